@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiler settings shared by all targets, and the two functions that declare a layer and a test.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS ON)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(OMX_SANITIZE "" CACHE STRING "sanitizers: empty, address,undefined or thread")
+set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Werror)
+
+add_compile_options(${OMX_WARNINGS})
+add_compile_definitions(_GNU_SOURCE OMX_VERSION="${PROJECT_VERSION}")
+if(OMX_SANITIZE)
+  add_compile_options(-fsanitize=${OMX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${OMX_SANITIZE})
+endif()
+
+# omx_layer(NAME SOURCES ... DEPENDS ...): the static library omx_NAME of src/NAME.
+function(omx_layer name)
+  cmake_parse_arguments(L "" "" "SOURCES;DEPENDS" ${ARGN})
+  if(L_SOURCES)
+    add_library(omx_${name} STATIC ${L_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(omx_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(omx_${name} ${scope} "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(omx_${name} ${scope} ${L_DEPENDS})
+endfunction()
+
+# omx_test(NAME SOURCES ... DEPENDS ...): a GoogleTest program run by ctest.
+function(omx_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${T_SOURCES})
+  target_link_libraries(${name} PRIVATE ${T_DEPENDS} GTest::gtest_main GTest::gmock)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
