@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Byte buffers in power-of-two classes, kept for reuse: unexpected messages, early frames, buffered sends
+// and long segment lists. Bounded: beyond the limit `get` refuses and the caller applies back-pressure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace omx {
+
+class BufferPool {
+ public:
+  // `limit_bytes` bounds what is handed out at one time.
+  explicit BufferPool(std::size_t limit_bytes) : limit_(limit_bytes) {}
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+  ~BufferPool();
+
+  // nullptr when the limit or the system's memory is reached. size 0 is served as the smallest class.
+  std::byte* get(std::size_t size);
+  // `size` as given to get.
+  void put(std::byte* buffer, std::size_t size);
+  // Whether get(size) would stay within the limit.
+  bool fits(std::size_t size) const;
+
+  std::size_t in_use() const { return in_use_; }
+  std::size_t limit() const { return limit_; }
+  void set_limit(std::size_t limit_bytes) { limit_ = limit_bytes; }
+
+ private:
+  static constexpr int kMinShift = 7;    // 128 B
+  static constexpr int kMaxShift = 32;   // 4 GiB: a message to oneself may be that long
+  static constexpr int kKeepShift = 20;  // larger buffers go back to the system
+  struct Free {
+    Free* next;
+  };
+
+  static int shift_of(std::size_t size);
+
+  std::array<Free*, kMaxShift + 1> free_{};
+  std::size_t in_use_ = 0;
+  std::size_t limit_;
+};
+
+}  // namespace omx

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// NIC ids: a 64-bit value whose low 48 bits are the MAC address, first byte most significant (wire.md 6.1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace omx {
+
+using NicId = std::uint64_t;
+
+inline constexpr NicId kBroadcastNic = 0xffffffffffffULL;
+
+inline void mac_store(std::byte* p, NicId nic) {
+  for (int i = 0; i < 6; i++) p[i] = static_cast<std::byte>(nic >> (40 - 8 * i));
+}
+
+inline NicId mac_load(const std::byte* p) {
+  NicId nic = 0;
+  for (int i = 0; i < 6; i++) nic = (nic << 8) | static_cast<std::uint8_t>(p[i]);
+  return nic;
+}
+
+// "00:60:dd:47:c4:75", lower case.
+std::string mac_format(NicId nic);
+
+// Accepts six hexadecimal pairs with ':' or '-' between them; anything else is nullopt.
+std::optional<NicId> mac_parse(std::string_view text);
+
+}  // namespace omx

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fixed-size object pool: memory comes in chunks and is reused, so nothing is allocated once warm.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace omx {
+
+template <class T, std::size_t kChunkObjects = 64>
+class Slab {
+ public:
+  Slab() = default;
+  Slab(const Slab&) = delete;
+  Slab& operator=(const Slab&) = delete;
+  ~Slab() { assert(live_ == 0); }
+
+  // nullptr when the system has no memory.
+  template <class... Args>
+  T* create(Args&&... args) {
+    if (!free_ && !grow()) return nullptr;
+    Cell* cell = free_;
+    free_ = cell->next;
+    live_++;
+    return new (cell->storage) T(std::forward<Args>(args)...);
+  }
+
+  void destroy(T* object) {
+    assert(object && live_ > 0);
+    object->~T();
+    Cell* cell = reinterpret_cast<Cell*>(object);
+    cell->next = free_;
+    free_ = cell;
+    live_--;
+  }
+
+  std::size_t live() const { return live_; }
+  std::size_t bytes() const { return chunks_.size() * sizeof(Chunk); }
+
+ private:
+  union Cell {
+    Cell* next;
+    alignas(T) std::byte storage[sizeof(T)];
+  };
+  struct Chunk {
+    Cell cells[kChunkObjects];
+  };
+
+  bool grow() {
+    auto chunk = std::unique_ptr<Chunk>(new (std::nothrow) Chunk);
+    if (!chunk) return false;
+    for (Cell& cell : chunk->cells) {
+      cell.next = free_;
+      free_ = &cell;
+    }
+    chunks_.push_back(std::move(chunk));
+    return true;
+  }
+
+  Cell* free_ = nullptr;
+  std::size_t live_ = 0;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+};
+
+}  // namespace omx

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What can be said of any frame: head, destination, flags, extent and checksum trailer.
+#include "wire/codec.h"
+
+#include "base/crc32c.h"
+#include "wire/layout.h"
+
+namespace omx::wire {
+
+using namespace layout;
+
+namespace {
+
+PacketType type_of(Frame frame) {
+  return static_cast<PacketType>(load8(frame.data() + kType));
+}
+
+// Bytes that must be there before the length fields of a type can be read; 0 for types without a layout.
+std::size_t header_bytes(PacketType type, Mode mode) {
+  switch (type) {
+    case PacketType::raw:
+      return kType + 1;
+    case PacketType::host_query:
+    case PacketType::host_reply:
+      return host::kEnd;
+    case PacketType::truc:
+      return truc::kEnd;
+    case PacketType::connect:
+      return connect::kEnd;
+    case PacketType::tiny:
+    case PacketType::small:
+      return message::kEnd;
+    case PacketType::medium:
+      return medium::kEnd;
+    case PacketType::rndv:
+      return rndv::kEnd;
+    case PacketType::pull:
+      return mode == Mode::mxoe ? pull_mxoe::kEnd : pull_omx::kEnd;
+    case PacketType::pull_reply:
+      return pull_reply::kEnd;
+    case PacketType::notify:
+      return notify::kEnd;
+    case PacketType::nack_lib:
+    case PacketType::nack_mcp:
+      return nack_lib::kEnd;
+    case PacketType::probe:
+      return probe::kEnd;
+    case PacketType::none:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Drop decode_head(Frame frame, Head& head) {
+  if (frame.size() < kType + 1) return Drop::frame_too_short;
+  const std::byte* in = frame.data();
+  if (load_be16(in + kEthertypeAt) != kEthertype) return Drop::bad_type;
+  head.dst = load_be64(in) >> 16;
+  head.src = load_be64(in + kSourceMac - 2) & kBroadcastNic;
+  head.peer_index = load_be16(in + kPeerIndex);
+  head.type = type_of(frame);
+  return Drop::none;
+}
+
+int destination_endpoint(Frame frame) {
+  const std::byte* in = frame.data();
+  switch (type_of(frame)) {
+    case PacketType::truc:
+    case PacketType::connect:
+    case PacketType::tiny:
+    case PacketType::small:
+    case PacketType::medium:
+    case PacketType::rndv:
+    case PacketType::pull:
+    case PacketType::notify:
+    case PacketType::probe:
+      return load8(in + kDstEndpoint);
+    case PacketType::nack_lib:
+      return load8(in + nack_lib::kDstEndpoint);
+    case PacketType::pull_reply:
+    case PacketType::nack_mcp:
+      // Steering hardware looks at this byte only, so we do too; the engine compares the whole magic.
+      static_assert(pull_reply::kMagic == nack_mcp::kMagic);
+      return load8(in + pull_reply::kMagic + 3) ^ (kPullMagic & 0xff);
+    default:
+      return -1;
+  }
+}
+
+std::uint8_t frame_flags(Frame frame) {
+  switch (type_of(frame)) {
+    case PacketType::truc:
+    case PacketType::tiny:
+    case PacketType::small:
+    case PacketType::medium:
+    case PacketType::rndv:
+    case PacketType::pull:
+    case PacketType::notify:
+    case PacketType::probe:
+      return load8(frame.data() + kFlags);
+    case PacketType::nack_lib:
+    case PacketType::nack_mcp:
+      return load8(frame.data() + kNackFlags);
+    case PacketType::pull_reply:
+      return load8(frame.data() + kPullReplyFlags);
+    default:
+      return 0;
+  }
+}
+
+std::size_t covered_length(Frame frame, Mode mode) {
+  if (frame.size() < kType + 1) return 0;
+  const PacketType type = type_of(frame);
+  std::size_t covered = header_bytes(type, mode);
+  if (covered == 0 || frame.size() < covered) return 0;
+  const std::byte* in = frame.data();
+  const std::uint8_t flags = frame_flags(frame);
+  switch (type) {
+    case PacketType::tiny:
+    case PacketType::small: {
+      const std::size_t length = load_be16(in + message::kLength);
+      if (length > (type == PacketType::tiny ? kTinyMax : kSmallMax)) return 0;
+      covered += ext_bytes(flags) + length;
+      break;
+    }
+    case PacketType::medium:
+      covered += ext_bytes(flags) + load_be16(in + medium::kFragLength);
+      break;
+    case PacketType::rndv: {
+      const std::size_t length = load_be16(in + message::kLength);
+      if (length < rndv::kDataBytes) return 0;
+      covered = rndv::kData + length + ext_bytes(flags);
+      break;
+    }
+    case PacketType::pull_reply:
+      covered += load_be16(in + pull_reply::kFrameLength);
+      break;
+    case PacketType::truc: {
+      const std::size_t length = load8(in + truc::kLength);
+      if (length < truc::kAckBytes) return 0;
+      covered = truc::kData + length;
+      break;
+    }
+    case PacketType::connect: {
+      const std::size_t length = load8(in + connect::kLength);
+      if (length < connect::kDataBytes) return 0;
+      covered = connect::kData + length;
+      break;
+    }
+    case PacketType::host_reply: {
+      const std::size_t length = load8(in + host::kNameLength);
+      if (length == 0 || length > kHostnameMax) return 0;
+      covered += length;
+      break;
+    }
+    case PacketType::raw:
+      covered = frame.size();
+      break;
+    default:
+      break;
+  }
+  return covered <= frame.size() ? covered : 0;
+}
+
+bool checksum_verify(Frame frame, Mode mode) {
+  const std::size_t covered = covered_length(frame, mode);
+  if (covered == 0) return false;
+  if (!(frame_flags(frame) & kFlagChecksum)) return false;
+  if (frame.size() < covered + kChecksumBytes) return false;
+  const std::byte* in = frame.data();
+  return load_be32(in + covered) == crc32c(0, in + kEthertypeAt, covered - kEthertypeAt);
+}
+
+}  // namespace omx::wire

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CONNECT with its extension block: the only packet that may be received before the peer's abilities are
+// known.
+#include "base/crc32c.h"
+#include "wire/layout.h"
+
+namespace omx::wire {
+
+using namespace layout;
+
+namespace {
+
+// The largest SMALL with every extension: a peer that cannot receive it cannot talk to us at all, and sizes
+// derived from less would underflow.
+constexpr std::uint32_t kMaxFrameLeast = message::kEnd + kHeaderExtBytes + kSmallMax + kChecksumBytes;
+
+std::uint32_t ext_crc(const std::byte* frame, std::size_t crc_at) {
+  return crc32c(0, frame + kEthertypeAt, crc_at - kEthertypeAt);
+}
+
+void put_ext(std::byte* out, const ConnectExt& ext) {
+  store_be32(out + connect_ext::kMagic, kConnectExtMagic);
+  store8(out + connect_ext::kVersion, ext.version);
+  store8(out + connect_ext::kSize, connect_ext::kBytes);
+  store_be16(out + connect_ext::kFeatures, ext.features);
+  store_be32(out + connect_ext::kMaxFrame, ext.max_frame);
+  store_be16(out + connect_ext::kEagerFrames, ext.eager_frames);
+  store8(out + connect_ext::kPullFrames, ext.pull_frames);
+  store8(out + connect_ext::kMode, static_cast<std::uint8_t>(ext.mode));
+  store_be32(out + connect_ext::kReserved, ext.reserved);
+  store_be32(out + connect_ext::kCrc, ext_crc(out, connect_ext::kCrc));
+}
+
+// `length` bytes of connect data are in the frame. A newer version's block may be longer: what we know comes
+// first, and the checksum stays last.
+Drop get_ext(const std::byte* in, std::size_t length, ConnectExt& ext) {
+  ext = ConnectExt{};
+  if (length < connect::kDataBytes + connect_ext::kBytes) return Drop::none;
+  if (load_be32(in + connect_ext::kMagic) != kConnectExtMagic) return Drop::none;
+  const std::size_t size = load8(in + connect_ext::kSize);
+  if (size < connect_ext::kBytes) return Drop::bad_length;
+  if (connect::kDataBytes + size > length) return Drop::bad_length;
+  const std::size_t crc_at = connect::kEnd + size - kChecksumBytes;
+  if (load_be32(in + crc_at) != ext_crc(in, crc_at)) return Drop::bad_checksum;
+  ext.present = true;
+  ext.version = load8(in + connect_ext::kVersion);
+  ext.mode = static_cast<Mode>(load8(in + connect_ext::kMode));
+  ext.features = load_be16(in + connect_ext::kFeatures);
+  ext.max_frame = load_be32(in + connect_ext::kMaxFrame);
+  ext.pull_frames = load8(in + connect_ext::kPullFrames);
+  ext.eager_frames = load_be16(in + connect_ext::kEagerFrames);
+  ext.reserved = load_be32(in + connect_ext::kReserved);
+  // Zeros here would make block and window arithmetic meaningless.
+  if (ext.max_frame < kMaxFrameLeast || ext.pull_frames == 0 || ext.eager_frames == 0)
+    return Drop::bad_length;
+  return Drop::none;
+}
+
+}  // namespace
+
+std::size_t encode_connect(std::byte* out, const Head& head, const Connect& packet) {
+  put_head(out, head);
+  put_first(out, PacketType::connect, packet.dst_endpoint, packet.src_endpoint, 0);
+  const std::uint32_t length =
+      packet.ext.present ? connect::kDataBytes + connect_ext::kBytes : connect::kDataBytes;
+  store_be32(out + connect::kLength, length << 24);
+  store_be16(out + connect::kSeqnum, packet.seqnum);
+  store_be16(out + connect::kSrcDstPeerIndex, packet.src_dst_peer_index);
+  store_be32(out + connect::kData - 4, 0);
+  store_be32(out + connect::kSrcSession, packet.src_session);
+  store_be32(out + connect::kKeyOrTargetSession, packet.key_or_target_session);
+  store_be16(out + connect::kRecvSeqnumStart, packet.target_recv_seqnum_start);
+  store8(out + connect::kIsReply, packet.is_reply);
+  store8(out + connect::kConnectSeqnum, packet.connect_seqnum);
+  store_be32(out + connect::kStatus, packet.is_reply ? std::uint32_t{packet.status} << 24 : 0);
+  if (packet.ext.present) put_ext(out, packet.ext);
+  return connect::kData + length;
+}
+
+Drop decode_connect(Frame frame, Connect& packet) {
+  if (frame.size() < connect::kEnd) return Drop::frame_too_short;
+  if (!has_type(frame, PacketType::connect)) return Drop::bad_type;
+  const std::byte* in = frame.data();
+  const std::size_t length = load8(in + connect::kLength);
+  if (length < connect::kDataBytes) return Drop::bad_length;
+  if (frame.size() < connect::kData + length) return Drop::truncated;
+  packet.dst_endpoint = load8(in + kDstEndpoint);
+  packet.src_endpoint = load8(in + kSrcEndpoint);
+  packet.seqnum = load_be16(in + connect::kSeqnum);
+  packet.src_dst_peer_index = load_be16(in + connect::kSrcDstPeerIndex);
+  packet.src_session = load_be32(in + connect::kSrcSession);
+  packet.key_or_target_session = load_be32(in + connect::kKeyOrTargetSession);
+  packet.target_recv_seqnum_start = load_be16(in + connect::kRecvSeqnumStart);
+  packet.is_reply = load8(in + connect::kIsReply) != 0;
+  packet.connect_seqnum = load8(in + connect::kConnectSeqnum);
+  packet.status = packet.is_reply ? load8(in + connect::kStatus) : std::uint8_t{0};
+  return get_ext(in, length, packet.ext);
+}
+
+}  // namespace omx::wire

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TINY, SMALL, MEDIUM and RNDV: the packets that carry a matching header.
+#include <algorithm>
+#include <cassert>
+
+#include "wire/layout.h"
+
+namespace omx::wire {
+
+using namespace layout;
+
+namespace {
+
+void put_message(std::byte* out, const Message& packet) {
+  store_be16(out + message::kSeqnum, packet.seqnum);
+  store_be16(out + message::kPiggyack, packet.piggyack);
+  store_be64(out + message::kMatch, packet.match_info);
+  store_be32(out + message::kSession, packet.session);
+}
+
+void get_message(const std::byte* in, std::uint8_t flags, Message& packet) {
+  packet.dst_endpoint = load8(in + kDstEndpoint);
+  packet.src_endpoint = load8(in + kSrcEndpoint);
+  packet.flags = flags;
+  packet.seqnum = load_be16(in + message::kSeqnum);
+  packet.piggyack = load_be16(in + message::kPiggyack);
+  packet.match_info = load_be64(in + message::kMatch);
+  packet.session = load_be32(in + message::kSession);
+}
+
+// Writes the header extension at `end` when there is one; returns where data start.
+std::size_t put_ext(std::byte* out, std::size_t end, const Message& packet) {
+  if (!(packet.flags & kFlagHeaderExt)) return end;
+  std::byte* p = out + end;
+  store_be64(p, std::uint64_t{packet.ext.message_class} << 56 | std::uint64_t{packet.ext.data_valid} << 48);
+  store_be64(p + header_ext::kData, packet.ext.data);
+  return end + kHeaderExtBytes;
+}
+
+void get_ext(const std::byte* at, Message& packet) {
+  if (!(packet.flags & kFlagHeaderExt)) {
+    packet.ext = HeaderExt{};
+    return;
+  }
+  packet.ext.message_class = load8(at + header_ext::kMessageClass);
+  packet.ext.data_valid = load8(at + header_ext::kDataValid);
+  packet.ext.data = load_be64(at + header_ext::kData);
+}
+
+// Whether a fragment of unit-sized slices lies where it says: each is full but the last, so fragments neither
+// overlap nor leave holes. An empty message is one empty fragment.
+bool fragment_in_place(const Medium& packet, std::uint64_t unit) {
+  const std::uint64_t offset = packet.frag_seqnum * unit;
+  if (offset > packet.length) return false;
+  return packet.frag_length == std::min<std::uint64_t>(unit, packet.length - offset);
+}
+
+}  // namespace
+
+std::size_t encode_eager(std::byte* out, const Head& head, const Eager& packet) {
+  const PacketType type = head.type == PacketType::tiny ? PacketType::tiny : PacketType::small;
+  assert(packet.length <= (type == PacketType::tiny ? kTinyMax : kSmallMax));
+  put_head(out, head);
+  put_first(out, type, packet.dst_endpoint, packet.src_endpoint, packet.flags);
+  store_be16(out + message::kLength, packet.length);
+  store_be16(out + message::kChecksum, packet.checksum);
+  put_message(out, packet);
+  return put_ext(out, message::kEnd, packet);
+}
+
+Drop decode_eager(Frame frame, bool extended, Eager& packet, const std::byte** data) {
+  if (frame.size() < message::kEnd) return Drop::frame_too_short;
+  const std::byte* in = frame.data();
+  const bool tiny = has_type(frame, PacketType::tiny);
+  if (!tiny && !has_type(frame, PacketType::small)) return Drop::bad_type;
+  packet.length = load_be16(in + message::kLength);
+  if (packet.length > (tiny ? kTinyMax : kSmallMax)) return Drop::bad_length;
+  const std::uint8_t flags = flags_at(frame, kFlags, extended);
+  const std::size_t start = message::kEnd + ext_bytes(flags);
+  if (frame.size() < start + packet.length + trailer_bytes(flags)) return Drop::truncated;
+  packet.checksum = load_be16(in + message::kChecksum);
+  get_message(in, flags, packet);
+  get_ext(in + message::kEnd, packet);
+  *data = in + start;
+  return Drop::none;
+}
+
+std::size_t encode_medium(std::byte* out, const Head& head, Mode mode, const Medium& packet) {
+  put_head(out, head);
+  put_first(out, PacketType::medium, packet.dst_endpoint, packet.src_endpoint, packet.flags);
+  put_message(out, packet);
+  store_be16(out + medium::kFragLength, packet.frag_length);
+  store8(out + medium::kFragSeqnum, packet.frag_seqnum);
+  store_be16(out + medium::kChecksum, packet.checksum);
+  if (mode == Mode::mxoe) {
+    assert(packet.length <= 0xffff);
+    store_be32(out + message::kLength, packet.length << 16);  // 16 bits and a pad
+    store8(out + medium::kFragPipeline, packet.frag_pipeline);
+    store_be16(out + medium::kFragUnit, 0);
+  } else {
+    store_be32(out + message::kLength, packet.length);
+    store8(out + medium::kFragPipeline, 0);
+    store_be16(out + medium::kFragUnit, packet.frag_unit);
+  }
+  return put_ext(out, medium::kEnd, packet);
+}
+
+Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const std::byte** data) {
+  if (frame.size() < medium::kEnd) return Drop::frame_too_short;
+  if (!has_type(frame, PacketType::medium)) return Drop::bad_type;
+  const std::byte* in = frame.data();
+  packet.frag_length = load_be16(in + medium::kFragLength);
+  packet.frag_seqnum = load8(in + medium::kFragSeqnum);
+  if (mode == Mode::mxoe) {
+    packet.length = load_be16(in + message::kLength);
+    packet.frag_pipeline = load8(in + medium::kFragPipeline);
+    packet.frag_unit = 0;
+    if (packet.frag_pipeline > 15) return Drop::bad_length;
+    if (!fragment_in_place(packet, std::uint64_t{1} << packet.frag_pipeline)) return Drop::bad_length;
+  } else {
+    packet.length = load_be32(in + message::kLength);
+    packet.frag_pipeline = 0;
+    packet.frag_unit = extended ? load_be16(in + medium::kFragUnit) : std::uint16_t{0};
+    // Without a unit only the engine knows where the fragment goes.
+    if (packet.frag_length > packet.length) return Drop::bad_length;
+    if (packet.frag_unit && !fragment_in_place(packet, packet.frag_unit)) return Drop::bad_length;
+  }
+  if (packet.frag_length == 0 && packet.length != 0) return Drop::bad_length;
+  const std::uint8_t flags = flags_at(frame, kFlags, extended);
+  const std::size_t start = medium::kEnd + ext_bytes(flags);
+  if (frame.size() < start + packet.frag_length + trailer_bytes(flags)) return Drop::truncated;
+  packet.checksum = load_be16(in + medium::kChecksum);
+  get_message(in, flags, packet);
+  get_ext(in + medium::kEnd, packet);
+  *data = in + start;
+  return Drop::none;
+}
+
+std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet) {
+  put_head(out, head);
+  put_first(out, PacketType::rndv, packet.dst_endpoint, packet.src_endpoint, packet.flags);
+  store_be16(out + message::kLength, rndv::kDataBytes);
+  store_be16(out + message::kChecksum, packet.checksum);
+  put_message(out, packet);
+  store_be32(out + rndv::kMsgLength, packet.msg_length);
+  store8(out + rndv::kRdmaId, packet.rdma_id);
+  store8(out + rndv::kRdmaSeqnum, packet.rdma_seqnum);
+  store_be16(out + rndv::kRdmaOffset, packet.rdma_offset);
+  return put_ext(out, rndv::kEnd, packet);
+}
+
+Drop decode_rndv(Frame frame, bool extended, Rndv& packet) {
+  if (frame.size() < rndv::kEnd) return Drop::frame_too_short;
+  if (!has_type(frame, PacketType::rndv)) return Drop::bad_type;
+  const std::byte* in = frame.data();
+  const std::size_t length = load_be16(in + message::kLength);
+  if (length < rndv::kDataBytes) return Drop::bad_length;
+  const std::uint8_t flags = flags_at(frame, kFlags, extended);
+  const std::size_t end = rndv::kData + length;  // a newer peer's longer data lie before the extension
+  if (frame.size() < end + ext_bytes(flags) + trailer_bytes(flags)) return Drop::truncated;
+  packet.checksum = load_be16(in + message::kChecksum);
+  packet.msg_length = load_be32(in + rndv::kMsgLength);
+  packet.rdma_id = load8(in + rndv::kRdmaId);
+  packet.rdma_seqnum = load8(in + rndv::kRdmaSeqnum);
+  packet.rdma_offset = load_be16(in + rndv::kRdmaOffset);
+  get_message(in, flags, packet);
+  get_ext(in + end, packet);
+  return Drop::none;
+}
+
+}  // namespace omx::wire

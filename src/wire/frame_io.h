@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What crosses the boundary between the engine and a link: frames to send, gathered from header bytes and
+// references to payload memory. The simulator and the tests implement the same interface.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace omx::wire {
+
+// Room for the largest header with extensions, a SMALL's inline payload, and a checksum trailer.
+inline constexpr std::size_t kHeaderCapacity = 320;
+
+// One frame under construction: `header_length` bytes of `header`, then `segment_count` pieces of payload.
+// A frame shorter than 60 bytes is padded with zeros by the link (wire.md 8).
+struct TxFrame {
+  std::uint32_t header_length = 0;
+  std::uint32_t segment_count = 0;
+  iovec* segments = nullptr;  // room for as many as frame_begin was asked for
+  std::byte header[kHeaderCapacity];
+};
+
+// Takes frames in order. Payload memory must stay readable until flush() returns. A frame that cannot be
+// sent (link down, queue full) is dropped and counted by the sink: the protocol recovers from loss.
+class FrameSink {
+ public:
+  virtual ~FrameSink() = default;
+  // A frame with room for `max_segments` payload pieces; never null. May flush to make room.
+  virtual TxFrame& frame_begin(std::uint32_t max_segments) = 0;
+  // Queues the frame of the last frame_begin.
+  virtual void frame_commit() = 0;
+  // Sends what is queued.
+  virtual void flush() = 0;
+};
+
+}  // namespace omx::wire

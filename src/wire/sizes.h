@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sizes that follow from mode and MTU (wire.md 5). "Frame" counts the Ethernet header; an interface's MTU
+// does not, so a frame may be MTU + 14 bytes. The reference compares its frame size with the MTU; in omx mode
+// without an extension block we must use its formulas, as both sides derive fragment offsets from them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "wire/packets.h"
+
+namespace omx::wire {
+
+struct Sizes {
+  std::uint32_t pull_reply_max = 0;  // M
+  std::uint32_t pull_frames = 0;     // N, frames per block
+  std::uint32_t medium_frag = 0;
+  std::uint32_t medium_frags = 0;  // per message
+  std::uint32_t medium_max() const { return medium_frag * medium_frags; }
+};
+
+inline constexpr std::uint32_t kMxoeFrame = 16 + 32 + 4096;
+
+// The reference's table, for peers without an extension block. `mtu` is its "OMX MTU".
+constexpr Sizes reference_sizes(Mode mode, std::uint32_t mtu) {
+  if (mode == Mode::mxoe) return {4096, 8, 4096, 8};
+  const std::uint32_t room = mtu - 48;
+  const std::uint32_t frag = room <= 4096 ? room : mtu >= 8240 ? 8192 : 4096;
+  // Lengths travel in 16 bits; 65535 - 32 still fits.
+  return {std::min<std::uint32_t>(mtu - 32, 65535 - 32), 32, frag, 32};
+}
+
+// Between extended peers in omx mode: everything that fits `frame` bytes (Ethernet header included), leaving
+// `overhead` bytes for header extension and checksum trailer.
+constexpr Sizes extended_sizes(Mode mode, std::uint32_t frame, std::uint32_t overhead) {
+  if (mode == Mode::mxoe) return {4096, 8, 4096, 8};
+  const std::uint32_t usable = std::min<std::uint32_t>(frame, 65535 + 14) - overhead;
+  // Multiples of 8 keep copies aligned.
+  return {(usable - 32) & ~7U, 32, (usable - 48) & ~7U, 32};
+}
+
+}  // namespace omx::wire

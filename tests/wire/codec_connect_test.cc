@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "examples.h"
+#include "wire_util.h"
+
+namespace omx::wire::test {
+namespace {
+
+Drop connect(const Bytes& frame, Connect* out = nullptr) {
+  Connect packet;
+  const Drop drop = decode_connect(frame, packet);
+  if (out) *out = packet;
+  return drop;
+}
+
+Connect extended_request() {
+  Connect packet;
+  packet.dst_endpoint = 0;
+  packet.src_endpoint = 3;
+  packet.src_dst_peer_index = 1;
+  packet.src_session = kSessionA;
+  packet.key_or_target_session = 0x12345678;
+  packet.target_recv_seqnum_start = 1;
+  packet.ext.present = true;
+  packet.ext.mode = Mode::omx;
+  packet.ext.features = kFeatureMark | kFeatureSack;
+  packet.ext.max_frame = 9014;
+  packet.ext.pull_frames = 32;
+  packet.ext.eager_frames = 256;
+  return packet;
+}
+
+Bytes frame_of(const Connect& packet) {
+  return encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), packet); });
+}
+
+// Makes the checksum of a changed block right again.
+void seal(Bytes& frame) {
+  const std::size_t crc_at = 48 + load8(frame.data() + 53) - 4u;
+  store_be32(frame.data() + crc_at, crc32c(0, frame.data() + 12, crc_at - 12));
+}
+
+TEST(codec_connect, encode_connect__extension_layout) {
+  const Bytes frame = frame_of(extended_request());
+  ASSERT_EQ(frame.size(), 72u);
+  EXPECT_EQ(load8(frame.data() + 20), 40);
+  EXPECT_EQ(to_hex(Frame(frame).subspan(48, 20)),
+            "4f 4d 58 45 01 18 00 09 00 00 23 36 01 00 20 01\n"
+            "00 00 00 00 ");
+  EXPECT_EQ(load_be32(frame.data() + 68), crc32c(0, frame.data() + 12, 56));
+}
+
+TEST(codec_connect, connect__extension_round_trip) {
+  Connect packet = extended_request();
+  packet.ext.reserved = 0x01020304;
+  packet.ext.version = 9;
+  Connect got;
+  ASSERT_EQ(connect(frame_of(packet), &got), Drop::none);
+  EXPECT_EQ(got, packet);
+}
+
+TEST(codec_connect, decode_connect__short_header_and_other_type) {
+  EXPECT_EQ(connect(cut(from_hex(kConnectRequest.hex), 47)), Drop::frame_too_short);
+  EXPECT_EQ(connect(from_hex(kTruc.hex)), Drop::bad_type);
+}
+
+TEST(codec_connect, decode_connect__data_length) {
+  Bytes frame = from_hex(kConnectRequest.hex);
+  frame[20] = std::byte{15};
+  EXPECT_EQ(connect(frame), Drop::bad_length);
+  frame[20] = std::byte{28};  // 32 + 28 = 60: just there
+  EXPECT_EQ(connect(frame), Drop::none);
+  frame[20] = std::byte{29};
+  EXPECT_EQ(connect(frame), Drop::truncated);
+}
+
+TEST(codec_connect, decode_connect__any_reply_value_but_zero) {
+  Bytes frame = from_hex(kConnectReply.hex);
+  frame[42] = std::byte{0x80};
+  frame[44] = std::byte{11};
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  EXPECT_TRUE(packet.is_reply);
+  EXPECT_EQ(packet.status, 11);
+}
+
+TEST(codec_connect, decode_connect__status_of_a_request_is_a_pad) {
+  Bytes frame = from_hex(kConnectRequest.hex);
+  frame[44] = std::byte{11};
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  EXPECT_EQ(packet.status, 0);
+}
+
+TEST(codec_connect, decode_connect__foreign_data_are_not_our_block) {
+  Bytes frame = frame_of(extended_request());
+  frame[48] ^= std::byte{1};
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  EXPECT_FALSE(packet.ext.present);
+  EXPECT_EQ(packet.ext, ConnectExt{});
+}
+
+TEST(codec_connect, decode_connect__data_too_short_for_a_block) {
+  Bytes frame = frame_of(extended_request());
+  frame[20] = std::byte{39};
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  EXPECT_FALSE(packet.ext.present);
+}
+
+TEST(codec_connect, decode_connect__padding_is_not_a_block) {
+  // The bytes are there, but the length field does not cover them.
+  Bytes frame = frame_of(extended_request());
+  frame[20] = std::byte{16};
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  EXPECT_FALSE(packet.ext.present);
+}
+
+TEST(codec_connect, decode_connect__any_damaged_byte_of_the_block) {
+  const Bytes frame = frame_of(extended_request());
+  for (std::size_t at = 52; at < frame.size(); at++) {
+    Bytes damaged = frame;
+    damaged[at] ^= std::byte{0x10};
+    EXPECT_NE(connect(damaged), Drop::none) << at;
+  }
+}
+
+TEST(codec_connect, decode_connect__checksum_covers_the_fields_before_the_block) {
+  Bytes frame = frame_of(extended_request());
+  frame[33] ^= std::byte{1};  // a session bit
+  EXPECT_EQ(connect(frame), Drop::bad_checksum);
+}
+
+TEST(codec_connect, decode_connect__checksum_leaves_the_addresses_out) {
+  Bytes frame = frame_of(extended_request());
+  frame[0] ^= std::byte{1};
+  frame[11] ^= std::byte{1};
+  EXPECT_EQ(connect(frame), Drop::none);
+}
+
+TEST(codec_connect, decode_connect__block_smaller_than_version_one) {
+  Bytes frame = frame_of(extended_request());
+  frame[53] = std::byte{23};
+  seal(frame);
+  EXPECT_EQ(connect(frame), Drop::bad_length);
+}
+
+TEST(codec_connect, decode_connect__block_larger_than_the_data) {
+  Bytes frame = frame_of(extended_request());
+  frame.resize(100);
+  frame[53] = std::byte{25};
+  seal(frame);
+  EXPECT_EQ(connect(frame), Drop::bad_length);
+}
+
+TEST(codec_connect, decode_connect__longer_block_of_a_newer_version) {
+  Bytes frame = frame_of(extended_request());
+  frame.resize(80);
+  frame[20] = std::byte{48};
+  frame[52] = std::byte{2};
+  frame[53] = std::byte{32};
+  frame[70] = std::byte{0x77};  // a field that we do not know
+  seal(frame);
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  Connect expected = extended_request();
+  expected.ext.version = 2;
+  EXPECT_EQ(packet, expected);
+  frame[70] = std::byte{0x78};
+  EXPECT_EQ(connect(frame), Drop::bad_checksum);
+}
+
+TEST(codec_connect, decode_connect__data_behind_the_block) {
+  Bytes frame = frame_of(extended_request());
+  frame.resize(90, std::byte{0x33});
+  frame[20] = std::byte{50};
+  seal(frame);
+  Connect packet;
+  ASSERT_EQ(connect(frame, &packet), Drop::none);
+  EXPECT_TRUE(packet.ext.present);
+}
+
+TEST(codec_connect, decode_connect__frame_too_small_for_a_small) {
+  Connect packet = extended_request();
+  packet.ext.max_frame = 187;
+  EXPECT_EQ(connect(frame_of(packet)), Drop::bad_length);
+  packet.ext.max_frame = 188;
+  EXPECT_EQ(connect(frame_of(packet)), Drop::none);
+}
+
+TEST(codec_connect, decode_connect__windows_of_zero) {
+  Connect packet = extended_request();
+  packet.ext.pull_frames = 0;
+  EXPECT_EQ(connect(frame_of(packet)), Drop::bad_length);
+  packet = extended_request();
+  packet.ext.eager_frames = 0;
+  EXPECT_EQ(connect(frame_of(packet)), Drop::bad_length);
+}
+
+TEST(codec_connect, decode_connect__unknown_mode_is_handed_on) {
+  Connect packet = extended_request();
+  packet.ext.mode = static_cast<Mode>(9);
+  Connect got;
+  ASSERT_EQ(connect(frame_of(packet), &got), Drop::none);
+  EXPECT_EQ(static_cast<int>(got.ext.mode), 9);
+}
+
+}  // namespace
+}  // namespace omx::wire::test

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "examples.h"
+#include "wire_util.h"
+
+namespace omx::wire::test {
+namespace {
+
+Drop eager(const Bytes& frame, bool extended, Eager* out = nullptr) {
+  Eager packet;
+  const std::byte* data = nullptr;
+  const Drop drop = decode_eager(frame, extended, packet, &data);
+  if (out) *out = packet;
+  return drop;
+}
+
+Drop medium(const Bytes& frame, Mode mode, bool extended, Medium* out = nullptr) {
+  Medium packet;
+  const std::byte* data = nullptr;
+  const Drop drop = decode_medium(frame, mode, extended, packet, &data);
+  if (out) *out = packet;
+  return drop;
+}
+
+Bytes eager_frame(PacketType type, std::uint16_t length, std::uint8_t flags, std::size_t data_bytes) {
+  Eager packet;
+  packet.flags = flags;
+  packet.length = std::min<std::uint16_t>(length, type == PacketType::tiny ? kTinyMax : kSmallMax);
+  Bytes frame = encoded([&](std::byte* out) { return encode_eager(out, head_to_b(type), packet); });
+  store_be16(frame.data() + 20, length);
+  frame.resize(frame.size() + data_bytes);
+  return frame;
+}
+
+TEST(codec_message, decode_eager__longest_tiny_and_small) {
+  EXPECT_EQ(eager(eager_frame(PacketType::tiny, 32, 0, 32), false), Drop::none);
+  EXPECT_EQ(eager(eager_frame(PacketType::small, 128, 0, 128), false), Drop::none);
+}
+
+TEST(codec_message, decode_eager__small_may_be_short) {
+  EXPECT_EQ(eager(eager_frame(PacketType::small, 0, 0, 0), false), Drop::none);
+}
+
+TEST(codec_message, decode_eager__too_long) {
+  EXPECT_EQ(eager(eager_frame(PacketType::tiny, 33, 0, 200), false), Drop::bad_length);
+  EXPECT_EQ(eager(eager_frame(PacketType::small, 129, 0, 200), false), Drop::bad_length);
+  EXPECT_EQ(eager(eager_frame(PacketType::small, 0xffff, 0, 200), false), Drop::bad_length);
+}
+
+TEST(codec_message, decode_eager__truncated_data) {
+  EXPECT_EQ(eager(eager_frame(PacketType::small, 100, 0, 99), false), Drop::truncated);
+}
+
+TEST(codec_message, decode_eager__short_header) {
+  EXPECT_EQ(eager(Bytes(39), false), Drop::frame_too_short);
+  EXPECT_EQ(eager(Bytes(), false), Drop::frame_too_short);
+}
+
+TEST(codec_message, decode_eager__other_type) {
+  Bytes frame = from_hex(kTiny.hex);
+  frame[16] = std::byte{39};
+  EXPECT_EQ(eager(frame, false), Drop::bad_type);
+}
+
+TEST(codec_message, decode_eager__flags_of_a_reference_peer_are_garbage) {
+  Bytes frame = from_hex(kTiny.hex);
+  frame[19] = std::byte{0xff};
+  Eager packet;
+  ASSERT_EQ(eager(frame, false, &packet), Drop::none);
+  EXPECT_EQ(packet.flags, 0);
+  EXPECT_EQ(packet.ext, HeaderExt{});
+}
+
+TEST(codec_message, decode_eager__extension_needs_room) {
+  const Bytes frame = eager_frame(PacketType::small, 100, kFlagHeaderExt, 100);
+  EXPECT_EQ(frame.size(), 40u + 16 + 100);
+  EXPECT_EQ(eager(frame, true), Drop::none);
+  EXPECT_EQ(eager(cut(frame, frame.size() - 1), true), Drop::truncated);
+  EXPECT_EQ(eager(cut(frame, 41), true), Drop::truncated);
+}
+
+TEST(codec_message, decode_eager__trailer_needs_room) {
+  const Bytes frame = eager_frame(PacketType::small, 100, kFlagChecksum, 104);
+  EXPECT_EQ(eager(frame, true), Drop::none);
+  EXPECT_EQ(eager(cut(frame, frame.size() - 1), true), Drop::truncated);
+  EXPECT_EQ(eager(cut(frame, frame.size() - 4), false), Drop::none);
+}
+
+TEST(codec_message, header_ext__layout) {
+  Eager packet;
+  packet.flags = kFlagHeaderExt;
+  packet.ext = {.message_class = 0x12, .data_valid = 1, .data = 0x0102030405060708};
+  const Bytes header =
+      encoded([&](std::byte* out) { return encode_eager(out, head_to_b(PacketType::tiny), packet); });
+  ASSERT_EQ(header.size(), 56u);
+  EXPECT_EQ(to_hex(Frame(header).subspan(40)), "12 01 00 00 00 00 00 00 01 02 03 04 05 06 07 08\n");
+}
+
+Bytes medium_frame(Mode mode, std::uint32_t length, std::uint16_t frag_length, std::uint8_t seqnum,
+                   std::uint8_t pipeline, std::uint16_t unit, std::uint8_t flags = 0) {
+  Medium packet;
+  packet.flags = flags;
+  packet.length = length;
+  packet.frag_length = frag_length;
+  packet.frag_seqnum = seqnum;
+  packet.frag_pipeline = pipeline;
+  packet.frag_unit = unit;
+  Bytes frame = encoded(
+      [&](std::byte* out) { return encode_medium(out, head_to_b(PacketType::medium), mode, packet); });
+  frame.resize(frame.size() + frag_length + (flags & kFlagChecksum ? 4 : 0));
+  return frame;
+}
+
+TEST(codec_message, decode_medium__pipelines_of_other_implementations) {
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 10, 1, 9, 0, 0), Mode::mxoe, false), Drop::none);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 65535, 32767, 1, 15, 0), Mode::mxoe, false), Drop::none);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 10, 10, 0, 16, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 10, 10, 0, 255, 0), Mode::mxoe, false), Drop::bad_length);
+}
+
+TEST(codec_message, decode_medium__fragment_behind_the_message) {
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 8192, 1, 2, 12, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 8192, 1, 255, 15, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 8193, 2, 2, 12, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 8193, 1, 2, 12, 0), Mode::mxoe, false), Drop::none);
+}
+
+TEST(codec_message, decode_medium__fragment_with_hole_or_overlap) {
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 10000, 4095, 0, 12, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 10000, 4097, 0, 12, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 10000, 8000, 0, 0, 7000), Mode::omx, true), Drop::bad_length);
+}
+
+TEST(codec_message, decode_medium__empty_fragment_only_of_empty_message) {
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 0, 0, 0, 12, 0), Mode::mxoe, false), Drop::none);
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 0, 0, 0, 0, 0), Mode::omx, false), Drop::none);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 4096, 0, 1, 12, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::mxoe, 0, 0, 1, 12, 0), Mode::mxoe, false), Drop::bad_length);
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 10, 0, 0, 0, 0), Mode::omx, false), Drop::bad_length);
+}
+
+TEST(codec_message, decode_medium__omx_without_unit_checks_length_only) {
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 10000, 10000, 77, 0, 0), Mode::omx, true), Drop::none);
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 10000, 10001, 0, 0, 0), Mode::omx, true), Drop::bad_length);
+}
+
+TEST(codec_message, decode_medium__omx_unit_only_of_extended_peers) {
+  const Bytes frame = medium_frame(Mode::omx, 20000, 4000, 2, 0, 8000);
+  Medium packet;
+  ASSERT_EQ(medium(frame, Mode::omx, true, &packet), Drop::none);
+  EXPECT_EQ(packet.frag_unit, 8000);
+  ASSERT_EQ(medium(frame, Mode::omx, false, &packet), Drop::none);
+  EXPECT_EQ(packet.frag_unit, 0);
+}
+
+TEST(codec_message, decode_medium__offset_is_computed_in_64_bits) {
+  // 255 * 65535 + 65535 stays below 2^32, so the longest length field is the one to try.
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 0xffffffff, 65535, 255, 0, 65535), Mode::omx, true), Drop::none);
+  EXPECT_EQ(medium(medium_frame(Mode::omx, 255 * 65535, 65535, 255, 0, 65535), Mode::omx, true),
+            Drop::bad_length);
+}
+
+TEST(codec_message, decode_medium__mxoe_ignores_the_pads) {
+  Bytes frame = from_hex(kMediumMxoe.hex);
+  frame.resize(frame.size() + kMediumMxoe.data_bytes);
+  frame[22] = frame[23] = frame[46] = frame[47] = std::byte{0xee};
+  Medium packet;
+  ASSERT_EQ(medium(frame, Mode::mxoe, true, &packet), Drop::none);
+  EXPECT_EQ(packet.length, 10000u);
+  EXPECT_EQ(packet.frag_unit, 0);
+}
+
+TEST(codec_message, decode_medium__truncated_extension_data_or_trailer) {
+  const Bytes frame = medium_frame(Mode::mxoe, 500, 500, 0, 12, 0, kFlagHeaderExt | kFlagChecksum);
+  EXPECT_EQ(frame.size(), 48u + 16 + 500 + 4);
+  EXPECT_EQ(medium(frame, Mode::mxoe, true), Drop::none);
+  EXPECT_EQ(medium(cut(frame, frame.size() - 1), Mode::mxoe, true), Drop::truncated);
+  EXPECT_EQ(medium(cut(frame, 48), Mode::mxoe, true), Drop::truncated);
+  EXPECT_EQ(medium(cut(frame, 47), Mode::mxoe, true), Drop::frame_too_short);
+}
+
+TEST(codec_message, decode_medium__other_type) {
+  EXPECT_EQ(medium(from_hex(kRndv.hex), Mode::mxoe, false), Drop::bad_type);
+}
+
+Drop rndv(const Bytes& frame, bool extended, Rndv* out = nullptr) {
+  Rndv packet;
+  const Drop drop = decode_rndv(frame, extended, packet);
+  if (out) *out = packet;
+  return drop;
+}
+
+TEST(codec_message, decode_rndv__data_length_of_seven) {
+  Bytes frame = from_hex(kRndv.hex);
+  store_be16(frame.data() + 20, 7);
+  EXPECT_EQ(rndv(frame, false), Drop::bad_length);
+}
+
+TEST(codec_message, decode_rndv__other_type_and_short_header) {
+  EXPECT_EQ(rndv(from_hex(kTiny.hex), false), Drop::bad_type);
+  EXPECT_EQ(rndv(cut(from_hex(kRndv.hex), 47), false), Drop::frame_too_short);
+}
+
+TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
+  Rndv packet;
+  packet.flags = kFlagHeaderExt;
+  packet.ext.data = 77;
+  Bytes frame =
+      encoded([&](std::byte* out) { return encode_rndv(out, head_to_b(PacketType::rndv), packet); });
+  ASSERT_EQ(frame.size(), 64u);
+  frame.insert(frame.begin() + 48, 12, std::byte{0x55});
+  store_be16(frame.data() + 20, 20);
+  Rndv got;
+  ASSERT_EQ(rndv(frame, true, &got), Drop::none);
+  EXPECT_EQ(got, packet);
+  EXPECT_EQ(rndv(cut(frame, frame.size() - 1), true), Drop::truncated);
+  store_be16(frame.data() + 20, 0xffff);
+  EXPECT_EQ(rndv(frame, false), Drop::truncated);
+}
+
+}  // namespace
+}  // namespace omx::wire::test
