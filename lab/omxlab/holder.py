@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Builds a lab and becomes the process that holds it.
+
+A lab has no name in any file system.  It is one process, the *holder*, which
+is process 1 of a PID namespace and keeps the hosts' namespaces open as file
+descriptors.  When the holder goes, for whatever reason, the kernel kills all
+that ran in the lab and drops the namespaces, the cables and the mounts.
+
+    caller ──fork──> holder (pid 1) ──fork──> one helper per host, short-lived:
+                       │  keeps fds of        makes the host's mount, UTS and
+                       │  every namespace     IPC namespace, sets up eth0
+                       └─ memfd with the description of the lab (see registry)
+"""
+import errno
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+from . import kernel
+from .errors import EXIT_FAILED, EXIT_UNABLE, LabError, unable
+
+STATE_FD = 100  # where the holder keeps its description; above all it opens before
+STATE_NAME = "open-mx-lab"
+PROCESS_NAME = "omx-lab"
+
+SIOCGIFFLAGS = 0x8913
+IFF_RUNNING = 0x40
+CARRIER_TIMEOUT_S = 5.0
+
+HOST_NAMESPACES = (
+    ("mnt", kernel.CLONE_NEWNS),
+    ("uts", kernel.CLONE_NEWUTS),
+    ("ipc", kernel.CLONE_NEWIPC),
+)
+
+
+def describe(name, mtus, topology, with_ip):
+    """The plain description of a lab, before anything exists."""
+    hosts = []
+    for i, mtu in enumerate(mtus, start=1):
+        hosts.append({
+            "name": f"h{i}",
+            "mtu": mtu,
+            # Locally administered, and the same in every run: traces compare.
+            "mac": f"02:4f:4d:58:00:{i:02x}",
+            "ip": f"10.77.0.{i}" if with_ip else None,
+        })
+    return {"name": name, "topology": topology, "hosts": hosts}
+
+
+def start(lab, die_with_caller):
+    """Builds the lab and returns the holder's process id.
+
+    The caller is moved to the edge of the lab: its next children are born in
+    the lab's PID namespace.
+    """
+    if shutil.which("ip") is None:
+        raise unable("the lab needs the program ip: install the package iproute2")
+    lock = claim_name(lab["name"])
+    detach_namespaces()
+    ready_read, ready_write = os.pipe()
+    alive_read, alive_write = os.pipe()
+    holder = os.fork()
+    if holder == 0:
+        os.close(ready_read)
+        os.close(alive_write)
+        hold(lab, lock, ready_write, alive_read, die_with_caller)
+    os.close(ready_write)
+    os.close(alive_read)
+    lock.close()
+    with os.fdopen(ready_read, "rb") as ready:
+        answer = ready.read().decode()
+    os.close(alive_write)  # only now: the holder takes its closing for our death
+    if answer != "ok":
+        os.waitpid(holder, 0)
+        status, _, message = answer.partition(" ")
+        if not message:
+            raise LabError("the lab's holder died while building the lab; dmesg may tell why")
+        raise LabError(message, int(status))
+    return holder
+
+
+def claim_name(name):
+    """An abstract socket is a lock that cannot outlive its owner.
+
+    The PID namespace is part of it because labs are visible per PID namespace.
+    """
+    lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    space = os.stat("/proc/self/ns/pid").st_ino
+    try:
+        lock.bind(f"\0open-mx-lab/{os.geteuid()}/{space}/{name}")
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise LabError(f"a lab named {name} is up already: choose another --name, "
+                       f"or end it with: lab down --name {name}") from None
+    return lock
+
+
+def detach_namespaces():
+    """A new PID namespace, inside a new user namespace if the user is not root."""
+    try:
+        kernel.unshare(kernel.CLONE_NEWPID)
+        return
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            raise unable(f"this kernel makes no PID namespace ({error.strerror}): "
+                         "the lab needs CONFIG_PID_NS") from None
+    uid, gid = os.geteuid(), os.getegid()
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER)
+        write_file("/proc/self/setgroups", "deny")
+        write_file("/proc/self/uid_map", f"0 {uid} 1")
+        write_file("/proc/self/gid_map", f"0 {gid} 1")
+        kernel.unshare(kernel.CLONE_NEWPID)
+    except OSError as error:
+        raise forbidden(error) from None
+
+
+def forbidden(error):
+    return unable(
+        f"this kernel lets an ordinary user make no usable user namespace ({error.strerror}): "
+        "run the lab as root, or allow it with sysctl user.max_user_namespaces, "
+        "kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns")
+
+
+def write_file(path, text):
+    with open(path, "w", encoding="ascii") as out:
+        out.write(text)
+
+
+def hold(lab, lock, ready, alive, die_with_caller):
+    """The holder's life; never returns, whatever happens."""
+    try:
+        if die_with_caller:
+            kernel.die_with_parent(signal.SIGKILL)
+        # A signal that is blocked reaches process 1 even without a handler.
+        signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGCHLD, signal.SIGTERM})
+        os.setsid()
+        forget_caller_files({ready, alive, lock.fileno()})
+        answer = build_and_answer(lab)
+        # A caller that died meanwhile closed its end of the pipe.  For `run` this
+        # also covers a death before die_with_parent() took effect.
+        if select.select([alive], [], [], 0)[0]:
+            return
+        if answer == "ok":
+            publish(lab)
+        os.write(ready, answer.encode())
+        os.close(ready)
+        if answer != "ok":
+            return
+        while signal.sigwait({signal.SIGCHLD, signal.SIGTERM}) == signal.SIGCHLD:
+            reap_orphans()
+    finally:
+        os._exit(0)
+
+
+def build_and_answer(lab):
+    try:
+        build(lab)
+        return "ok"
+    except LabError as error:
+        return f"{error.status} {error}"
+    except OSError as error:
+        return f"{EXIT_FAILED} the lab could not be built: {error}"
+
+
+def forget_caller_files(keep):
+    """Whoever reads the caller's output must not wait for the holder's end."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for fd in range(3):
+        os.dup2(null, fd)
+    for entry in os.listdir("/proc/self/fd"):
+        fd = int(entry)
+        if fd > 2 and fd not in keep:
+            try:
+                os.close(fd)
+            except OSError:
+                pass  # the descriptor of the listing itself
+    os.chdir("/")
+
+
+def reap_orphans():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] != 0:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def publish(lab):
+    state = os.memfd_create(STATE_NAME)
+    os.write(state, json.dumps(lab).encode())
+    os.dup2(state, STATE_FD, inheritable=False)
+    os.close(state)
+    # Last of all: a process of this name is a complete lab.
+    kernel.set_process_name(PROCESS_NAME)
+
+
+def build(lab):
+    try:
+        kernel.unshare(kernel.CLONE_NEWNS)
+        # Slave: what is mounted outside later is still seen inside, never the other way.
+        kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_SLAVE)
+        kernel.mount("proc", "/proc", "proc",
+                     kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    except PermissionError as error:
+        raise forbidden(error) from None
+    for host in lab["hosts"]:
+        host["net"] = make_network()
+    lab["switch"] = make_network() if lab["topology"] == "bridge" else None
+    lay_cables(lab)
+    helpers = [spawn_helper(lab, host) for host in lab["hosts"]]
+    for helper in helpers:
+        finish_helper(*helper)
+    if lab["topology"] == "bridge":
+        for host in lab["hosts"]:
+            wait_for_carrier(host["port"])  # the holder still is in the switch
+
+
+def make_network():
+    """Moves the holder into a new network namespace and returns its descriptor.
+
+    It never moves back to the network outside: an ordinary user may not.
+    """
+    kernel.unshare(kernel.CLONE_NEWNET)
+    for scope in ("all", "default"):
+        # Router solicitations and the like would disturb counts of frames.
+        try:
+            write_file(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6", "1")
+        except FileNotFoundError:
+            pass  # a kernel without IPv6 is as quiet
+    return os.open("/proc/self/ns/net", os.O_RDONLY)
+
+
+def lay_cables(lab):
+    # Explicit interface indices: if the two ends of a veth happen to have the
+    # same one, the kernel takes the end for a plain interface, reports its
+    # carrier up to a second late, and drops what it sends until then.
+    def end(number, host):
+        return (f"eth0 index {10 + number} address {host['mac']} mtu {host['mtu']} "
+                f"netns /proc/1/fd/{host['net']}")
+
+    hosts = lab["hosts"]
+    if lab["topology"] == "cable":
+        first, second = hosts
+        kernel.setns(first["net"], kernel.CLONE_NEWNET)
+        run_ip([f"link add name {end(1, first)} type veth peer name {end(2, second)}"])
+        return
+    # No spanning tree and no multicast snooping: ports forward at once, and
+    # the switch sends no frame of its own.
+    lines = [
+        "link add name br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+        "link set dev br0 up",
+    ]
+    for number, host in enumerate(hosts, start=1):
+        port = host["port"] = f"port{number}"
+        lines += [
+            f"link add name {port} index {100 + number} mtu {host['mtu']} "
+            f"type veth peer name {end(number, host)}",
+            f"link set dev {port} master br0",
+            f"link set dev {port} up",
+        ]
+    kernel.setns(lab["switch"], kernel.CLONE_NEWNET)
+    run_ip(lines)
+
+
+def run_ip(lines):
+    done = subprocess.run(["ip", "-batch", "-"], input="\n".join(lines) + "\n",
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        complaint = " ".join(done.stderr.split())
+        raise LabError(f"ip could not set up the lab's network: {complaint}")
+
+
+def wait_for_carrier(interface):
+    """Until the kernel has noticed the carrier, the interface drops frames."""
+    request = struct.pack("16sH22x", interface.encode(), 0)
+    deadline = time.monotonic() + CARRIER_TIMEOUT_S
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as handle:
+        while time.monotonic() < deadline:
+            _, flags = struct.unpack("16sH22x", fcntl.ioctl(handle, SIOCGIFFLAGS, request))
+            if flags & IFF_RUNNING:
+                return
+            time.sleep(0.001)
+    raise LabError(f"{interface} has no carrier after {CARRIER_TIMEOUT_S} s")
+
+
+def spawn_helper(lab, host):
+    """A helper makes the host's own namespaces and waits until they are held."""
+    answer_read, answer_write = os.pipe()
+    go_read, go_write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(go_write)
+        try:
+            furnish_host(lab, host)
+            os.write(answer_write, b"ok")
+            os.close(answer_write)
+            os.read(go_read, 1)
+        except (LabError, OSError) as error:
+            status = EXIT_UNABLE if isinstance(error, PermissionError) else EXIT_FAILED
+            os.write(answer_write, f"{status} {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(answer_write)
+    os.close(go_read)
+    return host, pid, answer_read, go_write
+
+
+def finish_helper(host, pid, answer, go):
+    with os.fdopen(answer, "rb") as stream:
+        text = stream.read().decode()
+    if text != "ok":
+        status, _, message = text.partition(" ")
+        raise LabError(f"host {host['name']} could not be set up: {message or 'its helper died'}",
+                       int(status or EXIT_FAILED))
+    for kind, _ in HOST_NAMESPACES:
+        host[kind] = os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY)
+    # A byte, not just a close: helpers born later hold this end as well.
+    os.write(go, b"x")
+    os.close(go)
+    os.waitpid(pid, 0)
+
+
+def furnish_host(lab, host):
+    kernel.setns(host["net"], kernel.CLONE_NEWNET)
+    kernel.unshare(sum(flag for _, flag in HOST_NAMESPACES))
+    socket.sethostname(host["name"])
+    remount_sys()
+    furnish_files(lab)
+    lines = ["link set dev lo up"]
+    if host["ip"]:
+        lines.append(f"addr add {host['ip']}/24 dev eth0")
+    lines.append("link set dev eth0 up")
+    run_ip(lines)
+    wait_for_carrier("eth0")
+
+
+def remount_sys():
+    """/sys shows the network namespace of whoever mounted it, so mount it anew.
+
+    File systems mounted below the old one (cgroups, tracing) are carried over.
+    """
+    with open("/proc/self/mountinfo", encoding="utf-8") as info:
+        points = sorted({line.split()[4] for line in info})
+    carried = []
+    for point in points:
+        below_another = any(point.startswith(path + "/") for path, _ in carried)
+        if point.startswith("/sys/") and not below_another:
+            carried.append((point, os.open(point, os.O_PATH)))
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    kernel.mount("sysfs", "/sys", "sysfs", flags)
+    for point, fd in carried:
+        if point != "/sys/fs/bpf" and os.path.isdir(point):
+            kernel.mount(f"/proc/self/fd/{fd}", point, None, kernel.MS_BIND | kernel.MS_REC)
+        os.close(fd)
+    try:
+        # Private to the host: pinned eBPF objects (see faults) die with it.
+        kernel.mount("bpf", "/sys/fs/bpf", "bpf", flags)
+    except OSError:
+        pass  # an ordinary user may not mount it, and loads no eBPF either
+
+
+def furnish_files(lab):
+    """Two hosts share no /dev/shm; and they know each other's names."""
+    kernel.mount("tmpfs", "/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=1777")
+    if not os.path.exists("/etc/hosts"):
+        return
+    lines = ["127.0.0.1 localhost"]
+    lines += [f"{host['ip']} {host['name']}" for host in lab["hosts"] if host["ip"]]
+    source = "/dev/shm/hosts"
+    write_file(source, "\n".join(lines) + "\n")
+    os.chmod(source, 0o644)
+    kernel.mount(source, "/etc/hosts", None, kernel.MS_BIND)
+    os.unlink(source)  # the mount keeps the file

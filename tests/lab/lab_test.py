@@ -1,0 +1,245 @@
+#!/usr/bin/python3 -ES
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of lab/lab.  Exit status 77: this user or machine cannot have a lab."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+
+import fault_tests  # noqa: E402,F401  (registers its tests after those below)
+from harness import FRAMES, LAB, Lab, Skip, good, lab, main, test  # noqa: E402
+
+NOBODY = 65534
+
+
+@test
+def up__hosts_have_names_addresses_and_their_own_sys():
+    with Lab("--mtu", "9000,1500") as it:
+        for number, mtu in ((1, "9000"), (2, "1500")):
+            host = f"h{number}"
+            out = it.host(host, "sh", "-c",
+                          "hostname; ls /sys/class/net; cat /sys/class/net/eth0/mtu "
+                          "/sys/class/net/eth0/address; ip -br addr show dev eth0").split("\n")
+            assert out[0] == host and out[1:3] == ["eth0", "lo"], out
+            assert out[3] == mtu and out[4] == f"02:4f:4d:58:00:0{number}", out
+            assert f"10.77.0.{number}/24" in out[5] and " UP " in out[5], out
+
+
+@test
+def up__no_ip():
+    with Lab("--no-ip") as it:
+        assert "10.77" not in it.host("h1", "ip", "addr")
+
+
+@test
+def up__name_in_use():
+    with Lab() as it:
+        done = it.do("up")
+        assert done.returncode == 1 and "up already" in done.stderr, done
+
+
+@test
+def up__does_not_hold_the_output_of_its_caller():
+    name = f"test-pipe-{os.getpid()}"
+    # capture_output ends only when every writer has closed the pipe.
+    good(lab("up", "--name", name))
+    good(lab("down", "--name", name))
+
+
+@test
+def up__cable_is_quiet():
+    with Lab() as it:
+        for host in ("h1", "h2"):
+            count = it.host(host, "cat", "/sys/class/net/eth0/statistics/rx_packets")
+            assert count == "0\n", f"{host} received {count.strip()} frames from an idle lab"
+
+
+@test
+def exec__passes_status_arguments_environment_and_folder():
+    with Lab() as it:
+        assert it.do("exec", "h1", "--", "sh", "-c", "exit 7").returncode == 7
+        assert it.do("exec", "h1", "--", "sh", "-c", "kill -9 $$").returncode == 137
+        assert it.host("h1", "printf", "%s|", "a b", "--", "-x") == "a b|--|-x|"
+        out = it.host("h2", "sh", "-c", "echo $LAB_NAME $LAB_HOST $LAB; pwd")
+        assert out == f"{it.name} h2 {LAB}\n{os.getcwd()}\n", out
+
+
+@test
+def exec__passes_signals():
+    with Lab() as it:
+        process = it.start("h1", "sh", "-c",
+                           "trap 'exit 5' TERM; echo ready; while :; do read x; done")
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        process.stdin.write("\n")
+        process.stdin.close()
+        assert process.wait(10) == 5
+
+
+@test
+def exec__from_one_host_into_another():
+    with Lab() as it:
+        assert it.host("h1", LAB, "exec", "h2", "--", "hostname") == "h2\n"
+
+
+@test
+def exec__errors_name_the_remedy():
+    with Lab() as it:
+        done = it.do("exec", "h9", "--", "true")
+        assert done.returncode == 125 and "its hosts are h1 h2" in done.stderr, done
+        assert it.do("exec", "h1", "--", "/no/such").returncode == 127
+        assert it.do("exec", "h1", "--", "/etc/passwd").returncode == 126
+    done = lab("exec", "--name", it.name, "h1", "--", "true")
+    assert done.returncode == 125 and f"lab up --name {it.name}" in done.stderr, done
+
+
+@test
+def hosts__raw_frames_cross_the_cable():
+    with Lab("--mtu", "65535") as it:
+        for size in (64, 1514, 9014, 65549):
+            result = it.traffic("h1", "h2", 50, "--size", str(size))
+            assert result["arrived"] == 50 and result["damaged"] == 0, (size, result)
+
+
+@test
+def hosts__a_frame_above_the_far_mtu_is_lost():
+    # On a switch, as on a wire, the sender is not told.  (A veth cable tells: ENOBUFS.)
+    with Lab("--mtu", "9000,1500", "--topology", "bridge") as it:
+        assert it.traffic("h1", "h2", 5, "--size", "1514")["arrived"] == 5
+        assert it.traffic("h1", "h2", 5, "--size", "9014")["arrived"] == 0
+
+
+@test
+def hosts__a_switch_sends_to_the_right_port():
+    with Lab("--hosts", "3") as it:
+        it.traffic("h3", "h1", 1)  # the switch learns where h3 is
+        other = it.start("h2", FRAMES, "receive")
+        assert other.stdout.readline() == "ready\n"
+        assert it.traffic("h1", "h3", 20, "--to", "02:4f:4d:58:00:03")["arrived"] == 20
+        assert '"arrived": 0' in other.communicate(timeout=10)[0]
+
+
+@test
+def hosts__abstract_sockets_and_shared_memory_are_apart():
+    claim = ("import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0omx-test'); "
+             "open('/dev/shm/omx-test', 'x'); print('mine', flush=True); input()")
+    with Lab() as it:
+        processes = [it.start(host, "python3", "-c", claim) for host in ("h1", "h2")]
+        for process in processes:
+            assert process.stdout.readline() == "mine\n"
+            process.communicate("\n", timeout=10)
+
+
+@test
+def run__environment_and_status():
+    out = good(lab("run", "--name", "x1", "--", "sh", "-c",
+                   "echo $LAB_NAME; $LAB exec h2 -- hostname"))
+    assert out == "x1\nh2\n", out
+    assert lab("run", "--", "sh", "-c", "exit 9").returncode == 9
+    assert lab("run", "--", "/no/such").returncode == 127
+
+
+@test
+def run__a_term_ends_it():
+    process = subprocess.Popen([LAB, "run", "--", "sh", "-c", "echo ready; exec sleep 1000"],
+                               stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.terminate()
+    assert process.wait(10) == 128 + signal.SIGTERM
+
+
+def namespaces_in_use():
+    used = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            for kind in ("net", "pid", "mnt", "uts"):
+                try:
+                    used[os.readlink(f"/proc/{entry}/ns/{kind}")] = entry
+                except OSError:
+                    pass  # gone, or another user's
+    return used
+
+
+def traces_outside():
+    with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+        return sorted(os.listdir("/sys/class/net")), mounts.read()
+
+
+@test
+def run__nothing_is_left_after_kill_9():
+    before = traces_outside()
+    # Stubborn processes everywhere: in a host, beside the hosts, in sessions of their own.
+    script = ("trap '' TERM HUP INT; "
+              "for h in h1 h2; do $LAB exec $h -- sh -c 'for n in net pid mnt uts; do "
+              "readlink /proc/self/ns/$n; done; trap \"\" TERM HUP; exec setsid sleep 1000' & "
+              "done; setsid sleep 1000 & exec sleep 1000")
+    process = subprocess.Popen([LAB, "run", "--", "sh", "-c", script],
+                               stdout=subprocess.PIPE, text=True)
+    inside = {process.stdout.readline().strip() for _ in range(8)}
+    assert len(inside) == 7, f"two hosts share more than the PID namespace: {inside}"
+    assert inside <= set(namespaces_in_use())
+    process.kill()
+    process.wait(10)
+    # Every sleep holds the write end of this pipe: the end comes when all are dead.
+    assert process.stdout.read() == ""
+    process.stdout.close()
+    # The dead are nobody's children now; the machine's process 1 may take its time
+    # over burying them, and until then their PID namespace shows.
+    deadline = time.monotonic() + 20
+    while inside & set(namespaces_in_use()):
+        assert time.monotonic() < deadline, f"left: {inside & set(namespaces_in_use())}"
+    assert traces_outside() == before
+
+
+@test
+def run__orphans_end_with_it():
+    # Read to the end of the pipe: returns only if the orphan is dead.
+    assert lab("run", "--", "sh", "-c", "setsid sleep 1000 & exit 3").returncode == 3
+
+
+@test
+def down__all_and_list():
+    # Inside a lab, so that other labs of this user on the machine stay unseen.
+    out = good(lab("run", "--", "sh", "-c",
+                   "$LAB up --name in1 && $LAB up --name in2 && $LAB list && "
+                   "$LAB down --all && echo -- && $LAB list"))
+    above, below = out.split("--\n")
+    assert "in1: cable" in above and "in2: cable" in above, out
+    assert "in1" not in below and "in2" not in below and "run-" in below, out
+
+
+@test
+def rsh_agent__skips_options_and_finds_hosts():
+    with Lab() as it:
+        env = dict(os.environ, LAB_NAME=it.name)
+        for where in (["h2"], ["-x", "-l", "root", "h2"], ["-n", "root@10.77.0.2"]):
+            done = lab("rsh-agent", *where, "A=1;", "hostname; echo $A", env=env)
+            assert done.stdout == "h2\n1\n", (where, done)
+
+
+@test
+def user__without_root():
+    if os.geteuid() != 0:
+        raise Skip("this whole run is without root")
+    if shutil.which("setpriv") is None:
+        raise Skip("needs setpriv: install the package util-linux")
+    become = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    script = ("$LAB exec h1 -- hostname; cd /; "
+              f"(sleep 0.1; echo) | $LAB exec h2 -- {FRAMES} receive & "
+              f"$LAB exec h1 -- {FRAMES} send 3; wait; "
+              "$LAB fault h1 --drop 1; echo status $?; "
+              "$LAB cut --carrier h1; $LAB exec h1 -- cat /sys/class/net/eth0/carrier; "
+              "$LAB mend h1; $LAB exec h1 -- cat /sys/class/net/eth0/carrier")
+    done = lab("run", "--", "sh", "-c", script, prefix=become)
+    out = good(done).split("\n")
+    assert out[0] == "h1" and "ready" in out, done
+    assert "status 77" in out and "only real root" in done.stderr, done
+    assert out[-3:-1] == ["0", "1"], done
+
+
+if __name__ == "__main__":
+    sys.exit(main())
