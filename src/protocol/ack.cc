@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Acknowledgements in both directions (protocol.md 5). Between extended peers TRUC carries a bitmap of the
+// messages that arrived early, so that only what is missing is sent again.
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+// A message is not sent again because of a bitmap twice within this time: the first repetition needs a
+// round trip to show in a bitmap.
+constexpr TimeNs kSackGuard = 1 * kMillisecond;
+}  // namespace
+
+// --- what we sent ------------------------------------------------------------------------------------------
+
+void ack_apply(State& s, Partner& p, Seqnum ack) {
+  const std::uint32_t acked = seq_diff(ack, p.next_acked);
+  if (acked == 0 || acked > p.outstanding()) return;
+  p.next_acked = ack;
+  p.backoff = 0;
+  for (std::uint32_t i = 0; i < acked; i++) {
+    Request* r = p.unacked.pop_front();
+    if (!r) break;
+    // A message refused by a nack left its number without a request.
+    if (seq_diff(r->seqnum, ack) < kSeqSpace / 2) {
+      p.unacked.push_front(*r);
+      break;
+    }
+    send_acknowledged(s, *r);
+  }
+  if (!p.queued.empty()) send_pump(s, p);
+}
+
+namespace {
+
+void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
+  std::uint32_t highest = 0;  // of the numbers that arrived early, as distance from packet.seqnum
+  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
+    const std::uint32_t i = seq_diff(r->seqnum, packet.seqnum) - 1;
+    if (seq_diff(r->seqnum, packet.seqnum) == 0 || i >= 256) continue;
+    if (packet.sack[i / 8] & (1U << (i % 8))) {
+      r->sacked = true;
+      highest = i + 1;
+    }
+  }
+  if (highest == 0) return;
+  bool waiting = false;
+  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
+    if (seq_diff(r->seqnum, packet.seqnum) > highest) break;
+    if (r->sacked) continue;
+    if (s.now - r->last_sent >= kSackGuard) {
+      s.count(Counter::resend_sack)++;
+      send_retransmit(s, *r);
+    } else {
+      r->lost = true;
+      waiting = true;
+    }
+  }
+  if (waiting) s.timers.arm_by(p.resend_timer, s.now + kSackGuard);
+}
+
+}  // namespace
+
+void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!p) {
+    s.count(Counter::drop_unknown_partner)++;
+    return;
+  }
+  if (!rx_checksum_ok(s, p, frame)) return;
+  wire::Truc packet;
+  if (const auto drop = wire::decode_truc(frame, p->extended, packet); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  if (packet.session != s.config.session) {
+    s.count(Counter::drop_bad_session)++;
+    return;
+  }
+  s.count(Counter::recv_lib_ack)++;
+  partner_heard(s, *p);
+  // The counter may wrap (protocol.md 5.2 [TRAP]): compare by distance.
+  const auto ahead = static_cast<std::int32_t>(packet.acknum - p->recv_acknum);
+  if (!seq_same_session(packet.seqnum, p->next_send) || ahead <= 0) {
+    s.count(Counter::drop_bad_seqnum)++;
+    return;
+  }
+  p->recv_acknum = packet.acknum;
+  ack_apply(s, *p, packet.seqnum);
+  if (packet.has_sack && packet.seqnum == p->next_acked) sack_apply(s, *p, packet);
+}
+
+// --- what we received --------------------------------------------------------------------------------------
+
+void ack_immediately(State& s, Partner& p) {
+  if (!p.ack_now.linked()) s.ack_now.push_back(p);
+}
+
+void ack_needed(State& s, Partner& p) {
+  const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
+  if (owed >= (p.extended ? s.config.notacked_max_extended : s.config.notacked_max)) {
+    ack_immediately(s, p);
+    return;
+  }
+  if (p.ack_pending) return;
+  p.ack_pending = true;
+  p.ack_due = s.now + (p.extended ? s.config.ack_delay_extended : s.config.ack_delay);
+  s.timers.arm_by(p.ack_timer, p.ack_due);
+}
+
+void ack_piggybacked(Partner& p) {
+  p.last_acked = p.next_match;
+  p.ack_pending = false;
+  if (!p.early) p.ack_now.unlink();  // the bitmap of a hole still has to go out
+}
+
+void ack_transmit(State& s, Partner& p) {
+  p.ack_now.unlink();
+  if (p.reply_session() == wire::kUnknownSession) return;
+  wire::Truc packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, false);
+  packet.session = p.reply_session();
+  packet.seqnum = p.next_match;
+  packet.send_seq = p.next_match;
+  packet.acknum = ++p.send_acknum;
+  if (p.early && (p.features & wire::kFeatureSack)) {
+    packet.has_sack = true;
+    for (std::uint32_t i = 0; i + 1 <= kEarlyWindow; i++) {
+      if (p.early->slots[seq_number(seq_add(p.next_match, i + 1)) % 256].complete)
+        packet.sack[i / 8] = static_cast<std::uint8_t>(packet.sack[i / 8] | (1U << (i % 8)));
+    }
+  }
+  wire::TxFrame& frame = s.sink.frame_begin(1);
+  const auto head = frame_head(s, p, wire::PacketType::truc);
+  frame.header_length = static_cast<std::uint32_t>(wire::encode_truc(frame.header, head, packet));
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+  p.last_acked = p.next_match;
+  p.ack_pending = false;
+  s.count(Counter::send_lib_ack)++;
+}
+
+void ack_flush(State& s, bool delayed_too) {
+  while (Partner* p = s.ack_now.pop_front()) ack_transmit(s, *p);
+  if (!delayed_too) return;
+  for (Partner* p : s.partners)
+    if (p->ack_pending) ack_transmit(s, *p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How requests end. See request.h for the two lives of a request.
+#include <cassert>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+Request* request_create(State& s, RequestKind kind) {
+  Request* r = s.requests.create(kind);
+  if (r) r->timeout = s.default_timeout;
+  return r;
+}
+
+std::uint32_t context_id(const State& s, std::uint64_t match_info) {
+  const std::uint64_t mask = (std::uint64_t{1} << s.config.context_bits) - 1;
+  return static_cast<std::uint32_t>((match_info >> s.config.context_shift) & mask);
+}
+
+namespace {
+
+void request_free(State& s, Request& r) {
+  assert(!r.queue.linked() && !r.match.linked() && !r.done.linked());
+  r.segments.clear(s.buffers);
+  send_release_buffer(s, r);
+  s.requests.destroy(&r);
+}
+
+bool zombie(const Request& r) {
+  return r.user_done && r.phase != Phase::finished;
+}
+
+}  // namespace
+
+void request_user_done(State& s, Request& r, Status status) {
+  assert(!r.user_done);
+  r.user_done = true;
+  r.status = status;
+  if (zombie(r)) s.zombies++;
+  if (r.user_gone) return;
+  s.completions++;
+  s.done.push_back(r);
+  if (!s.done_by_context.empty()) s.done_by_context[context_id(s, r.match_info)]->push_back(r);
+}
+
+void request_protocol_done(State& s, Request& r) {
+  if (zombie(r)) s.zombies--;
+  r.phase = Phase::finished;
+  if (r.user_done && r.user_gone) request_free(s, r);
+}
+
+void request_finish(State& s, Request& r, Status status) {
+  if (r.user_done) {
+    request_protocol_done(s, r);
+    return;
+  }
+  r.phase = Phase::finished;
+  request_user_done(s, r, status);
+  if (r.user_gone) request_free(s, r);
+}
+
+void request_user_gone(State& s, Request& r) {
+  r.user_gone = true;
+  r.done.unlink();
+  r.done_context.unlink();
+  if (r.user_done && r.phase == Phase::finished) request_free(s, r);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one endpoint is told when it opens. Defaults are those of protocol.md 19 unless a reason is given.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Config {
+  // Identity.
+  NicId nic = 0;
+  std::uint8_t endpoint = 0;
+  std::uint32_t key = 0;
+  std::uint32_t session = 0;  // random per opening, never kUnknownSession
+  std::uint32_t max_endpoints = 256;
+
+  // Wire.
+  wire::Mode mode = wire::Mode::omx;
+  std::uint32_t mtu = 1500;  // of the interface
+  bool extension = true;     // send and read extension blocks
+  bool checksum = false;     // ask for CRC trailers; in force with peers that ask too
+
+  // Message classes.
+  std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
+  std::uint32_t context_bits = 0, context_shift = 0;
+
+  // Reliability. With extended peers acknowledgements are sparser and retransmission faster than the
+  // reference's constants, because selective acknowledgement says what is missing.
+  std::uint32_t notacked_max = 4;  // immediate ack after so many messages; reference peers
+  std::uint32_t notacked_max_extended = 32;
+  TimeNs ack_delay = 16 * kMillisecond;  // reference peers
+  TimeNs ack_delay_extended = 1 * kMillisecond;
+  TimeNs resend_delay = 500 * kMillisecond;  // reference peers
+  TimeNs resend_delay_extended = 20 * kMillisecond;
+  TimeNs resend_delay_max = 1000 * kMillisecond;
+  TimeNs peer_timeout = 500'000 * kMillisecond;  // no sign of life for so long: the partner is given up
+  TimeNs pull_delay = 1000 * kMillisecond;       // reference peers: re-request after this silence
+  TimeNs pull_delay_extended = 10 * kMillisecond;
+  TimeNs keepalive_delay = 1000 * kMillisecond;  // check a partner that owes us progress and is silent
+  std::uint32_t zombie_max = 512;                // sends complete for the user before their ack
+
+  // Bounds.
+  std::uint64_t buffer_bytes = 256ULL << 20;      // unexpected messages and early frames, per endpoint
+  std::uint64_t send_buffer_bytes = 16ULL << 20;  // medium sends copied so that they complete at once
+  std::uint32_t eager_frames = 256;               // eager frames a partner may have unacknowledged towards us
+  std::uint32_t pull_blocks = 4;                  // blocks in flight per pull
+  std::uint32_t pull_window_bytes = 2U << 20;     // bytes in flight per pull: what the receive ring holds
+};
+
+}  // namespace omx::protocol

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Connecting (protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An incoming
+// request is answered without asking the application, and is enough to send back.
+#include <algorithm>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint8_t kConnectBadKey = 11;
+
+wire::ConnectExt own_extension(const State& s) {
+  wire::ConnectExt ext;
+  ext.present = s.config.extension;
+  ext.mode = s.config.mode;
+  ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe;
+  if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
+  ext.max_frame = s.own_frame;
+  ext.pull_frames = 32;
+  ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
+  return ext;
+}
+
+// Adopts what a CONNECT says about the peer's abilities. Values the peer cannot mean are clamped.
+void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+  const bool was_extended = p.extended;
+  const std::uint32_t was_agreed = p.frame_agreed;
+  p.extended = ext.present && s.config.extension;
+  if (!p.extended) {
+    p.features = 0;
+    p.checksum = false;
+    p.mode = s.config.mode;
+    partner_update_sizes(s, p);
+    return;
+  }
+  p.features = ext.features;
+  p.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
+  // MX sizes if either side insists on them.
+  p.mode =
+      s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
+  p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
+  p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
+  p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, s.own_frame), 256);
+  if (!was_extended || was_agreed != p.frame_agreed) {
+    p.frame_max = std::min(p.frame_agreed, kBaseFrame);
+    partner_update_sizes(s, p);
+    if (p.frame_max < p.frame_agreed && p.mode == wire::Mode::omx && (p.features & wire::kFeatureProbe))
+      probe_start(s, p);
+  } else {
+    partner_update_sizes(s, p);
+  }
+}
+
+void transmit(State& s, Partner& p, const wire::Connect& packet) {
+  wire::TxFrame& frame = s.sink.frame_begin(0);
+  const auto head = frame_head(s, p, wire::PacketType::connect);
+  frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
+  frame.segment_count = 0;
+  s.sink.frame_commit();
+}
+
+wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std::uint8_t connect_seqnum) {
+  wire::Connect packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (design.md 2)
+  packet.src_session = s.config.session;
+  packet.key_or_target_session = key;
+  packet.target_recv_seqnum_start = p.next_match;
+  packet.connect_seqnum = connect_seqnum;
+  packet.ext = own_extension(s);
+  return packet;
+}
+
+// The remote endpoint lives in session `session` and will take `start` as our first number.
+void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
+  if (p.true_session != session) p.next_send = p.next_acked = start;
+  p.true_session = session;
+}
+
+void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
+  s.count(Counter::recv_connect_request)++;
+  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  const bool accepted = packet.key_or_target_session == s.config.key;
+  if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
+  if (accepted && !p) return;  // no memory: the request will be repeated
+
+  if (accepted) {
+    p->peer_index = packet.src_dst_peer_index;
+    partner_heard(s, *p);
+    const bool known = p->true_session != wire::kUnknownSession || p->back_session != wire::kUnknownSession;
+    const bool same = p->true_session == packet.src_session || p->back_session == packet.src_session;
+    // The same instance with another session count gave us up (protocol.md 7, last [DO]).
+    const bool reset =
+        same && p->connected() && !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
+    if ((known && !same) || reset) partner_cleanup(s, *p, Cleanup::restarted);
+    session_adopt(*p, packet.src_session, packet.target_recv_seqnum_start);
+    p->back_session = packet.src_session;
+    agree(s, *p, packet.ext);
+  }
+  Partner stranger;  // whoever has the wrong key gets an answer and nothing else
+  if (!accepted) {
+    stranger.nic = head.src;
+    stranger.endpoint = packet.src_endpoint;
+    stranger.peer_index = packet.src_dst_peer_index;
+  }
+  Partner& to = accepted ? *p : stranger;
+  wire::Connect reply;
+  reply.dst_endpoint = packet.src_endpoint;
+  reply.src_endpoint = s.config.endpoint;
+  reply.src_dst_peer_index = 0;
+  reply.src_session = packet.src_session;
+  reply.key_or_target_session = s.config.session;
+  reply.target_recv_seqnum_start = to.next_match;
+  reply.is_reply = true;
+  reply.connect_seqnum = packet.connect_seqnum;
+  reply.status = accepted ? 0 : kConnectBadKey;
+  if (packet.ext.present) reply.ext = own_extension(s);
+  transmit(s, to, reply);
+  s.count(Counter::send_connect_reply)++;
+  if (accepted) retransmit_arm(s, *p);
+}
+
+void reply_received(State& s, const wire::Head& head, const wire::Connect& packet) {
+  s.count(Counter::recv_connect_reply)++;
+  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  if (!p || packet.src_session != s.config.session) return;
+  const std::uint32_t session = packet.key_or_target_session;
+
+  // The same instance, but with another session count: it gave us up (protocol.md 7, last [DO]).
+  const bool reset = p->connected() && packet.status == 0 &&
+                     !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
+  if (p->ping_pending && packet.connect_seqnum == p->ping_seqnum) {
+    p->ping_pending = false;
+    if (session == p->true_session && !reset) {
+      partner_heard(s, *p);
+    } else if (p->connected()) {
+      partner_cleanup(s, *p, Cleanup::restarted);
+    }
+    return;
+  }
+  Request* r = p->connects.front();
+  while (r && r->connect_seqnum != packet.connect_seqnum) r = p->connects.next(*r);
+  if (!r) return;
+  if (packet.status == kConnectBadKey) {
+    r->queue.unlink();
+    request_finish(s, *r, Status::bad_key);
+    return;
+  }
+  if (packet.status != 0) return;
+  r->queue.unlink();
+  p->peer_index = packet.src_dst_peer_index;
+  partner_heard(s, *p);
+  if ((p->back_session != wire::kUnknownSession && p->back_session != session) ||
+      (p->connected() && p->true_session != session) || reset)
+    partner_cleanup(s, *p, Cleanup::restarted);
+  session_adopt(*p, session, packet.target_recv_seqnum_start);
+  agree(s, *p, packet.ext);
+  r->session = session;
+  request_finish(s, *r, Status::success);
+  retransmit_arm(s, *p);
+}
+
+}  // namespace
+
+Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                          std::uint64_t match_info, void* context, bool forgotten) {
+  if (endpoint >= s.config.max_endpoints) return tl::make_unexpected(OpError::bad_endpoint_id);
+  Partner* p = partner_find(s, nic, endpoint);
+  if (!p) p = partner_create(s, nic, endpoint);
+  Request* r = p ? request_create(s, RequestKind::connect) : nullptr;
+  if (!r) return tl::make_unexpected(OpError::no_resources);
+  r->partner = p;
+  r->match_info = match_info;
+  r->context = context;
+  r->user_gone = forgotten;
+  r->key = key;
+  Request* const handle = forgotten ? nullptr : r;
+  if (p->self) {  // at once, and without looking at the key (protocol.md 3.1)
+    r->session = s.config.session;
+    request_finish(s, *r, Status::success);
+    return handle;
+  }
+  p->key = key;
+  r->connect_seqnum = p->connect_seqnum++;
+  r->phase = Phase::connecting;
+  r->first_sent = s.now;
+  p->connects.push_back(*r);
+  connect_transmit(s, *r);
+  retransmit_arm(s, *p);
+  return handle;
+}
+
+void connect_transmit(State& s, Request& r) {
+  r.last_sent = s.now;
+  transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum));
+  s.count(Counter::send_connect_request)++;
+}
+
+void connect_ping(State& s, Partner& p) {
+  if (!p.ping_pending) p.ping_seqnum = p.connect_seqnum++;
+  p.ping_pending = true;
+  transmit(s, p, request_packet(s, p, p.key, p.ping_seqnum));
+  s.count(Counter::send_connect_request)++;
+}
+
+void connect_received(State& s, const wire::Head& head, wire::Frame frame) {
+  wire::Connect packet;
+  if (const auto drop = wire::decode_connect(frame, packet); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  if (head.src == s.config.nic && packet.src_endpoint == s.config.endpoint) return;  // our own, reflected
+  if (packet.is_reply)
+    reply_received(s, head, packet);
+  else
+    request_received(s, head, packet);
+}
+
+}  // namespace omx::protocol

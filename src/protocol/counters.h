@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counters of one endpoint, written by its engine only and read from outside (omx counters, MX counter keys).
+// One table of name and label; ids are positions. Never reset.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace omx::protocol {
+
+// X(identifier, label). The first part keeps the reference's labels (tools-and-tests.md 2) where they apply.
+#define OMX_COUNTERS(X)                                            \
+  X(send_tiny, "Send Tiny")                                        \
+  X(send_small, "Send Small")                                      \
+  X(send_medium_frag, "Send Medium Frag")                          \
+  X(send_rndv, "Send Rndv")                                        \
+  X(send_notify, "Send Notify")                                    \
+  X(send_connect_request, "Send Connect Request")                  \
+  X(send_connect_reply, "Send Connect Reply")                      \
+  X(send_lib_ack, "Send LibAck")                                   \
+  X(send_nack_lib, "Send Nack Lib")                                \
+  X(send_nack_mcp, "Send Nack MCP")                                \
+  X(send_pull_request, "Send Pull Request")                        \
+  X(send_pull_reply, "Send Pull Reply")                            \
+  X(send_probe, "Send MTU Probe")                                  \
+  X(recv_tiny, "Recv Tiny")                                        \
+  X(recv_small, "Recv Small")                                      \
+  X(recv_medium_frag, "Recv Medium Frag")                          \
+  X(recv_rndv, "Recv Rndv")                                        \
+  X(recv_notify, "Recv Notify")                                    \
+  X(recv_connect_request, "Recv Connect Request")                  \
+  X(recv_connect_reply, "Recv Connect Reply")                      \
+  X(recv_lib_ack, "Recv LibAck")                                   \
+  X(recv_nack_lib, "Recv Nack Lib")                                \
+  X(recv_nack_mcp, "Recv Nack MCP")                                \
+  X(recv_pull_request, "Recv Pull Request")                        \
+  X(recv_pull_reply, "Recv Pull Reply")                            \
+  X(recv_probe, "Recv MTU Probe")                                  \
+  X(messages_sent, "Messages Sent")                                \
+  X(messages_received, "Messages Received")                        \
+  X(bytes_sent, "Bytes Sent")                                      \
+  X(bytes_received, "Bytes Received")                              \
+  X(unexpected, "Messages Arrived Unexpected")                     \
+  X(resend_timeout, "Resend after Timeout")                        \
+  X(resend_sack, "Resend after Selective Ack")                     \
+  X(duplicate, "Recv Duplicate")                                   \
+  X(early, "Recv Early, Kept")                                     \
+  X(early_dropped, "Recv Early, Dropped")                          \
+  X(back_pressure, "Refused for lack of Memory, Sender Holds It")  \
+  X(throttled, "Send Waited for Window")                           \
+  X(pull_rerequest_gap, "Pull Re-request after Gap")               \
+  X(pull_rerequest_timer, "Pull Re-request after Silence")         \
+  X(pull_timeout, "Pull Given Up")                                 \
+  X(partner_lost, "Partner Given Up")                              \
+  X(partner_restarted, "Partner Restarted")                        \
+  X(mtu_fallback, "MTU Fallback")                                  \
+  X(drop_malformed, "Drop Malformed Frame")                        \
+  X(drop_bad_checksum, "Drop Bad Checksum")                        \
+  X(drop_unknown_type, "Drop Unknown Packet Type")                 \
+  X(drop_bad_endpoint, "Drop Bad Endpoint")                        \
+  X(drop_bad_session, "Drop Bad Session")                          \
+  X(drop_unknown_partner, "Drop Unknown Partner")                  \
+  X(drop_bad_seqnum, "Drop Bad Sequence Number")                   \
+  X(drop_pull_bad_region, "Drop Pull Bad Region")                  \
+  X(drop_pull_bad_range, "Drop Pull Bad Offset or Length")         \
+  X(drop_pull_reply_bad_handle, "Drop Pull Reply Bad Wire Handle") \
+  X(drop_pull_reply_bad_frame, "Drop Pull Reply Bad Frame")        \
+  X(drop_pull_reply_duplicate, "Drop Pull Reply Duplicate")
+
+enum class Counter : std::uint16_t {
+#define OMX_COUNTER_ID(id, label) id,
+  OMX_COUNTERS(OMX_COUNTER_ID)
+#undef OMX_COUNTER_ID
+      count
+};
+
+inline constexpr std::size_t kCounterCount = static_cast<std::size_t>(Counter::count);
+
+inline constexpr std::array<const char*, kCounterCount> kCounterLabels = {
+#define OMX_COUNTER_LABEL(id, label) label,
+    OMX_COUNTERS(OMX_COUNTER_LABEL)
+#undef OMX_COUNTER_LABEL
+};
+
+// May lie in shared memory; zero at start.
+struct Counters {
+  std::array<std::uint64_t, kCounterCount> values{};
+  std::uint64_t& operator[](Counter id) { return values[static_cast<std::size_t>(id)]; }
+  std::uint64_t operator[](Counter id) const { return values[static_cast<std::size_t>(id)]; }
+};
+
+}  // namespace omx::protocol

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages meet receives (protocol.md 9): matching, the unexpected handler, data into place.
+#include <algorithm>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+bool room_for(const State& s, std::size_t bytes) {
+  const std::size_t held = s.buffers.in_use() + s.unexpected_slab.live() * sizeof(Unexpected);
+  return held + bytes <= s.buffers.limit() && (bytes == 0 || s.buffers.fits(bytes));
+}
+
+struct Matched {
+  Request* receive = nullptr;
+  bool consumed = false;  // the handler took the message
+  bool refused = false;   // no memory to keep it
+};
+
+// Finds the receive of a new message, asking the unexpected handler if there is none. `keep` is what queueing
+// the message would need: that is made sure of before the handler sees the message, so that it sees it once.
+Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length, const std::byte* data,
+              std::size_t keep) {
+  const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
+  Matched result;
+  result.receive = s.posted.take(m.match_info, &p, message_class);
+  if (result.receive) return result;
+  if (!room_for(s, keep)) {
+    result.refused = true;
+    return result;
+  }
+  if (!s.handler) return result;
+  const Arrival arrival{&p, p.reply_session(), m.match_info, msg_length, data};
+  if (s.handler(s.handler_context, arrival) == HandlerAction::finished) {
+    result.consumed = true;
+    return result;
+  }
+  result.receive = s.posted.take(m.match_info, &p, message_class);  // the handler may have posted it
+  return result;
+}
+
+// nullptr when memory ran out.
+Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length,
+                              bool with_data) {
+  Unexpected* u = s.unexpected_slab.create();
+  if (!u) return nullptr;
+  if (with_data && msg_length > 0) {
+    u->buffer = s.buffers.get(msg_length);
+    if (!u->buffer) {
+      s.unexpected_slab.destroy(u);
+      return nullptr;
+    }
+  }
+  u->partner = &p;
+  u->session = p.reply_session();
+  u->match_info = m.match_info;
+  u->msg_length = msg_length;
+  if (m.flags & wire::kFlagHeaderExt) {
+    u->message_class = m.ext.message_class;
+    u->has_data = m.ext.data_valid != 0;
+    u->data = m.ext.data;
+  }
+  s.count(Counter::unexpected)++;
+  return u;
+}
+
+void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_length) {
+  const bool ext = m.flags & wire::kFlagHeaderExt;
+  receive_matched(r, &p, p.reply_session(), m.match_info, msg_length, ext && m.ext.data_valid, m.ext.data);
+}
+
+}  // namespace
+
+void unexpected_free(State& s, Unexpected& u) {
+  s.buffers.put(u.buffer, u.msg_length);
+  s.unexpected_slab.destroy(&u);
+}
+
+Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data) {
+  const std::uint32_t length = packet.length;
+  const Matched m = match(s, p, packet, length, data, length);
+  if (m.refused) return Delivery::refused;
+  if (m.consumed) return Delivery::complete;
+  if (m.receive) {
+    Request& r = *m.receive;
+    matched(r, p, packet, length);
+    r.segments.write(0, data, r.xfer_length);
+    receive_complete(s, r);
+    return Delivery::complete;
+  }
+  Unexpected* u = unexpected_create(s, p, packet, length, true);
+  if (!u) return Delivery::refused;
+  if (length > 0) __builtin_memcpy(u->buffer, data, length);
+  u->complete = true;
+  s.unexpected.add(*u);
+  return Delivery::complete;
+}
+
+namespace {
+
+// The first fragment of a message, whichever it is. False: refused.
+bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::byte* data) {
+  const bool whole = packet.frag_length == packet.length;
+  const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
+  if (m.refused) return false;
+  Partial partial;
+  if (m.receive) {
+    matched(*m.receive, p, packet, packet.length);
+    partial.request = m.receive;
+  } else if (!m.consumed) {
+    partial.unexpected = unexpected_create(s, p, packet, packet.length, true);
+    if (!partial.unexpected) return false;
+    s.unexpected.add(*partial.unexpected);
+  }
+  partial.active = true;
+  partial.msg_length = packet.length;
+  p.partial = partial;
+  return true;
+}
+
+void partial_finish(State& s, Partner& p) {
+  const Partial partial = p.partial;
+  p.partial = Partial{};
+  if (partial.request) receive_complete(s, *partial.request);
+  if (Unexpected* u = partial.unexpected) {
+    u->complete = true;
+    if (Request* r = u->claimed) {
+      r->segments.write(0, u->buffer, r->xfer_length);
+      unexpected_free(s, *u);
+      receive_complete(s, *r);
+    }
+  }
+}
+
+}  // namespace
+
+Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
+                        const std::byte* data) {
+  if (!p.partial.active) {
+    if (!partial_start(s, p, packet, data)) return Delivery::refused;
+    if (packet.frag_length < packet.length) retransmit_arm(s, p);  // watch whether the rest comes
+  }
+  Partial& partial = p.partial;
+  if (partial.msg_length != packet.length) {
+    s.count(Counter::drop_malformed)++;
+    return Delivery::incomplete;
+  }
+  if (partial.unit != unit) {  // first fragment, or sent again in other sizes after an MTU fall-back
+    partial.unit = unit;
+    partial.mask = 0;
+    partial.received = 0;
+  }
+  const std::uint64_t bit = std::uint64_t{1} << packet.frag_seqnum;
+  if (partial.mask & bit) {
+    s.count(Counter::duplicate)++;
+    return Delivery::incomplete;
+  }
+  const std::uint32_t offset = packet.frag_seqnum * unit;
+  if (partial.unexpected) {
+    __builtin_memcpy(partial.unexpected->buffer + offset, data, packet.frag_length);
+  } else if (partial.request && offset < partial.request->xfer_length) {
+    Request& r = *partial.request;
+    r.segments.write(offset, data, std::min<std::uint32_t>(packet.frag_length, r.xfer_length - offset));
+  }
+  partial.mask |= bit;
+  partial.received += packet.frag_length;
+  if (partial.received < partial.msg_length) return Delivery::incomplete;
+  partial_finish(s, p);
+  return Delivery::complete;
+}
+
+Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
+  const Matched m = match(s, p, packet, packet.msg_length, nullptr, 0);
+  if (m.refused) return Delivery::refused;
+  if (m.receive) {
+    matched(*m.receive, p, packet, packet.msg_length);
+    receive_rndv(s, *m.receive, packet);
+    return Delivery::complete;
+  }
+  if (m.consumed) {  // nobody wants the data: only tell the sender
+    Request* r = request_create(s, RequestKind::receive);
+    if (!r) return Delivery::complete;
+    r->user_gone = true;
+    receive_matched(*r, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
+    receive_rndv(s, *r, packet);
+    return Delivery::complete;
+  }
+  Unexpected* u = unexpected_create(s, p, packet, packet.msg_length, false);
+  if (!u) return Delivery::refused;
+  u->rendezvous = true;
+  u->region = packet.rdma_id;
+  u->region_generation = packet.rdma_seqnum;
+  u->region_offset = packet.rdma_offset;
+  s.unexpected.add(*u);
+  return Delivery::complete;
+}
+
+void partial_abandon(State& s, Partner& p, Status status) {
+  if (!p.partial.active) return;
+  const Partial partial = p.partial;
+  p.partial = Partial{};
+  Request* r = partial.request;
+  if (Unexpected* u = partial.unexpected) {
+    r = u->claimed;
+    if (!r) s.unexpected.remove(*u);
+    unexpected_free(s, *u);
+  }
+  if (r) {
+    r->xfer_length = 0;
+    request_finish(s, *r, status);
+  }
+}
+
+}  // namespace omx::protocol

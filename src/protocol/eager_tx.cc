@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames of tiny, small and medium messages, and of NOTIFY.
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+std::uint32_t eager_limit(const Partner& p) {
+  return p.rndv_threshold;
+}
+
+std::uint32_t medium_unit(const Partner& p) {
+  return p.sizes.medium_frag;
+}
+
+void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
+  Partner& p = *r.partner;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, urgent);
+  packet.seqnum = r.seqnum;
+  packet.piggyack = p.next_match;
+  packet.match_info = r.match_info;
+  packet.session = p.true_session;
+  if ((r.has_data || r.message_class != 0) && (p.features & wire::kFeatureHeaderExt)) {
+    packet.flags |= wire::kFlagHeaderExt;
+    packet.ext = {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
+  }
+}
+
+namespace {
+
+// Payload from the request's own copy or the user's memory.
+std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t length, iovec* out) {
+  if (r.buffer) {
+    *out = {r.buffer + offset, length};
+    return length ? 1 : 0;
+  }
+  return r.segments.gather(offset, length, out);
+}
+
+}  // namespace
+
+void eager_transmit(State& s, Request& r) {
+  Partner& p = *r.partner;
+  const bool tiny = r.send_class == SendClass::tiny;
+  wire::Eager packet;
+  message_fill(s, r, true, packet);
+  packet.length = static_cast<std::uint16_t>(r.msg_length);
+  wire::TxFrame& frame = s.sink.frame_begin(1);
+  const auto head = frame_head(s, p, tiny ? wire::PacketType::tiny : wire::PacketType::small);
+  const std::size_t header = wire::encode_eager(frame.header, head, packet);
+  // Data this short are cheaper copied behind the header than gathered by the kernel.
+  if (r.buffer)
+    __builtin_memcpy(frame.header + header, r.buffer, r.msg_length);
+  else
+    r.segments.read(0, frame.header + header, r.msg_length);
+  frame.header_length = static_cast<std::uint32_t>(header + r.msg_length);
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+  ack_piggybacked(p);
+  s.count(tiny ? Counter::send_tiny : Counter::send_small)++;
+}
+
+void medium_transmit(State& s, Request& r) {
+  Partner& p = *r.partner;
+  const std::uint32_t unit = medium_unit(p);
+  const std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
+  wire::Medium packet;
+  packet.length = r.msg_length;
+  packet.frag_pipeline = static_cast<std::uint8_t>(p.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
+  packet.frag_unit = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? unit : 0);
+  for (std::uint32_t i = 0; i < fragments; i++) {
+    const std::uint32_t offset = i * unit;
+    const std::uint32_t length = r.msg_length - offset < unit ? r.msg_length - offset : unit;
+    message_fill(s, r, i + 1 == fragments, packet);
+    packet.frag_seqnum = static_cast<std::uint8_t>(i);
+    packet.frag_length = static_cast<std::uint16_t>(length);
+    wire::TxFrame& frame = s.sink.frame_begin((r.buffer ? 1 : r.segments.count()) + 1);
+    const auto head = frame_head(s, p, wire::PacketType::medium);
+    frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
+    frame.segment_count = gather(r, offset, length, frame.segments);
+    frame_finish(s, frame, p.checksum);
+  }
+  ack_piggybacked(p);
+  s.count(Counter::send_medium_frag) += fragments;
+}
+
+void notify_transmit(State& s, Request& r) {
+  Partner& p = *r.partner;
+  wire::Notify packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, true);
+  packet.session = p.reply_session();
+  packet.total_length = r.notify_length;
+  packet.rdma_id = r.region;
+  packet.rdma_seqnum = r.region_generation;
+  packet.seqnum = r.seqnum;
+  packet.piggyack = p.next_match;
+  wire::TxFrame& frame = s.sink.frame_begin(1);
+  const auto head = frame_head(s, p, wire::PacketType::notify);
+  frame.header_length = static_cast<std::uint32_t>(wire::encode_notify(frame.header, head, packet));
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+  ack_piggybacked(p);
+  s.count(Counter::send_notify)++;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets that arrived before one with a lower number: copied and processed when the hole is filled.
+#include <cstring>
+#include <new>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+std::size_t bytes_of(std::uint32_t length) {
+  return sizeof(EarlyFrame) + length;
+}
+
+void slot_clear(State& s, EarlyWindow& w, EarlySlot& slot) {
+  while (EarlyFrame* f = slot.frames) {
+    slot.frames = f->next;
+    s.buffers.put(reinterpret_cast<std::byte*>(f), bytes_of(f->length));
+    w.frames--;
+  }
+  slot.mask = 0;
+  slot.complete = false;
+}
+
+void window_release(State& s, Partner& p) {
+  if (p.early->frames > 0) return;
+  s.early_windows.destroy(p.early);
+  p.early = nullptr;
+}
+
+}  // namespace
+
+bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
+                 std::uint32_t fragments) {
+  if (!p.early) p.early = s.early_windows.create();
+  if (!p.early) return false;
+  EarlySlot& slot = p.early->slots[seq_number(seqnum) % 256];
+  const std::uint64_t bit = std::uint64_t{1} << fragment;
+  // Half of the memory is left to messages in order, which can free some.
+  const bool room = s.buffers.in_use() < s.buffers.limit() / 2;
+  std::byte* buffer = (slot.mask & bit) || !room
+                          ? nullptr
+                          : s.buffers.get(bytes_of(static_cast<std::uint32_t>(frame.size())));
+  if (!buffer) {
+    window_release(s, p);
+    return false;
+  }
+  auto* f = new (buffer) EarlyFrame;
+  f->length = static_cast<std::uint32_t>(frame.size());
+  std::memcpy(buffer + sizeof(EarlyFrame), frame.data(), frame.size());
+  f->next = slot.frames;
+  slot.frames = f;
+  slot.mask |= bit;
+  slot.complete = static_cast<std::uint32_t>(__builtin_popcountll(slot.mask)) == fragments;
+  p.early->frames++;
+  return true;
+}
+
+void early_drain(State& s, Partner& p) {
+  while (p.early) {
+    const Seqnum number = p.next_match;
+    EarlySlot& slot = p.early->slots[seq_number(number) % 256];
+    if (!slot.frames) return;
+    // Taken off first: delivering may call back into the engine (unexpected handler).
+    EarlyFrame* frames = slot.frames;
+    EarlyWindow& window = *p.early;
+    slot.frames = nullptr;
+    slot.mask = 0;
+    slot.complete = false;
+    while (EarlyFrame* f = frames) {
+      frames = f->next;
+      const wire::Frame frame{reinterpret_cast<const std::byte*>(f + 1), f->length};
+      wire::Head head;
+      if (wire::decode_head(frame, head) == wire::Drop::none) rx_message(s, head, frame, true);
+      s.buffers.put(reinterpret_cast<std::byte*>(f), bytes_of(f->length));
+      // A cleanup inside the delivery has dropped the window; the frames in hand are still ours.
+      if (p.early == &window) window.frames--;
+    }
+    if (p.early) window_release(s, p);
+    if (p.next_match == number) return;  // incomplete or refused: the sender repeats what is missing
+  }
+}
+
+void early_drop(State& s, Partner& p) {
+  if (!p.early) return;
+  for (EarlySlot& slot : p.early->slots) slot_clear(s, *p.early, slot);
+  p.early->frames = 0;
+  window_release(s, p);
+}
+
+}  // namespace omx::protocol

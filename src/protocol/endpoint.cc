@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine's face: see endpoint.h for the contract of each function.
+#include "protocol/endpoint.h"
+
+#include <cassert>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+Endpoint::Endpoint(const Config& config, wire::FrameSink& sink, Counters& counters)
+    : state_(std::make_unique<State>(config, sink, counters)) {}
+
+Endpoint::~Endpoint() = default;
+
+const Config& Endpoint::config() const {
+  return state_->config;
+}
+
+// --- operations --------------------------------------------------------------------------------------------
+
+Expected<Request*, OpError> Endpoint::connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                              std::uint64_t match_info, void* context, bool forgotten) {
+  state_->now = now;
+  return connect_start(*state_, nic, endpoint, key, match_info, context, forgotten);
+}
+
+Expected<Request*, OpError> Endpoint::send(TimeNs now, const SendOp& op) {
+  state_->now = now;
+  return send_start(*state_, op);
+}
+
+Expected<Request*, OpError> Endpoint::receive(TimeNs now, const ReceiveOp& op) {
+  state_->now = now;
+  return receive_start(*state_, op);
+}
+
+Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
+  State& s = *state_;
+  Request& r = *request;
+  if (r.kind == RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+  if (r.user_done) return false;
+  if (r.phase == Phase::posted)
+    s.posted.remove(r);
+  else if (r.phase == Phase::connecting)
+    r.queue.unlink();
+  else
+    return false;  // a message is arriving for it
+  if (!complete) r.user_gone = true;
+  r.phase = Phase::finished;
+  request_finish(s, r, Status::cancelled);
+  return true;
+}
+
+void Endpoint::forget(Request* request) {
+  request_user_gone(*state_, *request);
+}
+
+void Endpoint::disconnect(TimeNs now, Partner* partner) {
+  state_->now = now;
+  if (!partner->self) partner_cleanup(*state_, *partner, Cleanup::disconnected);
+}
+
+void Endpoint::set_timeout(Request* request, TimeNs timeout) {
+  State& s = *state_;
+  if (!request) {
+    s.default_timeout = timeout;
+    return;
+  }
+  request->timeout = timeout;
+  // The timer may sleep past the new limit.
+  if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
+    s.timers.arm_by(request->partner->resend_timer, s.now + timeout);
+  if (request->pull && timeout != kNever) s.timers.arm_by(request->pull->timer, s.now + timeout);
+}
+
+// --- completions -------------------------------------------------------------------------------------------
+
+bool Endpoint::done(const Request* request) const {
+  return request->user_done;
+}
+
+Completion Endpoint::consume(Request* request) {
+  const Request& r = *request;
+  assert(r.user_done && !r.user_gone);
+  Completion c;
+  c.kind = r.kind;
+  c.status = r.status;
+  c.partner = r.partner;
+  c.session = r.session;
+  c.match_info = r.match_info;
+  c.msg_length = r.msg_length;
+  c.xfer_length = r.xfer_length;
+  c.context = r.context;
+  c.has_data = r.has_data;
+  c.data = r.data;
+  request_user_gone(*state_, *request);
+  return c;
+}
+
+Request* Endpoint::find_done(std::uint64_t match_info, std::uint64_t match_mask) {
+  State& s = *state_;
+  const auto matches = [&](const Request& r) { return (r.match_info & match_mask) == match_info; };
+  if (s.config.context_bits > 0) {
+    const std::uint64_t field = ((std::uint64_t{1} << s.config.context_bits) - 1) << s.config.context_shift;
+    if ((match_mask & field) == field) {
+      auto& list = *s.done_by_context[context_id(s, match_info)];
+      for (Request* r = list.front(); r; r = list.next(*r))
+        if (matches(*r)) return r;
+      return nullptr;
+    }
+  }
+  for (Request* r = s.done.front(); r; r = s.done.next(*r))
+    if (matches(*r)) return r;
+  return nullptr;
+}
+
+Request* Endpoint::peek_done() {
+  return state_->done.front();
+}
+
+void* Endpoint::context_of(const Request* request) const {
+  return request->context;
+}
+
+RequestKind Endpoint::kind_of(const Request* request) const {
+  return request->kind;
+}
+
+Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
+  if (request->kind != RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+  return request->buffered || request->user_done;
+}
+
+std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,
+                                       const Partner* source, std::uint8_t message_class) {
+  const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, message_class);
+  if (!u) return std::nullopt;
+  return Arrival{u->partner, u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr};
+}
+
+std::uint64_t Endpoint::completion_count() const {
+  return state_->completions;
+}
+
+void Endpoint::set_unexpected_handler(UnexpectedHandler handler, void* context) {
+  state_->handler = handler;
+  state_->handler_context = context;
+}
+
+// --- driving -----------------------------------------------------------------------------------------------
+
+void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
+  state_->now = now;
+  rx_frame(*state_, frame);
+}
+
+void Endpoint::progress(TimeNs now) {
+  state_->now = now;
+  timers_run(*state_);
+  ack_flush(*state_, false);
+}
+
+TimeNs Endpoint::next_deadline() const {
+  return state_->ack_now.empty() ? state_->timers.next() : state_->now;
+}
+
+void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
+  State& s = *state_;
+  s.now = now;
+  s.config.mtu = mtu;
+  s.own_frame = mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  for (Partner* p : s.partners) {
+    if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;
+    if (p->frame_max > p->frame_agreed) p->frame_max = p->frame_agreed;
+    if (p->probe_size > p->frame_agreed) p->probe_size = 0;
+    partner_update_sizes(s, *p);
+  }
+}
+
+void Endpoint::flush_acks(TimeNs now) {
+  state_->now = now;
+  ack_flush(*state_, true);
+}
+
+bool Endpoint::drained() const {
+  const State& s = *state_;
+  if (s.zombies > 0) return false;
+  // Sends that the application forgot are still owed to their receivers.
+  for (Partner* p : s.partners)
+    for (auto* list : {&p->unacked, &p->queued})
+      for (Request* r = list->front(); r; r = list->next(*r))
+        if (r->user_gone && r->send_class != SendClass::large) return false;
+  return true;
+}
+
+// --- partners ----------------------------------------------------------------------------------------------
+
+Partner* Endpoint::self() {
+  return state_->myself;
+}
+
+Partner* Endpoint::find_partner(NicId nic, std::uint8_t endpoint) {
+  return partner_find(*state_, nic, endpoint);
+}
+
+Partner* Endpoint::partner_at(std::uint32_t index) {
+  return index < state_->partners.size() ? state_->partners[index] : nullptr;
+}
+
+std::uint32_t Endpoint::partner_count() const {
+  return static_cast<std::uint32_t>(state_->partners.size());
+}
+
+// --- figures -----------------------------------------------------------------------------------------------
+
+Endpoint::Memory Endpoint::memory() const {
+  const State& s = *state_;
+  return {s.partner_slab.bytes() + s.early_windows.bytes(), s.requests.bytes() + s.unexpected_slab.bytes(),
+          s.buffers.in_use() + s.send_buffers.in_use(), sizeof(Partner)};
+}
+
+const Counters& Endpoint::counters() const {
+  return state_->counters;
+}
+
+std::uint32_t Endpoint::eager_max(const Partner* partner) const {
+  return eager_limit(*partner);
+}
+
+PartnerInfo partner_info(const Partner* p) {
+  PartnerInfo info;
+  info.nic = p->nic;
+  info.endpoint = p->endpoint;
+  info.index = p->index;
+  info.session = p->reply_session();
+  info.extended = p->extended;
+  info.checksum = p->checksum;
+  info.mode = p->mode;
+  info.frame_max = p->frame_max;
+  info.frame_agreed = p->frame_agreed;
+  return info;
+}
+
+void* partner_context(const Partner* partner) {
+  return partner->context;
+}
+
+void partner_set_context(Partner* partner, void* context) {
+  partner->context = context;
+}
+
+}  // namespace omx::protocol

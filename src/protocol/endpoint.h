@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine of one endpoint: sans-I/O and single-threaded. It is given frames, operations and the time; it
+// produces frames (through a FrameSink), completions, and the time at which it next wants to be called.
+//
+// Rules for callers:
+//  * one thread at a time (the runtime holds the endpoint's lock);
+//  * `now` never goes backwards;
+//  * after any call that takes `now`, call sink.flush() before user memory may change;
+//  * a Request pointer is valid until its completion is consumed, it is forgotten or cancelled.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/expected.h"
+#include "protocol/config.h"
+#include "protocol/counters.h"
+#include "protocol/types.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+
+namespace omx::protocol {
+
+struct State;  // everything inside; see state.h
+
+class Endpoint {
+ public:
+  // `counters` must outlive the endpoint. `sink` too.
+  Endpoint(const Config& config, wire::FrameSink& sink, Counters& counters);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  const Config& config() const;
+
+  // --- operations -------------------------------------------------------------------------------------
+  // A forgotten operation returns a null Request. Refused operations leave no trace.
+  // no_resources only when the system is out of memory or of partner slots.
+  Expected<Request*, OpError> connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                      std::uint64_t match_info, void* context, bool forgotten);
+  Expected<Request*, OpError> send(TimeNs now, const SendOp& op);
+  Expected<Request*, OpError> receive(TimeNs now, const ReceiveOp& op);
+
+  // An unmatched receive or pending connect is freed and true returned; false: too late, it will complete
+  // (or has). bad_request for sends. With `complete` it ends with status cancelled instead of vanishing.
+  Expected<bool, OpError> cancel(Request* request, bool complete = false);
+  // No completion wanted; the pointer is dead for the caller.
+  void forget(Request* request);
+  // Fails all that is pending with the partner (unreachable); it may be connected to again.
+  void disconnect(TimeNs now, Partner* partner);
+  // Gives a request, or with nullptr all later ones, a limit for the peer's silence. kNever: no limit.
+  void set_timeout(Request* request, TimeNs timeout);
+
+  // --- completions ------------------------------------------------------------------------------------
+  bool done(const Request* request) const;
+  // The request must be done; it is freed.
+  Completion consume(Request* request);
+  // Oldest done request that matches, or nullptr. Forgotten ones are never seen.
+  Request* find_done(std::uint64_t match_info, std::uint64_t match_mask);
+  Request* peek_done();
+  // Same as find_done for a message class and kind: what a libfabric completion queue reads. (peek_done
+  // order.)
+  void* context_of(const Request* request) const;
+  RequestKind kind_of(const Request* request) const;
+  // Whether the user's memory of that send may be reused already. bad_request for others.
+  Expected<bool, OpError> buffered(const Request* request) const;
+  // Oldest matching unexpected message; stays queued.
+  std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
+                               const Partner* source = nullptr, std::uint8_t message_class = 0);
+  // Completions so far: tells a waiter whether to look again.
+  std::uint64_t completion_count() const;
+
+  // --- unexpected handler -----------------------------------------------------------------------------
+  // Called inside on_frame/send for messages that match no posted receive (protocol.md 9.1). It may call send
+  // and receive on this endpoint.
+  void set_unexpected_handler(UnexpectedHandler handler, void* context);
+
+  // --- driving ----------------------------------------------------------------------------------------
+  void on_frame(TimeNs now, wire::Frame frame);
+  // Acks, resends, timeouts that are due. Call after a batch of frames and when next_deadline() has passed.
+  void progress(TimeNs now);
+  // kNever when nothing is scheduled.
+  TimeNs next_deadline() const;
+  // The interface's MTU changed.
+  void set_mtu(TimeNs now, std::uint32_t mtu);
+
+  // Sends the acknowledgements that are owed. Before closing: call, then drive until drained() or patience
+  // ends.
+  void flush_acks(TimeNs now);
+  // No send is waiting for an acknowledgement.
+  bool drained() const;
+
+  // --- partners ---------------------------------------------------------------------------------------
+  Partner* self();
+  Partner* find_partner(NicId nic, std::uint8_t endpoint);
+  Partner* partner_at(std::uint32_t index);  // nullptr if there is none
+  std::uint32_t partner_count() const;
+
+  // --- figures ----------------------------------------------------------------------------------------
+  struct Memory {
+    std::size_t partners = 0, requests = 0, buffers = 0, partner_object = 0;
+  };
+  Memory memory() const;
+  const Counters& counters() const;
+  // The largest message sent eagerly to this partner.
+  std::uint32_t eager_max(const Partner* partner) const;
+
+  // For the unit tests and the simulator's checkers.
+  State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// Facts about a partner.
+struct PartnerInfo {
+  NicId nic = 0;
+  std::uint8_t endpoint = 0;
+  std::uint32_t index = 0;
+  std::uint32_t session = 0xFFFFFFFF;  // of the remote endpoint, if known
+  bool extended = false;
+  bool checksum = false;
+  wire::Mode mode = wire::Mode::omx;
+  std::uint32_t frame_max = 0;     // largest frame proven towards it
+  std::uint32_t frame_agreed = 0;  // what both announced
+};
+PartnerInfo partner_info(const Partner* partner);
+void* partner_context(const Partner* partner);
+void partner_set_context(Partner* partner, void* context);
+
+}  // namespace omx::protocol

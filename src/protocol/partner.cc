@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partners: finding, creating, losing them, and the sizes they are spoken to with.
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::size_t kMaxPartners = std::size_t{1} << 20;
+
+std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
+  const std::uint64_t h = ((nic << 8) | endpoint) * 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::size_t>(h >> 32) & (s.partner_hash.size() - 1);
+}
+
+void hash_grow(State& s) {
+  s.partner_hash.assign(s.partner_hash.size() * 4, nullptr);
+  for (Partner* p : s.partners) {
+    Partner*& head = s.partner_hash[hash_of(s, p->nic, p->endpoint)];
+    p->hash_next = head;
+    head = p;
+  }
+}
+
+// The largest power of two that an MX-style fragment can have in `frame` bytes; receivers honour the unit
+// they are told for medium messages, and for pulls both sides must have the same MTU (wire.md 5).
+wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
+  const std::uint32_t unit = std::min<std::uint32_t>(4096, std::bit_floor(frame - 48 - overhead));
+  return {unit, 8, unit, unit == 4096 ? 8U : 32U};
+}
+
+}  // namespace
+
+Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint) {
+  Partner* p = s.last_partner;
+  if (p && p->nic == nic && p->endpoint == endpoint) return p;
+  for (p = s.partner_hash[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
+    if (p->nic == nic && p->endpoint == endpoint) {
+      s.last_partner = p;
+      return p;
+    }
+  }
+  return nullptr;
+}
+
+Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
+  if (s.partners.size() >= kMaxPartners) return nullptr;
+  Partner* p = s.partner_slab.create();
+  if (!p) return nullptr;
+  p->nic = nic;
+  p->endpoint = endpoint;
+  p->index = static_cast<std::uint32_t>(s.partners.size());
+  p->mode = s.config.mode;
+  p->last_heard = s.now;
+  s.partners.push_back(p);
+  if (s.partners.size() > s.partner_hash.size()) {
+    hash_grow(s);
+  } else {
+    Partner*& head = s.partner_hash[hash_of(s, nic, endpoint)];
+    p->hash_next = head;
+    head = p;
+  }
+  partner_update_sizes(s, *p);
+  return p;
+}
+
+std::uint32_t partner_overhead(const Partner& p) {
+  return p.checksum ? wire::kChecksumBytes : 0;
+}
+
+void partner_update_sizes(State& s, Partner& p) {
+  if (p.mode == wire::Mode::mxoe) {
+    p.sizes = mxoe_sizes(p.extended ? p.frame_agreed : s.own_frame, partner_overhead(p));
+  } else if (p.extended) {
+    p.sizes = wire::extended_sizes(p.mode, p.frame_max, partner_overhead(p));
+    p.sizes.medium_frag -= wire::kHeaderExtBytes;
+    p.sizes.medium_frags = 64;  // the receiver's bit mask
+  } else {
+    p.sizes = wire::reference_sizes(p.mode, s.config.mtu);
+  }
+  std::uint32_t limit = p.sizes.medium_max();
+  // A message sent with large fragments must still fit the mask if the frame falls back to the base size.
+  if (p.extended && p.mode == wire::Mode::omx) limit = std::min<std::uint32_t>(limit, 64 * 1400);
+  p.rndv_threshold = std::clamp<std::uint32_t>(s.config.rndv_threshold, wire::kSmallMax, limit);
+}
+
+TimeNs partner_rto(const State& s, const Partner& p) {
+  const TimeNs base = p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
+  return std::min(base << std::min<unsigned>(p.backoff, 16), std::max(base, s.config.resend_delay_max));
+}
+
+namespace {
+
+void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
+  while (Request* r = list.pop_front()) {
+    if (r->kind == RequestKind::send && r->send_class == SendClass::large && r->phase != Phase::queued)
+      region_release(s, *r);
+    request_finish(s, *r, status);
+  }
+}
+
+}  // namespace
+
+void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
+  if (why == Cleanup::restarted) s.count(Counter::partner_restarted)++;
+  if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
+
+  if (p.region_blocked) {
+    p.region_blocked = false;
+    p.region_wait.unlink();
+  }
+  // Order of protocol.md 7. What was completely received stays: its sender believes that it was delivered.
+  p.notifies_queued = 0;
+  fail_list(s, p.unacked, status);
+  fail_list(s, p.await_notify, status);
+  fail_list(s, p.queued, status);
+  if (why != Cleanup::restarted) fail_list(s, p.connects, status);
+  partial_abandon(s, p, status);
+  early_drop(s, p);
+  pulls_fail(s, p, status);
+  for (Unexpected* u = s.unexpected.front(); u;) {
+    Unexpected* next = s.unexpected.next(*u);
+    if (u->partner == &p && u->rendezvous) {
+      s.unexpected.remove(*u);
+      unexpected_free(s, *u);
+    }
+    u = next;
+  }
+  // pulls_fail may have queued NOTIFYs for receives: nobody is left to read them.
+  p.notifies_queued = 0;
+  fail_list(s, p.queued, status);
+
+  p.true_session = p.back_session = wire::kUnknownSession;
+  p.frames_unacked = 0;
+  p.backoff = 0;
+  p.pings_unanswered = 0;
+  p.ping_pending = false;
+  p.send_acknum = p.recv_acknum = 0;
+  p.extended = p.checksum = false;
+  p.features = 0;
+  p.mode = s.config.mode;
+  p.frame_agreed = p.frame_max = p.probe_size = 0;
+  p.ack_pending = false;
+  p.ack_now.unlink();
+  p.next_match = static_cast<Seqnum>(seq_session(p.next_match) | kSeqFirst);
+  p.next_send = p.next_acked = static_cast<Seqnum>(seq_session(p.next_send) | kSeqFirst);
+  if (why != Cleanup::restarted) {
+    // Numbers that the peer cannot take for current ones, and the next session count (protocol.md 7).
+    p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
+  }
+  p.last_acked = p.next_match;
+  partner_update_sizes(s, p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A remote endpoint as this endpoint sees it. Kept small: a large job has many idle ones.
+#pragma once
+
+#include "base/list.h"
+#include "protocol/request.h"
+#include "protocol/seqnum.h"
+#include "protocol/timer.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+#include "wire/sizes.h"
+
+namespace omx::protocol {
+
+struct EarlyWindow;
+struct Unexpected;
+
+// The multi-fragment message that is arriving. There is at most one per partner: messages complete in
+// order (mx-clients.md 17), later ones wait in the early window.
+struct Partial {
+  Request* request = nullptr;        // matched receive ...
+  Unexpected* unexpected = nullptr;  // ... or unexpected message; neither: data are discarded
+  bool active = false;
+  std::uint32_t msg_length = 0;
+  std::uint32_t unit = 0;      // fragment size of this attempt
+  std::uint32_t received = 0;  // bytes
+  std::uint64_t mask = 0;      // fragments received
+};
+
+struct Partner {
+  Partner() : ack_timer(TimerKind::ack), resend_timer(TimerKind::resend) {}
+
+  // Identity.
+  NicId nic = 0;
+  Partner* hash_next = nullptr;
+  void* context = nullptr;
+  std::uint32_t index = 0;
+  std::uint8_t endpoint = 0;
+  bool self = false;
+
+  // Sessions (wire.md 6.3).
+  std::uint8_t connect_seqnum = 0;
+  std::uint8_t ping_seqnum = 0;
+  bool ping_pending = false;
+  std::uint8_t pings_unanswered = 0;
+  std::uint16_t peer_index = wire::kUnknownPeerIndex;
+  std::uint32_t true_session = wire::kUnknownSession;
+  std::uint32_t back_session = wire::kUnknownSession;
+  std::uint32_t key = 0;  // that we last connected with; pings repeat it
+
+  // Numbers.
+  Seqnum next_send = 0xFFFF;      // next number to use
+  Seqnum next_acked = 0xFFFF;     // oldest not acknowledged
+  Seqnum next_match = kSeqFirst;  // next number to process; all before are complete: what we ack
+  Seqnum last_acked = kSeqFirst;  // last value we put in an ack
+  std::uint32_t send_acknum = 0;
+  std::uint32_t recv_acknum = 0;
+
+  // What the extension blocks agreed.
+  bool extended = false;
+  bool checksum = false;
+  wire::Mode mode = wire::Mode::omx;
+  std::uint16_t features = 0;      // the peer's
+  std::uint16_t eager_credit = 0;  // frames it can hold unacknowledged
+  std::uint32_t frame_agreed = 0;
+  std::uint32_t frame_max = 0;   // proven
+  std::uint32_t probe_size = 0;  // being tried; 0 = none
+  std::uint8_t probe_tries = 0;
+  std::uint8_t peer_pull_frames = 32;
+  wire::Sizes sizes;  // that we send with
+  std::uint32_t rndv_threshold = 0;
+
+  // Sending.
+  std::uint8_t backoff = 0;
+  bool region_blocked = false;  // in state.region_waiters
+  std::uint32_t frames_unacked = 0;
+  std::uint32_t notifies_queued = 0;
+  List<Request, &Request::queue> queued;
+  List<Request, &Request::queue> unacked;  // in number order
+  List<Request, &Request::queue> await_notify;
+  List<Request, &Request::queue> connects;
+  TimeNs last_heard = 0;
+
+  // Receiving.
+  Partial partial;
+  EarlyWindow* early = nullptr;
+  std::uint32_t pulls = 0;  // running from it
+
+  // Acknowledging.
+  bool ack_pending = false;  // delayed ack armed
+  TimeNs ack_due = 0;
+  Timer ack_timer;
+  Timer resend_timer;
+  TimeNs probe_due = 0;
+  TimeNs ping_due = 0;
+  ListHook ack_now;      // state.ack_now
+  ListHook region_wait;  // state.region_waiters
+
+  bool connected() const { return true_session != wire::kUnknownSession; }
+  // Session for PULL, NOTIFY and TRUC: the reference knows it only after a connect-back (protocol.md 3.3,
+  // first trap); the true session names the same endpoint instance.
+  std::uint32_t reply_session() const {
+    return back_session != wire::kUnknownSession ? back_session : true_session;
+  }
+  std::uint32_t outstanding() const { return seq_diff(next_send, next_acked); }
+};
+
+}  // namespace omx::protocol

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Path MTU: both sides announced what their interfaces carry, but a switch between them may carry less. A
+// padded frame that comes back at full size proves both directions; until then frames stay at kBaseFrame.
+#include <algorithm>
+#include <cstring>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint8_t kTries = 4;
+constexpr TimeNs kFirstDelay = 20 * kMillisecond;
+constexpr TimeNs kRetryLater = 30'000 * kMillisecond;
+// What is tried after the agreed size: jumbo frames, the MX frame, half a page above the base.
+constexpr std::uint32_t kLadder[] = {9014, 4158, 2048};
+
+void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint32_t cookie) {
+  static const std::byte zeros[4096] = {};
+  wire::Probe packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, false);
+  packet.is_reply = is_reply;
+  packet.session = p.reply_session();
+  packet.size = size;
+  packet.cookie = cookie;
+  wire::TxFrame& frame = s.sink.frame_begin(64);
+  const auto head = frame_head(s, p, wire::PacketType::probe);
+  frame.header_length = static_cast<std::uint32_t>(wire::encode_probe(frame.header, head, packet));
+  frame.segment_count = 0;
+  const bool checksum = p.checksum;
+  std::uint32_t padding = size - frame.header_length;
+  if (checksum) {
+    // The trailer stands right behind the header, which is all that the packet's length fields cover.
+    frame_finish_header(frame);
+    padding -= wire::kChecksumBytes;
+  }
+  while (padding > 0) {
+    const std::uint32_t piece = std::min<std::uint32_t>(padding, sizeof zeros);
+    frame.segments[frame.segment_count++] = {const_cast<std::byte*>(zeros), piece};
+    padding -= piece;
+  }
+  s.sink.frame_commit();
+  s.count(Counter::send_probe)++;
+}
+
+void proven(State& s, Partner& p, std::uint32_t size) {
+  p.frame_max = size;
+  p.probe_size = 0;
+  partner_update_sizes(s, p);
+}
+
+}  // namespace
+
+void probe_start(State& s, Partner& p) {
+  p.probe_size = p.frame_agreed;
+  p.probe_tries = 0;
+  p.probe_due = s.now;
+  probe_tick(s, p);
+  s.timers.arm_by(p.resend_timer, p.probe_due);
+}
+
+void probe_tick(State& s, Partner& p) {
+  if (!p.probe_size || s.now < p.probe_due) return;
+  if (p.probe_tries >= kTries) {
+    p.probe_tries = 0;
+    std::uint32_t next = 0;
+    for (const std::uint32_t size : kLadder)
+      if (size < p.probe_size && size > p.frame_max) {
+        next = size;
+        break;
+      }
+    if (!next) {  // nothing larger gets through; look again some time, paths are mended
+      p.probe_size = p.frame_agreed;
+      p.probe_due = s.now + kRetryLater;
+      p.probe_tries = kTries - 1;
+      return;
+    }
+    p.probe_size = next;
+  }
+  transmit(s, p, p.probe_size, false, p.probe_size);
+  p.probe_due = s.now + (kFirstDelay << p.probe_tries);
+  p.probe_tries++;
+}
+
+void probe_fall_back(State& s, Partner& p) {
+  if (p.frame_max <= kBaseFrame) return;
+  s.count(Counter::mtu_fallback)++;
+  p.frame_max = std::min(p.frame_agreed, kBaseFrame);
+  partner_update_sizes(s, p);
+  probe_start(s, p);
+}
+
+void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
+  wire::Probe packet;
+  if (const auto drop = wire::decode_probe(frame, packet); drop != wire::Drop::none) return rx_drop(s, drop);
+  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  if (!p || !p->extended) {
+    s.count(Counter::drop_unknown_partner)++;
+    return;
+  }
+  if (!rx_checksum_ok(s, p, frame)) return;
+  if (packet.session != s.config.session) {
+    s.count(Counter::drop_bad_session)++;
+    return;
+  }
+  s.count(Counter::recv_probe)++;
+  partner_heard(s, *p);
+  if (!packet.is_reply) {
+    // Only up to our own size: a reply is never larger than what reached us.
+    if (packet.size <= s.own_frame && frame.size() >= packet.size)
+      transmit(s, *p, packet.size, true, packet.cookie);
+  } else if (packet.size > p->frame_max && packet.size <= p->frame_agreed && frame.size() >= packet.size) {
+    proven(s, *p, packet.size);
+  }
+}
+
+}  // namespace omx::protocol

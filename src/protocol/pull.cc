@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The receiver's side of a large message: asks for blocks of frames, several in flight, asks again for what
+// is missing, and ends with NOTIFY (protocol.md 8.2, 8.3).
+#include <algorithm>
+#include <cassert>
+
+#include "base/bytes.h"
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint32_t kGenerationMask = 0x3FFFFF;
+constexpr unsigned kSlotShift = 22;
+constexpr std::uint32_t kSilentRoundsMtu = 3;  // then large frames are suspected
+
+// Byte range of a frame in the message.
+std::uint64_t frame_start(const Pull& pull, std::uint64_t index) {
+  return index == 0 ? 0 : index * pull.unit - pull.shift;
+}
+std::uint64_t frame_end(const Pull& pull, std::uint64_t index) {
+  return std::min<std::uint64_t>((index + 1) * pull.unit - pull.shift, pull.length);
+}
+
+TimeNs pull_delay(const State& s, const Pull& pull) {
+  const TimeNs base = pull.partner->extended ? s.config.pull_delay_extended : s.config.pull_delay;
+  return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
+                  std::max(base, s.config.resend_delay_max));
+}
+
+void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames) {
+  Partner& p = *pull.partner;
+  wire::Pull packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, true);
+  packet.session = p.reply_session();
+  packet.total_length = pull.length;
+  packet.rdma_id = pull.region;
+  packet.rdma_seqnum = pull.region_generation;
+  packet.rdma_offset = pull.region_offset;
+  packet.pull_handle = pull.handle;
+  packet.magic = wire::kPullMagic ^ s.config.endpoint;
+  packet.first_frame_offset = first == 0 ? pull.shift : 0;
+  packet.block_length =
+      static_cast<std::uint32_t>(frame_end(pull, first + frames - 1) - frame_start(pull, first));
+  packet.frame_index = first;
+  packet.reply_max = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? pull.unit : 0);
+  wire::TxFrame& frame = s.sink.frame_begin(1);
+  const auto head = frame_head(s, p, wire::PacketType::pull);
+  frame.header_length = static_cast<std::uint32_t>(wire::encode_pull(frame.header, head, p.mode, packet));
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+  s.count(Counter::send_pull_request)++;
+}
+
+// Asks again for each run of missing frames.
+void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
+  block.asked_again = true;
+  for (std::uint32_t i = 0; i < block.frames;) {
+    if (!(block.missing >> i & 1)) {
+      i++;
+      continue;
+    }
+    std::uint32_t end = i;
+    while (end < block.frames && (block.missing >> end & 1)) end++;
+    request_transmit(s, pull, block.first + i, end - i);
+    s.count(reason)++;
+    i = end;
+  }
+}
+
+void window_fill(State& s, Pull& pull) {
+  while (pull.block_count < pull.blocks_max && pull.next_frame < pull.frames) {
+    PullBlock& block = pull.block(pull.block_count++);
+    block.first = pull.next_frame;
+    block.frames = std::min(pull.block_frames, pull.frames - pull.next_frame);
+    block.missing = block.frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << block.frames) - 1;
+    block.asked_again = false;
+    pull.next_frame += block.frames;
+    request_transmit(s, pull, block.first, block.frames);
+  }
+}
+
+// Geometry from the partner's present sizes; starts from the first byte.
+void transfer_begin(State& s, Pull& pull) {
+  const Partner& p = *pull.partner;
+  pull.unit = p.sizes.pull_reply_max;
+  pull.shift = pull.region_offset % pull.unit;
+  pull.frames =
+      static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
+  pull.blocks_max = std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax);
+  pull.block_frames = p.sizes.pull_frames;
+  if (p.extended && p.mode == wire::Mode::omx) {
+    const std::uint32_t fits = s.config.pull_window_bytes / pull.blocks_max / pull.unit;
+    pull.block_frames = std::clamp<std::uint32_t>(std::min<std::uint32_t>(fits, p.peer_pull_frames), 1, 32);
+  }
+  pull.next_frame = 0;
+  pull.first_block = pull.block_count = 0;
+  pull.last_reply = s.now;
+  window_fill(s, pull);
+  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+}
+
+bool slot_acquire(State& s, Pull& pull) {
+  if (s.pull_free.empty()) {
+    if (s.pull_slots.size() == kPullSlots) return false;
+    s.pull_free.push_back(static_cast<std::uint16_t>(s.pull_slots.size()));
+    s.pull_slots.emplace_back();
+  }
+  const std::uint16_t slot = s.pull_free.back();
+  s.pull_free.pop_back();
+  s.pull_slots[slot].pull = &pull;
+  pull.handle = (static_cast<std::uint32_t>(slot) << kSlotShift) | s.pull_slots[slot].generation;
+  return true;
+}
+
+void slot_release(State& s, Pull& pull) {
+  PullSlot& slot = s.pull_slots[pull.handle >> kSlotShift];
+  slot.pull = nullptr;
+  slot.generation = (slot.generation + 1) & kGenerationMask;
+  if (slot.generation == 0) slot.generation = 1;  // handle 0 means none
+  s.pull_free.push_back(static_cast<std::uint16_t>(pull.handle >> kSlotShift));
+}
+
+Pull* pull_of(State& s, const wire::Head& head, std::uint32_t handle) {
+  const std::uint32_t slot = handle >> kSlotShift;
+  if (slot >= s.pull_slots.size()) return nullptr;
+  Pull* pull = s.pull_slots[slot].pull;
+  return pull && pull->handle == handle && pull->partner->nic == head.src ? pull : nullptr;
+}
+
+bool waiting(const Pull& pull) {
+  return pull.handle == 0;
+}
+
+void pull_free(State& s, Pull& pull) {
+  pull.all.unlink();
+  s.timers.cancel(pull.timer);
+  pull.partner->pulls--;
+  pull.request->pull = nullptr;
+  if (!waiting(pull)) slot_release(s, pull);
+  s.pulls.destroy(&pull);
+}
+
+void start_waiting(State& s) {
+  while (Pull* next = s.pull_waiting.front()) {
+    if (!slot_acquire(s, *next)) return;
+    next->all.unlink();
+    s.pull_list.push_back(*next);
+    transfer_begin(s, *next);
+  }
+}
+
+}  // namespace
+
+void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
+  Pull* pull = s.pulls.create();
+  if (!pull) return request_finish(s, receive, Status::no_resources);
+  pull->request = &receive;
+  pull->partner = receive.partner;
+  pull->partner->pulls++;
+  pull->region = rndv.rdma_id;
+  pull->region_generation = rndv.rdma_seqnum;
+  pull->region_offset = rndv.rdma_offset;
+  pull->length = receive.xfer_length;
+  pull->started = s.now;
+  receive.pull = pull;
+  if (!slot_acquire(s, *pull)) {
+    s.pull_waiting.push_back(*pull);
+    return;
+  }
+  s.pull_list.push_back(*pull);
+  transfer_begin(s, *pull);
+}
+
+void pull_finish(State& s, Pull& pull, Status status) {
+  Request& r = *pull.request;
+  const bool success = status == Status::success;
+  r.notify_length = success ? pull.length : 0;
+  if (!success) r.xfer_length = 0;
+  r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
+  pull_free(s, pull);
+  if (success) {
+    s.count(Counter::messages_received)++;
+    s.count(Counter::bytes_received) += r.xfer_length;
+  }
+  if (r.partner->reply_session() == wire::kUnknownSession)
+    request_finish(s, r, r.status);
+  else
+    send_queue_notify(s, r);
+  start_waiting(s);
+}
+
+void pulls_fail(State& s, Partner& p, Status status) {
+  for (auto* list : {&s.pull_list, &s.pull_waiting}) {
+    for (Pull* pull = list->front(); pull && p.pulls > 0;) {
+      Pull* next = list->next(*pull);
+      if (pull->partner == &p) {
+        Request& r = *pull->request;
+        r.xfer_length = 0;
+        pull_free(s, *pull);
+        request_finish(s, r, status);
+      }
+      pull = next;
+    }
+  }
+  if (!s.closing) start_waiting(s);
+}
+
+void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
+  wire::PullReply packet;
+  const std::byte* data = nullptr;
+  // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
+  Pull* pull = pull_of(s, head, load_be32(frame.data() + 24));
+  if (!pull) {
+    s.count(Counter::drop_pull_reply_bad_handle)++;
+    return;
+  }
+  Partner& p = *pull->partner;
+  if (!rx_checksum_ok(s, &p, frame)) return;
+  if (const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &data); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  s.count(Counter::recv_pull_reply)++;
+  const std::uint32_t first = pull->block(0).first;
+  const std::uint32_t index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
+  if (index >= pull->next_frame || packet.msg_offset != frame_start(*pull, index) ||
+      packet.frame_length != frame_end(*pull, index) - frame_start(*pull, index)) {
+    // Late repetitions of frames before the window end here too.
+    s.count(Counter::drop_pull_reply_bad_frame)++;
+    return;
+  }
+  // All blocks but the last have the same size.
+  const std::uint32_t position = (index - first) / pull->block_frames;
+  PullBlock& block = pull->block(position);
+  const std::uint64_t bit = std::uint64_t{1} << (index - block.first);
+  if (!(block.missing & bit)) {
+    s.count(Counter::drop_pull_reply_duplicate)++;
+    return;
+  }
+  pull->request->segments.write(packet.msg_offset, data, packet.frame_length);
+  block.missing &= ~bit;
+  pull->last_reply = s.now;
+  pull->silent_rounds = 0;
+  partner_heard(s, p);
+  if (block.missing) return;
+
+  if (position > 0) {
+    // A later block is whole and an earlier one is not: frames were lost.
+    for (std::uint32_t i = 0; i < position; i++) {
+      PullBlock& earlier = pull->block(i);
+      if (earlier.missing && !earlier.asked_again)
+        block_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
+    }
+    return;
+  }
+  while (pull->block_count > 0 && pull->block(0).missing == 0) {
+    pull->first_block = (pull->first_block + 1) % kPullBlocksMax;
+    pull->block_count--;
+  }
+  if (pull->block_count == 0 && pull->next_frame == pull->frames)
+    return pull_finish(s, *pull, Status::success);
+  for (std::uint32_t i = 0; i < pull->block_count; i++) pull->block(i).asked_again = false;
+  window_fill(s, *pull);
+}
+
+void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
+  Pull* pull = pull_of(s, head, load_be32(frame.data() + 24));
+  if (!pull) {
+    s.count(Counter::drop_pull_reply_bad_handle)++;
+    return;
+  }
+  if (!rx_checksum_ok(s, pull->partner, frame)) return;
+  wire::NackMcp packet;
+  if (const auto drop = wire::decode_nack_mcp(frame, pull->partner->extended, packet);
+      drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  const Status status = nack_status(packet.code);
+  if (status == Status::pending) return;
+  s.count(Counter::recv_nack_mcp)++;
+  pull_finish(s, *pull, status);
+}
+
+void pull_timer(State& s, Pull& pull) {
+  if (s.now < pull.last_reply + pull_delay(s, pull)) {
+    s.timers.arm_by(pull.timer, pull.last_reply + pull_delay(s, pull));
+    return;
+  }
+  Partner& p = *pull.partner;
+  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]).
+  const TimeNs heard = std::max(p.last_heard, pull.started);
+  const TimeNs timeout = pull.request->timeout;
+  if (timeout != kNever && s.now >= heard + timeout) {
+    s.count(Counter::pull_timeout)++;
+    pull_finish(s, pull, Status::endpoint_unreachable);
+    return;
+  }
+  pull.silent_rounds++;
+  if (pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.frame_max > kBaseFrame) {
+    // Large frames are suspected only while small ones get through.
+    if (p.last_heard > pull.last_asked) {
+      probe_fall_back(s, p);
+    } else {
+      connect_ping(s, p);
+    }
+  }
+  pull.last_asked = s.now;
+  if (pull.unit != p.sizes.pull_reply_max) {  // the frame size changed: start over with another handle
+    slot_release(s, pull);
+    [[maybe_unused]] const bool got = slot_acquire(s, pull);
+    assert(got);
+    pull.silent_rounds = 0;
+    transfer_begin(s, pull);
+    return;
+  }
+  for (std::uint32_t i = 0; i < pull.block_count; i++)
+    block_ask_again(s, pull, pull.block(i), Counter::pull_rerequest_timer);
+  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A running receive of a large message: the receiver asks for blocks of frames, several blocks in flight
+// (protocol.md 8.3, wire.md 4.5).
+#pragma once
+
+#include <array>
+
+#include "base/list.h"
+#include "protocol/timer.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+
+inline constexpr std::size_t kPullBlocksMax = 8;
+inline constexpr std::size_t kPullSlots = 1024;
+
+struct PullBlock {
+  std::uint32_t first = 0;  // frame index
+  std::uint32_t frames = 0;
+  std::uint64_t missing = 0;  // bit i: frame first + i
+  bool asked_again = false;   // after a gap; the timer and a window shift allow it again
+};
+
+struct Pull {
+  Pull() : timer(TimerKind::pull) {}
+
+  Request* request = nullptr;
+  Partner* partner = nullptr;
+  std::uint32_t handle = 0;  // slot << 22 | generation
+  std::uint32_t region = 0;
+  std::uint8_t region_generation = 0;
+  std::uint32_t region_offset = 0;
+  std::uint32_t length = 0;        // bytes to transfer
+  std::uint32_t unit = 0;          // M: data bytes of a full frame
+  std::uint32_t shift = 0;         // o: how much the first frame is shorter
+  std::uint32_t block_frames = 0;  // N
+  std::uint32_t frames = 0;        // of the whole transfer
+  std::uint32_t next_frame = 0;    // first not yet asked for
+  std::uint32_t blocks_max = 0;
+  std::array<PullBlock, kPullBlocksMax> blocks;  // ring: the window
+  std::uint32_t first_block = 0;
+  std::uint32_t block_count = 0;
+  std::uint32_t silent_rounds = 0;  // timer rounds without any reply
+  TimeNs last_reply = 0;
+  TimeNs last_asked = 0;  // by the timer
+  TimeNs started = 0;
+  Timer timer;
+  ListHook all;
+
+  PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksMax]; }
+};
+
+struct PullSlot {
+  Pull* pull = nullptr;
+  std::uint32_t generation = 0x23;
+};
+
+}  // namespace omx::protocol

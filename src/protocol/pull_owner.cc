@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sender's side of a pull: each request is answered at once with its frames, straight from user memory.
+// No state per pull (protocol.md 8.4).
+#include <algorithm>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint32_t kFramesPerRequest = 64;
+
+// The request, checked against the region it names.
+struct Range {
+  std::uint32_t unit = 0;
+  std::uint64_t offset = 0;  // in the message
+  std::uint32_t first = 0;   // bytes of the first reply at most
+};
+
+bool range_check(const State& s, const Partner& p, const Request& r, const wire::Pull& pull, Range& range) {
+  range.unit = pull.reply_max ? pull.reply_max : p.sizes.pull_reply_max;
+  const std::uint64_t m = range.unit;
+  if (m < 64 || m + 32 + partner_overhead(p) > s.own_frame) return false;
+  const std::uint64_t shift = pull.rdma_offset % m;
+  if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
+  const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
+  if (frames > kFramesPerRequest) return false;
+  const std::uint64_t start = pull.frame_index * m + pull.first_frame_offset;
+  if (start < shift) return false;
+  range.offset = start - shift;
+  range.first = static_cast<std::uint32_t>(m - pull.first_frame_offset);
+  return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
+}
+
+void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const Range& range) {
+  wire::PullReply packet;
+  packet.pull_handle = pull.pull_handle;
+  packet.magic = pull.magic;
+  std::uint64_t offset = range.offset;
+  std::uint32_t left = pull.block_length;
+  std::uint32_t index = pull.frame_index;
+  std::uint32_t room = range.first;
+  while (left > 0) {
+    const std::uint32_t length = std::min(left, room);
+    left -= length;
+    packet.flags = p.extended ? frame_flags(p, left == 0) : 0;
+    packet.frame_seqnum = static_cast<std::uint8_t>(index++);
+    packet.frame_length = static_cast<std::uint16_t>(length);
+    packet.msg_offset = static_cast<std::uint32_t>(offset);
+    wire::TxFrame& frame = s.sink.frame_begin(r.segments.count() + 1);
+    auto head = frame_head(s, p, wire::PacketType::pull_reply);
+    if (p.extended) head.peer_index = 0;  // its low byte is the flags
+    frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
+    frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
+    frame_finish(s, frame, p.checksum);
+    s.count(Counter::send_pull_reply)++;
+    offset += length;
+    room = range.unit;
+  }
+}
+
+}  // namespace
+
+void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!rx_checksum_ok(s, p, frame)) return;
+  wire::Pull pull;
+  const bool extended = p && p->extended;
+  if (const auto drop = wire::decode_pull(frame, p ? p->mode : s.config.mode, extended, pull);
+      drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  s.count(Counter::recv_pull_request)++;
+  if (pull.session != s.config.session) {
+    s.count(Counter::drop_bad_session)++;
+    nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_session);
+    return;
+  }
+  if (!p) {
+    s.count(Counter::drop_unknown_partner)++;
+    return;
+  }
+  partner_heard(s, *p);
+  const Request* r = pull.rdma_id < kRegions ? s.regions[pull.rdma_id] : nullptr;
+  // A late request must not read the region's next owner (protocol.md 8.4 [DO]).
+  if (!r || r->partner != p || r->region_generation != pull.rdma_seqnum) {
+    s.count(Counter::drop_pull_bad_region)++;
+    nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_rdma_window);
+    return;
+  }
+  Range range;
+  if (!range_check(s, *p, *r, pull, range)) {
+    s.count(Counter::drop_pull_bad_range)++;
+    return;
+  }
+  reply(s, *p, *r, pull, range);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A frame arrived: which packet is it, and is it for us.
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+void rx_drop(State& s, wire::Drop reason) {
+  switch (reason) {
+    case wire::Drop::none:
+      break;
+    case wire::Drop::bad_checksum:
+      s.count(Counter::drop_bad_checksum)++;
+      break;
+    case wire::Drop::bad_type:
+      s.count(Counter::drop_unknown_type)++;
+      break;
+    case wire::Drop::frame_too_short:
+    case wire::Drop::bad_length:
+    case wire::Drop::truncated:
+      s.count(Counter::drop_malformed)++;
+      break;
+  }
+}
+
+bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame) {
+  if (!p || !p->checksum) return true;
+  if (wire::checksum_verify(frame, p->mode)) return true;
+  s.count(Counter::drop_bad_checksum)++;
+  return false;
+}
+
+void rx_frame(State& s, wire::Frame frame) {
+  wire::Head head;
+  if (const auto drop = wire::decode_head(frame, head); drop != wire::Drop::none) return rx_drop(s, drop);
+  if (frame.size() < 32) return rx_drop(s, wire::Drop::frame_too_short);
+  if (head.type == wire::PacketType::raw || head.type == wire::PacketType::host_query ||
+      head.type == wire::PacketType::host_reply)
+    return;  // the board's business, not an endpoint's
+  const int endpoint = wire::destination_endpoint(frame);
+  if (endpoint < 0) return rx_drop(s, wire::Drop::bad_type);
+  if (endpoint != s.config.endpoint) {
+    s.count(Counter::drop_bad_endpoint)++;
+    return;
+  }
+  switch (head.type) {
+    case wire::PacketType::tiny:
+    case wire::PacketType::small:
+    case wire::PacketType::medium:
+    case wire::PacketType::rndv:
+    case wire::PacketType::notify:
+      rx_message(s, head, frame, false);
+      break;
+    case wire::PacketType::truc:
+      ack_received(s, head, frame);
+      break;
+    case wire::PacketType::pull:
+      pull_serve(s, head, frame);
+      break;
+    case wire::PacketType::pull_reply:
+      pull_reply_received(s, head, frame);
+      break;
+    case wire::PacketType::connect:
+      connect_received(s, head, frame);
+      break;
+    case wire::PacketType::nack_lib:
+      nack_lib_received(s, head, frame);
+      break;
+    case wire::PacketType::nack_mcp:
+      pull_nacked(s, head, frame);
+      break;
+    case wire::PacketType::probe:
+      probe_received(s, head, frame);
+      break;
+    default:
+      rx_drop(s, wire::Drop::bad_type);
+  }
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbered packets: sessions, acknowledgement part, order (protocol.md 4). Unlike the reference, a message is
+// matched only when all earlier ones of its partner are complete, so that completions keep the order too.
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// One decoded packet of any numbered type.
+struct Numbered {
+  wire::PacketType type;
+  std::uint32_t session = 0;
+  Seqnum seqnum = 0, piggyack = 0;
+  std::uint32_t fragment = 0, fragments = 1;
+  std::uint32_t unit = 0;
+  wire::Eager eager;
+  wire::Medium medium;
+  wire::Rndv rndv;
+  wire::Notify notify;
+  const std::byte* data = nullptr;
+};
+
+void take(Numbered& n, const wire::Message& m) {
+  n.session = m.session;
+  n.seqnum = m.seqnum;
+  n.piggyack = m.piggyack;
+}
+
+// The unit that fragment numbers count in, as the sender means it.
+std::uint32_t fragment_unit(const State& s, const Partner* p, const wire::Medium& m) {
+  const wire::Mode mode = p ? p->mode : s.config.mode;
+  if (mode == wire::Mode::mxoe) return 1U << m.frag_pipeline;
+  if (m.frag_unit != 0) return m.frag_unit;
+  return wire::reference_sizes(mode, s.config.mtu).medium_frag;
+}
+
+wire::Drop decode_medium(State& s, const Partner* p, bool extended, wire::Frame frame, Numbered& n) {
+  const auto drop = wire::decode_medium(frame, p ? p->mode : s.config.mode, extended, n.medium, &n.data);
+  if (drop != wire::Drop::none) return drop;
+  take(n, n.medium);
+  n.unit = fragment_unit(s, p, n.medium);
+  n.fragment = n.medium.frag_seqnum;
+  n.fragments = static_cast<std::uint32_t>((std::uint64_t{n.medium.length} + n.unit - 1) / n.unit);
+  // Each fragment but the last is full; the numbers fit the receiver's bit mask.
+  const std::uint64_t offset = std::uint64_t{n.fragment} * n.unit;
+  const std::uint64_t left = n.medium.length > offset ? n.medium.length - offset : 0;
+  const std::uint64_t want = left < n.unit ? left : n.unit;
+  if (n.fragments > 64 || n.medium.frag_length != want || want == 0) return wire::Drop::bad_length;
+  return wire::Drop::none;
+}
+
+wire::Drop decode(State& s, const Partner* p, wire::Frame frame, Numbered& n) {
+  const bool extended = p && p->extended;
+  wire::Drop drop = wire::Drop::bad_type;
+  switch (n.type) {
+    case wire::PacketType::tiny:
+    case wire::PacketType::small:
+      drop = wire::decode_eager(frame, extended, n.eager, &n.data);
+      take(n, n.eager);
+      break;
+    case wire::PacketType::medium:
+      drop = decode_medium(s, p, extended, frame, n);
+      break;
+    case wire::PacketType::rndv:
+      drop = wire::decode_rndv(frame, extended, n.rndv);
+      take(n, n.rndv);
+      break;
+    case wire::PacketType::notify:
+      drop = wire::decode_notify(frame, extended, n.notify);
+      n.session = n.notify.session;
+      n.seqnum = n.notify.seqnum;
+      n.piggyack = n.notify.piggyack;
+      break;
+    default:
+      break;
+  }
+  return drop;
+}
+
+void count(State& s, wire::PacketType type) {
+  switch (type) {
+    case wire::PacketType::tiny:
+      s.count(Counter::recv_tiny)++;
+      break;
+    case wire::PacketType::small:
+      s.count(Counter::recv_small)++;
+      break;
+    case wire::PacketType::medium:
+      s.count(Counter::recv_medium_frag)++;
+      break;
+    case wire::PacketType::rndv:
+      s.count(Counter::recv_rndv)++;
+      break;
+    default:
+      s.count(Counter::recv_notify)++;
+      break;
+  }
+}
+
+Delivery deliver(State& s, Partner& p, const Numbered& n) {
+  switch (n.type) {
+    case wire::PacketType::tiny:
+    case wire::PacketType::small:
+      return deliver_eager(s, p, n.eager, n.data);
+    case wire::PacketType::medium:
+      return deliver_medium(s, p, n.medium, n.unit, n.data);
+    case wire::PacketType::rndv:
+      return deliver_rndv(s, p, n.rndv);
+    default:
+      large_notified(s, p, n.notify);
+      return Delivery::complete;
+  }
+}
+
+}  // namespace
+
+void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!from_early && !rx_checksum_ok(s, p, frame)) return;
+  Numbered n;
+  n.type = head.type;
+  if (const auto drop = decode(s, p, frame, n); drop != wire::Drop::none) return rx_drop(s, drop);
+  if (n.session != s.config.session) {
+    s.count(Counter::drop_bad_session)++;
+    nack_lib_send(s, head, frame, load_src_endpoint(frame), n.seqnum, wire::NackCode::bad_session);
+    return;
+  }
+  // A partner whose connect reply has not arrived yet cannot be understood: it will send again.
+  if (!p || p->self || p->reply_session() == wire::kUnknownSession) {
+    s.count(Counter::drop_unknown_partner)++;
+    return;
+  }
+  if (!seq_same_session(n.seqnum, p->next_match) || !seq_same_session(n.piggyack, p->next_send)) {
+    s.count(Counter::drop_bad_seqnum)++;
+    return;
+  }
+  if (!from_early) {
+    count(s, n.type);
+    partner_heard(s, *p);
+    ack_apply(s, *p, n.piggyack);
+  }
+  const std::uint32_t ahead = seq_diff(n.seqnum, p->next_match);
+  if (ahead == 0) {
+    // A NOTIFY that answers a rendezvous at once shall carry its acknowledgement. Nothing else may be
+    // acknowledged before it is whole; a refused delivery has had no effect.
+    const bool advance_first = n.type == wire::PacketType::rndv;
+    const Seqnum number = p->next_match;
+    if (advance_first) p->next_match = seq_add(number, 1);
+    const Delivery delivery = deliver(s, *p, n);
+    if (advance_first && delivery == Delivery::refused) p->next_match = number;
+    switch (delivery) {
+      case Delivery::complete:
+        if (!advance_first) p->next_match = seq_add(number, 1);
+        ack_needed(s, *p);
+        // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
+        if (n.type == wire::PacketType::notify && p->mode == wire::Mode::mxoe) ack_immediately(s, *p);
+        if (p->early && !from_early) early_drain(s, *p);
+        break;
+      case Delivery::incomplete:
+        break;
+      case Delivery::refused:
+        // No memory: the sender keeps the message and tries again. The ack shows it that we live.
+        s.count(Counter::back_pressure)++;
+        ack_immediately(s, *p);
+        break;
+    }
+  } else if (ahead <= kEarlyWindow) {
+    if (early_store(s, *p, n.seqnum, frame, n.fragment, n.fragments))
+      s.count(Counter::early)++;
+    else
+      s.count(Counter::early_dropped)++;
+    if (p->extended) ack_immediately(s, *p);  // with the bitmap of what has arrived
+  } else {
+    s.count(Counter::duplicate)++;
+    // An acknowledgement was lost. The reference answers only the newest number; we send the oldest again,
+    // so between extended peers any old number counts.
+    if (p->extended || ahead == kSeqSpace - 1) ack_immediately(s, *p);
+  }
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages to oneself: no packet, no number. The send completes when a receive matches (protocol.md 10.2).
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+void transfer(State& s, Request& send, Request& receive, const std::byte* copy) {
+  receive_matched(receive, s.myself, s.config.session, send.match_info, send.msg_length, send.has_data,
+                  send.data);
+  if (copy)
+    receive.segments.write(0, copy, receive.xfer_length);
+  else
+    segments_copy(send.segments, receive.segments, receive.xfer_length);
+  send.xfer_length = receive.xfer_length;
+  const Status status = receive.xfer_length < receive.msg_length ? Status::truncated : Status::success;
+  receive_complete(s, receive);
+  request_finish(s, send, status);
+}
+
+}  // namespace
+
+void self_send(State& s, Request& r) {
+  r.session = s.config.session;
+  r.phase = Phase::self_waiting;
+  if (Request* receive = s.posted.take(r.match_info, s.myself, r.message_class))
+    return transfer(s, r, *receive, nullptr);
+  if (s.handler) {
+    const auto pieces = r.segments.span();
+    const std::byte* data = pieces.size() == 1 ? pieces[0].base : nullptr;
+    const Arrival arrival{s.myself, s.config.session, r.match_info, r.msg_length, data};
+    if (s.handler(s.handler_context, arrival) == HandlerAction::finished) {
+      // As for a large message whose receiver does not want the data.
+      const bool synchronous_data = r.synchronous && r.msg_length > 0;
+      r.xfer_length = synchronous_data ? 0 : r.msg_length;
+      return request_finish(s, r, synchronous_data ? Status::truncated : Status::success);
+    }
+    if (Request* receive = s.posted.take(r.match_info, s.myself, r.message_class))
+      return transfer(s, r, *receive, nullptr);
+  }
+  Unexpected* u = s.unexpected_slab.create();
+  if (!u) return request_finish(s, r, Status::no_resources);
+  u->partner = s.myself;
+  u->session = s.config.session;
+  u->match_info = r.match_info;
+  u->msg_length = r.msg_length;
+  u->message_class = r.message_class;
+  u->has_data = r.has_data;
+  u->data = r.data;
+  u->complete = true;
+  u->self_send = &r;
+  // Short data are copied so that the user may have the memory back (ibuffered); long ones are copied once,
+  // when they are received.
+  if (r.msg_length > 0 && r.msg_length <= s.config.rndv_threshold) u->buffer = s.buffers.get(r.msg_length);
+  if (u->buffer) r.segments.read(0, u->buffer, r.msg_length);
+  r.buffered = u->buffer != nullptr || r.msg_length == 0;
+  s.count(Counter::unexpected)++;
+  s.unexpected.add(*u);
+}
+
+void self_match(State& s, Request& receive, Unexpected& u) {
+  Request& send = *u.self_send;
+  transfer(s, send, receive, u.buffer);
+  unexpected_free(s, u);
+}
+
+}  // namespace omx::protocol

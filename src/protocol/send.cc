@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending: from the application's call to a numbered message in the window (protocol.md 8).
+#include <cassert>
+#include <limits>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+SendClass class_for(const Partner& p, const Request& r) {
+  if (r.synchronous) return SendClass::large;
+  if (r.msg_length <= wire::kTinyMax) return SendClass::tiny;
+  if (r.msg_length <= wire::kSmallMax) return SendClass::small;
+  return r.msg_length <= eager_limit(p) ? SendClass::medium : SendClass::large;
+}
+
+std::uint32_t frame_cost(const Partner& p, const Request& r) {
+  if (r.send_class != SendClass::medium) return 1;
+  return (r.msg_length + medium_unit(p) - 1) / medium_unit(p);
+}
+
+std::uint32_t frame_credit(const Partner& p) {
+  return p.extended ? p.eager_credit : kReferenceEagerFrames;
+}
+
+std::uint32_t number_window(const Partner& p) {
+  // Numbers beyond the receiver's early window would be dropped if one before them is lost.
+  return p.extended ? kEarlyWindow : kReferenceEagerFrames;
+}
+
+// Copies the data so that the user may have the memory back at once, if bounds allow.
+void buffer_if_possible(State& s, Request& r) {
+  if (r.send_class == SendClass::large || r.buffered) return;
+  if (s.zombies >= s.config.zombie_max) return;
+  if (r.msg_length > 0) {
+    r.buffer = s.send_buffers.get(r.msg_length);
+    if (!r.buffer) return;
+    r.buffer_size = r.msg_length;
+    r.segments.read(0, r.buffer, r.msg_length);
+  }
+  r.buffered = true;
+}
+
+void transmit(State& s, Request& r) {
+  r.last_sent = s.now;
+  switch (r.send_class) {
+    case SendClass::tiny:
+    case SendClass::small:
+      eager_transmit(s, r);
+      break;
+    case SendClass::medium:
+      medium_transmit(s, r);
+      break;
+    case SendClass::large:
+      rndv_transmit(s, r);
+      break;
+    case SendClass::notify:
+      notify_transmit(s, r);
+      break;
+  }
+}
+
+}  // namespace
+
+void send_release_buffer(State& s, Request& r) {
+  if (!r.buffer) return;
+  s.send_buffers.put(r.buffer, r.buffer_size);
+  r.buffer = nullptr;
+}
+
+Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
+  if (op.segments.size() > kMaxSegments) return tl::make_unexpected(OpError::bad_segment_count);
+  std::uint64_t length = 0;
+  for (const Segment& seg : op.segments) length += seg.length;
+  if (!op.partner || length > std::numeric_limits<std::uint32_t>::max())
+    return tl::make_unexpected(OpError::bad_request);
+  Request* r = request_create(s, RequestKind::send);
+  if (!r) return tl::make_unexpected(OpError::no_resources);
+  if (!r->segments.assign(op.segments, s.buffers)) {
+    s.requests.destroy(r);
+    return tl::make_unexpected(OpError::no_resources);
+  }
+  Partner& p = *op.partner;
+  r->partner = &p;
+  r->session = op.session;
+  r->match_info = op.match_info;
+  r->context = op.context;
+  r->synchronous = op.synchronous;
+  r->user_gone = op.forgotten;
+  r->message_class = op.message_class;
+  r->has_data = op.has_data;
+  r->data = op.data;
+  r->msg_length = static_cast<std::uint32_t>(length);
+  Request* const handle = op.forgotten ? nullptr : r;
+  s.count(Counter::messages_sent)++;
+  s.count(Counter::bytes_sent) += length;
+
+  if (p.self) {
+    self_send(s, *r);
+    return handle;
+  }
+  // An address of an instance that is gone, or of one that was given up.
+  if (!p.connected() || (op.session != wire::kUnknownSession && op.session != p.true_session)) {
+    request_finish(s, *r,
+                   op.session != wire::kUnknownSession && p.connected() ? Status::bad_session
+                                                                        : Status::endpoint_unreachable);
+    return handle;
+  }
+  r->session = p.true_session;
+  r->phase = Phase::queued;
+  r->first_sent = s.now;
+  p.queued.push_back(*r);
+  send_pump(s, p);
+  if (r->phase == Phase::queued) s.count(Counter::throttled)++;
+  return handle;
+}
+
+void send_queue_notify(State& s, Request& receive) {
+  Partner& p = *receive.partner;
+  receive.send_class = SendClass::notify;
+  receive.phase = Phase::queued;
+  receive.first_sent = s.now;
+  // Ahead of messages, behind earlier NOTIFYs, which were counted as they were queued.
+  Request* position = p.queued.front();
+  for (std::uint32_t i = 0; position && i < p.notifies_queued; i++) position = p.queued.next(*position);
+  if (position)
+    p.queued.insert_before(*position, receive);
+  else
+    p.queued.push_back(receive);
+  p.notifies_queued++;
+  send_pump(s, p);
+}
+
+void send_pump(State& s, Partner& p) {
+  while (Request* r = p.queued.front()) {
+    const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
+    if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
+    if (!notify) {
+      r->send_class = class_for(p, *r);
+      const std::uint32_t cost = frame_cost(p, *r);
+      if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
+      if (r->send_class == SendClass::large && !region_acquire(s, *r)) {
+        if (!p.region_blocked) s.region_waiters.push_back(p);
+        p.region_blocked = true;
+        return;
+      }
+      r->frames = static_cast<std::uint8_t>(cost);
+      buffer_if_possible(s, *r);
+    } else {
+      p.notifies_queued--;
+      r->frames = 1;
+    }
+    r->queue.unlink();
+    r->seqnum = p.next_send;
+    p.next_send = seq_add(p.next_send, 1);
+    p.frames_unacked += r->frames;
+    p.unacked.push_back(*r);
+    r->phase = Phase::unacked;
+    r->first_sent = s.now;
+    transmit(s, *r);
+    retransmit_arm(s, p);
+    if (notify) {
+      request_user_done(s, *r, r->status);
+    } else if (r->buffered) {
+      r->xfer_length = r->msg_length;
+      request_user_done(s, *r, Status::success);
+    }
+  }
+}
+
+void send_retransmit(State& s, Request& r) {
+  if (r.resends < 0xFFFF) r.resends++;
+  r.lost = false;
+  transmit(s, r);
+}
+
+void send_acknowledged(State& s, Request& r) {
+  Partner& p = *r.partner;
+  p.frames_unacked -= r.frames;
+  if (r.kind == RequestKind::receive) {  // its NOTIFY
+    request_protocol_done(s, r);
+    return;
+  }
+  if (r.send_class == SendClass::large) {
+    if (r.notified) {
+      request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
+    } else {
+      r.phase = Phase::await_notify;
+      p.await_notify.push_back(r);
+    }
+    return;
+  }
+  r.xfer_length = r.msg_length;
+  request_finish(s, r, Status::success);
+}
+
+}  // namespace omx::protocol

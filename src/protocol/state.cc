@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state.h"
+
+#include <algorithm>
+
+namespace omx::protocol {
+
+State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_counters)
+    : config(c),
+      sink(frame_sink),
+      counters(endpoint_counters),
+      default_timeout(c.peer_timeout),
+      buffers(c.buffer_bytes),
+      send_buffers(c.send_buffer_bytes),
+      partner_hash(64, nullptr) {
+  region_generations.fill(kFirstGeneration);
+  own_frame = std::max<std::uint32_t>(c.mtu, 256) + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  partners.reserve(16);
+  if (c.context_bits > 0)
+    for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
+      done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());
+  myself = partner_create(*this, c.nic, c.endpoint);
+  if (!myself) return;
+  myself->self = true;
+  myself->true_session = myself->back_session = c.session;
+  myself->next_send = myself->next_acked = kSeqFirst;
+}
+
+State::~State() {
+  closing = true;
+  handler = nullptr;
+  for (Partner* p : partners) {
+    partner_cleanup(*this, *p, Cleanup::disconnected);
+    timers.cancel(p->ack_timer);
+    timers.cancel(p->resend_timer);
+  }
+  while (Request* r = posted.any()) {
+    posted.remove(*r);
+    request_finish(*this, *r, Status::aborted);
+  }
+  while (Unexpected* u = unexpected.front()) {
+    unexpected.remove(*u);
+    if (u->self_send) request_finish(*this, *u->self_send, Status::aborted);
+    unexpected_free(*this, *u);
+  }
+  while (Request* r = done.front()) request_user_gone(*this, *r);
+  for (Partner* p : partners) partner_slab.destroy(p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything inside an engine, as plain data, and the functions over it, grouped by the file they live in.
+// Callers of the engine use endpoint.h.
+//
+// The road of a message out: send.cc (queue, window) -> eager_tx.cc or large.cc (frames) -> frames.cc
+// (bytes). In: rx.cc (which packet) -> rx_message.cc (numbers, order) -> deliver.cc (matching, data) ->
+// completion.cc.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "base/buffer_pool.h"
+#include "base/expected.h"
+#include "base/list.h"
+#include "base/slab.h"
+#include "protocol/config.h"
+#include "protocol/counters.h"
+#include "protocol/matching.h"
+#include "protocol/partner.h"
+#include "protocol/pull.h"
+#include "protocol/request.h"
+#include "protocol/timer.h"
+#include "protocol/types.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+
+namespace omx::protocol {
+
+inline constexpr std::size_t kRegions = 256;
+inline constexpr std::uint8_t kFirstGeneration = 23;  // of a region (wire.md 4.4)
+inline constexpr std::uint32_t kEarlyWindow = 255;    // numbers ahead that are kept (protocol.md 4)
+inline constexpr std::uint32_t kSendWindow = 8191;    // numbers outstanding (protocol.md 5.4)
+inline constexpr std::uint32_t kBaseFrame =
+    1514;  // every Ethernet carries it: used until a probe proved more
+inline constexpr std::uint32_t kReferenceEagerFrames = 250;
+
+// A message that arrived too early, number by number. Exists only while a partner has a hole.
+struct EarlyFrame {
+  EarlyFrame* next = nullptr;
+  std::uint32_t length = 0;  // of the frame, which follows this header
+};
+struct EarlySlot {
+  std::uint64_t mask = 0;  // fragments held
+  EarlyFrame* frames = nullptr;
+  bool complete = false;
+};
+struct EarlyWindow {
+  std::array<EarlySlot, 256> slots;  // by number modulo 256
+  std::uint32_t frames = 0;
+};
+
+struct State {
+  State(const Config& config, wire::FrameSink& sink, Counters& counters);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Config config;
+  wire::FrameSink& sink;
+  Counters& counters;
+  TimeNs now = 0;  // of the call in progress
+  TimeNs default_timeout;
+  bool closing = false;
+
+  // Memory. The pools outlive everything that holds their buffers: declared first.
+  BufferPool buffers;       // unexpected messages, early frames, segment lists
+  BufferPool send_buffers;  // copies of buffered sends
+  Slab<Request> requests;
+  Slab<Unexpected> unexpected_slab;
+  Slab<Pull> pulls;
+  Slab<EarlyWindow, 4> early_windows;
+  Slab<Partner, 16> partner_slab;
+
+  // Partners.
+  std::vector<Partner*> partners;      // by index; 0 is ourselves
+  std::vector<Partner*> partner_hash;  // chains by (nic, endpoint)
+  Partner* last_partner = nullptr;
+  Partner* myself = nullptr;
+  std::uint32_t own_frame = 0;  // largest frame our interface carries
+
+  // Matching and completion.
+  PostedReceives posted;
+  UnexpectedQueue unexpected;
+  List<Request, &Request::done> done;
+  std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
+  std::uint64_t completions = 0;
+  std::uint32_t zombies = 0;
+  UnexpectedHandler handler = nullptr;
+  void* handler_context = nullptr;
+
+  // Large sends: who owns each region, and its generation.
+  std::array<Request*, kRegions> regions{};
+  std::array<std::uint8_t, kRegions> region_generations;
+  std::uint32_t regions_used = 0;
+  std::uint32_t region_next = 0;
+  List<Partner, &Partner::region_wait> region_waiters;
+
+  // Pulls by slot of their handle.
+  std::vector<PullSlot> pull_slots;
+  std::vector<std::uint16_t> pull_free;
+  List<Pull, &Pull::all> pull_list;     // running
+  List<Pull, &Pull::all> pull_waiting;  // for a slot
+
+  TimerHeap timers;
+  List<Partner, &Partner::ack_now> ack_now;
+
+  std::uint64_t& count(Counter id) { return counters[id]; }
+};
+
+// --- partner.cc --------------------------------------------------------------------------------------------
+Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint);
+Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr: no memory or slots
+enum class Cleanup { restarted, given_up, refused, disconnected };
+// Fails all that is pending with the partner and forgets its session (protocol.md 7).
+void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
+// Sizes from mode, agreed features and the proven frame.
+void partner_update_sizes(State& s, Partner& p);
+std::uint32_t partner_overhead(const Partner& p);
+TimeNs partner_rto(const State& s, const Partner& p);
+// Any valid packet proves that it lives.
+inline void partner_heard(State& s, Partner& p) {
+  p.last_heard = s.now;
+  p.pings_unanswered = 0;
+}
+
+// --- frames.cc: bytes on their way out ---------------------------------------------------------------------
+wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type);
+std::uint8_t frame_flags(const Partner& p, bool urgent);
+// Puts the checksum directly behind the header (frames whose length fields cover the header only).
+void frame_finish_header(wire::TxFrame& frame);
+// Ends a frame begun with sink.frame_begin(segments + 1): adds the checksum where agreed, and commits it.
+void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
+
+// --- send.cc -----------------------------------------------------------------------------------------------
+Expected<Request*, OpError> send_start(State& s, const SendOp& op);
+// Sends what window and resources allow of the partner's queue.
+void send_pump(State& s, Partner& p);
+void send_queue_notify(State& s, Request& receive);
+void send_retransmit(State& s, Request& r);
+// The partner acknowledged it.
+void send_acknowledged(State& s, Request& r);
+void send_release_buffer(State& s, Request& r);
+
+// --- eager_tx.cc -------------------------------------------------------------------------------------------
+// Fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
+void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
+void eager_transmit(State& s, Request& r);  // tiny and small
+void medium_transmit(State& s, Request& r);
+void notify_transmit(State& s, Request& r);
+std::uint32_t eager_limit(const Partner& p);
+std::uint32_t medium_unit(const Partner& p);
+
+// --- large.cc ----------------------------------------------------------------------------------------------
+bool region_acquire(State& s, Request& r);
+void region_release(State& s, Request& r);
+void rndv_transmit(State& s, Request& r);
+// The receiver of a large message is done with `length` bytes of it.
+void large_notified(State& s, Partner& p, const wire::Notify& packet);
+
+// --- pull_owner.cc, pull.cc: the two ends of a pull
+// ----------------------------------------------------------
+void pull_serve(State& s, const wire::Head& head, wire::Frame frame);
+void pull_start(State& s, Request& receive, const wire::Rndv& rndv);
+void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
+void pull_nacked(State& s, const wire::Head& head, wire::Frame frame);
+void pull_timer(State& s, Pull& pull);
+void pull_finish(State& s, Pull& pull, Status status);
+void pulls_fail(State& s, Partner& p, Status status);
+
+// --- connect.cc --------------------------------------------------------------------------------------------
+Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                          std::uint64_t match_info, void* context, bool forgotten);
+void connect_received(State& s, const wire::Head& head, wire::Frame frame);
+void connect_transmit(State& s, Request& r);
+// An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
+void connect_ping(State& s, Partner& p);
+
+// --- probe.cc ----------------------------------------------------------------------------------------------
+void probe_start(State& s, Partner& p);
+void probe_tick(State& s, Partner& p);
+void probe_received(State& s, const wire::Head& head, wire::Frame frame);
+// Large frames seem not to get through any more.
+void probe_fall_back(State& s, Partner& p);
+
+// --- ack.cc ------------------------------------------------------------------------------------------------
+void ack_apply(State& s, Partner& p, Seqnum ack);
+void ack_received(State& s, const wire::Head& head, wire::Frame frame);
+void ack_needed(State& s, Partner& p);  // the next wanted number moved
+void ack_immediately(State& s, Partner& p);
+void ack_piggybacked(Partner& p);  // another packet just carried it
+void ack_transmit(State& s, Partner& p);
+void ack_flush(State& s, bool delayed_too);
+
+// --- retransmit.cc -----------------------------------------------------------------------------------------
+void retransmit_arm(State& s, Partner& p);
+void retransmit_timer(State& s, Partner& p);
+void timers_run(State& s);
+
+// --- nack.cc -----------------------------------------------------------------------------------------------
+void nack_lib_send(State& s, const wire::Head& head, wire::Frame frame, std::uint8_t to_endpoint,
+                   Seqnum seqnum, wire::NackCode code);
+void nack_mcp_send(State& s, const wire::Head& head, wire::Frame frame, const wire::Pull& pull,
+                   wire::NackCode code);
+void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame);
+Status nack_status(wire::NackCode code);
+
+// B2 of the endpoint packets.
+inline std::uint8_t load_src_endpoint(wire::Frame frame) {
+  return frame.size() > 18 ? static_cast<std::uint8_t>(frame[18]) : 0;
+}
+
+// --- rx.cc, rx_message.cc, early.cc
+// --------------------------------------------------------------------------
+void rx_frame(State& s, wire::Frame frame);
+// Counts why and drops.
+void rx_drop(State& s, wire::Drop reason);
+// Partner and checksum of a frame from (head.src, src_endpoint). False: drop it (counted).
+bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
+void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early);
+bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
+                 std::uint32_t fragments);
+void early_drain(State& s, Partner& p);
+void early_drop(State& s, Partner& p);
+
+// --- deliver.cc: matching and data of one message
+// ------------------------------------------------------------
+enum class Delivery { complete, incomplete, refused };
+Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data);
+Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
+                        const std::byte* data);
+Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet);
+void partial_abandon(State& s, Partner& p, Status status);
+void unexpected_free(State& s, Unexpected& u);
+
+// --- receive.cc --------------------------------------------------------------------------------------------
+Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op);
+// A message was matched to a receive: fills what the completion says.
+void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
+                     std::uint32_t msg_length, bool has_data, std::uint64_t data);
+// All data are in place.
+void receive_complete(State& s, Request& r);
+void receive_rndv(State& s, Request& r, const wire::Rndv& rndv);
+
+// --- self.cc -----------------------------------------------------------------------------------------------
+void self_send(State& s, Request& r);
+void self_match(State& s, Request& receive, Unexpected& u);
+
+// --- completion.cc -----------------------------------------------------------------------------------------
+Request* request_create(State& s, RequestKind kind);
+// The user may see the result now.
+void request_user_done(State& s, Request& r, Status status);
+// The protocol needs it no more; frees it if the user does not either.
+void request_protocol_done(State& s, Request& r);
+// Both at once.
+void request_finish(State& s, Request& r, Status status);
+void request_user_gone(State& s, Request& r);
+std::uint32_t context_id(const State& s, std::uint64_t match_info);
+
+}  // namespace omx::protocol

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Vocabulary of the engine: what an application asks for and what it gets back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/mac.h"
+
+namespace omx::protocol {
+
+using TimeNs = std::uint64_t;  // monotonic; handed in by the caller
+inline constexpr TimeNs kNever = ~TimeNs{0};
+inline constexpr TimeNs kMillisecond = 1'000'000;
+
+// How a request ended. The values are MX status codes (mx-api.md 1.2).
+enum class Status : std::uint8_t {
+  success = 0,
+  pending = 1,
+  timeout = 4,
+  truncated = 5,
+  cancelled = 6,
+  endpoint_closed = 8,
+  endpoint_unreachable = 9,
+  bad_session = 10,
+  bad_key = 11,
+  bad_endpoint = 12,
+  bad_rdma_window = 13,
+  aborted = 14,
+  no_resources = 16,
+};
+
+enum class RequestKind : std::uint8_t { send, receive, connect };
+
+// A piece of user memory.
+struct Segment {
+  std::byte* base = nullptr;
+  std::uint32_t length = 0;
+};
+inline constexpr std::size_t kMaxSegments = 256;
+
+struct Partner;  // a remote endpoint; lives until the endpoint is closed
+struct Request;  // opaque to callers
+
+struct SendOp {
+  Partner* partner = nullptr;
+  // The session in the address the application used; kUnknownSession skips the check. A stale one completes
+  // the request with bad_session (mx-clients.md 5).
+  std::uint32_t session = 0xFFFFFFFF;
+  std::span<const Segment> segments;  // copied; at most kMaxSegments, total length below 4 GiB
+  std::uint64_t match_info = 0;
+  void* context = nullptr;
+  bool synchronous = false;  // completes only when matched by the receiver
+  bool forgotten = false;    // no completion wanted
+  std::uint8_t message_class = 0;
+  bool has_data = false;
+  std::uint64_t data = 0;  // remote completion data (extended peers only)
+};
+
+struct ReceiveOp {
+  std::span<const Segment> segments;
+  std::uint64_t match_info = 0;
+  std::uint64_t match_mask = ~std::uint64_t{0};
+  const Partner* source = nullptr;  // nullptr: from anybody
+  void* context = nullptr;
+  bool forgotten = false;
+  std::uint8_t message_class = 0;
+};
+
+// What a finished request reports.
+struct Completion {
+  RequestKind kind = RequestKind::send;
+  Status status = Status::pending;
+  Partner* partner = nullptr;  // receive: sender; send: destination; connect: who was connected to
+  std::uint32_t session = 0xFFFFFFFF;
+  std::uint64_t match_info = 0;
+  std::uint32_t msg_length = 0;
+  std::uint32_t xfer_length = 0;
+  void* context = nullptr;
+  bool has_data = false;
+  std::uint64_t data = 0;
+};
+
+// An unexpected message seen by probe or handed to the unexpected handler.
+struct Arrival {
+  Partner* partner = nullptr;
+  std::uint32_t session = 0xFFFFFFFF;
+  std::uint64_t match_info = 0;
+  std::uint32_t msg_length = 0;
+  const std::byte* data = nullptr;  // handler only: the whole message when it is in one frame
+};
+
+enum class HandlerAction { proceed, finished };
+using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arrival);
+
+// Why an operation was refused at once. Values are MX return codes (mx-api.md 1.1).
+enum class OpError : std::uint8_t {
+  none = 0,
+  bad_segment_count = 12,
+  bad_request = 13,
+  bad_match_mask = 14,
+  no_resources = 15,
+  bad_endpoint_id = 32,
+  context_id_mask = 42,
+};
+
+}  // namespace omx::protocol

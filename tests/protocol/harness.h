@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A small network in memory for the engine's tests: virtual time, N endpoints, and a cable that can lose,
+// repeat, reorder and damage frames from a seed.
+#pragma once
+
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "protocol/endpoint.h"
+
+namespace omx::protocol::test {
+
+struct Faults {
+  double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
+  std::uint32_t path_mtu = 0;                               // larger frames vanish; 0 = no limit
+  std::function<bool(const std::vector<std::byte>&)> drop;  // true: drop this frame
+};
+
+class Network;
+
+class Host : public wire::FrameSink {
+ public:
+  Host(Network& network, const Config& config);
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    iov_.resize(max_segments + 1);
+    frame_.segments = iov_.data();
+    frame_.segment_count = frame_.header_length = 0;
+    return frame_;
+  }
+  void frame_commit() override;
+  void flush() override {}
+
+  Endpoint& operator*() { return *endpoint; }
+  Endpoint* operator->() { return endpoint.get(); }
+
+  Counters counters;
+  std::unique_ptr<Endpoint> endpoint;
+  bool paused = false;  // its application does not call the library
+
+ private:
+  Network& network_;
+  wire::TxFrame frame_;
+  std::vector<iovec> iov_;
+};
+
+class Network {
+ public:
+  explicit Network(std::uint64_t seed = 1) : random(seed) {}
+
+  Host& add(Config config) {
+    config.nic = 0x020000000000 + hosts.size() + 1;
+    if (config.session == 0) config.session = 0x1000 + static_cast<std::uint32_t>(hosts.size());
+    hosts.push_back(std::make_unique<Host>(*this, config));
+    return *hosts.back();
+  }
+  // The endpoint dies without a word; a new one takes its place.
+  Host& restart(std::size_t index, Config config) {
+    config.nic = 0x020000000000 + index + 1;
+    hosts[index] = std::make_unique<Host>(*this, config);
+    return *hosts[index];
+  }
+  void kill(std::size_t index) { hosts[index].reset(); }
+  // A frame from nobody in particular, past all faults.
+  void inject(std::vector<std::byte> bytes) {
+    if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
+    wire_.emplace(now + 5'000, std::move(bytes));
+  }
+
+  void carry(std::vector<std::byte> bytes) {
+    frames_sent++;
+    if (faults.drop && faults.drop(bytes)) return;
+    if (faults.path_mtu && bytes.size() > faults.path_mtu + 14) return;
+    if (random.chance(faults.loss)) return;
+    const int copies = random.chance(faults.duplicate) ? 2 : 1;
+    for (int i = 0; i < copies; i++) {
+      auto copy = bytes;
+      if (random.chance(faults.corrupt)) {
+        const auto position = random.below(copy.size());
+        copy[position] ^= static_cast<std::byte>(1U << random.below(8));
+      }
+      TimeNs delay = 5'000;
+      if (random.chance(faults.reorder)) delay += random.below(200'000);
+      wire_.emplace(now + delay, std::move(copy));
+    }
+  }
+
+  // One event: a frame or a deadline. False when nothing is left to happen.
+  bool step() {
+    TimeNs next = wire_.empty() ? kNever : wire_.begin()->first;
+    for (auto& h : hosts)
+      if (h && !h->paused) next = std::min(next, (*h)->next_deadline());
+    if (next == kNever) return false;
+    now = std::max(now, next);
+    while (!wire_.empty() && wire_.begin()->first <= now) {
+      const auto bytes = std::move(wire_.begin()->second);
+      wire_.erase(wire_.begin());
+      deliver(bytes);
+    }
+    for (auto& h : hosts)
+      if (h && !h->paused && (*h)->next_deadline() <= now) (*h)->progress(now);
+    return true;
+  }
+
+  // Until the condition holds; false if virtual `limit` passed or nothing can happen any more.
+  bool run_until(const std::function<bool()>& condition, TimeNs limit = 600'000 * kMillisecond) {
+    const TimeNs end = now + limit;
+    while (!condition()) {
+      if (now > end || !step()) return condition();
+    }
+    return true;
+  }
+  void run_for(TimeNs time) {
+    const TimeNs end = now + time;
+    run_until([&] { return now >= end; }, time + 1);
+    now = std::max(now, end);
+  }
+
+  Random random;
+  TimeNs now = kMillisecond;
+  Faults faults;
+  std::vector<std::unique_ptr<Host>> hosts;
+  std::uint64_t frames_sent = 0;
+
+ private:
+  void deliver(const std::vector<std::byte>& bytes) {
+    const NicId dst = mac_load(bytes.data());
+    for (auto& h : hosts) {
+      if (!h || (*h)->config().nic != dst) continue;
+      if (bytes.size() > (*h)->config().mtu + 14) return;
+      if (h->paused) {
+        wire_.emplace(now + kMillisecond, bytes);
+        return;
+      }
+      const bool idle = (*h)->next_deadline() != now;
+      (*h)->on_frame(now, bytes);
+      if (idle) (*h)->progress(now);
+    }
+  }
+
+  std::multimap<TimeNs, std::vector<std::byte>> wire_;
+};
+
+inline Host::Host(Network& network, const Config& config) : network_(network) {
+  endpoint = std::make_unique<Endpoint>(config, *this, counters);
+}
+
+inline void Host::frame_commit() {
+  std::vector<std::byte> bytes(frame_.header, frame_.header + frame_.header_length);
+  for (std::uint32_t i = 0; i < frame_.segment_count; i++) {
+    const auto* p = static_cast<const std::byte*>(frame_.segments[i].iov_base);
+    bytes.insert(bytes.end(), p, p + frame_.segments[i].iov_len);
+  }
+  if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
+  network_.carry(std::move(bytes));
+}
+
+// Connects a to b and returns b as a sees it.
+inline Partner* connect(Network& n, Host& a, Host& b, std::uint32_t key = 0) {
+  auto request = a->connect(n.now, b->config().nic, b->config().endpoint, key, 0, nullptr, false);
+  if (!request) return nullptr;
+  if (!n.run_until([&] { return a->done(*request); })) return nullptr;
+  const Completion c = a->consume(*request);
+  return c.status == Status::success ? c.partner : nullptr;
+}
+
+inline std::vector<std::byte> pattern(std::uint64_t seed, std::size_t length) {
+  std::vector<std::byte> data(length);
+  Random random(seed);
+  for (std::size_t i = 0; i < length; i += 8) {
+    const std::uint64_t v = random.next();
+    std::memcpy(data.data() + i, &v, std::min<std::size_t>(8, length - i));
+  }
+  return data;
+}
+
+inline Segment segment(std::vector<std::byte>& data) {
+  return {data.data(), static_cast<std::uint32_t>(data.size())};
+}
+
+}  // namespace omx::protocol::test

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class Nack : public PairTest {
+ protected:
+  // A has one unacknowledged message towards B, which hears nothing.
+  Request* unacked() {
+    Config config;
+    config.zombie_max = 0;
+    open(config, config);
+    b->paused = true;
+    return send(*a, to_b, message(8), 1);
+  }
+};
+
+TEST_F(Nack, nack_lib__each_code) {
+  const Status expected[] = {Status::bad_endpoint, Status::endpoint_closed, Status::bad_session,
+                             Status::bad_rdma_window};
+  for (int code = 1; code <= 4; code++) {
+    network.hosts.clear();
+    Request* s = unacked();
+    network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
+    EXPECT_EQ(wait(*a, s, kSecond).status, expected[code - 1]);
+    EXPECT_FALSE(to_b->connected());
+  }
+}
+
+TEST_F(Nack, nack_lib__unknown_codes_are_ignored) {
+  Request* s = unacked();
+  for (const int code : {0, 5, 6, 7, 100, 255}) network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
+  network.run_for(100 * kMillisecond);
+  EXPECT_FALSE((*a)->done(s));
+  b->paused = false;
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+}
+
+TEST_F(Nack, nack_lib__stale_or_for_another_number) {
+  Request* s = unacked();
+  network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->next_acked, 1), 3));
+  network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->next_acked, kSeqMask), 3));
+  network.inject(hand_made_nack_lib(*b, *a, seq_next_session(to_b->next_acked), 3));
+  network.inject(hand_made_nack_lib(*b, *a, 0, 2));  // of a connect that is over
+  network.run_for(100 * kMillisecond);
+  EXPECT_FALSE((*a)->done(s));
+  b->paused = false;
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+}
+
+TEST_F(Nack, nack_lib__for_a_connect_ends_the_oldest) {
+  a = &network.add({});
+  b = &network.add({});
+  b->paused = true;
+  Request* first = connect_start(*a, *b);
+  Request* second = connect_start(*a, *b);
+  network.inject(hand_made_nack_lib(*b, *a, 0, 2));
+  EXPECT_EQ(wait(*a, first, kSecond).status, Status::endpoint_closed);
+  EXPECT_FALSE((*a)->done(second));
+  network.inject(hand_made_nack_lib(*b, *a, 0, 1));
+  EXPECT_EQ(wait(*a, second, kSecond).status, Status::bad_endpoint);
+}
+
+TEST_F(Nack, nack_lib__from_strangers) {
+  Request* s = unacked();
+  Host& c = network.add({});
+  network.inject(hand_made_nack_lib(c, *a, to_b->next_acked, 3));
+  network.inject(hand_made_nack_lib(*a, *a, 1, 3));
+  network.run_for(100 * kMillisecond);
+  EXPECT_FALSE((*a)->done(s));
+  EXPECT_GE(a->counters[Counter::drop_unknown_partner], 2U);
+}
+
+// An acknowledged large send has no number that could be refused, but the question whether its receiver
+// lives has an answer.
+TEST_F(Nack, nack_lib__of_a_ping_ends_what_waits_for_the_partner) {
+  open();
+  Request* s = send(*a, to_b, message(100000), 1);
+  network.run_for(200 * kMillisecond);
+  ASSERT_EQ(s->phase, Phase::await_notify);
+  b->paused = true;
+  ASSERT_TRUE(network.run_until([&] { return to_b->ping_pending; }));
+  network.inject(hand_made_nack_lib(*b, *a, 0, 2));
+  EXPECT_EQ(wait(*a, s, kSecond).status, Status::endpoint_closed);
+}
+
+Bytes nack_mcp(const Host& from, const Host& to, std::uint32_t handle, int code) {
+  wire::NackMcp nack;
+  nack.code = static_cast<wire::NackCode>(code);
+  nack.pull_handle = handle;
+  nack.magic = wire::kPullMagic ^ to.endpoint->config().endpoint;
+  return hand_made(from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::nack_mcp,
+                   [&](std::byte* out, const wire::Head& head) { return encode_nack_mcp(out, head, nack); });
+}
+
+TEST_F(Nack, nack_mcp__ends_the_receive_and_both_sides_learn) {
+  const Status expected[] = {Status::bad_endpoint, Status::endpoint_closed, Status::bad_session,
+                             Status::bad_rdma_window};
+  for (int code = 1; code <= 4; code++) {
+    network.hosts.clear();
+    open();
+    network.faults.drop = drop_all(wire::PacketType::pull);
+    Request* r = receive(*a, room(100000), 1);
+    Request* s = send(*b, to_a, message(100000), 1);
+    ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }));
+    const std::uint32_t handle = r->pull->handle;
+    for (const int unknown : {0, 5, 6, 7, 255}) network.inject(nack_mcp(*b, *a, handle, unknown));
+    network.inject(nack_mcp(*b, *a, handle + 1, code));
+    network.inject(nack_mcp(*b, *a, handle ^ (1U << 22), code));
+    network.inject(nack_mcp(*b, *a, 0, code));
+    network.run_for(kMillisecond);
+    EXPECT_FALSE((*a)->done(r));
+    network.inject(nack_mcp(*b, *a, handle, code));
+    network.inject(nack_mcp(*b, *a, handle, code));
+    const Completion c = wait(*a, r, kSecond);
+    EXPECT_EQ(c.status, expected[code - 1]);
+    EXPECT_EQ(c.xfer_length, 0U);
+    EXPECT_EQ(c.msg_length, 100000U);
+    EXPECT_EQ(wait(*b, s, kSecond).status, Status::truncated);
+    network.faults.drop = nullptr;
+    exchange_both_ways();
+  }
+}
+
+TEST_F(Nack, nack_sent__wrong_session_only) {
+  open();
+  Host& c = network.add({});
+  for (const auto type : {wire::PacketType::tiny, wire::PacketType::small}) {
+    for (const bool right : {true, false}) {
+      wire::Eager packet;
+      packet.session = (*a)->config().session + (right ? 0 : 1);
+      packet.seqnum = 9;
+      network.inject(hand_made((*c).config().nic, (*a)->config().nic, type,
+                               [&](std::byte* out, const wire::Head& head) { return encode_eager(out, head, packet); }));
+    }
+  }
+  wire::Pull pull;
+  pull.session = (*a)->config().session + 1;
+  network.inject(hand_made((*c).config().nic, (*a)->config().nic, wire::PacketType::pull,
+                           [&](std::byte* out, const wire::Head& head) {
+                             return encode_pull(out, head, wire::Mode::omx, pull);
+                           }));
+  network.run_for(kMillisecond);
+  EXPECT_EQ(a->counters[Counter::send_nack_lib], 2U);
+  EXPECT_EQ(a->counters[Counter::send_nack_mcp], 1U);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Losing partners: a dead one ends every request in time, a slow one ends none, and after a one-sided
+// give-up both sides find together again.
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+static_assert(sizeof(Partner) <= 512, "a large job has many idle partners");
+
+class PartnerTest : public PairTest {};
+
+TEST_F(PartnerTest, memory__of_an_idle_partner) {
+  a = &network.add({});
+  const std::size_t before = (*a)->memory().partners;
+  for (std::uint64_t i = 0; i < 1600; i++)
+    (void)(*a)->connect(network.now, 0x5000 + i, 0, 0, 0, nullptr, true);
+  network.run_for(3600 * kSecond);
+  EXPECT_LE(((*a)->memory().partners - before) / 1600, 512U);
+  EXPECT_EQ((*a)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->next_deadline(), kNever);
+}
+
+TEST_F(PartnerTest, partner_find__many) {
+  a = &network.add({});
+  for (std::uint64_t i = 0; i < 1000; i++)
+    for (const std::uint8_t endpoint : {0, 31})
+      (void)(*a)->connect(network.now, 0x5000 + i, endpoint, 0, 0, nullptr, true);
+  for (std::uint64_t i = 0; i < 1000; i++) {
+    for (const std::uint8_t endpoint : {0, 31}) {
+      Partner* p = (*a)->find_partner(0x5000 + i, endpoint);
+      ASSERT_NE(p, nullptr);
+      EXPECT_EQ(partner_info(p).nic, 0x5000 + i);
+      EXPECT_EQ(partner_info(p).endpoint, endpoint);
+      EXPECT_EQ((*a)->partner_at(partner_info(p).index), p);
+    }
+    EXPECT_EQ((*a)->find_partner(0x5000 + i, 1), nullptr);
+  }
+  EXPECT_EQ((*a)->partner_at(2001), nullptr);
+}
+
+// --- every kind of pending request ------------------------------------------------------------------------
+
+enum class Kind {
+  tiny, small, medium, throttled, rndv_unacked, await_notify, region_wait, pulling, half_medium,
+  half_medium_claimed, connecting
+};
+struct Pending {
+  Kind kind;
+  bool extension;
+};
+std::string pending_name(const testing::TestParamInfo<Pending>& info) {
+  static const char* kNames[] = {"tiny",         "small",       "medium",  "throttled",   "rndv_unacked",
+                                 "await_notify", "region_wait", "pulling", "half_medium", "half_medium_claimed",
+                                 "connecting"};
+  return std::string(kNames[static_cast<int>(info.param.kind)]) + (info.param.extension ? "" : "_reference");
+}
+
+class PendingTest : public PairTest, public testing::WithParamInterface<Pending> {
+ protected:
+  static constexpr TimeNs kTimeout = 5 * kSecond;
+
+  // A waits for something of B. B hears nothing from `deaf` on, if that is set.
+  void start(TimeNs per_request) {
+    Config config;
+    config.extension = GetParam().extension;
+    config.zombie_max = 0;  // a send is done when acknowledged
+    config.peer_timeout = per_request ? 500 * kSecond : kTimeout;
+    open(config, config);
+    switch (GetParam().kind) {
+      case Kind::tiny:
+        stop();
+        add(*a, send(*a, to_b, message(8), 1));
+        break;
+      case Kind::small:
+        stop();
+        add(*a, send(*a, to_b, message(100), 1));
+        break;
+      case Kind::medium:
+        stop();
+        add(*a, send(*a, to_b, message(20000), 1));
+        break;
+      case Kind::throttled:
+        stop();
+        for (int i = 0; i < 1000; i++) add(*a, send(*a, to_b, message(8), 1));
+        break;
+      case Kind::rndv_unacked:
+        stop();
+        add(*a, send(*a, to_b, message(8), 1, true));
+        break;
+      case Kind::await_notify:
+        add(*a, send(*a, to_b, message(100000), 1));
+        network.run_for(100 * kMillisecond);
+        stop();
+        break;
+      case Kind::region_wait: {
+        // Regions are all taken by sends to a third endpoint that lives and does not receive.
+        Host& c = network.add({});
+        Partner* to_c = connect(network, *a, c);
+        for (int i = 0; i < 256; i++) (void)send(*a, to_c, message(100000), 1);
+        network.run_for(100 * kMillisecond);
+        stop();
+        add(*a, send(*a, to_b, message(100000), 1));
+        break;
+      }
+      case Kind::pulling:
+        network.faults.drop = [n = 0](const Bytes& f) mutable {
+          return type_of(f) == wire::PacketType::pull_reply && n++ > 20;
+        };
+        add(*a, receive(*a, room(400000), 1));
+        (void)send(*b, to_a, message(400000), 1);
+        network.run_for(kMillisecond);
+        stop();
+        network.faults.drop = nullptr;
+        break;
+      case Kind::half_medium:
+      case Kind::half_medium_claimed:
+        network.faults.drop = [n = 0](const Bytes& f) mutable {
+          return type_of(f) == wire::PacketType::medium && n++ > 2;
+        };
+        if (GetParam().kind == Kind::half_medium) add(*a, receive(*a, room(20000), 1));
+        (void)send(*b, to_a, message(20000), 1);
+        network.run_for(kMillisecond);
+        stop();
+        network.faults.drop = nullptr;
+        if (GetParam().kind == Kind::half_medium_claimed) add(*a, receive(*a, room(20000), 1));
+        break;
+      case Kind::connecting:
+        stop();
+        add(*a, connect_start(*a, *b));
+        break;
+    }
+    stopped = network.now;
+    if (per_request)
+      for (Request* r : requests) (*a)->set_timeout(r, per_request);
+  }
+  void stop() { b->paused = true; }
+  void add(Host&, Request* r) { requests.push_back(r); }
+  bool all_done() {
+    for (Request* r : requests)
+      if (!(*a)->done(r)) return false;
+    return true;
+  }
+  void expect_all_fail_at(TimeNs limit) {
+    network.kill(1);
+    b = nullptr;
+    ASSERT_TRUE(network.run_until([&] { return (*a)->done(requests[0]); }, 2 * limit));
+    const TimeNs took = network.now - stopped;
+    EXPECT_GE(took, limit - 200 * kMillisecond);
+    // Reference peers are asked every half second only.
+    EXPECT_LE(took, limit + kSecond + 500 * kMillisecond);
+    ASSERT_TRUE(all_done());
+    for (Request* r : requests) EXPECT_EQ((*a)->consume(r).status, Status::endpoint_unreachable);
+    EXPECT_EQ((*a)->peek_done(), nullptr);
+    const State& s = (*a)->state();
+    EXPECT_EQ(s.zombies, 0U);
+    EXPECT_EQ(s.pulls.live(), 0U);
+    EXPECT_EQ(s.early_windows.live(), 0U);
+    EXPECT_EQ(to_b->frames_unacked, 0U);
+    if (GetParam().kind != Kind::region_wait) {
+      EXPECT_EQ(s.requests.live(), 0U);
+      EXPECT_EQ(s.regions_used, 0U);
+      EXPECT_TRUE(network.run_until([&] { return (*a)->next_deadline() == kNever; }, 100 * kSecond));
+    }
+  }
+
+  std::vector<Request*> requests;
+  TimeNs stopped = 0;
+};
+
+TEST_P(PendingTest, dead_peer__fails_at_the_default_limit) {
+  start(0);
+  expect_all_fail_at(kTimeout);
+}
+
+TEST_P(PendingTest, dead_peer__fails_at_the_limit_of_the_request) {
+  start(2 * kSecond);
+  expect_all_fail_at(2 * kSecond);
+}
+
+TEST_P(PendingTest, slow_peer__fails_nothing) {
+  start(0);
+  network.run_for(kTimeout - 500 * kMillisecond);
+  b->paused = false;
+  if (GetParam().kind == Kind::region_wait) {
+    for (int i = 0; i < 256; i++) (void)receive(*network.hosts[2], room(100000), 1);
+    (void)receive(*b, room(100000), 1);
+  } else if (GetParam().kind < Kind::pulling) {
+    for (std::size_t i = 0; i < requests.size(); i++) (void)receive(*b, room(100000), 1);
+  }
+  ASSERT_TRUE(network.run_until([&] { return all_done(); }, 60 * kSecond));
+  for (Request* r : requests) EXPECT_EQ((*a)->consume(r).status, Status::success);
+}
+
+std::vector<Pending> all_pending() {
+  std::vector<Pending> all;
+  for (int k = 0; k <= static_cast<int>(Kind::connecting); k++)
+    for (const bool extension : {true, false}) all.push_back({static_cast<Kind>(k), extension});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(All, PendingTest, testing::ValuesIn(all_pending()), pending_name);
+
+// --- living partners that are quiet -----------------------------------------------------------------------
+
+TEST_F(PartnerTest, timeout__a_living_receiver_may_take_for_ever) {
+  Config config;
+  config.peer_timeout = 2 * kSecond;
+  open(config, config);
+  Bytes& out = message(100000);
+  Request* large = send(*a, to_b, out, 1);
+  network.run_for(100 * kSecond);
+  EXPECT_FALSE((*a)->done(large));
+  (void)receive(*b, room(100000), 1);
+  EXPECT_EQ(wait(*a, large).status, Status::success);
+}
+
+TEST_F(PartnerTest, timeout__not_shorter_than_the_first_answer_takes) {
+  // One client sets one millisecond as its default (mx-clients 18); reference peers ack after 16 ms.
+  for (const bool extension : {true, false}) {
+    Config config;
+    config.extension = extension;
+    config.zombie_max = 0;
+    network.hosts.clear();
+    open(config, config);
+    (*a)->set_timeout(nullptr, kMillisecond);
+    Request* s = send(*a, to_b, message(8), 1);
+    EXPECT_EQ(wait(*a, s).status, Status::success);
+    // And one lost frame is no death either.
+    network.faults.drop = drop_next(wire::PacketType::tiny, 1);
+    s = send(*a, to_b, message(8), 1);
+    EXPECT_EQ(wait(*a, s).status, Status::success);
+    network.faults.drop = drop_next(wire::PacketType::pull_reply, 2);
+    Request* r = receive(*a, room(100000), 3);
+    (void)send(*b, to_a, message(100000), 3);
+    EXPECT_EQ(wait(*a, r).status, Status::success);
+    network.faults.drop = nullptr;
+  }
+}
+
+TEST_F(PartnerTest, timeout__our_own_pause_is_not_the_peer_s_silence) {
+  Config config;
+  config.zombie_max = 0;
+  config.peer_timeout = 2 * kSecond;
+  open(config, config);
+  network.faults.drop = drop_next(wire::PacketType::truc, 1);
+  Request* s = send(*a, to_b, message(8), 1);
+  Request* r = receive(*a, room(400000), 2);
+  network.faults.drop = [n = 0](const Bytes& f) mutable {
+    if (type_of(f) == wire::PacketType::pull_reply) return n++ > 10;
+    return type_of(f) == wire::PacketType::truc;
+  };
+  (void)send(*b, to_a, message(400000), 2);
+  network.run_for(kMillisecond / 2);
+  a->paused = true;
+  network.run_for(60 * kSecond);  // the application computes
+  network.faults.drop = nullptr;
+  a->paused = false;
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  EXPECT_EQ(wait(*a, r).status, Status::success);
+}
+
+TEST_F(PartnerTest, set_timeout__posted_receives_do_not_expire) {
+  open();
+  Request* r = receive(*a, room(10), 1);
+  (*a)->set_timeout(r, kMillisecond);
+  (*a)->set_timeout(nullptr, kMillisecond);
+  network.run_for(kSecond);
+  EXPECT_FALSE((*a)->done(r));
+  EXPECT_TRUE(*(*a)->cancel(r));
+}
+
+// --- one side gave up -------------------------------------------------------------------------------------
+
+enum class Who { the_one_that_gave_up, the_other, both, ping_then_the_other };
+
+class GiveUp : public PairTest, public testing::WithParamInterface<std::tuple<Who, bool>> {};
+
+TEST_P(GiveUp, one_sided__reconnects_in_both_directions) {
+  const auto [who, with_pending] = GetParam();
+  open();
+  for (int i = 0; i < 3; i++) {
+    exchange_both_ways();
+    // B keeps a large send to A under way, so that it notices by itself.
+    Request* pending = with_pending ? send(*b, to_a, message(100000), 999) : nullptr;
+    network.run_for(100 * kMillisecond);
+    (*a)->disconnect(network.now, to_b);
+    EXPECT_EQ(wait(*a, [&] {
+                SendOp op;
+                op.partner = to_b;
+                return (*a)->send(network.now, op).value();
+              }()).status,
+              Status::endpoint_unreachable);
+    if (who == Who::ping_then_the_other) network.run_for(5 * kSecond);
+    Request* ab = who == Who::the_one_that_gave_up || who == Who::both ? connect_start(*a, *b) : nullptr;
+    Request* ba = who != Who::the_one_that_gave_up ? connect_start(*b, *a) : nullptr;
+    if (ab) EXPECT_EQ(wait(*a, ab, 10 * kSecond).status, Status::success);
+    if (ba) EXPECT_EQ(wait(*b, ba, 10 * kSecond).status, Status::success);
+    if (pending) EXPECT_EQ(wait(*b, pending, 10 * kSecond).status, Status::endpoint_unreachable);
+    exchange_both_ways();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GiveUp,
+                         testing::Combine(testing::Values(Who::the_one_that_gave_up, Who::the_other, Who::both,
+                                                          Who::ping_then_the_other),
+                                          testing::Bool()));
+
+TEST_F(PartnerTest, one_sided__the_other_learns_it_long_before_its_own_limit) {
+  Config config;
+  config.zombie_max = 0;
+  open(config, config);
+  exchange_both_ways();
+  (*a)->disconnect(network.now, to_b);
+  Request* s = send(*b, to_a, message(8), 1);
+  EXPECT_EQ(wait(*b, s, 20 * kSecond).status, Status::endpoint_unreachable);
+}
+
+TEST_F(PartnerTest, disconnect__fails_all_that_is_pending) {
+  open();
+  Request* large = send(*a, to_b, message(100000), 1);
+  Request* half = receive(*a, room(20000), 2);
+  network.faults.drop = [n = 0](const Bytes& f) mutable {
+    return type_of(f) == wire::PacketType::medium && n++ > 2;
+  };
+  (void)send(*b, to_a, message(20000), 2);
+  network.run_for(kMillisecond);
+  (*a)->disconnect(network.now, to_b);
+  EXPECT_EQ((*a)->consume(large).status, Status::endpoint_unreachable);
+  const Completion c = (*a)->consume(half);
+  EXPECT_EQ(c.status, Status::endpoint_unreachable);
+  EXPECT_EQ(c.xfer_length, 0U);
+  (*a)->disconnect(network.now, (*a)->self());  // harmless
+}
+
+TEST_F(PartnerTest, cleanup__what_was_received_whole_stays) {
+  open();
+  Bytes& out = message(20000);
+  (void)send(*b, to_a, out, 1);
+  (void)send(*b, to_a, message(100000), 2);  // only its rendezvous
+  ASSERT_TRUE(network.run_until([&] { return (*a)->probe(2, ~0ULL).has_value(); }));
+  (*a)->disconnect(network.now, to_b);
+  Bytes& in = room(20000);
+  EXPECT_EQ(wait(*a, receive(*a, in, 1)).status, Status::success);
+  EXPECT_EQ(in, out);
+  EXPECT_FALSE((*a)->probe(2, ~0ULL));
+}
+
+TEST_F(PartnerTest, region_wait__gone_partner_does_not_take_the_wake_up) {
+  open();
+  Host& c = network.add({});
+  Partner* to_c = connect(network, *a, c);
+  std::vector<Request*> held;
+  for (int i = 0; i < 256; i++) held.push_back(send(*a, to_c, message(1000), 1, true));
+  Request* waits_b = send(*a, to_b, message(100000), 2);
+  Request* waits_c = send(*a, to_c, message(100000), 3);
+  network.run_for(100 * kMillisecond);
+  (*a)->disconnect(network.now, to_b);
+  EXPECT_EQ((*a)->consume(waits_b).status, Status::endpoint_unreachable);
+  (void)receive(c, room(100000), 3);
+  for (int i = 0; i < 256; i++) (void)receive(c, room(1000), 1);
+  EXPECT_EQ(wait(*a, waits_c).status, Status::success);
+  for (Request* r : held) EXPECT_EQ(wait(*a, r).status, Status::success);
+}
+
+// --- closing ------------------------------------------------------------------------------------------------
+
+TEST_F(PartnerTest, close__with_everything_pending) {
+  Config config;
+  config.zombie_max = 4;
+  open(config, config);
+  Host& c = network.add({});
+  Partner* to_c = connect(network, *a, c);
+  Bytes parts = pattern(1, 64);
+  Segment pieces[3] = {{parts.data(), 8}, {parts.data() + 8, 8}, {parts.data() + 16, 8}};
+  for (int i = 0; i < 300; i++) (void)send(*a, to_b, message(10), 1);
+  for (int i = 0; i < 300; i++) (void)send(*a, to_c, message(100000), 1);
+  for (int i = 0; i < 5; i++) {
+    SendOp op;
+    op.partner = (*a)->self();
+    op.segments = pieces;
+    op.forgotten = i % 2;
+    (void)(*a)->send(network.now, op);
+    ReceiveOp rop;
+    rop.segments = pieces;
+    rop.match_info = 12345;
+    rop.forgotten = i % 2;
+    (void)(*a)->receive(network.now, rop);
+    (void)send(*b, to_a, message(20000), 7);   // unexpected at a
+    (void)send(*b, to_a, message(100000), 8);  // unexpected rendezvous
+  }
+  (void)receive(*a, room(400000), 9);
+  network.faults.drop = drop_all(wire::PacketType::pull_reply);
+  (void)send(*b, to_a, message(400000), 9);  // pull running
+  network.run_for(5 * kMillisecond);
+  network.faults.drop = [n = 0](const Bytes& f) mutable {
+    return type_of(f) == wire::PacketType::medium && n++ == 1;
+  };
+  (void)send(*b, to_a, message(20000), 10);  // half a message, early ones behind it
+  (void)send(*b, to_a, message(20000), 10);
+  network.run_for(100'000);
+  (void)(*a)->connect(network.now, 0x9999, 0, 0, 0, nullptr, false);
+  (void)(*a)->connect(network.now, 0x9999, 0, 0, 0, nullptr, true);
+  const auto sent = network.frames_sent;
+  network.kill(0);
+  EXPECT_EQ(network.frames_sent, sent) << "a closing endpoint says nothing more";
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
