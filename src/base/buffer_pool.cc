@@ -9,13 +9,18 @@ namespace omx {
 
 BufferPool::~BufferPool() {
   assert(in_use_ == 0);
-  for (Free* head : free_) {
+  release_kept();
+}
+
+void BufferPool::release_kept() {
+  for (Free*& head : free_) {
     while (head) {
       Free* next = head->next;
       std::free(head);
       head = next;
     }
   }
+  kept_ = 0;
 }
 
 int BufferPool::shift_of(std::size_t size) {
@@ -37,7 +42,9 @@ std::byte* BufferPool::get(std::size_t size) {
   if (head) {
     buffer = reinterpret_cast<std::byte*>(head);
     head = head->next;
+    kept_ -= capacity;
   } else {
+    if (in_use_ + kept_ + capacity > limit_) release_kept();
     buffer = static_cast<std::byte*>(std::aligned_alloc(64, capacity));
     if (!buffer) return nullptr;
   }
@@ -57,6 +64,7 @@ void BufferPool::put(std::byte* buffer, std::size_t size) {
   Free* item = reinterpret_cast<Free*>(buffer);
   item->next = free_[static_cast<std::size_t>(shift)];
   free_[static_cast<std::size_t>(shift)] = item;
+  kept_ += std::size_t{1} << shift;
 }
 
 }  // namespace omx

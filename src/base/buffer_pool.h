@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Byte buffers in power-of-two classes, kept for reuse: unexpected messages, early frames, buffered sends
-// and long segment lists. Bounded: beyond the limit `get` refuses and the caller applies back-pressure.
+// and long segment lists. Bounded: beyond the limit `get` refuses and the caller applies back-pressure. What is
+// kept for reuse counts too: sizes that are out of fashion are given back when others need their room.
 #pragma once
 
 #include <array>
@@ -25,6 +26,7 @@ class BufferPool {
   bool fits(std::size_t size) const;
 
   std::size_t in_use() const { return in_use_; }
+  std::size_t kept() const { return kept_; }  // for reuse, beside in_use
   std::size_t limit() const { return limit_; }
   void set_limit(std::size_t limit_bytes) { limit_ = limit_bytes; }
 
@@ -37,9 +39,11 @@ class BufferPool {
   };
 
   static int shift_of(std::size_t size);
+  void release_kept();
 
   std::array<Free*, kMaxShift + 1> free_{};
   std::size_t in_use_ = 0;
+  std::size_t kept_ = 0;
   std::size_t limit_;
 };
 

@@ -17,6 +17,7 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.next_acked);
   if (acked == 0 || acked > p.outstanding()) return;
   p.next_acked = ack;
+  const bool backed_off = p.backoff > 0;
   p.backoff = 0;
   for (std::uint32_t i = 0; i < acked; i++) {
     Request* r = p.unacked.pop_front();
@@ -29,6 +30,7 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
     send_acknowledged(s, *r);
   }
   if (!p.queued.empty()) send_pump(s, p);
+  if (backed_off) retransmit_arm(s, p);  // the timer may sleep for the longer delay still
 }
 
 namespace {
@@ -38,11 +40,11 @@ void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
   for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
     const std::uint32_t i = seq_diff(r->seqnum, packet.seqnum) - 1;
     if (seq_diff(r->seqnum, packet.seqnum) == 0 || i >= 256) continue;
-    if (packet.sack[i / 8] & (1U << (i % 8))) {
-      r->sacked = true;
-      highest = i + 1;
-    }
+    // A bit that is not set any more: the message was kept early and then found no memory.
+    r->sacked = packet.sack[i / 8] & (1U << (i % 8));
+    if (r->sacked) highest = i + 1;
   }
+  p.sacks = highest > 0;
   if (highest == 0) return;
   bool waiting = false;
   for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
@@ -85,7 +87,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   p->recv_acknum = packet.acknum;
   ack_apply(s, *p, packet.seqnum);
-  if (packet.has_sack && packet.seqnum == p->next_acked) sack_apply(s, *p, packet);
+  if ((packet.has_sack || p->sacks) && packet.seqnum == p->next_acked) sack_apply(s, *p, packet);
 }
 
 // --- what we received --------------------------------------------------------------------------------------

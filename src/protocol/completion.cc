@@ -21,7 +21,7 @@ namespace {
 
 void request_free(State& s, Request& r) {
   assert(!r.queue.linked() && !r.match.linked() && !r.done.linked());
-  r.segments.clear(s.buffers);
+  r.segments.clear(s.segment_lists);
   send_release_buffer(s, r);
   s.requests.destroy(&r);
 }

@@ -45,6 +45,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, s.own_frame), 256);
   if (!was_extended || was_agreed != p.frame_agreed) {
     p.frame_max = std::min(p.frame_agreed, kBaseFrame);
+    p.probe_size = 0;
     partner_update_sizes(s, p);
     if (p.frame_max < p.frame_agreed && p.mode == wire::Mode::omx && (p.features & wire::kFeatureProbe))
       probe_start(s, p);
@@ -78,6 +79,19 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
 void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
   if (p.true_session != session) p.next_send = p.next_acked = start;
   p.true_session = session;
+}
+
+// Whether the peer counts from the number that we expect. It took over what our request announced; if that has
+// changed since (late frames of the old instance, a refusal), the request is repeated with the new one.
+bool numbers_announced(State& s, Partner& p, Request& r, bool extended) {
+  if (r.seqnum == p.next_match) return true;
+  if (!extended) {  // the reference would not listen again
+    p.next_match = p.last_acked = r.seqnum;
+    return true;
+  }
+  if (seq_same_session(r.seqnum, p.next_match)) partner_renumber(p);
+  connect_transmit(s, r);
+  return false;
 }
 
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
@@ -129,37 +143,41 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   if (!p || packet.src_session != s.config.session) return;
   const std::uint32_t session = packet.key_or_target_session;
 
-  // The same instance, but with another session count: it gave us up (protocol.md 7, last [DO]).
-  const bool reset = p->connected() && packet.status == 0 &&
-                     !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
-  if (p->ping_pending && packet.connect_seqnum == p->ping_seqnum) {
-    p->ping_pending = false;
-    if (session == p->true_session && !reset) {
-      partner_heard(s, *p);
-    } else if (p->connected()) {
-      partner_cleanup(s, *p, Cleanup::restarted);
+  const bool ping = p->ping_pending && packet.connect_seqnum == p->ping_seqnum;
+  Request* r = ping ? nullptr : p->connects.front();
+  while (r && r->connect_seqnum != packet.connect_seqnum) r = p->connects.next(*r);
+  if (!ping && !r) return;
+  const bool same = p->connected() && p->true_session == session;
+  if (packet.status != 0) {
+    if (r && packet.status == kConnectBadKey) {
+      r->queue.unlink();
+      request_finish(s, *r, Status::bad_key);
+    } else if (ping) {  // the key may be wrong, but this tells who is there
+      p->ping_pending = false;
+      if (same) {
+        partner_heard(s, *p);
+      } else {
+        partner_cleanup(s, *p, Cleanup::restarted);
+      }
     }
     return;
   }
-  Request* r = p->connects.front();
-  while (r && r->connect_seqnum != packet.connect_seqnum) r = p->connects.next(*r);
-  if (!r) return;
-  if (packet.status == kConnectBadKey) {
-    r->queue.unlink();
-    request_finish(s, *r, Status::bad_key);
-    return;
+  if (ping) p->ping_pending = false;
+  // The same instance, but with another session count: it gave us up (protocol.md 7, last [DO]).
+  const bool reset = same && !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
+  if (!same || reset) {
+    if (p->connected()) partner_cleanup(s, *p, Cleanup::restarted);
+    if (r && !numbers_announced(s, *p, *r, packet.ext.present)) return;
+    session_adopt(*p, session, packet.target_recv_seqnum_start);
   }
-  if (packet.status != 0) return;
-  r->queue.unlink();
   p->peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
-  if ((p->back_session != wire::kUnknownSession && p->back_session != session) ||
-      (p->connected() && p->true_session != session) || reset)
-    partner_cleanup(s, *p, Cleanup::restarted);
-  session_adopt(*p, session, packet.target_recv_seqnum_start);
   agree(s, *p, packet.ext);
-  r->session = session;
-  request_finish(s, *r, Status::success);
+  if (r) {
+    r->queue.unlink();
+    r->session = session;
+    request_finish(s, *r, Status::success);
+  }
   retransmit_arm(s, *p);
 }
 
@@ -195,6 +213,7 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
 
 void connect_transmit(State& s, Request& r) {
   r.last_sent = s.now;
+  r.seqnum = r.partner->next_match;  // announced
   transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum));
   s.count(Counter::send_connect_request)++;
 }

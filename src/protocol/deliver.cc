@@ -103,8 +103,17 @@ namespace {
 // The first fragment of a message, whichever it is. False: refused.
 bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::byte* data) {
   const bool whole = packet.frag_length == packet.length;
+  const Seqnum number = p.next_match;
   const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
   if (m.refused) return false;
+  if (p.next_match != number) {  // the handler dropped the partner: the rest will not come
+    if (m.receive) {
+      matched(*m.receive, p, packet, packet.length);
+      m.receive->xfer_length = 0;
+      request_finish(s, *m.receive, Status::endpoint_unreachable);
+    }
+    return false;
+  }
   Partial partial;
   if (m.receive) {
     matched(*m.receive, p, packet, packet.length);

@@ -2,6 +2,7 @@
 // The engine's face: see endpoint.h for the contract of each function.
 #include "protocol/endpoint.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "protocol/state.h"
@@ -70,8 +71,9 @@ void Endpoint::set_timeout(Request* request, TimeNs timeout) {
   request->timeout = timeout;
   // The timer may sleep past the new limit.
   if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
-    s.timers.arm_by(request->partner->resend_timer, s.now + timeout);
-  if (request->pull && timeout != kNever) s.timers.arm_by(request->pull->timer, s.now + timeout);
+    s.timers.arm_by(request->partner->resend_timer, s.now + timeout / 4);
+  if (request->pull && request->pull->handle && timeout != kNever)
+    s.timers.arm_by(request->pull->timer, s.now + timeout);
 }
 
 // --- completions -------------------------------------------------------------------------------------------
@@ -139,6 +141,10 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
   return Arrival{u->partner, u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr};
 }
 
+bool Endpoint::pulls_running() const { return !state_->pull_list.empty(); }
+
+bool Endpoint::unexpected_empty() const { return state_->unexpected.size() == 0; }
+
 std::uint64_t Endpoint::completion_count() const {
   return state_->completions;
 }
@@ -168,8 +174,8 @@ TimeNs Endpoint::next_deadline() const {
 void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   State& s = *state_;
   s.now = now;
-  s.config.mtu = mtu;
-  s.own_frame = mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
+  s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   for (Partner* p : s.partners) {
     if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;
     if (p->frame_max > p->frame_agreed) p->frame_max = p->frame_agreed;
@@ -216,7 +222,8 @@ std::uint32_t Endpoint::partner_count() const {
 
 Endpoint::Memory Endpoint::memory() const {
   const State& s = *state_;
-  return {s.partner_slab.bytes() + s.early_windows.bytes(), s.requests.bytes() + s.unexpected_slab.bytes(),
+  return {s.partner_slab.bytes() + s.early_windows.bytes(),
+          s.requests.bytes() + s.unexpected_slab.bytes() + s.segment_lists.in_use(),
           s.buffers.in_use() + s.send_buffers.in_use(), sizeof(Partner)};
 }
 

@@ -68,6 +68,10 @@ class Endpoint {
   // Oldest matching unexpected message; stays queued.
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
                                const Partner* source = nullptr, std::uint8_t message_class = 0);
+  // Whether pull replies are expected.
+  bool pulls_running() const;
+  // Whether a receive posted now could find a message that has arrived. If not, posting one needs no time.
+  bool unexpected_empty() const;
   // Completions so far: tells a waiter whether to look again.
   std::uint64_t completion_count() const;
 

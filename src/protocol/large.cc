@@ -21,8 +21,10 @@ void region_release(State& s, Request& r) {
   if (s.regions[r.region] != &r) return;
   s.regions[r.region] = nullptr;
   s.regions_used--;
-  // Whoever waited longest sends next.
-  if (Partner* p = s.region_waiters.pop_front()) {
+  // Whoever waited longest sends next; if that one cannot use the region (no credit), the next.
+  while (!s.closing && s.regions_used < kRegions) {
+    Partner* p = s.region_waiters.pop_front();
+    if (!p) return;
     p->region_blocked = false;
     send_pump(s, *p);
   }

@@ -93,7 +93,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
   if (const auto drop = wire::decode_nack_lib(frame, p->extended, packet); drop != wire::Drop::none)
     return rx_drop(s, drop);
   // A nack for a connect comes from a board that knows nothing of the agreement with the old instance.
-  const bool for_connect = seq_number(packet.seqnum) == 0 && !p->connects.empty();
+  const bool for_connect = seq_number(packet.seqnum) == 0 && (!p->connects.empty() || p->ping_pending);
   if (!for_connect && !rx_checksum_ok(s, p, frame)) return;
   const Status status = nack_status(packet.code);
   if (status == Status::pending) return;
@@ -108,10 +108,11 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
       return;
     }
   }
-  if (for_connect) {
-    Request* r = p->connects.pop_front();
+  if (!for_connect) return;
+  if (Request* r = p->connects.pop_front())
     request_finish(s, *r, status);
-  }
+  else
+    partner_cleanup(s, *p, Cleanup::refused, status);  // the answer to a ping: it lives no more
 }
 
 }  // namespace omx::protocol

@@ -83,6 +83,7 @@ void partner_update_sizes(State& s, Partner& p) {
     p.sizes = wire::reference_sizes(p.mode, s.config.mtu);
   }
   std::uint32_t limit = p.sizes.medium_max();
+  if (p.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
   // A message sent with large fragments must still fit the mask if the frame falls back to the base size.
   if (p.extended && p.mode == wire::Mode::omx) limit = std::min<std::uint32_t>(limit, 64 * 1400);
   p.rndv_threshold = std::clamp<std::uint32_t>(s.config.rndv_threshold, wire::kSmallMax, limit);
@@ -105,6 +106,12 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
 
 }  // namespace
 
+void partner_renumber(Partner& p) {
+  // A number that the peer cannot take for a current one, and the next session count (protocol.md 7).
+  p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
+  p.last_acked = p.next_match;
+}
+
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why == Cleanup::restarted) s.count(Counter::partner_restarted)++;
   if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
@@ -118,7 +125,8 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   fail_list(s, p.unacked, status);
   fail_list(s, p.await_notify, status);
   fail_list(s, p.queued, status);
-  if (why != Cleanup::restarted) fail_list(s, p.connects, status);
+  // A refused message says nothing about a connect under way: that has an answer of its own.
+  if (why != Cleanup::restarted && why != Cleanup::refused) fail_list(s, p.connects, status);
   partial_abandon(s, p, status);
   early_drop(s, p);
   pulls_fail(s, p, status);
@@ -130,9 +138,6 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
     }
     u = next;
   }
-  // pulls_fail may have queued NOTIFYs for receives: nobody is left to read them.
-  p.notifies_queued = 0;
-  fail_list(s, p.queued, status);
 
   p.true_session = p.back_session = wire::kUnknownSession;
   p.frames_unacked = 0;
@@ -146,12 +151,11 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.frame_agreed = p.frame_max = p.probe_size = 0;
   p.ack_pending = false;
   p.ack_now.unlink();
-  p.next_match = static_cast<Seqnum>(seq_session(p.next_match) | kSeqFirst);
+  p.sacks = false;
   p.next_send = p.next_acked = static_cast<Seqnum>(seq_session(p.next_send) | kSeqFirst);
-  if (why != Cleanup::restarted) {
-    // Numbers that the peer cannot take for current ones, and the next session count (protocol.md 7).
-    p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
-  }
+  // A peer that connects anew starts with the number that our last CONNECT announced, and that may have reached
+  // it already: the numbers change only with the session count, which it notices (unlike protocol.md 7).
+  if (why != Cleanup::restarted) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);
 }

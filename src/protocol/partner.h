@@ -73,6 +73,7 @@ struct Partner {
   // Sending.
   std::uint8_t backoff = 0;
   bool region_blocked = false;  // in state.region_waiters
+  bool sacks = false;             // some unacked request is marked sacked
   std::uint32_t frames_unacked = 0;
   std::uint32_t notifies_queued = 0;
   List<Request, &Request::queue> queued;

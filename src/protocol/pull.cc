@@ -98,7 +98,7 @@ void transfer_begin(State& s, Pull& pull) {
   }
   pull.next_frame = 0;
   pull.first_block = pull.block_count = 0;
-  pull.last_reply = s.now;
+  pull.last_asked = s.now;
   window_fill(s, pull);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
 }
@@ -124,7 +124,10 @@ void slot_release(State& s, Pull& pull) {
   s.pull_free.push_back(static_cast<std::uint16_t>(pull.handle >> kSlotShift));
 }
 
-Pull* pull_of(State& s, const wire::Head& head, std::uint32_t handle) {
+// PULL_REPLY and NACK_MCP have handle and magic at the same place.
+Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
+  const std::uint32_t handle = load_be32(frame.data() + 24);
+  if (load_be32(frame.data() + 28) != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
   const std::uint32_t slot = handle >> kSlotShift;
   if (slot >= s.pull_slots.size()) return nullptr;
   Pull* pull = s.pull_slots[slot].pull;
@@ -149,6 +152,7 @@ void start_waiting(State& s) {
     if (!slot_acquire(s, *next)) return;
     next->all.unlink();
     s.pull_list.push_back(*next);
+    next->last_reply = s.now;
     transfer_begin(s, *next);
   }
 }
@@ -165,13 +169,13 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
   pull->length = receive.xfer_length;
-  pull->started = s.now;
   receive.pull = pull;
   if (!slot_acquire(s, *pull)) {
     s.pull_waiting.push_back(*pull);
     return;
   }
   s.pull_list.push_back(*pull);
+  pull->last_reply = s.now;
   transfer_begin(s, *pull);
 }
 
@@ -213,7 +217,7 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   wire::PullReply packet;
   const std::byte* data = nullptr;
   // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
-  Pull* pull = pull_of(s, head, load_be32(frame.data() + 24));
+  Pull* pull = pull_of(s, head, frame);
   if (!pull) {
     s.count(Counter::drop_pull_reply_bad_handle)++;
     return;
@@ -266,7 +270,7 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
 }
 
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
-  Pull* pull = pull_of(s, head, load_be32(frame.data() + 24));
+  Pull* pull = pull_of(s, head, frame);
   if (!pull) {
     s.count(Counter::drop_pull_reply_bad_handle)++;
     return;
@@ -283,17 +287,19 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
 }
 
 void pull_timer(State& s, Pull& pull) {
-  if (s.now < pull.last_reply + pull_delay(s, pull)) {
-    s.timers.arm_by(pull.timer, pull.last_reply + pull_delay(s, pull));
-    return;
-  }
   Partner& p = *pull.partner;
-  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]).
-  const TimeNs heard = std::max(p.last_heard, pull.started);
+  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a partner
+  // that talks otherwise may still never serve it. It must have been asked in vain, and lately: see retransmit.cc.
   const TimeNs timeout = pull.request->timeout;
-  if (timeout != kNever && s.now >= heard + timeout) {
+  const TimeNs limit = timeout >= kNever - pull.last_reply ? kNever : pull.last_reply + timeout;
+  const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
+  if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked && s.now <= asked + 2 * pull_delay(s, pull)) {
     s.count(Counter::pull_timeout)++;
     pull_finish(s, pull, Status::endpoint_unreachable);
+    return;
+  }
+  if (s.now < asked + pull_delay(s, pull)) {
+    s.timers.arm_by(pull.timer, std::min(asked + pull_delay(s, pull), limit > s.now ? limit : kNever));
     return;
   }
   pull.silent_rounds++;
@@ -316,7 +322,7 @@ void pull_timer(State& s, Pull& pull) {
   }
   for (std::uint32_t i = 0; i < pull.block_count; i++)
     block_ask_again(s, pull, pull.block(i), Counter::pull_rerequest_timer);
-  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+  s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }
 
 }  // namespace omx::protocol

@@ -10,6 +10,9 @@ namespace omx::protocol {
 namespace {
 
 constexpr std::uint32_t kFramesPerRequest = 64;
+// A request that is repeated within this time of its answer was sent while we did not run: the answer is on
+// its way. The puller's timer is longer, so a request that is repeated because of loss is always answered.
+constexpr TimeNs kJustServed = 2 * kMillisecond;
 
 // The request, checked against the region it names.
 struct Range {
@@ -31,6 +34,22 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
   range.offset = start - shift;
   range.first = static_cast<std::uint32_t>(m - pull.first_frame_offset);
   return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
+}
+
+bool just_served(State& s, const wire::Pull& pull) {
+  auto& recent = s.served[pull.rdma_id];
+  State::Served* oldest = recent.data();
+  for (State::Served& r : recent) {
+    if (r.handle == pull.pull_handle && r.frame_index == pull.frame_index &&
+        r.block_length == pull.block_length) {
+      if (s.now - r.at < kJustServed) return true;
+      oldest = &r;
+      break;
+    }
+    if (r.at < oldest->at) oldest = &r;
+  }
+  *oldest = {s.now, pull.pull_handle, pull.frame_index, pull.block_length};
+  return false;
 }
 
 void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const Range& range) {
@@ -91,6 +110,10 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
   Range range;
   if (!range_check(s, *p, *r, pull, range)) {
     s.count(Counter::drop_pull_bad_range)++;
+    return;
+  }
+  if (just_served(s, pull)) {
+    s.count(Counter::drop_pull_repeated)++;
     return;
   }
   reply(s, *p, *r, pull, range);

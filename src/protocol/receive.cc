@@ -26,6 +26,9 @@ void receive_complete(State& s, Request& r) {
 }
 
 void receive_rndv(State& s, Request& r, const wire::Rndv& rndv) {
+  // The unexpected handler may have dropped the sender.
+  if (r.partner->reply_session() == wire::kUnknownSession)
+    return request_finish(s, r, Status::endpoint_unreachable);
   r.region = rndv.rdma_id;
   r.region_generation = rndv.rdma_seqnum;
   if (r.xfer_length > 0) {
@@ -75,7 +78,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
   }
   Request* r = request_create(s, RequestKind::receive);
   if (!r) return tl::make_unexpected(OpError::no_resources);
-  if (!r->segments.assign(op.segments, s.buffers)) {
+  if (!r->segments.assign(op.segments, s.segment_lists)) {
     s.requests.destroy(r);
     return tl::make_unexpected(OpError::no_resources);
   }

@@ -25,9 +25,27 @@ TimeNs silent_since(const Partner& p, const Request& r) {
   return std::max(p.last_heard, r.first_sent);
 }
 
-// True when the request's limit has passed in silence.
-bool gave_up(const State& s, const Partner& p, const Request& r) {
-  return s.now >= add(silent_since(p, r), r.timeout);
+// When a request of the list ends if the partner stays silent.
+TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
+  TimeNs limit = kNever;
+  for (Request* r = list.front(); r; r = list.next(*r)) limit = std::min(limit, add(silent_since(p, *r), r->timeout));
+  return limit;
+}
+
+TimeNs base_delay(const State& s, const Partner& p) {
+  return p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
+}
+
+// Whether the partner was asked again, and lately, and had time to answer. Without that a limit shorter than an
+// answer takes, or our own long absence, would end a living partner.
+bool asked_in_vain(const State& s, const Partner& p, const Request& oldest) {
+  const TimeNs since = s.now - oldest.last_sent;
+  return oldest.resends > 0 && since >= base_delay(s, p) && since <= 2 * partner_rto(s, p);
+}
+
+// How often a silent partner is pinged that must answer within `patience`.
+TimeNs ping_interval(const State& s, TimeNs patience) {
+  return std::max<TimeNs>(std::min(s.config.keepalive_delay, patience / 4), kMillisecond / 4);
 }
 
 TimeNs connect_delay(const State& s, const Request& r) {
@@ -56,16 +74,14 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
 
 // False when the partner was given up.
 bool unacked_check(State& s, Partner& p, TimeNs& next) {
-  TimeNs limit = kNever;
-  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
-    if (gave_up(s, p, *r)) {
-      partner_cleanup(s, p, Cleanup::given_up);
-      return false;
-    }
-    limit = std::min(limit, add(silent_since(p, *r), r->timeout));
-  }
   Request* oldest = p.unacked.front();
   if (!oldest) return true;
+  const TimeNs limit = std::min(silence_limit(p, p.unacked), silence_limit(p, p.queued));
+  if (s.now >= limit && asked_in_vain(s, p, *oldest)) {
+    partner_cleanup(s, p, Cleanup::given_up);
+    return false;
+  }
+  oldest->sacked = false;  // it is the one the receiver misses
   const bool due = s.now >= oldest->last_sent + partner_rto(s, p);
   if (due && p.backoff < 16) p.backoff++;
   std::uint32_t sent = 0;
@@ -86,37 +102,46 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
     send_retransmit(s, *r);
   }
   if (suspect && p.frame_max > kBaseFrame) probe_fall_back(s, p);
-  next = std::min({next, limit, oldest->last_sent + partner_rto(s, p)});
+  next = std::min(next, oldest->last_sent + partner_rto(s, p));
+  if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + base_delay(s, p)));
   return true;
 }
 
-// Partners that owe us something without anything of ours being unacknowledged: finished rendezvous that
-// wait for NOTIFY, half a message. They are asked for a sign of life (protocol.md 6 [TRAP]).
+TimeNs partial_timeout(const State& s, const Partner& p) {
+  const Request* r = p.partial.unexpected ? p.partial.unexpected->claimed : p.partial.request;
+  return r ? r->timeout : s.default_timeout;
+}
+
+// A partner that owes us something and is silent is asked for a sign of life. That is how the end of one is
+// noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
+// protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
-  TimeNs limit = kNever;
+  TimeNs limit = silence_limit(p, p.await_notify);
   TimeNs patience = kNever;
-  for (Request* r = p.await_notify.front(); r; r = p.await_notify.next(*r)) {
-    limit = std::min(limit, add(silent_since(p, *r), r->timeout));
-    patience = std::min(patience, r->timeout);
-  }
+  for (auto* list : {&p.await_notify, &p.unacked, &p.queued})
+    for (Request* r = list->front(); r; r = list->next(*r)) patience = std::min(patience, r->timeout);
   if (p.partial.active) {
-    limit = std::min(limit, add(p.last_heard, s.default_timeout));
-    patience = std::min(patience, s.default_timeout);
+    limit = std::min(limit, add(p.last_heard, partial_timeout(s, p)));
+    patience = std::min(patience, partial_timeout(s, p));
   }
-  if (limit == kNever && p.await_notify.empty() && !p.partial.active) return;
-  if (s.now >= limit && p.pings_unanswered >= kPingsBeforeGivingUp) {
+  if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
+  if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty()) return;
+  const TimeNs interval = ping_interval(s, patience);
+  // As in asked_in_vain: the last ping was sent lately, and had time to be answered.
+  const bool in_vain = p.pings_unanswered >= kPingsBeforeGivingUp && s.now + interval / 2 >= p.ping_due &&
+                       s.now <= add(p.ping_due, 2 * interval);
+  if (s.now >= limit && in_vain) {
     partner_cleanup(s, p, Cleanup::given_up);
     return;
   }
-  const TimeNs interval =
-      std::max<TimeNs>(std::min(s.config.keepalive_delay, patience / 4), kMillisecond / 4);
   if (s.now >= p.last_heard + interval && s.now >= p.ping_due) {
     connect_ping(s, p);
     if (p.pings_unanswered < 255) p.pings_unanswered++;
     p.ping_due = s.now + interval;
   }
-  next =
-      std::min({next, std::max(p.ping_due, p.last_heard + interval), std::max(limit, s.now + kMillisecond)});
+  TimeNs again = std::max(p.ping_due, p.last_heard + interval);
+  if (p.pings_unanswered >= kPingsBeforeGivingUp) again = std::min(again, std::max(limit, p.ping_due - interval / 2));
+  next = std::min(next, std::max(again, s.now + kMillisecond / 4));
 }
 
 }  // namespace
@@ -127,8 +152,8 @@ void retransmit_arm(State& s, Partner& p) {
     next = std::min(r->last_sent + partner_rto(s, p), add(silent_since(p, *r), r->timeout));
   if (Request* r = p.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), add(r->first_sent, r->timeout)});
-  if (!p.await_notify.empty() || p.partial.active)
-    next = std::min(next, s.now + std::min(s.config.keepalive_delay, s.default_timeout));
+  if (!p.await_notify.empty() || p.partial.active || (p.region_blocked && p.unacked.empty()))
+    next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.probe_size) next = std::min(next, p.probe_due);
   s.timers.arm_by(p.resend_timer, next);
 }

@@ -146,8 +146,12 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_e
     // acknowledged before it is whole; a refused delivery has had no effect.
     const bool advance_first = n.type == wire::PacketType::rndv;
     const Seqnum number = p->next_match;
+    // A message keeps its type while it is repeated.
+    if (p->partial.active && n.type != wire::PacketType::medium) return rx_drop(s, wire::Drop::bad_length);
     if (advance_first) p->next_match = seq_add(number, 1);
+    const Seqnum during = p->next_match;
     const Delivery delivery = deliver(s, *p, n);
+    if (p->next_match != during) return;  // the unexpected handler dropped the partner
     if (advance_first && delivery == Delivery::refused) p->next_match = number;
     switch (delivery) {
       case Delivery::complete:

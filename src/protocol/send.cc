@@ -78,7 +78,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     return tl::make_unexpected(OpError::bad_request);
   Request* r = request_create(s, RequestKind::send);
   if (!r) return tl::make_unexpected(OpError::no_resources);
-  if (!r->segments.assign(op.segments, s.buffers)) {
+  if (!r->segments.assign(op.segments, s.segment_lists)) {
     s.requests.destroy(r);
     return tl::make_unexpected(OpError::no_resources);
   }
@@ -144,6 +144,7 @@ void send_pump(State& s, Partner& p) {
       if (r->send_class == SendClass::large && !region_acquire(s, *r)) {
         if (!p.region_blocked) s.region_waiters.push_back(p);
         p.region_blocked = true;
+        retransmit_arm(s, p);  // nothing else may watch whether it lives
         return;
       }
       r->frames = static_cast<std::uint8_t>(cost);

@@ -2,6 +2,7 @@
 #include "protocol/state.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace omx::protocol {
 
@@ -12,9 +13,12 @@ State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_co
       default_timeout(c.peer_timeout),
       buffers(c.buffer_bytes),
       send_buffers(c.send_buffer_bytes),
+      segment_lists(std::numeric_limits<std::size_t>::max()),
       partner_hash(64, nullptr) {
   region_generations.fill(kFirstGeneration);
-  own_frame = std::max<std::uint32_t>(c.mtu, 256) + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  served.resize(kRegions);
+  config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
+  own_frame = config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   partners.reserve(16);
   if (c.context_bits > 0)
     for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)

@@ -34,6 +34,8 @@ inline constexpr std::uint32_t kSendWindow = 8191;    // numbers outstanding (pr
 inline constexpr std::uint32_t kBaseFrame =
     1514;  // every Ethernet carries it: used until a probe proved more
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
+// Outside these no size computation makes sense; the loopback's 65536 is more than a frame length can say.
+inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
 // A message that arrived too early, number by number. Exists only while a partner has a hole.
 struct EarlyFrame {
@@ -64,8 +66,9 @@ struct State {
   bool closing = false;
 
   // Memory. The pools outlive everything that holds their buffers: declared first.
-  BufferPool buffers;       // unexpected messages, early frames, segment lists
+  BufferPool buffers;       // unexpected messages, early frames
   BufferPool send_buffers;  // copies of buffered sends
+  BufferPool segment_lists; // bounded by the application's requests only: it must be able to post receives
   Slab<Request> requests;
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
@@ -96,6 +99,13 @@ struct State {
   std::uint32_t region_next = 0;
   List<Partner, &Partner::region_wait> region_waiters;
 
+  // What each region's owner was asked for last, to tell repetitions of an answered request (pull_owner.cc).
+  struct Served {
+    TimeNs at = 0;
+    std::uint32_t handle = 0, frame_index = 0, block_length = 0;
+  };
+  std::vector<std::array<Served, 8>> served;
+
   // Pulls by slot of their handle.
   std::vector<PullSlot> pull_slots;
   std::vector<std::uint16_t> pull_free;
@@ -114,6 +124,8 @@ Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr
 enum class Cleanup { restarted, given_up, refused, disconnected };
 // Fails all that is pending with the partner and forgets its session (protocol.md 7).
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
+// Begins another count of received numbers; the peer learns it from the next CONNECT.
+void partner_renumber(Partner& p);
 // Sizes from mode, agreed features and the proven frame.
 void partner_update_sizes(State& s, Partner& p);
 std::uint32_t partner_overhead(const Partner& p);

@@ -94,7 +94,7 @@ TEST_F(Connect, connect__one_way_carries_large_messages) {
   for (const bool extension : {true, false}) {
     Config config;
     config.extension = extension;
-    network.hosts.clear();
+    network.clear();
     open(config, config, false);
     exchange(*b, to_a, *a, 300000);
     exchange(*a, to_b, *b, 300000);

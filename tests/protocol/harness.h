@@ -65,6 +65,11 @@ class Network {
     hosts[index] = std::make_unique<Host>(*this, config);
     return *hosts[index];
   }
+  // Another network: nothing of the old one is on its way any more.
+  void clear() {
+    hosts.clear();
+    wire_.clear();
+  }
   void kill(std::size_t index) { hosts[index].reset(); }
   // A frame from nobody in particular, past all faults.
   void inject(std::vector<std::byte> bytes) {
@@ -90,12 +95,12 @@ class Network {
     }
   }
 
-  // One event: a frame or a deadline. False when nothing is left to happen.
-  bool step() {
+  // One event: a frame or a deadline. False when nothing is left to happen before `end`.
+  bool step(TimeNs end = kNever) {
     TimeNs next = wire_.empty() ? kNever : wire_.begin()->first;
     for (auto& h : hosts)
       if (h && !h->paused) next = std::min(next, (*h)->next_deadline());
-    if (next == kNever) return false;
+    if (next == kNever || next > end) return false;
     now = std::max(now, next);
     while (!wire_.empty() && wire_.begin()->first <= now) {
       const auto bytes = std::move(wire_.begin()->second);
@@ -110,15 +115,15 @@ class Network {
   // Until the condition holds; false if virtual `limit` passed or nothing can happen any more.
   bool run_until(const std::function<bool()>& condition, TimeNs limit = 600'000 * kMillisecond) {
     const TimeNs end = now + limit;
-    while (!condition()) {
-      if (now > end || !step()) return condition();
-    }
+    while (!condition())
+      if (!step(end)) return condition();
     return true;
   }
   void run_for(TimeNs time) {
     const TimeNs end = now + time;
-    run_until([&] { return now >= end; }, time + 1);
-    now = std::max(now, end);
+    while (step(end)) {
+    }
+    now = end;
   }
 
   Random random;

@@ -20,7 +20,7 @@ TEST_F(Nack, nack_lib__each_code) {
   const Status expected[] = {Status::bad_endpoint, Status::endpoint_closed, Status::bad_session,
                              Status::bad_rdma_window};
   for (int code = 1; code <= 4; code++) {
-    network.hosts.clear();
+    network.clear();
     Request* s = unacked();
     network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
     EXPECT_EQ(wait(*a, s, kSecond).status, expected[code - 1]);
@@ -98,7 +98,7 @@ TEST_F(Nack, nack_mcp__ends_the_receive_and_both_sides_learn) {
   const Status expected[] = {Status::bad_endpoint, Status::endpoint_closed, Status::bad_session,
                              Status::bad_rdma_window};
   for (int code = 1; code <= 4; code++) {
-    network.hosts.clear();
+    network.clear();
     open();
     network.faults.drop = drop_all(wire::PacketType::pull);
     Request* r = receive(*a, room(100000), 1);

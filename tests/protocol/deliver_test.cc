@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Unexpected handler, messages to oneself, and what a handler may do.
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class Handler : public PairTest {
+ protected:
+  struct Call {
+    Arrival arrival;
+    Bytes data;
+  };
+  void handle(Host& host, std::function<HandlerAction(const Arrival&)> reaction) {
+    react_ = std::move(reaction);
+    host->set_unexpected_handler(
+        [](void* self, const Arrival& arrival) {
+          auto& t = *static_cast<Handler*>(self);
+          Call call{arrival, {}};
+          if (arrival.data) call.data.assign(arrival.data, arrival.data + arrival.msg_length);
+          t.calls.push_back(call);
+          return t.react_(arrival);
+        },
+        this);
+  }
+  std::vector<Call> calls;
+
+ private:
+  std::function<HandlerAction(const Arrival&)> react_;
+};
+
+TEST_F(Handler, data__only_when_the_message_is_in_one_frame) {
+  open();
+  handle(*b, [](const Arrival&) { return HandlerAction::finished; });
+  struct Case {
+    std::size_t length;
+    bool synchronous, data;
+  };
+  for (const Case& c : {Case{8, false, true}, Case{100, false, true}, Case{1000, false, true},
+                        Case{5000, false, false}, Case{100000, false, false}, Case{8, true, false}}) {
+    calls.clear();
+    Bytes& out = message(c.length);
+    Request* s = send(*a, to_b, out, 3, c.synchronous);
+    ASSERT_TRUE(network.run_until([&] { return !calls.empty(); }, kSecond));
+    EXPECT_EQ(calls[0].arrival.partner, to_a);
+    EXPECT_EQ(calls[0].arrival.session, (*a)->config().session);
+    EXPECT_EQ(calls[0].arrival.match_info, 3U);
+    EXPECT_EQ(calls[0].arrival.msg_length, c.length);
+    EXPECT_EQ(calls[0].arrival.data != nullptr, c.data) << c.length;
+    if (c.data) {
+      EXPECT_EQ(calls[0].data, out);
+    }
+    // A rendezvous that nobody wants ends with nothing transferred.
+    const Completion done = wait(*a, s, kSecond);
+    EXPECT_EQ(done.status, c.synchronous || c.length > 32768 ? Status::truncated : Status::success);
+    network.run_for(10 * kMillisecond);
+    EXPECT_EQ(calls.size(), 1U);
+    EXPECT_FALSE((*b)->probe(0, 0));
+  }
+  network.run_for(kSecond);
+  EXPECT_EQ((*b)->state().requests.live(), 0U);
+  EXPECT_EQ((*b)->state().unexpected_slab.live(), 0U);
+}
+
+TEST_F(Handler, proceed__queues_the_message) {
+  open();
+  handle(*b, [](const Arrival&) { return HandlerAction::proceed; });
+  for (const std::size_t length : {8, 5000, 100000}) {
+    Bytes& out = message(length);
+    Bytes& in = room(length);
+    (void)send(*a, to_b, out, 3);
+    ASSERT_TRUE(network.run_until([&] { return (*b)->probe(3, ~0ULL).has_value(); }, kSecond));
+    EXPECT_EQ(wait(*b, receive(*b, in, 3)).status, Status::success);
+    EXPECT_EQ(in, out);
+  }
+  EXPECT_EQ(calls.size(), 3U);
+}
+
+TEST_F(Handler, not_called__for_matched_messages) {
+  open();
+  handle(*b, [](const Arrival&) { return HandlerAction::finished; });
+  exchange(*a, to_b, *b, 10);
+  exchange(*a, to_b, *b, 100000);
+  EXPECT_TRUE(calls.empty());
+}
+
+TEST_F(Handler, receive_posted_inside__takes_the_message) {
+  open();
+  for (const std::size_t length : {8, 100, 1000, 5000, 100000}) {
+    Bytes& in = room(length);
+    Request* r = nullptr;
+    handle(*b, [&](const Arrival&) {
+      r = receive(*b, in, 3);
+      return HandlerAction::proceed;
+    });
+    Bytes& out = message(length);
+    Request* s = send(*a, to_b, out, 3);
+    ASSERT_TRUE(network.run_until([&] { return r && (*b)->done(r) && (*a)->done(s); }, kSecond));
+    EXPECT_EQ((*b)->consume(r).status, Status::success);
+    EXPECT_EQ(in, out);
+  }
+}
+
+TEST_F(Handler, send_inside__answers_arrive_in_order_with_losses) {
+  open();
+  network.faults.loss = 0.05;
+  handle(*b, [&](const Arrival& arrival) {
+    Bytes& out = message(arrival.match_info % 2 ? 20 : 3000, arrival.match_info);
+    Segment s = segment(out);
+    SendOp op;
+    op.partner = arrival.partner;
+    op.segments = {&s, 1};
+    op.match_info = arrival.match_info;
+    op.forgotten = true;
+    (void)(*b)->send(network.now, op);
+    return HandlerAction::finished;
+  });
+  for (std::uint64_t i = 0; i < 300; i++) (void)send(*a, to_b, message(i % 3 ? 20 : 5000), i, i % 50 == 0);
+  for (std::uint64_t i = 0; i < 300; i++) {
+    const Completion c = wait(*a, receive(*a, room(3000), 0, 0));
+    ASSERT_EQ(c.match_info, i);
+  }
+  EXPECT_EQ(calls.size(), 300U) << "each message is shown once";
+}
+
+TEST_F(Handler, lost_rest__of_a_consumed_medium_does_not_call_again) {
+  open();
+  handle(*b, [](const Arrival&) { return HandlerAction::finished; });
+  network.faults.drop = [n = 0](const Bytes& f) mutable { return type_of(f) == wire::PacketType::medium && n++ == 1; };
+  (void)send(*a, to_b, message(10000), 3);
+  network.run_for(kSecond);
+  EXPECT_EQ(calls.size(), 1U);
+  EXPECT_TRUE((*a)->drained());
+}
+
+TEST_F(Handler, no_memory__handler_is_asked_only_when_the_message_could_be_kept) {
+  Config small;
+  small.buffer_bytes = 4096;
+  open({}, small);
+  handle(*b, [](const Arrival&) { return HandlerAction::proceed; });
+  for (int i = 0; i < 100; i++) (void)send(*a, to_b, message(100), 1);
+  network.run_for(kSecond);
+  EXPECT_LT(calls.size(), 40U);
+  for (int i = 0; i < 100; i++) EXPECT_EQ(wait(*b, receive(*b, room(100), 1), 10 * kSecond).status, Status::success);
+  EXPECT_LE(calls.size(), 100U);
+}
+
+TEST_F(Handler, partner_dropped_inside__leaves_it_dropped) {
+  open();
+  for (const std::size_t length : {8, 1000, 5000, 100000}) {
+    bool first = true;
+    handle(*b, [&](const Arrival& arrival) {
+      if (first) (*b)->disconnect(network.now, arrival.partner);
+      first = false;
+      return HandlerAction::finished;
+    });
+    (void)send(*a, to_b, message(length), 1);
+    ASSERT_TRUE(network.run_until([&] { return !first; }, kSecond));
+    EXPECT_FALSE(to_a->connected());
+    EXPECT_FALSE(to_a->partial.active);
+    EXPECT_NE(connect(network, *b, *a), nullptr);
+    EXPECT_NE(connect(network, *a, *b), nullptr);
+    exchange_both_ways();
+  }
+}
+
+// --- self -----------------------------------------------------------------------------------------------------
+
+class Self : public Handler {};
+
+TEST_F(Self, self_send__posted_and_unexpected) {
+  a = &network.add({});
+  for (const std::size_t length : {0, 10, 5000, 100000}) {
+    for (const bool unexpected : {true, false}) {
+      Bytes& out = message(length);
+      Bytes& in = room(length);
+      Request* r = unexpected ? nullptr : receive(*a, in, 1);
+      Request* s = send(*a, (*a)->self(), out, 1, length == 10);
+      EXPECT_EQ((*a)->done(s), !unexpected);
+      if (unexpected) {
+        EXPECT_EQ(*(*a)->buffered(s), length <= 32768);
+        EXPECT_EQ((*a)->probe(1, ~0ULL)->msg_length, length);
+        r = receive(*a, in, 1);
+      }
+      const Completion cr = wait(*a, r);
+      const Completion cs = wait(*a, s);
+      EXPECT_EQ(cr.status, Status::success);
+      EXPECT_EQ(cr.partner, (*a)->self());
+      EXPECT_EQ(cr.session, (*a)->config().session);
+      EXPECT_EQ(cs.status, Status::success);
+      EXPECT_EQ(cs.xfer_length, length);
+      EXPECT_EQ(in, out);
+    }
+  }
+  EXPECT_EQ(network.frames_sent, 0U);
+}
+
+TEST_F(Self, self_send__truncation_shows_on_both_sides) {
+  a = &network.add({});
+  for (const bool unexpected : {true, false}) {
+    Bytes& in = room(4);
+    Request* r = unexpected ? nullptr : receive(*a, in, 1);
+    Request* s = send(*a, (*a)->self(), message(10), 1);
+    if (unexpected) r = receive(*a, in, 1);
+    EXPECT_EQ(wait(*a, r).status, Status::truncated);
+    const Completion c = wait(*a, s);
+    EXPECT_EQ(c.status, Status::truncated);
+    EXPECT_EQ(c.xfer_length, 4U);
+  }
+}
+
+TEST_F(Self, self_send__handler) {
+  a = &network.add({});
+  Request* r = nullptr;
+  Bytes& in = room(10);
+  handle(*a, [&](const Arrival& arrival) {
+    if (arrival.match_info == 1) return HandlerAction::finished;
+    if (arrival.match_info == 2) r = receive(*a, in, 2);
+    return HandlerAction::proceed;
+  });
+  EXPECT_EQ(wait(*a, send(*a, (*a)->self(), message(10), 1)).status, Status::success);
+  Request* s = send(*a, (*a)->self(), message(10), 2);
+  EXPECT_EQ(wait(*a, r).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  s = send(*a, (*a)->self(), message(10), 3);
+  EXPECT_FALSE((*a)->done(s));
+  EXPECT_EQ(calls.size(), 3U);
+}
+
+TEST_F(Self, self_send__scattered_pieces_and_user_memory_reused) {
+  a = &network.add({});
+  Bytes out = pattern(1, 100);
+  const Bytes original = out;
+  Segment from[3] = {{out.data(), 33}, {nullptr, 0}, {out.data() + 33, 67}};
+  SendOp op;
+  op.partner = (*a)->self();
+  op.segments = from;
+  Request* s = (*a)->send(network.now, op).value();
+  ASSERT_TRUE(*(*a)->buffered(s));
+  std::fill(out.begin(), out.end(), std::byte{0});
+  Bytes in(100);
+  Segment to[2] = {{in.data(), 50}, {in.data() + 50, 50}};
+  ReceiveOp rop;
+  rop.segments = to;
+  EXPECT_EQ(wait(*a, (*a)->receive(network.now, rop).value()).status, Status::success);
+  EXPECT_EQ(in, original);
+  wait(*a, s);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test

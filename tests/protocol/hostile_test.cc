@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A hostile peer: it holds a valid connection and sends, beside its own frames, damaged ones of every type, and
+// the same in the name of strangers. What it does to itself does not matter. Nothing crashes, memory stays in
+// its bounds, and nobody else notices.
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class Hostile : public PairTest, public testing::WithParamInterface<std::uint64_t> {};
+
+TEST_P(Hostile, random_frames__hurt_nobody_else) {
+  Random random(GetParam());
+  Config config;
+  config.buffer_bytes = 1 << 20;
+  config.send_buffer_bytes = 1 << 18;
+  config.mtu = GetParam() % 2 ? 1500 : 9000;
+  config.extension = GetParam() % 3 != 0;
+  config.mode = GetParam() % 4 == 0 ? wire::Mode::mxoe : wire::Mode::omx;
+  config.peer_timeout = 2 * kSecond;
+  open(config, config);
+  Host& c = network.add(config);
+  Partner* c_to_b = connect(network, c, *b);
+  Partner* b_to_c = connect(network, *b, c);
+
+  // Never to end: a receive from c only, a send that c does not receive.
+  Bytes& private_room = room(1000);
+  Segment private_segment = segment(private_room);
+  ReceiveOp op;
+  op.segments = {&private_segment, 1};
+  op.match_mask = 0;
+  op.match_info = 0;
+  op.source = b_to_c;
+  op.message_class = 9;
+  Request* private_receive = (*b)->receive(network.now, op).value();
+  Request* private_send = send(*b, b_to_c, message(50000), 0xDEAD);
+
+  const NicId nic_a = (*a)->config().nic;
+  std::vector<Bytes> seen;
+  network.faults.drop = [&](const Bytes& f) {
+    if (mac_load(f.data() + 6) == nic_a) {
+      if (seen.size() < 400)
+        seen.push_back(f);
+      else
+        seen[random.below(400)] = f;
+    }
+    return false;
+  };
+  int injected = 0;
+  const auto attack = [&] {
+    if (seen.empty()) return;
+    Bytes f = seen[random.below(seen.size())];
+    const std::uint64_t how = random.below(10);
+    if (how < 7) {  // fields, mostly in the header
+      for (std::uint64_t i = 1 + random.below(4); i > 0; i--) {
+        const std::size_t end = random.chance(0.8) ? std::min<std::size_t>(f.size(), 64) : f.size();
+        static const std::uint8_t kValues[] = {0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF};
+        const std::size_t at = 14 + random.below(end - 14);
+        f[at] = random.chance(0.5) ? static_cast<std::byte>(kValues[random.below(7)])
+                                   : f[at] ^ static_cast<std::byte>(1U << random.below(8));
+      }
+    } else if (how == 7) {
+      f.resize(17 + random.below(f.size() - 16));
+    } else if (how == 8) {
+      static const std::uint8_t kTypes[] = {1, 3, 4, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 64, 99};
+      f[16] = static_cast<std::byte>(kTypes[random.below(16)]);
+    }
+    if (random.chance(0.3)) mac_store(f.data() + 6, 0x060000000000 + random.below(50));
+    injected++;
+    (*b)->on_frame(network.now, f);
+    if (random.chance(0.2)) (*b)->progress(network.now);
+  };
+
+  Bytes big_in(40000), small_in(5000);
+  for (int round = 0; round < 60; round++) {
+    // The hostile partner's own traffic: whatever comes of it.
+    if (!to_b->connected()) (void)(*a)->connect(network.now, (*b)->config().nic, 0, 0, 0, nullptr, true);
+    for (const std::size_t length : {8, 100, 3000, 40000}) {
+      Bytes& out = message(length);
+      Segment s = segment(out);
+      SendOp sop;
+      sop.partner = to_b;
+      sop.segments = {&s, 1};
+      sop.match_info = random.below(4);
+      sop.forgotten = true;
+      (void)(*a)->send(network.now, sop);
+      ReceiveOp rop;
+      Segment d = segment(length == 40000 ? big_in : small_in);
+      rop.segments = {&d, 1};
+      rop.match_info = random.below(4);
+      rop.source = to_a;
+      rop.forgotten = true;
+      (void)(*b)->receive(network.now, rop);
+      if (to_a->connected()) {
+        sop.partner = to_a;
+        (void)(*b)->send(network.now, sop);
+      }
+    }
+    for (int i = 0; i < 25; i++) {
+      attack();
+      network.run_for(20'000);
+    }
+    // Everybody else's.
+    for (const std::size_t length : {8, 3000, 40000}) {
+      exchange(c, c_to_b, *b, length, 0xBEEF00 + length);
+      exchange(*b, b_to_c, c, length, 0xBEEF00 + length);
+    }
+    ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
+    ASSERT_FALSE((*b)->done(private_receive));
+    ASSERT_FALSE((*b)->done(private_send));
+    const Endpoint::Memory memory = (*b)->memory();
+    ASSERT_LE(memory.buffers, (1U << 20) + (1U << 18));
+    ASSERT_LE((*b)->state().unexpected.size() * sizeof(Unexpected), (1U << 20) + sizeof(Unexpected));
+    ASSERT_LE((*b)->partner_count(), 4U + static_cast<unsigned>(injected));
+    ASSERT_LE((*b)->state().pulls.live(), 2000U);
+    while (Request* r = (*b)->peek_done()) (*b)->consume(r);
+  }
+  EXPECT_EQ(private_room, Bytes(1000, std::byte{0xEE}));
+  network.faults.drop = nullptr;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Hostile, testing::Range<std::uint64_t>(1, 13));
+
+}  // namespace
+}  // namespace omx::protocol::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frame sizes: proven, refused, lost during life, announced anew; checksums agreed.
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class ProbeTest : public PairTest {
+ protected:
+  static Config jumbo(std::uint32_t mtu = 9000) {
+    Config config;
+    config.mtu = mtu;
+    return config;
+  }
+};
+
+TEST_F(ProbeTest, probe__proves_the_agreed_size) {
+  open(jumbo(), jumbo());
+  network.run_for(100 * kMillisecond);
+  EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
+  EXPECT_EQ(partner_info(to_a).frame_max, 9014U);
+  EXPECT_FALSE(network.step());
+}
+
+TEST_F(ProbeTest, probe__smaller_side_decides) {
+  open(jumbo(9000), jumbo(4000));
+  network.run_for(100 * kMillisecond);
+  EXPECT_EQ(partner_info(to_b).frame_max, 4014U);
+  EXPECT_EQ(partner_info(to_a).frame_max, 4014U);
+  exchange_both_ways();
+}
+
+TEST_F(ProbeTest, probe__ladder_when_the_path_carries_less) {
+  struct Case {
+    std::uint32_t path, proven;
+  };
+  for (const Case& c : {Case{9000, 9014}, Case{5000, 4158}, Case{3000, 2048}, Case{1500, 1514}}) {
+    network.clear();
+    network.faults.path_mtu = c.path;
+    open(jumbo(65535), jumbo(65535));
+    exchange_both_ways();  // works meanwhile
+    network.run_for(10 * kSecond);
+    EXPECT_EQ(partner_info(to_b).frame_max, c.proven) << c.path;
+    exchange_both_ways();
+  }
+}
+
+TEST_F(ProbeTest, probe__looks_again_when_the_path_is_mended) {
+  network.faults.path_mtu = 1500;
+  open(jumbo(), jumbo());
+  network.run_for(20 * kSecond);
+  EXPECT_EQ(partner_info(to_b).frame_max, 1514U);
+  const auto probes = a->counters[Counter::send_probe];
+  network.run_for(100 * kSecond);
+  EXPECT_LT(a->counters[Counter::send_probe], probes + 60);
+  network.faults.path_mtu = 0;
+  network.run_for(60 * kSecond);
+  EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
+}
+
+TEST_F(ProbeTest, fall_back__path_shrinks_during_life) {
+  for (const std::size_t length : {20000, 1000000}) {
+    for (const bool under_way : {false, true}) {
+      network.clear();
+      network.faults.path_mtu = 0;
+      open(jumbo(), jumbo());
+      network.run_for(kSecond);
+      Bytes& out = message(length);
+      Bytes& in = room(length);
+      Request* r = receive(*b, in, 1);
+      if (!under_way) network.faults.path_mtu = 1500;
+      Request* s = send(*a, to_b, out, 1);
+      if (under_way) {
+        network.run_for(12'000);
+        network.faults.path_mtu = 1500;
+      }
+      EXPECT_EQ(wait(*b, r, 20 * kSecond).status, Status::success) << length;
+      EXPECT_EQ(wait(*a, s, 20 * kSecond).status, Status::success);
+      EXPECT_EQ(in, out);
+    }
+  }
+}
+
+TEST_F(ProbeTest, fall_back__not_because_the_receiver_has_no_memory) {
+  Config small = jumbo();
+  small.buffer_bytes = 32 * 1024;
+  open(jumbo(), small);
+  network.run_for(kSecond);
+  for (int i = 0; i < 20; i++) (void)send(*a, to_b, message(20000), 1);
+  network.run_for(20 * kSecond);
+  ASSERT_GT(b->counters[Counter::back_pressure], 0U);
+  for (int i = 0; i < 20; i++)
+    EXPECT_EQ(wait(*b, receive(*b, room(20000), 1), 30 * kSecond).status, Status::success);
+}
+
+TEST_F(ProbeTest, set_mtu__smaller_and_larger) {
+  open(jumbo(), jumbo());
+  network.run_for(kSecond);
+  exchange_both_ways();
+  (*b)->set_mtu(network.now, 1500);
+  exchange_both_ways();
+  EXPECT_LE(partner_info(to_a).frame_max, 1514U);
+  (*b)->set_mtu(network.now, 9000);
+  to_a = connect(network, *b, *a);
+  network.run_for(kSecond);
+  EXPECT_EQ(partner_info(to_a).frame_max, 9014U);
+  exchange_both_ways();
+}
+
+TEST_F(ProbeTest, set_mtu__absurd_values) {
+  open(jumbo(), jumbo());
+  for (const std::uint32_t mtu : {0U, 68U, 100U, 1U << 20, 0xFFFFFFFFU}) {
+    (*a)->set_mtu(network.now, mtu);
+    network.run_for(kMillisecond);
+  }
+  (*a)->set_mtu(network.now, 1500);
+  exchange_both_ways();
+}
+
+TEST_F(ProbeTest, set_mtu__while_a_pull_runs) {
+  open(jumbo(), jumbo());
+  network.run_for(kSecond);
+  Bytes& out = message(1000000);
+  Bytes& in = room(1000000);
+  Request* r = receive(*b, in, 1);
+  (void)send(*a, to_b, out, 1);
+  network.run_for(20'000);
+  (*b)->set_mtu(network.now, 1500);
+  EXPECT_EQ(wait(*b, r, 20 * kSecond).status, Status::success);
+  EXPECT_EQ(in, out);
+}
+
+TEST_F(ProbeTest, checksum__in_force_only_when_both_ask) {
+  for (const bool at_a : {false, true}) {
+    for (const bool at_b : {false, true}) {
+      for (const auto mode : {wire::Mode::omx, wire::Mode::mxoe}) {
+        Config ca = jumbo(), cb = jumbo();
+        ca.checksum = at_a;
+        cb.checksum = at_b;
+        ca.mode = cb.mode = mode;
+        network.clear();
+        open(ca, cb);
+        EXPECT_EQ(partner_info(to_b).checksum, at_a && at_b);
+        EXPECT_EQ(partner_info(to_a).checksum, at_a && at_b);
+        exchange_both_ways();
+      }
+    }
+  }
+}
+
+TEST_F(ProbeTest, checksum__damage_of_every_frame_type_is_noticed) {
+  Config config = jumbo();
+  config.checksum = true;
+  open(config, config);
+  network.faults.corrupt = 0.05;
+  for (int i = 0; i < 20; i++) exchange_both_ways();
+  EXPECT_GT(a->counters[Counter::drop_bad_checksum], 0U);
+}
+
+TEST_F(ProbeTest, modes__one_insists_on_mx_sizes) {
+  Config mx = jumbo();
+  mx.mode = wire::Mode::mxoe;
+  open(jumbo(), mx);
+  EXPECT_EQ(partner_info(to_b).mode, wire::Mode::mxoe);
+  EXPECT_EQ(partner_info(to_a).mode, wire::Mode::mxoe);
+  exchange_both_ways();
+}
+
+}  // namespace
+}  // namespace omx::protocol::test

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Large messages: both ends of a pull, regions, NOTIFY.
+#include <sys/mman.h>
+
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class PullTest : public PairTest {};
+
+Config sized(wire::Mode mode, std::uint32_t mtu, bool extension, bool checksum = false) {
+  Config config;
+  config.mode = mode;
+  config.mtu = mtu;
+  config.extension = extension;
+  config.checksum = checksum;
+  return config;
+}
+
+TEST_F(PullTest, frames__eight_bit_number_wraps_under_faults) {
+  for (const auto mode : {wire::Mode::omx, wire::Mode::mxoe}) {
+    for (const bool extension : {true, false}) {
+      network.clear();
+      const Config config = sized(mode, 1500, extension);
+      open(config, config);
+      network.faults.loss = 0.02;
+      network.faults.duplicate = 0.05;
+      network.faults.reorder = 0.1;
+      exchange(*a, to_b, *b, 1500000);
+      network.faults = {};
+    }
+  }
+}
+
+TEST_F(PullTest, sizes__every_mtu_in_mxoe_mode) {
+  // 2048-byte units times 32 frames do not fit the 16-bit block length.
+  for (const std::uint32_t mtu : {512U, 1500U, 2100U, 3000U, 4148U, 9000U}) {
+    for (const bool extension : {true, false}) {
+      for (const bool checksum : {true, false}) {
+        network.clear();
+        const Config config = sized(wire::Mode::mxoe, mtu, extension, checksum);
+        open(config, config);
+        exchange(*a, to_b, *b, 200000);
+        exchange(*a, to_b, *b, 30000);
+      }
+    }
+  }
+}
+
+TEST_F(PullTest, sizes__mxoe_lengths_of_medium_messages_are_16_bit) {
+  Config config = sized(wire::Mode::mxoe, 3000, true);
+  config.rndv_threshold = 1 << 20;
+  open(config, config);
+  EXPECT_EQ((*a)->eager_max(to_b), 32768U);
+  exchange(*a, to_b, *b, 65536);
+}
+
+TEST_F(PullTest, sizes__largest_mtu_there_is) {
+  for (const std::uint32_t mtu : {65535U, 65536U}) {  // lo has 65536
+    for (const bool extension : {true, false}) {
+      network.clear();
+      const Config config = sized(wire::Mode::omx, mtu, extension, true);
+      open(config, config);
+      network.run_for(kSecond);
+      exchange(*a, to_b, *b, 2000000);
+      exchange(*a, to_b, *b, 30000);
+    }
+  }
+}
+
+TEST_F(PullTest, window__every_number_of_blocks) {
+  for (std::uint32_t blocks = 0; blocks <= 9; blocks++) {
+    Config config;
+    config.pull_blocks = blocks;
+    config.pull_window_bytes = blocks % 2 ? 2U << 20 : 1;
+    network.clear();
+    open(config, config);
+    network.faults.loss = 0.05;
+    exchange(*a, to_b, *b, 700000);
+    network.faults.loss = 0;
+  }
+}
+
+TEST_F(PullTest, segments__256_odd_pieces_on_both_sides) {
+  open();
+  network.faults.loss = 0.02;
+  Random random(3);
+  for (int round = 0; round < 6; round++) {
+    const bool eager = round % 2;
+    std::vector<Segment> from, to;
+    std::uint32_t total = 0;
+    for (int i = 0; i < 256; i++) {
+      const auto n = static_cast<std::uint32_t>(i % 5 == 2 ? 0 : random.below(eager ? 200 : 4000));
+      Bytes& piece = message(n, i);
+      from.push_back({n ? piece.data() : nullptr, n});
+      total += n;
+    }
+    std::uint32_t left = total;
+    for (int i = 0; i < 256; i++) {
+      const std::uint32_t n =
+          i == 255 ? left : std::min<std::uint32_t>(left, static_cast<std::uint32_t>(random.below(2 * total / 256)));
+      to.push_back({n ? room(n).data() : nullptr, n});
+      left -= n;
+    }
+    SendOp op;
+    op.partner = to_b;
+    op.segments = from;
+    op.match_info = 1;
+    ReceiveOp rop;
+    rop.segments = to;
+    rop.match_info = 1;
+    Request* s = (*a)->send(network.now, op).value();
+    if (round >= 4) network.run_for(100 * kMillisecond);  // unexpected
+    Request* r = (*b)->receive(network.now, rop).value();
+    EXPECT_EQ(wait(*b, r).status, Status::success);
+    EXPECT_EQ(wait(*a, s).status, Status::success);
+    Bytes out, in;
+    for (const Segment& x : from) out.insert(out.end(), x.base, x.base + x.length);
+    for (const Segment& x : to) in.insert(in.end(), x.base, x.base + x.length);
+    EXPECT_EQ(in, out);
+  }
+}
+
+TEST_F(PullTest, zero_length__synchronous_and_without_segments) {
+  open();
+  SendOp op;
+  op.partner = to_b;
+  for (const bool synchronous : {false, true}) {
+    op.synchronous = synchronous;
+    Request* s = (*a)->send(network.now, op).value();
+    Request* r = (*b)->receive(network.now, {}).value();
+    EXPECT_EQ(wait(*b, r).status, Status::success);
+    const Completion c = wait(*a, s);
+    EXPECT_EQ(c.status, Status::success);
+    EXPECT_EQ(c.xfer_length, 0U);
+  }
+}
+
+TEST_F(PullTest, truncated__to_nothing) {
+  open();
+  for (const std::size_t length : {10, 5000, 100000}) {
+    Request* s = send(*a, to_b, message(length), 0);
+    Request* r = (*b)->receive(network.now, {}).value();
+    const Completion c = wait(*b, r);
+    EXPECT_EQ(c.status, Status::truncated);
+    EXPECT_EQ(c.msg_length, length);
+    EXPECT_EQ(c.xfer_length, 0U);
+    EXPECT_EQ(wait(*a, s).status, length == 100000 ? Status::truncated : Status::success);
+  }
+}
+
+TEST_F(PullTest, regions__more_large_sends_than_there_are) {
+  open();
+  Host& c = network.add({});
+  Partner* to_c = connect(network, *a, c);
+  std::vector<Request*> sends;
+  Bytes& out = message(40000);
+  for (int i = 0; i < 700; i++) sends.push_back(send(*a, i % 2 ? to_b : to_c, out, static_cast<std::uint64_t>(i)));
+  network.run_for(100 * kMillisecond);
+  EXPECT_EQ((*a)->state().regions_used, kRegions);
+  Bytes& in = room(40000);
+  std::vector<Request*> receives;
+  for (int i = 699; i >= 0; i--) receives.push_back(receive(i % 2 ? *b : c, in, static_cast<std::uint64_t>(i)));
+  for (Request* s : sends) ASSERT_EQ(wait(*a, s, 60 * kSecond).status, Status::success);
+  EXPECT_EQ((*a)->state().regions_used, 0U);
+  EXPECT_TRUE((*a)->state().region_waiters.empty());
+}
+
+// A freed region must reach a partner that can use it, though another one waited longer and cannot.
+TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
+  Config one;
+  one.eager_frames = 1;
+  a = &network.add({});
+  b = &network.add(one);
+  to_b = connect(network, *a, *b);
+  Host& c = network.add({});
+  Host& d = network.add({});
+  Partner* to_c = connect(network, *a, c);
+  Partner* to_d = connect(network, *a, d);
+  // All but one region: unmatched at d.
+  for (int i = 0; i < 256; i++) (void)send(*a, to_d, message(100, 1), static_cast<std::uint64_t>(i), true);
+  network.run_for(100 * kMillisecond);
+  Bytes& big = message(100000);
+  Request* at_b = send(*a, to_b, big, 1);  // waits for a region
+  Request* at_c = send(*a, to_c, big, 2);  // waits behind it
+  // b loses its credit while it waits: a NOTIFY for something it sent us goes ahead of the queue.
+  Partner* b_to_a = (*b)->find_partner((*a)->config().nic, 0);
+  (void)receive(*a, room(10), 50);
+  (void)send(*b, b_to_a, message(10), 50, true);
+  network.faults.drop = [this](const Bytes& f) {
+    return type_of(f) == wire::PacketType::truc && mac_load(f.data() + 6) == (*b)->config().nic;
+  };
+  ASSERT_TRUE(network.run_until([&] { return to_b->frames_unacked > 0; }, kSecond));
+  // One region becomes free, and only one.
+  (void)receive(d, room(100), 0);
+  (void)receive(c, room(100000), 2);
+  EXPECT_EQ(wait(*a, at_c, 5 * kSecond).status, Status::success);
+  network.faults.drop = nullptr;
+  (void)receive(*b, room(100000), 1);
+  EXPECT_EQ(wait(*a, at_b, 5 * kSecond).status, Status::success);
+}
+
+TEST_F(PullTest, slots__more_pulls_than_handles) {
+  open();
+  network.faults.drop = drop_all(wire::PacketType::pull_reply);
+  // Five senders, 256 regions each.
+  std::vector<Host*> senders;
+  Bytes& out = message(40000);
+  Bytes& in = room(40000);
+  std::vector<Request*> receives;
+  for (int h = 0; h < 5; h++) {
+    Host& c = network.add({});
+    Partner* p = connect(network, c, *b);
+    for (int i = 0; i < 256; i++) {
+      receives.push_back(receive(*b, in, 3));
+      (void)send(c, p, out, 3);
+    }
+    senders.push_back(&c);
+  }
+  ASSERT_TRUE(network.run_until([&] { return (*b)->state().pulls.live() == 1280; }, kSecond));
+  EXPECT_FALSE((*b)->state().pull_waiting.empty());
+  // A limit on one that waits for a handle must not disturb those that have one.
+  for (Request* r : receives) (*b)->set_timeout(r, 20 * kSecond);
+  network.run_for(kSecond);
+  network.faults.drop = nullptr;
+  for (Request* r : receives) ASSERT_EQ(wait(*b, r, 60 * kSecond).status, Status::success);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ((*b)->state().pulls.live(), 0U);
+}
+
+TEST_F(PullTest, slots__of_a_lost_partner_go_to_those_who_wait) {
+  open();
+  network.faults.drop = drop_all(wire::PacketType::pull_reply);
+  std::vector<Request*> receives;
+  std::vector<Partner*> partners;
+  Bytes& out = message(40000);
+  Bytes& in = room(40000);
+  for (int h = 0; h < 5; h++) {
+    Host& c = network.add({});
+    Partner* p = connect(network, c, *b);
+    partners.push_back((*b)->find_partner(c->config().nic, 0));
+    for (int i = 0; i < 256; i++) {
+      receives.push_back(receive(*b, in, 3));
+      (void)send(c, p, out, 3);
+    }
+  }
+  ASSERT_TRUE(network.run_until([&] { return (*b)->state().pulls.live() == 1280; }, kSecond));
+  network.faults.drop = nullptr;
+  (*b)->disconnect(network.now, partners[0]);
+  EXPECT_TRUE((*b)->state().pull_waiting.empty());
+  ASSERT_TRUE(network.run_until(
+      [&] {
+        for (Request* r : receives)
+          if (!(*b)->done(r)) return false;
+        return true;
+      },
+      60 * kSecond));
+  int failed = 0;
+  for (Request* r : receives) failed += (*b)->consume(r).status != Status::success;
+  EXPECT_EQ(failed, 256);
+}
+
+TEST_F(PullTest, timeout__no_reply_from_a_partner_that_talks_otherwise) {
+  Config config;
+  config.peer_timeout = 3 * kSecond;
+  open(config, config);
+  network.faults.drop = drop_all(wire::PacketType::pull_reply);
+  Request* r = receive(*b, room(100000), 1);
+  Request* s = send(*a, to_b, message(100000), 1);
+  for (int i = 0; i < 200; i++) {
+    (void)send(*a, to_b, message(4), 2);
+    network.run_for(100 * kMillisecond);
+  }
+  ASSERT_TRUE((*b)->done(r));
+  EXPECT_EQ((*b)->consume(r).status, Status::endpoint_unreachable);
+  EXPECT_EQ(wait(*a, s).status, Status::truncated);
+}
+
+Bytes pull_frame(const Host& from, const Host& to, const wire::Pull& pull) {
+  return hand_made(from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
+                   [&](std::byte* out, const wire::Head& head) {
+                     return encode_pull(out, head, wire::Mode::omx, pull);
+                   });
+}
+
+TEST_F(PullTest, pull_serve__only_the_right_region_range_and_partner) {
+  open();
+  Host& c = network.add({});
+  (void)connect(network, c, *a);
+  Request* s = send(*a, to_b, message(50000), 1);
+  network.run_for(10 * kMillisecond);
+  wire::Pull good;
+  good.session = (*a)->config().session;
+  good.rdma_id = s->region;
+  good.rdma_seqnum = s->region_generation;
+  good.total_length = 50000;
+  good.block_length = 1000;
+  good.reply_max = 1000;
+  const auto replies = [&](const Host& from, const wire::Pull& pull) {
+    const auto before = a->counters[Counter::send_pull_reply];
+    network.inject(pull_frame(from, *a, pull));
+    network.run_for(kMillisecond);
+    return a->counters[Counter::send_pull_reply] - before;
+  };
+  EXPECT_EQ(replies(*b, good), 1U);
+  EXPECT_EQ(replies(c, good), 0U) << "another partner's region";
+  wire::Pull p = good;
+  p.rdma_seqnum++;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p = good;
+  p.rdma_id = 0xFFFFFFFF;
+  EXPECT_EQ(replies(*b, p), 0U);
+  EXPECT_EQ(a->counters[Counter::send_nack_mcp], 3U);
+  p = good;
+  p.frame_index = 49;
+  EXPECT_EQ(replies(*b, p), 1U);
+  p.block_length = 1001;
+  EXPECT_EQ(replies(*b, p), 0U) << "one byte behind the end";
+  p = good;
+  p.frame_index = 0xFFFFFFFF;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p = good;
+  p.rdma_offset = 0xFFFFFFFF;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p = good;
+  p.block_length = 0;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p.block_length = 50000;
+  p.reply_max = 64;
+  EXPECT_EQ(replies(*b, p), 0U) << "too many frames";
+  p.reply_max = 1;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p.reply_max = 0xFFFF;
+  EXPECT_EQ(replies(*b, p), 0U) << "larger than our interface carries";
+  p = good;
+  p.first_frame_offset = 1000;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p.first_frame_offset = 0xFFFFFFFF;
+  EXPECT_EQ(replies(*b, p), 0U);
+  p = good;
+  p.session++;
+  EXPECT_EQ(replies(*b, p), 0U);
+  EXPECT_EQ((*a)->done(s), false);
+}
+
+TEST_F(PullTest, pull_reply__wrong_ones_write_nothing) {
+  open();
+  network.faults.drop = drop_all(wire::PacketType::pull_reply);
+  Bytes& in = room(100000);
+  Request* r = receive(*a, in, 1);
+  (void)send(*b, to_a, message(100000), 1);
+  ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }, kSecond));
+  const std::uint32_t unit = r->pull->unit;
+  wire::PullReply good;
+  good.frame_length = static_cast<std::uint16_t>(unit);
+  good.pull_handle = r->pull->handle;
+  good.magic = wire::kPullMagic ^ (*a)->config().endpoint;
+  const auto put = [&](const Host& from, const wire::PullReply& reply) {
+    network.inject(hand_made(from.endpoint->config().nic, (*a)->config().nic, wire::PacketType::pull_reply,
+                             [&](std::byte* out, const wire::Head& head) {
+                               const wire::Head own{head.dst, head.src, 0, head.type};
+                               return encode_pull_reply(out, own, reply);
+                             },
+                             Bytes(reply.frame_length, std::byte{0x55})));
+    network.run_for(kMillisecond);
+  };
+  Host& c = network.add({});
+  put(c, good);
+  wire::PullReply p = good;
+  p.frame_length--;
+  put(*b, p);
+  p = good;
+  p.msg_offset = 1;
+  put(*b, p);
+  p = good;
+  p.frame_seqnum = 255;
+  p.msg_offset = 255 * unit;
+  put(*b, p);
+  p = good;
+  p.pull_handle++;
+  put(*b, p);
+  p = good;
+  p.pull_handle = 0xFFFFFFFF;
+  put(*b, p);
+  p = good;
+  p.magic ^= 0x100;
+  put(*b, p);
+  EXPECT_EQ(in, Bytes(100000, std::byte{0xEE}));
+  put(*b, good);
+  EXPECT_EQ(in[unit - 1], std::byte{0x55});
+  EXPECT_EQ(in[unit], std::byte{0xEE});
+}
+
+TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pull) {
+  // Native MX may send the offset in the page: the first frame is shorter by it.
+  for (const auto mode : {wire::Mode::omx, wire::Mode::mxoe}) {
+    network.clear();
+    const Config config = sized(mode, 9000, false);
+    open(config, config);
+    wire::Rndv rndv;
+    rndv.session = (*a)->config().session;
+    rndv.seqnum = to_a->next_send;
+    rndv.piggyack = to_a->next_match;
+    rndv.msg_length = 100000;
+    rndv.rdma_offset = 1234;
+    Bytes seen;
+    network.faults.drop = [&](const Bytes& f) {
+      if (type_of(f) == wire::PacketType::pull && seen.empty()) seen = f;
+      return type_of(f) == wire::PacketType::pull;
+    };
+    Request* r = receive(*a, room(100000), 0, 0);
+    network.inject(hand_made((*b)->config().nic, (*a)->config().nic, wire::PacketType::rndv,
+                             [&](std::byte* out, const wire::Head& head) { return encode_rndv(out, head, rndv); }));
+    ASSERT_TRUE(network.run_until([&] { return !seen.empty(); }, kSecond));
+    wire::Pull pull;
+    ASSERT_EQ(wire::decode_pull(seen, mode, false, pull), wire::Drop::none);
+    EXPECT_EQ(pull.rdma_offset, 1234U);
+    EXPECT_EQ(pull.first_frame_offset, 1234U);
+    EXPECT_EQ(pull.block_length + 1234, std::min(r->pull->unit * r->pull->block_frames, 101234U));
+    network.faults.drop = nullptr;
+  }
+}
+
+// The length of a message may be anything below 4 GiB; what is really moved here is one megabyte.
+TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
+  open();
+  constexpr std::size_t kHuge = 0xFFFFFFFFULL;
+  void* memory = mmap(nullptr, kHuge, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* base = static_cast<std::byte*>(memory);
+  Segment parts[2] = {{base, 0x80000000U}, {base + 0x80000000U, 0x7FFFFFFFU}};
+  SendOp op;
+  op.partner = to_b;
+  op.segments = parts;
+  Bytes& in = room(1 << 20);
+  Request* s = (*a)->send(network.now, op).value();
+  Request* r = receive(*b, in, 0);
+  const Completion c = wait(*b, r);
+  EXPECT_EQ(c.status, Status::truncated);
+  EXPECT_EQ(c.msg_length, 0xFFFFFFFFU);
+  EXPECT_EQ(c.xfer_length, 1U << 20);
+  EXPECT_EQ(in, Bytes(1 << 20));
+  EXPECT_EQ(wait(*a, s).status, Status::truncated);
+  // One byte more cannot be said in 32 bits.
+  parts[1].length++;
+  EXPECT_EQ((*a)->send(network.now, op).error(), OpError::bad_request);
+  // To oneself the same lengths work.
+  parts[1].length--;
+  op.partner = (*a)->self();
+  s = (*a)->send(network.now, op).value();
+  r = receive(*a, in, 0);
+  EXPECT_EQ(wait(*a, r).xfer_length, 1U << 20);
+  EXPECT_EQ(wait(*a, s).status, Status::truncated);
+  // Geometry of the last block.
+  op.partner = to_b;
+  s = (*a)->send(network.now, op).value();
+  network.run_for(10 * kMillisecond);
+  wire::Pull p;
+  p.session = (*a)->config().session;
+  p.rdma_id = s->region;
+  p.rdma_seqnum = s->region_generation;
+  p.reply_max = 1024;
+  p.frame_index = 0xFFFFFFFF / 1024;
+  p.block_length = 1023;
+  network.inject(pull_frame(*b, *a, p));
+  const auto before = a->counters[Counter::send_pull_reply];
+  network.run_for(kMillisecond);
+  EXPECT_EQ(a->counters[Counter::send_pull_reply], before + 1);
+  munmap(memory, kHuge);
+  network.clear();
+}
+
+}  // namespace
+}  // namespace omx::protocol::test

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows, acknowledgements, repetition and order (send.cc, ack.cc, early.cc, retransmit.cc).
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class Retransmit : public PairTest {
+ protected:
+  // `count` messages of `length` bytes, all received in order.
+  void stream(Host& from, Partner* to, Host& at, int count, std::size_t length) {
+    std::deque<std::pair<Request*, std::uint32_t>> receives;
+    std::uint32_t sent = 0, received = 0;
+    std::deque<Bytes> in;
+    std::vector<Bytes> out(static_cast<std::size_t>(count), Bytes(std::max<std::size_t>(length, 4)));
+    const bool ok = network.run_until(
+        [&] {
+          while (in.size() < 300 && received + in.size() < static_cast<std::uint32_t>(count)) {
+            in.emplace_back(out[0].size());
+            receives.emplace_back(receive(at, in.back(), 5), 0);
+          }
+          while (sent < static_cast<std::uint32_t>(count) && sent < received + 400) {
+            std::memcpy(out[sent].data(), &sent, 4);
+            Segment s = segment(out[sent]);
+            SendOp op;
+            op.partner = to;
+            op.segments = {&s, 1};
+            op.match_info = 5;
+            op.forgotten = true;
+            (void)from->send(network.now, op);
+            sent++;
+          }
+          while (!receives.empty() && at->done(receives.front().first)) {
+            const Completion c = at->consume(receives.front().first);
+            if (c.status != Status::success) ADD_FAILURE() << static_cast<int>(c.status);
+            std::uint32_t number;
+            std::memcpy(&number, in.front().data(), 4);
+            if (number != received) {
+              ADD_FAILURE() << "got " << number << " instead of " << received;
+              return true;
+            }
+            received++;
+            receives.pop_front();
+            in.pop_front();
+          }
+          return received == static_cast<std::uint32_t>(count);
+        },
+        3600 * kSecond);
+    EXPECT_TRUE(ok) << "received " << received << " of " << count;
+  }
+};
+
+TEST_F(Retransmit, numbers__wrap_around_under_faults) {
+  open();
+  network.faults.loss = 0.005;
+  network.faults.duplicate = 0.01;
+  network.faults.reorder = 0.01;
+  stream(*a, to_b, *b, 17000, 4);
+  stream(*b, to_a, *a, 17000, 4);
+  network.faults = {};
+  exchange_both_ways();
+  EXPECT_EQ(seq_session(to_b->next_send), 0);
+}
+
+TEST_F(Retransmit, numbers__wrap_around_towards_reference_peers) {
+  open(reference(), reference());
+  network.faults.loss = 0.001;
+  stream(*a, to_b, *b, 17000, 4);
+}
+
+TEST_F(Retransmit, window__full_bit_mask_of_early_messages) {
+  open();
+  network.faults.drop = drop_next(wire::PacketType::tiny, 1);
+  for (int i = 0; i < 1000; i++) (void)send(*a, to_b, message(4), 1);
+  for (int i = 0; i < 1000; i++) EXPECT_EQ(wait(*b, receive(*b, room(4), 1), kSecond).status, Status::success);
+  EXPECT_LE(a->counters[Counter::resend_sack] + a->counters[Counter::resend_timeout], 20U);
+  EXPECT_GT(a->counters[Counter::throttled], 0U);
+}
+
+TEST_F(Retransmit, window__outstanding_numbers_and_frames_are_bounded) {
+  Config few;
+  few.eager_frames = 16;
+  open({}, few);
+  b->paused = true;
+  for (int i = 0; i < 1000; i++) (void)send(*a, to_b, message(4), 1);
+  EXPECT_LE(to_b->frames_unacked, 16U);
+  network.run_for(100 * kMillisecond);
+  b->paused = false;
+  for (int i = 0; i < 1000; i++) EXPECT_EQ(wait(*b, receive(*b, room(4), 1), kSecond).status, Status::success);
+}
+
+TEST_F(Retransmit, window__a_medium_larger_than_the_credit_still_goes) {
+  Config few;
+  few.eager_frames = 1;
+  open({}, few);
+  exchange(*a, to_b, *b, 30000);
+  exchange(*a, to_b, *b, 30000);
+}
+
+TEST_F(Retransmit, resend__stops_at_the_ack) {
+  open();
+  network.faults.drop = drop_next(wire::PacketType::tiny, 1);
+  exchange(*a, to_b, *b, 4);
+  const auto sent = a->counters[Counter::send_tiny];
+  EXPECT_EQ(sent, 2U);
+  network.run_for(10 * kSecond);
+  EXPECT_EQ(a->counters[Counter::send_tiny], sent);
+  EXPECT_FALSE(network.step()) << "idle endpoints are silent";
+}
+
+TEST_F(Retransmit, resend__backs_off_while_nobody_answers) {
+  open();
+  b->paused = true;
+  network.faults.drop = [](const Bytes&) { return true; };
+  (void)send(*a, to_b, message(4), 1);
+  network.run_for(100 * kSecond);
+  EXPECT_LT(a->counters[Counter::send_tiny], 120U);
+  EXPECT_GT(a->counters[Counter::send_tiny], 50U);
+}
+
+TEST_F(Retransmit, ack__delayed_once_and_piggybacked) {
+  open();
+  (void)send(*a, to_b, message(4), 1);
+  EXPECT_EQ(wait(*b, receive(*b, room(4), 1)).status, Status::success);
+  (void)send(*b, to_a, message(4), 1);
+  EXPECT_EQ(wait(*a, receive(*a, room(4), 1)).status, Status::success);
+  network.run_for(kSecond);
+  EXPECT_EQ(b->counters[Counter::send_lib_ack], 0U) << "the answer carried it";
+  EXPECT_EQ(a->counters[Counter::send_lib_ack], 1U);
+}
+
+TEST_F(Retransmit, ack__immediate_after_four_from_reference_peers) {
+  open(reference(), reference());
+  for (int i = 0; i < 4; i++) (void)send(*a, to_b, message(4), 1);
+  network.run_for(kMillisecond);
+  EXPECT_EQ(b->counters[Counter::send_lib_ack], 1U);
+  (void)send(*a, to_b, message(4), 1);
+  network.run_for(15 * kMillisecond);
+  EXPECT_EQ(b->counters[Counter::send_lib_ack], 1U);
+  network.run_for(2 * kMillisecond);
+  EXPECT_EQ(b->counters[Counter::send_lib_ack], 2U);
+}
+
+TEST_F(Retransmit, ack__lost_one_is_repeated_for_a_duplicate) {
+  Config config;
+  config.zombie_max = 0;
+  open(config, config);
+  network.faults.drop = drop_next(wire::PacketType::truc, 1);
+  EXPECT_EQ(wait(*a, send(*a, to_b, message(4), 1), kSecond).status, Status::success);
+  EXPECT_EQ(b->counters[Counter::duplicate], 1U);
+}
+
+TEST_F(Retransmit, ack__bitmap_of_what_was_dropped_again_is_not_believed_for_ever) {
+  // Early messages are told to the sender; then there is no memory to keep them. They must come again.
+  Config small;
+  small.buffer_bytes = 20 * 512;
+  open({}, small);
+  network.faults.drop = drop_next(wire::PacketType::tiny, 1);
+  for (int i = 0; i < 200; i++) (void)send(*a, to_b, message(4), 1);
+  network.run_for(5 * kSecond);
+  EXPECT_GT(b->counters[Counter::back_pressure], 0U);
+  const auto frames = network.frames_sent;
+  network.run_for(kSecond);
+  EXPECT_LT(network.frames_sent, frames + 2000) << "a refused message is not repeated at full speed";
+  for (int i = 0; i < 200; i++)
+    ASSERT_EQ(wait(*b, receive(*b, room(4), 1), 10 * kSecond).status, Status::success) << i;
+  EXPECT_TRUE(network.run_until([&] { return (*a)->drained(); }, 10 * kSecond));
+}
+
+TEST_F(Retransmit, back_pressure__bounded_and_recovers) {
+  for (const bool extension : {true, false}) {
+    for (const std::size_t length : {4, 100, 5000, 20000}) {
+      Config small;
+      small.extension = extension;
+      small.buffer_bytes = 64 * 1024;
+      small.pull_delay_extended = 5 * kMillisecond;
+      network.clear();
+      open(small, small);
+      network.faults.loss = 0.02;
+      std::vector<Request*> sends;
+      for (int i = 0; i < 400; i++) sends.push_back(send(*a, to_b, message(length, i), 1));
+      network.run_for(20 * kSecond);
+      EXPECT_GT(b->counters[Counter::back_pressure], 0U) << length;
+      EXPECT_LE((*b)->memory().buffers, 64U * 1024);
+      EXPECT_LE((*b)->state().unexpected.size() * sizeof(Unexpected), 64U * 1024 + sizeof(Unexpected));
+      for (int i = 0; i < 400; i++) {
+        Bytes& in = room(length);
+        ASSERT_EQ(wait(*b, receive(*b, in, 1), 30 * kSecond).status, Status::success) << i;
+        ASSERT_EQ(in, pattern(i, length)) << i;
+      }
+      for (Request* s : sends) EXPECT_EQ(wait(*a, s, 30 * kSecond).status, Status::success);
+      network.faults.loss = 0;
+    }
+  }
+}
+
+TEST_F(Retransmit, back_pressure__does_not_stop_posting_of_scattered_receives) {
+  Config small;
+  small.buffer_bytes = 8 * 1024;
+  open({}, small);
+  for (int i = 0; i < 100; i++) (void)send(*a, to_b, message(100, 3), 1);
+  network.run_for(kSecond);
+  ASSERT_GT(b->counters[Counter::back_pressure], 0U);
+  for (int i = 0; i < 100; i++) {
+    Bytes& in = room(100);
+    Segment parts[4] = {{in.data(), 25}, {in.data() + 25, 25}, {in.data() + 50, 25}, {in.data() + 75, 25}};
+    ReceiveOp op;
+    op.segments = parts;
+    op.match_info = 1;
+    const auto r = (*b)->receive(network.now, op);
+    ASSERT_TRUE(r.has_value()) << i;
+    ASSERT_EQ(wait(*b, *r, 10 * kSecond).status, Status::success);
+    ASSERT_EQ(in, pattern(3, 100));
+  }
+}
+
+TEST_F(Retransmit, drained__until_forgotten_and_zombie_sends_are_acknowledged) {
+  open();
+  EXPECT_TRUE((*a)->drained());
+  b->paused = true;
+  Request* s = send(*a, to_b, message(4), 1);
+  EXPECT_TRUE((*a)->done(s));
+  EXPECT_FALSE((*a)->drained());
+  (*a)->consume(s);
+  EXPECT_FALSE((*a)->drained());
+  b->paused = false;
+  EXPECT_TRUE(network.run_until([&] { return (*a)->drained(); }, kSecond));
+}
+
+TEST_F(Retransmit, flush_acks__sends_what_is_delayed) {
+  open();
+  Request* s = send(*a, to_b, message(4), 1);
+  network.run_for(100'000);
+  EXPECT_EQ(b->counters[Counter::send_lib_ack], 0U);
+  (*b)->flush_acks(network.now);
+  EXPECT_EQ(b->counters[Counter::send_lib_ack], 1U);
+  EXPECT_EQ(wait(*a, s, kMillisecond).status, Status::success);
+}
+
+TEST_F(Retransmit, zombies__limit_turns_sends_synchronous_with_the_ack) {
+  Config config;
+  config.zombie_max = 3;
+  open(config, {});
+  b->paused = true;
+  std::vector<Request*> sends;
+  for (int i = 0; i < 6; i++) sends.push_back(send(*a, to_b, message(100), 1));
+  int done = 0;
+  for (Request* s : sends) done += (*a)->done(s);
+  EXPECT_EQ(done, 3);
+  EXPECT_TRUE(*(*a)->buffered(sends[0]));
+  EXPECT_FALSE(*(*a)->buffered(sends[5]));
+  b->paused = false;
+  for (Request* s : sends) EXPECT_EQ(wait(*a, s).status, Status::success);
+  network.run_for(kSecond);
+  EXPECT_EQ((*a)->state().zombies, 0U);
+  EXPECT_EQ((*a)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->memory().buffers, 0U);
+}
+
+TEST_F(Retransmit, truc__counter_wraps_and_old_ones_are_ignored) {
+  Config config;
+  config.zombie_max = 0;
+  open(config, config);
+  to_a->send_acknum = 0xFFFFFFFE;
+  to_b->recv_acknum = 0xFFFFFFFE;
+  for (int i = 0; i < 5; i++)
+    EXPECT_EQ(wait(*a, send(*a, to_b, message(4), 1), kSecond).status, Status::success);
+  EXPECT_LT(to_b->recv_acknum, 10U);
+  EXPECT_EQ(a->counters[Counter::resend_timeout], 0U);
+}
+
+TEST_F(Retransmit, send_buffers__exhausted_falls_back_to_user_memory) {
+  Config config;
+  config.send_buffer_bytes = 1024;
+  open(config, {});
+  b->paused = true;
+  std::vector<Request*> sends;
+  for (int i = 0; i < 30; i++) sends.push_back(send(*a, to_b, message(100, i), 1));
+  b->paused = false;
+  for (int i = 0; i < 30; i++) {
+    Bytes& in = room(100);
+    EXPECT_EQ(wait(*b, receive(*b, in, 1)).status, Status::success);
+    EXPECT_EQ(in, pattern(i, 100));
+  }
+  for (Request* s : sends) EXPECT_EQ(wait(*a, s).status, Status::success);
+}
+
+TEST_F(Retransmit, early__window_of_255_and_hostile_fragments) {
+  open();
+  // Number 300 ahead of the wanted one: neither early nor a duplicate worth an answer; nothing is kept.
+  wire::Eager packet;
+  packet.session = (*b)->config().session;
+  packet.piggyack = to_b->next_match;
+  packet.length = 4;
+  for (const std::uint32_t ahead : {255U, 256U, 300U, 8000U}) {
+    packet.seqnum = seq_add(to_b->next_send, ahead);
+    network.inject(hand_made((*a)->config().nic, (*b)->config().nic, wire::PacketType::tiny,
+                             [&](std::byte* out, const wire::Head& head) { return encode_eager(out, head, packet); },
+                             Bytes(4)));
+  }
+  network.run_for(kMillisecond);
+  EXPECT_EQ(b->counters[Counter::early], 1U);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
