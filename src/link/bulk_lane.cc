@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/bulk_lane.h"
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "link/packet_filter.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+namespace {
+
+// The pull window of a few messages, charged by the kernel at up to twice its size.
+constexpr int kWanted = 32 << 20;
+constexpr int kLeast = 6 << 20;
+
+int receive_buffer(int fd) {
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kWanted, sizeof kWanted);
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kWanted, sizeof kWanted);
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  ::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+  return bytes;
+}
+
+}  // namespace
+
+BulkLane::~BulkLane() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
+  const int fd = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return false;
+  const int one = 1;
+  ::setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one);
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(wire::kEthertype);
+  address.sll_ifindex = static_cast<int>(ifindex);
+  FilterRule rule;
+  rule.endpoint = endpoint;
+  rule.board_frames = false;
+  rule.lane = Lane::bulk;
+  if (receive_buffer(fd) < kLeast || packet_filter_attach(fd, packet_filter_build(rule)) != 0 ||
+      ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
+    ::close(fd);
+    return false;
+  }
+  fd_ = fd;
+  fit(mtu);
+  if (!memory_) {
+    ::close(fd_);
+    fd_ = -1;
+  }
+  return fd_ >= 0;
+}
+
+void BulkLane::fit(std::uint32_t mtu) {
+  // One byte more than a frame, so that a cut one is noticed; cache lines of their own.
+  const std::size_t slot = (mtu + wire::kEthernetHeader + 1 + 63) & ~std::size_t{63};
+  if (fd_ < 0 || slot <= slot_) return;
+  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[slot * kBatch]);
+  if (!batch_) batch_.reset(new (std::nothrow) Batch);
+  if (!memory || !batch_) return;
+  memory_ = std::move(memory);
+  slot_ = slot;
+  for (std::size_t i = 0; i < kBatch; i++) {
+    batch_->places[i] = {memory_.get() + i * slot_, slot_};
+    batch_->messages[i] = {};
+    batch_->messages[i].msg_hdr.msg_iov = &batch_->places[i];
+    batch_->messages[i].msg_hdr.msg_iovlen = 1;
+  }
+}
+
+void BulkLane::clear_error() const {
+  int pending = 0;
+  socklen_t length = sizeof pending;
+  if (fd_ >= 0) ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &pending, &length);
+}
+
+std::size_t BulkLane::receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters) {
+  std::size_t frames = 0;
+  while (frames < budget) {
+    const int got = ::recvmmsg(fd_, batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
+    if (got <= 0) break;
+    for (int i = 0; i < got; i++) {
+      const msghdr& message = batch_->messages[i].msg_hdr;
+      const std::size_t length = batch_->messages[i].msg_len;
+      if (message.msg_flags & MSG_TRUNC) {
+        counters.frames_ignored++;  // the MTU grew, and refresh() has not seen it yet
+        continue;
+      }
+      counters.bytes_received += length;
+      handler.on_frame({static_cast<const std::byte*>(batch_->places[i].iov_base), length});
+    }
+    counters.frames_received += static_cast<std::size_t>(got);
+    counters.receive_batches++;
+    frames += static_cast<std::size_t>(got);
+    if (got < static_cast<int>(kBatch)) break;
+  }
+  return frames;
+}
+
+}  // namespace omx::link

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A second packet socket that takes an endpoint's pull replies only. The ring costs the sending side of a veth
+// (and the interrupt side of a NIC) a copy of every frame; here the receiver makes that copy, many frames per
+// system call, so that the two sides share the work. Each packet socket costs every frame about 50 ns, so it is
+// opened when the first large message arrives and not before.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "link/link.h"
+
+namespace omx::link {
+
+class BulkLane {
+ public:
+  BulkLane() = default;
+  BulkLane(const BulkLane&) = delete;
+  BulkLane& operator=(const BulkLane&) = delete;
+  ~BulkLane();
+
+  // False when the socket cannot be had or its receive buffer would be too small (no CAP_NET_ADMIN and a low
+  // net.core.rmem_max): the ring then goes on taking all frames.
+  bool open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu);
+  bool is_open() const { return fd_ >= 0; }
+  int descriptor() const { return fd_; }
+  // Frames may be this large from now on.
+  void fit(std::uint32_t mtu);
+  void clear_error() const;
+
+  std::size_t receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters);
+
+ private:
+  static constexpr std::size_t kBatch = 16;
+  struct Batch {
+    mmsghdr messages[kBatch];
+    iovec places[kBatch];
+  };
+
+  int fd_ = -1;
+  std::size_t slot_ = 0;
+  std::unique_ptr<std::byte[]> memory_;  // reused for every batch, so it stays in the cache
+  std::unique_ptr<Batch> batch_;
+};
+
+}  // namespace omx::link

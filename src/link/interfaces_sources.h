@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two sources of interfaces_list.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "link/interfaces.h"
+
+namespace omx::link {
+
+// What the kernel says by rtnetlink and ethtool: names, addresses, MTU, flags, kind, master, driver, PCI
+// address. False when netlink cannot be used (a sandbox).
+bool interfaces_read_netlink(std::vector<Interface>& list);
+
+// Everything, from SYSFS/class/net.
+std::vector<Interface> interfaces_read_sysfs(const std::string& sysfs);
+
+}  // namespace omx::link

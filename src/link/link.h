@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A way to move frames: one small interface, bound when an endpoint opens. Batch in, batch out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/expected.h"
+#include "base/mac.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+
+namespace omx::link {
+
+class FrameHandler {
+ public:
+  virtual ~FrameHandler() = default;
+  // `frame` is valid during the call only.
+  virtual void on_frame(wire::Frame frame) = 0;
+};
+
+struct LinkCounters {
+  std::uint64_t frames_sent = 0, bytes_sent = 0, send_calls = 0, send_errors = 0;
+  std::uint64_t frames_received = 0, bytes_received = 0, receive_batches = 0;
+  std::uint64_t ring_drops = 0;  // frames the kernel dropped because our ring was full
+  std::uint64_t frames_ignored =
+      0;  // longer than a slot (the filter keeps own copies and others' frames out)
+};
+
+class Link : public wire::FrameSink {
+ public:
+  // Hands up to `budget` frames to the handler, which must not call receive or refresh; returns how many.
+  // Never blocks.
+  virtual std::size_t receive(FrameHandler& handler, std::size_t budget) = 0;
+  // Large messages are on their way to us: a link that has a lane for them opens it. Cheap when it is open.
+  virtual void bulk_expect() {}
+  // As receive(), from that lane; 0 when there is none. Costs a system call: only while pulls run.
+  virtual std::size_t bulk_receive(FrameHandler&, std::size_t) { return 0; }
+  // To sleep on beside descriptor(); -1 when there is none.
+  virtual int bulk_descriptor() const { return -1; }
+  // Whether receive() would find something: the cheapest possible look, for poll loops.
+  virtual bool pending() const = 0;
+  // A descriptor that polls readable when frames wait; the same for the life of the link. POLLERR says that
+  // the interface went down or away: call refresh(), which also makes poll() sleep again. A forked child must
+  // not touch the link.
+  virtual int descriptor() const = 0;
+  virtual NicId nic() const = 0;
+  virtual std::uint32_t mtu() const = 0;  // as last read by refresh()
+  // Reads interface state again: false while the interface is down, without carrier or gone. What is down or
+  // unplugged may come back, what is gone does not. Cheap enough for once a second. When the MTU has grown
+  // the receive ring is made anew, and frames that wait in it are lost.
+  virtual bool refresh() = 0;
+  virtual const LinkCounters& counters() const = 0;
+};
+
+// What a packet link is opened for.
+struct PacketLinkOptions {
+  std::string interface = {};  // name
+  std::uint8_t endpoint = 0;   // only frames for this endpoint id pass the filter ...
+  bool board_frames = true;    // ... and, if set, HOST_QUERY, HOST_REPLY, RAW discovery, and CONNECT requests
+                               // to any endpoint id of the board (so that closed ones can be refused)
+  bool bulk = true;              // a lane of its own for pull replies, opened by bulk_expect()
+  bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
+  std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
+  std::uint32_t ring_bytes = 32U << 20;
+  std::uint32_t batch = 32;  // frames per send call
+};
+
+// Opens AF_PACKET with a memory-mapped receive ring. Failures name the remedy (missing CAP_NET_RAW, no such
+// interface). An interface that is down is opened with a warning: it works when it comes up.
+Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options);
+
+}  // namespace omx::link

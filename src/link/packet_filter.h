@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The classic BPF program that lets only one endpoint's frames into its packet socket. It runs in the kernel,
+// once per socket and frame, so frames for other endpoints cost neither a ring slot nor a wake-up.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace omx::link {
+
+inline constexpr std::size_t kFilterLines = 23;
+using FilterProgram = std::array<sock_filter, kFilterLines>;
+
+// Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only.
+enum class Lane : std::uint8_t { all, eager, bulk };
+
+struct FilterRule {
+  std::uint8_t endpoint = 0;
+  bool board_frames = true;  // as in PacketLinkOptions
+  bool all_frames = false;
+  Lane lane = Lane::all;
+};
+
+// Frames for other hosts and own outgoing copies never pass, whatever the rule.
+FilterProgram packet_filter_build(const FilterRule& rule);
+
+// Attaches to a socket; returns 0 or errno. Attach before the socket is bound to a protocol, or frames of
+// other endpoints may already wait in it.
+int packet_filter_attach(int fd, const FilterProgram& program);
+
+}  // namespace omx::link

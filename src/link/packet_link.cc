@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames through AF_PACKET: the link that works on every Linux with any Ethernet interface.
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if_arp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "link/bulk_lane.h"
+#include "link/interface_state.h"
+#include "link/interfaces.h"
+#include "link/link.h"
+#include "link/packet_filter.h"
+#include "link/packet_ring.h"
+#include "link/tx_batch.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+namespace {
+
+constexpr int kNoPermission = 7;  // MX_NO_PERM
+constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
+constexpr int kNoResources = 15;  // MX_NO_RESOURCES
+constexpr int kFailure = 2;       // MX_FAILURE
+
+// Frames in flight between us and the NIC; a frame of 64 KiB is charged as about 70 KiB.
+constexpr int kSocketBuffer = 8 << 20;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class PacketLink final : public Link {
+ public:
+  PacketLink(Descriptor fd, const PacketLinkOptions& options, const InterfaceState& state)
+      : options_(options), state_(state), fd_(std::move(fd)), batch_(options.batch, counters_) {}
+
+  int map_ring() {
+    // A smaller ring is better than none: memory in large pieces may be scarce.
+    int error = ENOMEM;
+    for (std::uint32_t slots = options_.ring_frames; error == ENOMEM; slots /= 2) {
+      error = ring_.map(fd_.get(), ring_geometry(state_.mtu, slots, options_.ring_bytes));
+      if (slots <= kRingMinSlots) break;
+    }
+    return error;
+  }
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    return batch_.begin(fd_.get(), max_segments);
+  }
+  void frame_commit() override { batch_.commit(); }
+  void flush() override { batch_.flush(fd_.get()); }
+
+  std::size_t receive(FrameHandler& handler, std::size_t budget) override;
+  void bulk_expect() override;
+  std::size_t bulk_receive(FrameHandler& handler, std::size_t budget) override {
+    return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
+  }
+  int bulk_descriptor() const override { return bulk_.descriptor(); }
+  bool pending() const override { return ring_.mapped() && ring_.front(); }
+  int descriptor() const override { return fd_.get(); }
+  NicId nic() const override { return state_.nic; }
+  std::uint32_t mtu() const override { return state_.mtu; }
+  bool refresh() override;
+  const LinkCounters& counters() const override { return counters_; }
+
+ private:
+  void ring_fit();
+
+  PacketLinkOptions options_;
+  InterfaceState state_;
+  LinkCounters counters_;
+  Descriptor fd_;
+  PacketRing ring_;
+  TxBatch batch_;
+  BulkLane bulk_;
+  bool bulk_tried_ = false;
+};
+
+std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
+  if (!ring_.mapped()) return 0;
+  std::size_t frames = 0;
+  for (std::size_t slot = 0; slot < budget; slot++) {
+    const tpacket2_hdr* header = ring_.front();
+    if (!header) break;
+    ring_.prefetch_next();
+    if (header->tp_snaplen == header->tp_len) {
+      counters_.bytes_received += header->tp_len;
+      frames++;
+      handler.on_frame({PacketRing::frame_of(header), header->tp_len});
+    } else {
+      counters_.frames_ignored++;  // cut to the slot: the MTU grew, and refresh() has not seen it yet
+    }
+    ring_.advance();
+  }
+  if (frames > 0) {
+    counters_.frames_received += frames;
+    counters_.receive_batches++;
+  }
+  return frames;
+}
+
+void PacketLink::bulk_expect() {
+  if (bulk_tried_) return;
+  bulk_tried_ = true;
+  if (options_.all_frames || !options_.bulk || !bulk_.open(state_.index, options_.endpoint, state_.mtu)) return;
+  // Both sockets take pull replies until this; the engine drops what comes twice.
+  packet_filter_attach(fd_.get(), packet_filter_build({options_.endpoint, options_.board_frames, false, Lane::eager}));
+}
+
+// Larger frames need larger slots. Frames that wait in the old ring are lost; the protocol recovers.
+void PacketLink::ring_fit() {
+  const RingGeometry wanted = ring_geometry(state_.mtu, options_.ring_frames, options_.ring_bytes);
+  if (ring_.mapped() && wanted.slot_bytes <= ring_.geometry().slot_bytes) return;
+  const bool was_mapped = ring_.mapped();
+  int error = ring_.release(fd_.get());
+  if (!error) error = map_ring();
+  if (error && was_mapped) {
+    log(LogLevel::error,
+        "{}: no memory for a receive ring for MTU {}: {}; nothing is received until it can be had",
+        options_.interface, state_.mtu, std::strerror(error));
+  }
+}
+
+bool PacketLink::refresh() {
+  tpacket_stats statistics{};
+  socklen_t length = sizeof statistics;
+  // Reading sets them to zero.
+  if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0) {
+    counters_.ring_drops += statistics.tp_drops;
+  }
+  // An outage leaves an error behind that would wake every poll() at once: reading clears it.
+  int pending = 0;
+  length = sizeof pending;
+  ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &pending, &length);
+
+  InterfaceState now;
+  if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
+    state_.up = state_.running = false;
+    return false;
+  }
+  state_ = now;
+  ring_fit();
+  bulk_.fit(state_.mtu);
+  bulk_.clear_error();
+  return state_.up && state_.running && ring_.mapped();
+}
+
+Failure socket_failure(const std::string& interface, int error) {
+  if (error == EPERM || error == EACCES) {
+    return {
+        kNoPermission,
+        fmt::format("opening a packet socket on {} needs CAP_NET_RAW: run as root, or give the program the "
+                    "capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run "
+                    "--cap-add NET_RAW)",
+                    interface)};
+  }
+  if (error == EAFNOSUPPORT) {
+    return {kFailure, "this kernel has no packet sockets: it needs CONFIG_PACKET (modprobe af_packet)"};
+  }
+  const bool limit = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+  return {limit ? kNoResources : kFailure,
+          fmt::format("cannot open a packet socket on {}: {}{}", interface, std::strerror(error),
+                      error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "")};
+}
+
+Failure no_interface_failure(const std::string& interface) {
+  std::string names;
+  for (const Interface& other : interfaces_list()) {
+    if (!names.empty()) names += ", ";
+    names += other.name;
+  }
+  return {kBoardUnknown,
+          fmt::format("no interface {}; there are: {}", interface, names.empty() ? "none" : names)};
+}
+
+void socket_buffer_enlarge(int fd, int option_force, int option) {
+  const int bytes = kSocketBuffer;
+  // FORCE passes the system's limit (net.core.wmem_max) but needs CAP_NET_ADMIN.
+  if (::setsockopt(fd, SOL_SOCKET, option_force, &bytes, sizeof bytes) == 0) return;
+  ::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
+}
+
+// 0 or errno.
+int socket_bind(int fd, std::uint32_t index) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(wire::kEthertype);
+  address.sll_ifindex = static_cast<int>(index);
+  return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options) {
+  const std::string& name = options.interface;
+  // Protocol 0: nothing arrives before filter and ring are in place and the socket is bound.
+  Descriptor fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.get() < 0) return tl::unexpected(socket_failure(name, errno));
+
+  InterfaceState state;
+  int error = interface_state_by_name(fd.get(), name, state);
+  if (error == ENODEV || error == ENXIO) return tl::unexpected(no_interface_failure(name));
+  if (error)
+    return fail(kFailure, fmt::format("cannot read the state of {}: {}", name, std::strerror(error)));
+  if (state.hardware_type != ARPHRD_ETHER && state.hardware_type != ARPHRD_LOOPBACK) {
+    return fail(kBoardUnknown,
+                fmt::format("{} is not an Ethernet interface (hardware type {}): choose another with "
+                            "OMX_INTERFACES",
+                            name, state.hardware_type));
+  }
+  if (!state.up) {
+    log(LogLevel::warn, "{} is down, nothing can be sent or received: ip link set {} up", name, name);
+  }
+
+  const int one = 1;
+  // Kernels before 4.20 do not have it; there the filter does the same.
+  ::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one);
+  // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
+  // and are dropped, not queued, when the driver's ring is full.
+  socket_buffer_enlarge(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF);
+  socket_buffer_enlarge(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF);
+
+  error = packet_filter_attach(
+      fd.get(), packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
+  if (error)
+    return fail(kNoResources,
+                fmt::format("{}: cannot attach the socket filter: {}", name, std::strerror(error)));
+  error = PacketRing::prepare(fd.get());
+  if (error)
+    return fail(kFailure, fmt::format("{}: the kernel has no TPACKET_V2: {}", name, std::strerror(error)));
+
+  const int raw = fd.get();
+  auto link = std::make_unique<PacketLink>(std::move(fd), options, state);
+  error = link->map_ring();
+  if (error) {
+    return fail(kNoResources,
+                fmt::format("{}: no memory for a receive ring of {} frames: {}; lower OMX_RING_FRAMES "
+                            "or close other endpoints",
+                            name, kRingMinSlots, std::strerror(error)));
+  }
+  error = socket_bind(raw, state.index);
+  if (error) return fail(kFailure, fmt::format("cannot bind to {}: {}", name, std::strerror(error)));
+  link->refresh();  // clears the error that a bind to an interface that is down leaves behind
+  return std::unique_ptr<Link>(std::move(link));
+}
+
+}  // namespace omx::link

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/tx_batch.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+namespace omx::link {
+
+namespace {
+
+// Patience with a full queue, per flush. One try takes about a microsecond; what does not leave within some
+// tens of them is dropped, and the protocol's retransmission slows down the sender.
+constexpr int kQueueFullTries = 64;
+
+// A lone frame up to this size is made contiguous first. Copying 2 KiB and send() took 1.28 us where
+// sendmsg() with two pieces took 1.38 us, 1.73 against 1.79 us at 4 KiB, nothing gained at 9 KB (veth,
+// Linux 6.18). In a batch, sendmmsg() reads a message structure for each frame anyway.
+constexpr std::size_t kContiguousBytes = 4096;
+
+// Room for frames of many pieces without breaking every batch.
+constexpr std::uint32_t kPiecesPerFrame = 4;
+
+std::size_t message_bytes(const msghdr& message) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < message.msg_iovlen; i++) bytes += message.msg_iov[i].iov_len;
+  return bytes;
+}
+
+void gather(const msghdr& message, std::byte* out) {
+  for (std::size_t i = 0; i < message.msg_iovlen; i++) {
+    const iovec& piece = message.msg_iov[i];
+    if (piece.iov_len > 0) std::memcpy(out, piece.iov_base, piece.iov_len);
+    out += piece.iov_len;
+  }
+}
+
+}  // namespace
+
+TxBatch::TxBatch(std::uint32_t frames, LinkCounters& counters)
+    : capacity_(std::max(frames, 1U)),
+      pieces_capacity_(capacity_ * kPiecesPerFrame + 2 * (kMaxSegments + 1)),
+      counters_(counters),
+      frames_(new wire::TxFrame[capacity_]),
+      pieces_(new iovec[pieces_capacity_]),
+      contiguous_(new std::byte[kContiguousBytes]),
+      messages_(new mmsghdr[capacity_]()) {}
+
+wire::TxFrame& TxBatch::begin(int fd, std::uint32_t max_segments) {
+  assert(max_segments <= kMaxSegments);
+  if (count_ == capacity_ || pieces_used_ + 1 + max_segments > pieces_capacity_) flush(fd);
+  wire::TxFrame& frame = frames_[count_];
+  frame.header_length = 0;
+  frame.segment_count = 0;
+  frame.segments = &pieces_[pieces_used_ + 1];
+  return frame;
+}
+
+void TxBatch::commit() {
+  assert(count_ < capacity_);
+  wire::TxFrame& frame = frames_[count_];
+  assert(frame.header_length >= wire::kHeadBytes);
+  assert(frame.header_length <= wire::kHeaderCapacity);
+  iovec* pieces = &pieces_[pieces_used_];
+  pieces[0] = iovec{frame.header, frame.header_length};
+  msghdr& message = messages_[count_].msg_hdr;
+  message.msg_iov = pieces;
+  message.msg_iovlen = 1 + frame.segment_count;
+  const std::size_t length = message_bytes(message);
+  if (length < wire::kMinFrame) {
+    // Gathered behind the header, and padded with zeros.
+    msghdr payload = message;
+    payload.msg_iov++;
+    payload.msg_iovlen--;
+    gather(payload, frame.header + frame.header_length);
+    std::memset(frame.header + length, 0, wire::kMinFrame - length);
+    pieces[0].iov_len = wire::kMinFrame;
+    message.msg_iovlen = 1;
+  }
+  pieces_used_ += static_cast<std::uint32_t>(message.msg_iovlen);
+  count_++;
+}
+
+int TxBatch::send_from(int fd, std::uint32_t first) {
+  counters_.send_calls++;
+  if (count_ - first > 1) {
+    return ::sendmmsg(fd, &messages_[first], count_ - first, MSG_DONTWAIT);
+  }
+  const msghdr& message = messages_[first].msg_hdr;
+  const std::byte* start = static_cast<const std::byte*>(message.msg_iov->iov_base);
+  const std::size_t length = message_bytes(message);
+  if (message.msg_iovlen > 1) {
+    if (length > kContiguousBytes) return ::sendmsg(fd, &message, MSG_DONTWAIT) < 0 ? -1 : 1;
+    gather(message, contiguous_.get());
+    start = contiguous_.get();
+  }
+  return ::send(fd, start, length, MSG_DONTWAIT) < 0 ? -1 : 1;
+}
+
+void TxBatch::count_sent(std::uint32_t first, std::uint32_t count) {
+  counters_.frames_sent += count;
+  for (std::uint32_t i = first; i < first + count; i++) {
+    counters_.bytes_sent += message_bytes(messages_[i].msg_hdr);
+  }
+}
+
+void TxBatch::flush(int fd) {
+  std::uint32_t done = 0;
+  int tries = kQueueFullTries;
+  bool down_seen = false;
+  while (done < count_) {
+    const int sent = send_from(fd, done);
+    if (sent > 0) {
+      count_sent(done, static_cast<std::uint32_t>(sent));
+      done += static_cast<std::uint32_t>(sent);
+      continue;
+    }
+    std::uint32_t dropped = 1;  // a frame that is too long or whose memory is gone: only this one
+    switch (errno) {
+      case EINTR:
+        continue;
+      case EAGAIN:   // socket buffer full
+      case ENOBUFS:  // transmit queue full
+        if (--tries > 0) {
+          ::sched_yield();
+          continue;
+        }
+        dropped = count_ - done;
+        break;
+      case ENETDOWN:
+        // May be the memory of an outage that is over: the kernel reports it once.
+        if (!down_seen) {
+          down_seen = true;
+          continue;
+        }
+        [[fallthrough]];
+      case ENXIO:
+      case ENODEV:
+        dropped = count_ - done;
+        break;
+      default:
+        break;
+    }
+    counters_.send_errors += dropped;
+    done += dropped;
+  }
+  count_ = 0;
+  pieces_used_ = 0;
+}
+
+}  // namespace omx::link

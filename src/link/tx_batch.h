@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames on their way to a packet socket: collected in slots, sent with one system call. All memory is taken
+// at construction.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "link/link.h"
+#include "wire/frame_io.h"
+
+namespace omx::link {
+
+// Payload pieces of one frame. The kernel's limit is 1024 pieces.
+inline constexpr std::uint32_t kMaxSegments = 512;
+
+class TxBatch {
+ public:
+  // `counters` must outlive the batch. `frames` is the size of a batch, at least 1.
+  TxBatch(std::uint32_t frames, LinkCounters& counters);
+
+  wire::TxFrame& begin(int fd, std::uint32_t max_segments);
+  void commit();
+  void flush(int fd);
+  std::uint32_t queued() const { return count_; }
+
+ private:
+  // Frames of the batch from `first` on that one system call took, or -1 with errno.
+  int send_from(int fd, std::uint32_t first);
+  void count_sent(std::uint32_t first, std::uint32_t count);
+
+  std::uint32_t capacity_;
+  std::uint32_t pieces_capacity_;
+  std::uint32_t count_ = 0;        // frames committed
+  std::uint32_t pieces_used_ = 0;  // of committed frames
+  LinkCounters& counters_;
+  std::unique_ptr<wire::TxFrame[]> frames_;
+  std::unique_ptr<iovec[]> pieces_;  // per frame: its header, then its segments
+  std::unique_ptr<std::byte[]> contiguous_;
+  std::unique_ptr<mmsghdr[]> messages_;
+};
+
+}  // namespace omx::link

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/interfaces.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "test_network.h"
+
+namespace omx::link {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A recorded /sys, written file by file.
+class interfaces_sysfs : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "omx-sysfs-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+    fs::create_directories(net());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path net() const { return root_ / "class" / "net"; }
+  void write(const fs::path& path, const std::string& text) const {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << text << '\n';
+  }
+  fs::path add(const std::string& name, int index, const std::string& mac, const std::string& flags) const {
+    const fs::path directory = net() / name;
+    write(directory / "ifindex", std::to_string(index));
+    write(directory / "iflink", std::to_string(index));
+    write(directory / "address", mac);
+    write(directory / "mtu", "1500");
+    write(directory / "flags", flags);
+    write(directory / "carrier", "1");
+    write(directory / "type", "1");
+    return directory;
+  }
+  // A network card with its PCI directory beside.
+  fs::path add_card(const std::string& name, int index, const std::string& mac, const std::string& pci,
+                    const std::string& driver) const {
+    const fs::path directory = add(name, index, mac, "0x1003");
+    const fs::path device = root_ / "devices" / pci;
+    write(device / "numa_node", "1");
+    fs::create_directory_symlink("../../bus/pci/drivers/" + driver, device / "driver");
+    fs::create_directory_symlink("../../bus/pci", device / "subsystem");
+    fs::create_directory_symlink(device, directory / "device");
+    return directory;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(interfaces_sysfs, list__a_card) {
+  const fs::path card = add_card("enp59s0f0", 2, "00:60:dd:47:c4:75", "0000:3b:00.0", "ixgbe");
+  write(card / "mtu", "9000");
+  write(card / "speed", "10000");
+  const auto list = interfaces_list(root_.string());
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].name, "enp59s0f0");
+  EXPECT_EQ(list[0].index, 2U);
+  EXPECT_EQ(list[0].nic, 0x0060dd47c475ULL);
+  EXPECT_EQ(list[0].mtu, 9000U);
+  EXPECT_TRUE(list[0].up);
+  EXPECT_TRUE(list[0].running);
+  EXPECT_TRUE(list[0].ethernet);
+  EXPECT_FALSE(list[0].loopback);
+  EXPECT_FALSE(list[0].virtual_kind);
+  EXPECT_EQ(list[0].kind, "physical");
+  EXPECT_EQ(list[0].driver, "ixgbe");
+  EXPECT_EQ(list[0].speed_mbps, 10000);
+  EXPECT_EQ(list[0].numa_node, 1);
+  EXPECT_EQ(list[0].pci_address, "0000:3b:00.0");
+}
+
+TEST_F(interfaces_sysfs, list__kinds) {
+  write(add("lo", 1, "00:00:00:00:00:00", "0x9") / "type", "772");
+  write(add("br0", 3, "02:00:00:00:00:03", "0x1003") / "bridge" / "bridge_id", "x");
+  const fs::path tun = add("tun0", 4, "", "0x1091");
+  write(tun / "tun_flags", "0x1001");
+  write(tun / "type", "65534");
+  write(add("bond0", 5, "02:00:00:00:00:05", "0x1403") / "bonding" / "mode", "x");
+  write(add("eth0.5", 6, "02:00:00:00:00:06", "0x1003") / "uevent", "INTERFACE=eth0.5\nDEVTYPE=vlan");
+  write(add("veth1", 7, "02:00:00:00:00:07", "0x1003") / "iflink", "9");
+  const fs::path stacked = add("odd0", 8, "02:00:00:00:00:08", "0x1003");
+  write(stacked / "iflink", "2");
+  write(stacked / "lower_eth0", "");
+  add("dummy0", 10, "02:00:00:00:00:0a", "0x83");
+  write(net() / "bonding_masters", "bond0");  // a file beside the directories
+  std::vector<std::string> kinds;
+  for (const Interface& i : interfaces_list(root_.string())) {
+    kinds.push_back(i.name + " " + i.kind);
+    EXPECT_TRUE(i.virtual_kind) << i.name;
+  }
+  EXPECT_THAT(kinds, ElementsAre("lo loopback", "br0 bridge", "tun0 tun", "bond0 bond", "eth0.5 vlan",
+                                 "veth1 veth", "odd0 virtual", "dummy0 virtual"));
+}
+
+TEST_F(interfaces_sysfs, list__down_port_and_master) {
+  const fs::path card = add_card("eth0", 2, "00:60:dd:47:c4:75", "0000:3b:00.0", "ixgbe");
+  write(card / "flags", "0x1002");
+  write(card / "speed", "-1");
+  fs::create_directory_symlink("../br0", card / "master");
+  const auto list = interfaces_list(root_.string());
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_FALSE(list[0].up);
+  EXPECT_FALSE(list[0].running);
+  EXPECT_EQ(list[0].speed_mbps, -1);
+  EXPECT_EQ(list[0].master, "br0");
+}
+
+TEST_F(interfaces_sysfs, list__ordered_by_index_and_empty_tree) {
+  EXPECT_TRUE(interfaces_list(root_.string()).empty());
+  EXPECT_TRUE(interfaces_list("/nonexistent").empty());
+  add("eth9", 2, "02:00:00:00:00:02", "0x1003");
+  add("eth0", 11, "02:00:00:00:00:0b", "0x1003");
+  add("eth1", 3, "02:00:00:00:00:03", "0x1003");
+  std::vector<std::string> names;
+  for (const Interface& i : interfaces_list(root_.string())) names.push_back(i.name);
+  EXPECT_THAT(names, ElementsAre("eth9", "eth1", "eth0"));
+}
+
+class interfaces_live : public CableTest {};
+
+TEST_F(interfaces_live, list__this_namespace_and_not_that_of_sys) {
+  ip("link add br0 type bridge");
+  ip("link set v1 mtu 9000 master br0");
+  std::vector<std::string> names;
+  for (const Interface& i : interfaces_list()) {
+    names.push_back(i.name);
+    if (i.name == "lo") {
+      EXPECT_TRUE(i.loopback);
+      EXPECT_EQ(i.kind, "loopback");
+    } else if (i.name == "br0") {
+      EXPECT_EQ(i.kind, "bridge");
+      EXPECT_TRUE(i.ethernet);
+      EXPECT_FALSE(i.up);
+    } else if (i.name == "v1") {
+      EXPECT_EQ(i.kind, "veth");
+      EXPECT_EQ(i.driver, "veth");
+      EXPECT_EQ(i.master, "br0");
+      EXPECT_EQ(i.mtu, 9000U);
+      EXPECT_EQ(i.nic, nic_of("v1"));
+      EXPECT_TRUE(i.up);
+      EXPECT_TRUE(i.running);
+      EXPECT_TRUE(i.virtual_kind);
+    }
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"lo", "v0", "v1", "br0"}));
+}
+
+Interface make(const std::string& name, const std::string& kind) {
+  static std::uint32_t index = 0;
+  Interface i;
+  i.name = name;
+  i.index = ++index;
+  i.up = i.running = true;
+  i.kind = kind;
+  i.loopback = kind == "loopback";
+  i.ethernet = kind != "loopback" && kind != "tun";
+  i.virtual_kind = kind != "physical";
+  return i;
+}
+
+std::vector<std::string> taken(const std::vector<Interface>& all, const std::string& wanted) {
+  std::vector<std::string> names;
+  const auto choices = interfaces_choose(all, wanted);
+  EXPECT_TRUE(choices);
+  if (!choices) return names;
+  EXPECT_EQ(choices->size(), all.size());
+  for (const Choice& c : *choices) {
+    EXPECT_FALSE(c.reason.empty()) << c.interface.name;
+    if (c.taken) names.push_back(c.interface.name);
+  }
+  return names;
+}
+
+std::string reason(const std::vector<Interface>& all, const std::string& wanted, const std::string& name) {
+  const auto choices = interfaces_choose(all, wanted);
+  for (const Choice& c : *choices) {
+    if (c.interface.name == name) return c.reason;
+  }
+  return {};
+}
+
+TEST(interfaces_choose, default__real_ports_that_are_up) {
+  std::vector<Interface> all = {make("lo", "loopback"), make("eth0", "physical"),  make("eth1", "physical"),
+                                make("br0", "bridge"),  make("docker0", "bridge"), make("tun0", "tun"),
+                                make("vethab", "veth"), make("eth2", "physical"),  make("bond0", "bond")};
+  all[2].up = all[2].running = false;
+  all[7].master = "br0";
+  EXPECT_THAT(taken(all, ""), ElementsAre("eth0", "bond0"));
+  EXPECT_THAT(reason(all, "", "eth1"), HasSubstr("ip link set eth1 up"));
+  EXPECT_THAT(reason(all, "", "eth2"), HasSubstr("br0"));
+  EXPECT_THAT(reason(all, "", "docker0"), HasSubstr("bridge"));
+  EXPECT_THAT(reason(all, "", "vethab"), HasSubstr("physical"));
+  EXPECT_EQ(reason(all, "", "lo"), "loopback");
+}
+
+TEST(interfaces_choose, default__a_container_has_only_veth) {
+  EXPECT_THAT(taken({make("lo", "loopback"), make("eth0", "veth"), make("eth1", "macvlan")}, ""),
+              ElementsAre("eth0", "eth1"));
+}
+
+TEST(interfaces_choose, default__ports_with_carrier_first) {
+  std::vector<Interface> all = {make("eth0", "physical"), make("eth1", "physical")};
+  all[0].running = false;
+  EXPECT_THAT(taken(all, ""), ElementsAre("eth1", "eth0"));
+  EXPECT_THAT(reason(all, "", "eth0"), HasSubstr("no carrier"));
+}
+
+TEST(interfaces_choose, names__in_the_order_given) {
+  std::vector<Interface> all = {make("eth0", "physical"), make("eth1", "physical"), make("br0", "bridge"),
+                                make("tun0", "tun")};
+  all[0].up = false;
+  EXPECT_THAT(taken(all, "br0,eth0"), ElementsAre("br0", "eth0"));
+  EXPECT_THAT(taken(all, " eth1 ,, eth1,tun0"), ElementsAre("eth1"));
+  EXPECT_THAT(reason(all, "br0,eth0", "eth0"), HasSubstr("down"));
+  EXPECT_THAT(reason(all, "br0,eth0", "eth1"), HasSubstr("not in OMX_INTERFACES"));
+}
+
+TEST(interfaces_choose, all__everything_ethernet) {
+  EXPECT_THAT(taken({make("lo", "loopback"), make("eth0", "physical"), make("br0", "bridge"),
+                     make("tun0", "tun"), make("veth0", "veth")},
+                    "all"),
+              ElementsAre("eth0", "br0", "veth0"));
+}
+
+TEST(interfaces_choose, names__unknown_is_a_failure_that_names_the_others) {
+  const auto choices = interfaces_choose({make("eth0", "physical"), make("br0", "bridge")}, "eth0,eth7");
+  ASSERT_FALSE(choices);
+  EXPECT_EQ(choices.error().mx_code, 8);
+  EXPECT_THAT(choices.error().message, testing::AllOf(HasSubstr("eth7"), HasSubstr("eth0, br0")));
+}
+
+}  // namespace
+}  // namespace omx::link

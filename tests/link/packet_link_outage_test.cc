@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Interfaces that go down, come back, vanish or change under an open link.
+#include <gmock/gmock.h>
+
+#include "base/log.h"
+#include "test_network.h"
+
+namespace omx::link {
+namespace {
+
+class packet_link_outage : public CableTest {};
+
+TEST_F(packet_link_outage, down_and_up__continues) {
+  auto a = open("v0");
+  auto b = open("v1");
+  const Bytes frame = make_frame(b->nic(), a->nic(), 60);
+  ip("link set v0 down");
+  EXPECT_FALSE(a->refresh());
+  for (int i = 0; i < 3; i++) frame_queue(*a, frame);
+  a->flush();
+  EXPECT_EQ(a->counters().frames_sent, 0U);
+  EXPECT_EQ(a->counters().send_errors, 3U);
+  Collector got;
+  EXPECT_EQ(a->receive(got, 10), 0U);
+
+  ip("link set v0 up");
+  EXPECT_TRUE(becomes_true([&] { return a->refresh() && b->refresh(); }));
+  frame_send(*a, frame);
+  ASSERT_TRUE(receive_until(*b, got, 1));
+  frame_send(*b, make_frame(a->nic(), b->nic(), 60));
+  EXPECT_TRUE(receive_until(*a, got, 2));
+}
+
+TEST_F(packet_link_outage, down_and_up_unseen__the_first_frame_leaves) {
+  auto a = open("v0");
+  auto b = open("v1");
+  ip("link set v0 down");
+  ip("link set v0 up");
+  EXPECT_TRUE(becomes_true([&] { return b->refresh(); }));
+  // The socket still holds ENETDOWN; nobody called a->refresh().
+  frame_send(*a, make_frame(b->nic(), a->nic(), 60));
+  EXPECT_EQ(a->counters().send_errors, 0U);
+  Collector got;
+  EXPECT_TRUE(receive_until(*b, got, 1));
+}
+
+TEST_F(packet_link_outage, down__refresh_silences_the_descriptor) {
+  auto a = open("v0");
+  ip("link set v0 down");
+  pollfd waiting{a->descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 0), 1);
+  EXPECT_TRUE(waiting.revents & POLLERR);
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(::poll(&waiting, 1, 0), 0);
+}
+
+TEST_F(packet_link_outage, down_at_open__allowed_with_a_warning) {
+  ip("link set v0 down");
+  testing::internal::CaptureStderr();
+  auto a = open("v0");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("ip link set v0 up"));
+  auto b = open("v1");
+  EXPECT_FALSE(a->refresh());
+  ip("link set v0 up");
+  EXPECT_TRUE(becomes_true([&] { return a->refresh() && b->refresh(); }));
+  frame_send(*a, make_frame(b->nic(), a->nic(), 60));
+  Collector got;
+  EXPECT_TRUE(receive_until(*b, got, 1));
+}
+
+TEST_F(packet_link_outage, removed__no_crash) {
+  auto a = open("v0");
+  auto b = open("v1");
+  const Bytes frame = make_frame(b->nic(), a->nic(), 60);
+  ip("link del v0");
+  for (int i = 0; i < 2; i++) {
+    EXPECT_FALSE(a->refresh());
+    EXPECT_FALSE(b->refresh());
+    frame_queue(*a, frame);
+    frame_queue(*a, frame);
+    a->flush();
+    Collector got;
+    EXPECT_EQ(a->receive(got, 10), 0U);
+  }
+  EXPECT_EQ(a->counters().send_errors, 4U);
+}
+
+TEST_F(packet_link_outage, renamed__still_the_same_interface) {
+  auto a = open("v0");
+  ip("link set v0 down");
+  ip("link set v0 name other");
+  ip("link set other mtu 2000 up");
+  EXPECT_TRUE(becomes_true([&] { return a->refresh(); }));
+  EXPECT_EQ(a->mtu(), 2000U);
+}
+
+TEST_F(packet_link_outage, mtu_grows__ring_follows) {
+  auto a = open("v0");
+  auto b = open("v1");
+  const int descriptor = b->descriptor();
+  set_mtu(9000);
+  const Bytes large = make_frame(b->nic(), a->nic(), 9014);
+  // Before refresh the frame is longer than a slot: ignored, not delivered cut.
+  frame_send(*a, large);
+  Collector got;
+  EXPECT_TRUE(becomes_true([&] {
+    EXPECT_EQ(b->receive(got, 10), 0U);
+    return b->counters().frames_ignored == 1;
+  }));
+  EXPECT_TRUE(b->refresh());
+  EXPECT_EQ(b->mtu(), 9000U);
+  EXPECT_EQ(b->descriptor(), descriptor);
+  for (int i = 0; i < 100; i++) {
+    frame_send(*a, large);
+    ASSERT_TRUE(receive_until(*b, got, got.frames.size() + 1));
+    ASSERT_EQ(got.frames.back(), large);
+  }
+  EXPECT_EQ(b->counters().frames_ignored, 1U);
+  // The filter is still there.
+  frame_send(*a, make_frame(b->nic(), a->nic(), 60, 37, 9));
+  frame_send(*a, make_frame(b->nic(), a->nic(), 70, 37, 0));
+  ASSERT_TRUE(receive_until(*b, got, 101));
+  EXPECT_EQ(got.frames.back().size(), 70U);
+}
+
+TEST_F(packet_link_outage, mtu_shrinks__ring_stays) {
+  set_mtu(9000);
+  auto a = open("v0");
+  auto b = open("v1");
+  frame_send(*a, make_frame(b->nic(), a->nic(), 60));
+  set_mtu(1500);
+  EXPECT_TRUE(b->refresh());
+  EXPECT_EQ(b->mtu(), 1500U);
+  Collector got;  // the frame that waited was not lost
+  EXPECT_TRUE(receive_until(*b, got, 1));
+}
+
+}  // namespace
+}  // namespace omx::link

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A network of its own for each test: the process moves to a new network namespace, which the kernel removes
+// when the last socket in it is gone.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "link/link.h"
+
+namespace omx::link {
+
+// False with a reason when this process may not have one.
+bool network_enter(std::string& reason);
+
+// Runs `ip ARGUMENTS`; expects success.
+void ip(const std::string& arguments);
+
+NicId nic_of(const std::string& interface);
+
+// Waits for a condition that the kernel makes true soon; false after five seconds.
+template <class Condition>
+bool becomes_true(Condition condition) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    ::poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+using Bytes = std::vector<std::byte>;
+
+// A frame of `size` bytes with the head of an endpoint packet and a pattern behind it.
+Bytes make_frame(NicId dst, NicId src, std::size_t size, std::uint8_t type = 37, std::uint8_t endpoint = 0,
+                 std::uint8_t seed = 0);
+
+class Collector : public FrameHandler {
+ public:
+  void on_frame(wire::Frame frame) override { frames.emplace_back(frame.begin(), frame.end()); }
+  std::vector<Bytes> frames;
+};
+
+// Receives until `count` frames are there; false after five seconds.
+bool receive_until(Link& link, Collector& collector, std::size_t count);
+
+// Queues a whole frame: up to 320 bytes as header, longer ones with their tail as a segment.
+void frame_queue(Link& link, const Bytes& frame);
+void frame_send(Link& link, const Bytes& frame);
+
+// Two ends of a virtual cable, v0 and v1, in a namespace of the test's own. Both ends may be in one
+// namespace: frames sent on v0 arrive on v1.
+class CableTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  std::unique_ptr<Link> open(const std::string& interface, PacketLinkOptions options = {});
+  // Both ends with that MTU, up and running.
+  void set_mtu(std::uint32_t mtu);
+};
+
+}  // namespace omx::link
