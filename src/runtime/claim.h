@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Endpoint ids are claimed by binding an abstract Unix socket whose name holds the interface and the id
+// (design.md 2): the kernel lets one process hold it and frees it at any exit, kill -9 included.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/expected.h"
+
+namespace omx::runtime {
+
+// A held claim; released by destruction.
+class Claim {
+ public:
+  Claim() = default;
+  explicit Claim(int fd) : fd_(fd) {}
+  Claim(Claim&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+  Claim& operator=(Claim&& other) noexcept;
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim();
+  bool held() const { return fd_ >= 0; }
+  int descriptor() const { return fd_; }
+  // Takes the connections that claim_holder() left behind out of the queue. Now and then, by the holder.
+  void drain() const;
+
+ private:
+  int fd_ = -1;
+};
+
+struct ClaimHolder {
+  pid_t pid = 0;  // 0: held, but this process may not see by whom
+  uid_t uid = 0;
+  std::string command;  // /proc/PID/comm
+};
+
+// MX_BUSY (20) with a sentence that names the holder when another process (or this one) has it.
+Result<Claim> claim_endpoint(std::uint32_t ifindex, std::uint32_t endpoint);
+// The right to answer for the whole board (HOST_QUERY, closed endpoints): first come, taken over when the
+// holder is gone.
+Result<Claim> claim_responder(std::uint32_t ifindex);
+// As claim_endpoint, without looking for the holder: not held() when the id is busy. Failures are other
+// errors only.
+Result<Claim> claim_try(std::uint32_t ifindex, std::uint32_t endpoint);
+// The failure that claim_endpoint gives for a busy id.
+Failure claim_busy(std::uint32_t ifindex, std::uint32_t endpoint);
+// Who holds an endpoint id; nullopt when it is free. Uses the listening socket's peer credentials: needs no
+// answer from the holder.
+std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t endpoint);
+// Only whether: two system calls.
+bool claim_held(std::uint32_t ifindex, std::uint32_t endpoint);
+
+}  // namespace omx::runtime

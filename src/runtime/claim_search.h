@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The slow way to find a claim's holder, for when its queue of connections is full: the socket's inode from
+// /proc/net/unix, then the process that has it open.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+
+namespace omx::runtime {
+
+// 0 when this process may not see it.
+pid_t claim_search(const std::string& abstract_name);
+
+// Calls `visit` with each open descriptor of the process, as its number and what its link says
+// ("socket:[123]",
+// "/memfd:name (deleted)"), until it returns true. 0, or the errno that kept us from looking.
+int descriptors_visit(pid_t pid,
+                      const std::function<bool(const std::string& number, const std::string& target)>& visit);
+
+}  // namespace omx::runtime

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations: each takes the lock, reads the clock once, calls the engine, and hands the frames to the link.
+#include "runtime/endpoint.h"
+
+#include "protocol/partner.h"
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+namespace {
+
+using protocol::OpError;
+
+// A program that only sends still has to see acknowledgements now and then.
+constexpr unsigned kSendsPerTurn = 32;
+
+tl::unexpected<OpError> refused() {
+  return tl::unexpected(OpError::bad_request);
+}
+
+}  // namespace
+
+Endpoint::~Endpoint() = default;
+
+protocol::Partner* Endpoint::Impl::partner_of(const AddressParts& parts) {
+  if (parts.slot != slot_ || parts.partner >= engine->partner_count()) return nullptr;
+  protocol::Partner* partner = engine->partner_at(parts.partner);
+  if (!partner || partner->nic != parts.nic || partner->endpoint != parts.endpoint) return nullptr;
+  return partner;
+}
+
+Address Endpoint::address() const {
+  return address_of(impl_->engine->self(), session_);
+}
+
+// Without the lock: a partner's identity never changes.
+Address Endpoint::address_of(protocol::Partner* partner, std::uint32_t session) const {
+  return address_pack({partner->nic, partner->endpoint, session, slot_, partner->index});
+}
+
+Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                              std::uint64_t match_info, void* context, bool forgotten) {
+  if (impl_->foreign()) return refused();
+  const Operation operation(*impl_);
+  auto request = impl_->engine->connect(impl_->now, nic, endpoint, key, match_info, context, forgotten);
+  impl_->link->flush();
+  return request;
+}
+
+Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp op) {
+  if (impl_->foreign()) return refused();
+  const AddressParts parts = address_unpack(to);
+  const Operation operation(*impl_);
+  op.partner = impl_->partner_of(parts);
+  if (!op.partner) return refused();
+  op.session = parts.session;
+  auto request = impl_->engine->send(impl_->now, op);
+  impl_->link->flush();
+  if (++impl_->sends_since_turn >= kSendsPerTurn) impl_->turn();
+  return request;
+}
+
+Expected<Request*, OpError> Endpoint::receive(const protocol::ReceiveOp& op) {
+  if (impl_->foreign()) return refused();
+  Operation operation(*impl_, false);
+  if (!impl_->engine->unexpected_empty()) operation.time();
+  auto request = impl_->engine->receive(impl_->now, op);
+  impl_->link->flush();
+  return request;
+}
+
+Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
+  if (impl_->foreign()) return refused();
+  const Operation operation(*impl_);
+  return impl_->engine->cancel(request, complete);
+}
+
+void Endpoint::forget(Request* request) {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->engine->forget(request);
+}
+
+Expected<bool, OpError> Endpoint::buffered(Request* request) {
+  if (impl_->foreign()) return refused();
+  const Operation operation(*impl_);
+  impl_->turn();
+  return impl_->engine->buffered(request);
+}
+
+void Endpoint::set_timeout(Request* request, std::uint64_t ms) {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->engine->set_timeout(request, deadline_after_ms(0, ms));
+}
+
+bool Endpoint::disconnect(const Address& address) {
+  if (impl_->foreign()) return false;
+  const Operation operation(*impl_);
+  protocol::Partner* partner = impl_->partner_of(address_unpack(address));
+  if (!partner) return false;
+  impl_->engine->disconnect(impl_->now, partner);
+  impl_->link->flush();
+  return true;
+}
+
+void Endpoint::set_unexpected_handler(protocol::UnexpectedHandler handler, void* context) {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->handler_set(handler, context);
+}
+
+bool Endpoint::in_handler() const {
+  return impl_->lock.owned() && impl_->in_handler;
+}
+
+// --- completion
+// ----------------------------------------------------------------------------------------------
+
+bool Endpoint::test(Request* request, Completion& completion) {
+  if (impl_->foreign()) return false;
+  const Operation operation(*impl_, false);
+  if (!impl_->engine->done(request) || impl_->found_turn_due()) impl_->poll_turn();
+  if (!impl_->engine->done(request)) return false;
+  completion = impl_->engine->consume(request);
+  return true;
+}
+
+bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion) {
+  if (impl_->foreign()) return false;
+  const Operation operation(*impl_, false);
+  Request* request = impl_->engine->find_done(match_info, match_mask);
+  if (!request || impl_->found_turn_due()) {
+    impl_->poll_turn();
+    if (!request) request = impl_->engine->find_done(match_info, match_mask);
+  }
+  if (!request) return false;
+  completion = impl_->engine->consume(request);
+  return true;
+}
+
+Request* Endpoint::peek() {
+  if (impl_->foreign()) return nullptr;
+  const Operation operation(*impl_, false);
+  impl_->poll_turn();
+  return impl_->engine->peek_done();
+}
+
+bool Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival) {
+  if (impl_->foreign()) return false;
+  const Operation operation(*impl_, false);
+  impl_->poll_turn();
+  const auto found = impl_->engine->probe(match_info, match_mask);
+  if (found) arrival = *found;
+  return found.has_value();
+}
+
+void* Endpoint::context_of(Request* request) {
+  if (impl_->foreign()) return nullptr;
+  const Operation operation(*impl_);
+  return impl_->engine->context_of(request);
+}
+
+WaitOutcome Endpoint::wait(Request* request, std::uint64_t timeout_ms, Completion& completion) {
+  if (impl_->foreign()) return WaitOutcome::woken;
+  Want want;
+  want.kind = Want::Kind::request;
+  want.request = request;
+  want.completion = &completion;
+  return impl_->wait(want, timeout_ms);
+}
+
+WaitOutcome Endpoint::wait_any(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
+                               Completion& completion) {
+  if (impl_->foreign()) return WaitOutcome::woken;
+  Want want;
+  want.kind = Want::Kind::any;
+  want.match_info = match_info;
+  want.match_mask = match_mask;
+  want.completion = &completion;
+  return impl_->wait(want, timeout_ms);
+}
+
+WaitOutcome Endpoint::wait_peek(std::uint64_t timeout_ms, Request*& request) {
+  if (impl_->foreign()) return WaitOutcome::woken;
+  Want want;
+  want.kind = Want::Kind::peek;
+  const WaitOutcome outcome = impl_->wait(want, timeout_ms);
+  if (outcome == WaitOutcome::done) request = want.request;
+  return outcome;
+}
+
+WaitOutcome Endpoint::wait_probe(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
+                                 protocol::Arrival& arrival) {
+  if (impl_->foreign()) return WaitOutcome::woken;
+  Want want;
+  want.kind = Want::Kind::probe;
+  want.match_info = match_info;
+  want.match_mask = match_mask;
+  want.arrival = &arrival;
+  return impl_->wait(want, timeout_ms);
+}
+
+void Endpoint::wakeup() {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->wake_all();
+}
+
+void Endpoint::progress() {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->turn();
+}
+
+void Endpoint::disable_progression() {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->disable();
+}
+
+void Endpoint::reenable_progression() {
+  if (impl_->foreign()) return;
+  const Operation operation(*impl_);
+  impl_->reenable();
+}
+
+// --- facts
+// ---------------------------------------------------------------------------------------------------
+
+void* Endpoint::address_context(const Address& address) {
+  if (impl_->foreign()) return nullptr;
+  const std::lock_guard guard(impl_->lock);
+  const protocol::Partner* partner = impl_->partner_of(address_unpack(address));
+  return partner ? protocol::partner_context(partner) : nullptr;
+}
+
+bool Endpoint::set_address_context(const Address& address, void* context) {
+  if (impl_->foreign()) return false;
+  const std::lock_guard guard(impl_->lock);
+  protocol::Partner* partner = impl_->partner_of(address_unpack(address));
+  if (partner) protocol::partner_set_context(partner, context);
+  return partner != nullptr;
+}
+
+std::vector<protocol::PartnerInfo> Endpoint::partners() {
+  std::vector<protocol::PartnerInfo> infos;
+  if (impl_->foreign()) return infos;
+  const std::lock_guard guard(impl_->lock);
+  for (std::uint32_t i = 0; i < impl_->engine->partner_count(); i++) {
+    if (const protocol::Partner* partner = impl_->engine->partner_at(i))
+      infos.push_back(protocol::partner_info(partner));
+  }
+  return infos;
+}
+
+protocol::Counters Endpoint::counters() {
+  if (impl_->foreign()) return {};
+  const std::lock_guard guard(impl_->lock);
+  return impl_->segment->counters().engine;
+}
+
+link::LinkCounters Endpoint::link_counters() {
+  if (impl_->foreign()) return {};
+  const std::lock_guard guard(impl_->lock);
+  return impl_->link->counters();
+}
+
+protocol::Endpoint::Memory Endpoint::memory() {
+  if (impl_->foreign()) return {};
+  const std::lock_guard guard(impl_->lock);
+  return impl_->engine->memory();
+}
+
+std::uint32_t Endpoint::eager_max() {
+  if (impl_->foreign()) return 0;
+  const std::lock_guard guard(impl_->lock);
+  return impl_->engine->eager_max(impl_->engine->self());
+}
+
+const Settings& Endpoint::settings() const {
+  return impl_->settings();
+}
+
+}  // namespace omx::runtime

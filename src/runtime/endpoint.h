@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An open endpoint of this process: engine, link, claim, lock, and the ways to wait. Any thread may call any
+// function at any time; close() must be the last (calls blocked in wait_* return first).
+//
+// Waiting: one thread at a time drives the link (the leader), the others sleep on a condition variable, so
+// that no more than one thread per endpoint spins. The leader spins for settings.spin_us, then sleeps in
+// poll() on the link's descriptor and an eventfd until the engine's next deadline.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "link/link.h"
+#include "protocol/endpoint.h"
+#include "runtime/boards.h"
+#include "runtime/claim.h"
+#include "runtime/settings.h"
+
+namespace omx::runtime {
+
+class Process;
+class BoardResponder;
+class CounterSegment;
+
+using protocol::Completion;
+using protocol::Request;
+
+// A remote (or own) endpoint's address: 16 bytes, passed by value, self-describing so that it can be taken
+// apart without any table and a stale one is recognised (mx-api.md 2).
+struct Address {
+  std::uint64_t stuff[2] = {0, 0};
+};
+
+struct AddressParts {
+  NicId nic = 0;
+  std::uint8_t endpoint = 0;
+  std::uint32_t session = 0xFFFFFFFF;
+  std::uint32_t slot = 0;     // of the owning endpoint in this process
+  std::uint32_t partner = 0;  // index in the engine
+};
+// stuff[0] = nic (48 bits) | endpoint << 48 | slot low 8 bits << 56;
+// stuff[1] = partner (20 bits) | slot high 12 bits << 20 | session << 32: the session is in the last four
+// bytes, as in the reference.
+Address address_pack(const AddressParts& parts);
+AddressParts address_unpack(const Address& address);
+
+enum class WaitOutcome { done, timed_out, woken };
+
+inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
+
+class Endpoint {
+ public:
+  ~Endpoint();
+
+  const Board& board() const { return board_; }
+  std::uint8_t id() const { return id_; }
+  std::uint32_t session() const { return session_; }
+  std::uint32_t slot() const { return slot_; }
+  Address address() const;  // own
+
+  // --- operations: as protocol::Endpoint, with the lock taken, addresses checked, and frames flushed
+  // ----------
+  Expected<Request*, protocol::OpError> connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                                std::uint64_t match_info, void* context, bool forgotten);
+  // Sends to an address of another endpoint object or a never valid one: bad_request.
+  Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp op);
+  Expected<Request*, protocol::OpError> receive(const protocol::ReceiveOp& op);
+  Expected<bool, protocol::OpError> cancel(Request* request, bool complete = false);
+  void forget(Request* request);
+  Expected<bool, protocol::OpError> buffered(Request* request);
+  void set_timeout(Request* request,
+                   std::uint64_t ms);  // kForever: no limit; nullptr: default of later requests
+  bool disconnect(const Address& address);
+  void set_unexpected_handler(protocol::UnexpectedHandler handler, void* context);
+  bool in_handler() const;  // called from the unexpected handler of this endpoint, on this thread
+
+  // --- completion ------------------------------------------------------------------------------------------
+  // Each makes progress first. On success the request is consumed.
+  bool test(Request* request, Completion& completion);
+  bool test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion);
+  Request* peek();
+  bool probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival);
+  void* context_of(Request* request);
+
+  WaitOutcome wait(Request* request, std::uint64_t timeout_ms, Completion& completion);
+  WaitOutcome wait_any(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
+                       Completion& completion);
+  WaitOutcome wait_peek(std::uint64_t timeout_ms, Request*& request);
+  WaitOutcome wait_probe(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
+                         protocol::Arrival& arrival);
+  // All threads now waiting on this endpoint return `woken`. No effect on later waits.
+  void wakeup();
+
+  void progress();
+  // While disabled no frame is processed and no handler runs (disable waits for a running one); idempotent.
+  void disable_progression();
+  void reenable_progression();
+
+  // --- facts -----------------------------------------------------------------------------------------------
+  Address address_of(protocol::Partner* partner, std::uint32_t session) const;
+  void* address_context(const Address& address);
+  bool set_address_context(const Address& address, void* context);
+  std::vector<protocol::PartnerInfo> partners();
+  protocol::Counters counters();
+  link::LinkCounters link_counters();
+  protocol::Endpoint::Memory memory();
+  std::uint32_t eager_max();
+  const Settings& settings() const;
+
+  class Impl;  // endpoint_impl.h
+
+ private:
+  friend class Process;
+  Endpoint() = default;
+  Board board_;
+  std::uint8_t id_ = 0;
+  std::uint32_t session_ = 0;
+  std::uint32_t slot_ = 0;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace omx::runtime

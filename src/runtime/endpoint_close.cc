@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How an endpoint begins and ends.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+namespace {
+constexpr int kMxNoResources = 15;
+}  // namespace
+
+Result<void> Endpoint::Impl::claim_take(Claim claim) {
+  claim_ = std::move(claim);
+  segment = CounterSegment::create(board_.interface.index, id_);
+  event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (!segment) return fail(kMxNoResources, "no memory for the counters of an endpoint");
+  if (event_ < 0)
+    return fail(kMxNoResources, fmt::format("no eventfd for an endpoint: {}", std::strerror(errno)));
+  return {};
+}
+
+Result<void> Endpoint::Impl::link_open(PeerTable& peers) {
+  link::PacketLinkOptions options;
+  options.interface = board_.interface.name;
+  options.endpoint = id_;
+  options.ring_frames = settings_.ring_frames;
+  options.ring_bytes = settings_.ring_bytes;
+  auto opened = link::packet_link_open(options);
+  if (!opened) return tl::unexpected(opened.error());
+  link = std::move(*opened);
+  responder_.emplace(board_, settings_.endpoints_max, peers, *link);
+  return {};
+}
+
+Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
+  engine = std::make_unique<protocol::Endpoint>(config, *link, segment->counters().engine);
+  return {};
+}
+
+Endpoint::Impl::~Impl() {
+  engine.reset();  // before what it sends through and counts in
+  if (event_ >= 0) ::close(event_);
+}
+
+void Endpoint::Impl::close_begin() {
+  Parker left;
+  lock.lock();
+  closing_ = true;
+  closer_ = &left;
+  wake_all();
+  while (!waiters_.empty()) {
+    lock.unlock();
+    left.park(protocol::kNever);
+    lock.lock();
+  }
+  closer_ = nullptr;
+  disabled_ = false;
+  now = clock.read();
+  engine->flush_acks(now);
+  link->flush();
+  lock.unlock();
+  // Those are short calls.
+  while (pins_.load(std::memory_order_acquire) > 0) ::sched_yield();
+}
+
+bool Endpoint::Impl::close_drive(TimeNs patience) {
+  const std::lock_guard guard(lock);
+  now = clock.read();
+  if (turn() || engine->drained()) return engine->drained();
+  const TimeNs until = std::min(now + patience, engine->next_deadline());
+  sleep(until);
+  return engine->drained();
+}
+
+void Endpoint::Impl::close_end() {
+  const std::lock_guard guard(lock);
+  now = clock.read();
+  engine->flush_acks(now);
+  link->flush();
+  log_partners();
+}
+
+}  // namespace omx::runtime

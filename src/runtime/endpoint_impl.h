@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Inside an open endpoint. Everything here is guarded by `lock` unless a comment says otherwise.
+//   endpoint.cc           operations        endpoint_progress.cc  turns of the engine, once-per-second work
+//   endpoint_wait.cc      waiting threads   endpoint_close.cc     the end
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "base/list.h"
+#include "runtime/board_responder.h"
+#include "runtime/clock.h"
+#include "runtime/counters_shared.h"
+#include "runtime/endpoint.h"
+#include "runtime/endpoint_lock.h"
+#include "runtime/fork_guard.h"
+
+namespace omx::runtime {
+
+// What a thread waits for, and where it finds it.
+struct Want {
+  enum class Kind { request, any, peek, probe };
+  Kind kind = Kind::request;
+  Request* request = nullptr;  // request: which; peek: the answer
+  std::uint64_t match_info = 0, match_mask = 0;
+  Completion* completion = nullptr;
+  protocol::Arrival* arrival = nullptr;
+};
+
+// A thread inside wait_*, on its stack.
+struct Waiter {
+  explicit Waiter(Want& w) : want(w) {}
+  Want& want;
+  Parker parker;
+  ListHook hook;
+};
+
+class Endpoint::Impl final : public link::FrameHandler {
+ public:
+  Impl(const Board& board, std::uint8_t id, std::uint32_t slot, const Settings& settings)
+      : board_(board), id_(id), slot_(slot), settings_(settings) {}
+  ~Impl() override;
+
+  // --- endpoint_close.cc: setting up, in this order ---
+  Result<void> claim_take(Claim claim);
+  Result<void> link_open(PeerTable& peers);
+  Result<void> engine_start(const protocol::Config& config);
+
+  // --- endpoint_progress.cc ---
+  // One turn of the engine; true when frames came. Nothing happens inside the handler or while disabled.
+  bool turn();
+  // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
+  bool poll_turn() {
+    if (!poll_due()) return false;
+    now = clock.now();
+    return turn();
+  }
+  bool poll_due() {
+    // Several looks for one lock and unlock: a frame is seen sooner.
+    for (unsigned look = 0; look < kLooks; look++) {
+      if (link->pending()) return true;
+    }
+    return engine->pulls_running() || (++idle_polls_ & kClockEvery) == 0;
+  }
+  // For calls that found what they look for without a turn: whether one is due all the same.
+  bool found_turn_due() { return (++found_ & kTurnEvery) == 0; }
+  // For a thread that only helps: does nothing when the endpoint is in use.
+  void turn_if_free();
+  void on_frame(wire::Frame frame) override;
+  void disable();
+  void reenable();
+  void handler_set(protocol::UnexpectedHandler handler, void* context);
+
+  // --- endpoint_wait.cc ---
+  WaitOutcome wait(Want& want, std::uint64_t timeout_ms);
+  bool take(Want& want);
+  void wake_all();
+  // After an operation: wakes the threads that it concerns. Costs one comparison when none waits.
+  void wake_others(const Waiter* self = nullptr) {
+    if (!waiters_.empty()) wake_concerned(self);
+  }
+
+  // --- endpoint_close.cc ---
+  // Sends waiters home and waits until nobody is inside any more. Lock not held.
+  void close_begin();
+  // Drives the engine for a moment (at most `patience`); true when nothing is left to be acknowledged.
+  bool close_drive(TimeNs patience);
+  void close_end();
+
+  // A thread of another part of the process is about to use the endpoint without owning it; close_begin waits
+  // for it.
+  void pin() { pins_.fetch_add(1, std::memory_order_acq_rel); }
+  void unpin() { pins_.fetch_sub(1, std::memory_order_acq_rel); }
+
+  // The address's partner, or nullptr when it is not an address of this endpoint.
+  protocol::Partner* partner_of(const AddressParts& parts);
+  const Settings& settings() const { return settings_; }
+  // This process is a forked child of the one that opened the endpoint.
+  bool foreign() const { return fork_generation() != generation_; }
+
+  EndpointLock lock;
+  RecentClock clock;
+  TimeNs now = 0;  // of the operation or turn that runs; never goes back
+  std::unique_ptr<CounterSegment> segment;
+  std::unique_ptr<link::Link> link;
+  std::unique_ptr<protocol::Endpoint> engine;
+  bool in_handler = false;
+  unsigned sends_since_turn = 0;
+
+ private:
+  static protocol::HandlerAction handler_entry(void* context, const protocol::Arrival& arrival);
+  void frame_dispatch(wire::Frame frame);
+  void check();
+  void check_link();
+  void log_partners();
+
+  bool satisfied(const Want& want);
+  void wake_concerned(const Waiter* self);
+  void kick();
+  WaitOutcome lead(Waiter& self, TimeNs deadline, std::uint64_t generation);
+  std::optional<WaitOutcome> follow(Waiter& self, TimeNs deadline, std::uint64_t generation);
+  bool sleep(TimeNs deadline);
+  bool dismissed(std::uint64_t generation) const { return closing_ || wake_generation_ != generation; }
+
+  Board board_;
+  std::uint8_t id_;
+  std::uint32_t slot_;
+  const Settings& settings_;
+  unsigned generation_ = fork_generation();
+  Claim claim_;
+  std::optional<BoardResponder> responder_;
+
+  protocol::UnexpectedHandler handler_ = nullptr;
+  void* handler_context_ = nullptr;
+  bool disabled_ = false;
+  std::vector<std::vector<std::byte>>
+      deferred_;  // frames of the batch in which the handler disabled progression
+
+  // A look at the clock costs as much as ten at the ring.
+  static constexpr unsigned kClockEvery = 15, kTurnEvery = 7;  // masks
+  static constexpr unsigned kLooks = 8;
+  unsigned idle_polls_ = 0;
+  unsigned found_ = 0;
+  TimeNs next_check_ = 0;
+  bool link_up_ = true;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
+
+  // Waiting. The first in the list leads next when the leader leaves.
+  List<Waiter, &Waiter::hook> waiters_;
+  Waiter* leader_ = nullptr;
+  int event_ = -1;         // eventfd that ends the leader's sleep
+  bool sleeping_ = false;  // the leader, in poll()
+  bool kicked_ = false;    // event_ was written since it fell asleep
+  TimeNs sleep_until_ = 0;
+  TimeNs link_quiet_until_ = 0;  // the link's descriptor reported an error: not polled until then
+  std::uint64_t wake_generation_ = 0;
+  std::uint64_t events_seen_ = 0;  // completions and arrivals that waiters were told of
+  bool closing_ = false;
+  std::atomic<unsigned> pins_{0};
+  Parker* closer_ = nullptr;  // unparked when the last waiter has left
+};
+
+// An operation: the lock, and one look at the clock. Inside the handler the time stands still, as the
+// engine's must not go back when the handler returns.
+class Operation {
+ public:
+  // `timed` false: the operation needs no time, or reads the clock itself.
+  explicit Operation(Endpoint::Impl& impl, bool timed = true) : impl_(impl) {
+    impl_.lock.lock();
+    if (timed) time();
+  }
+  void time() {
+    if (impl_.lock.depth() == 1) impl_.now = impl_.clock.now();
+  }
+  ~Operation() {
+    if (impl_.lock.depth() == 1) impl_.wake_others();
+    impl_.lock.unlock();
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+ private:
+  Endpoint::Impl& impl_;
+};
+
+}  // namespace omx::runtime

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The endpoint's lock. Recursive, because the unexpected handler runs with it held and may call the endpoint
+// again. One atomic exchange to take and one to release when nobody else wants it.
+//
+// A thread that polls takes and releases it without pause; a futex sleeper would hardly ever find it free. So
+// threads that want it are counted, spin before they sleep, and the poller makes way (give_way) when there
+// are any.
+#pragma once
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cassert>
+#include <cstdint>
+
+#include "runtime/futex.h"
+
+namespace omx::runtime {
+
+class EndpointLock {
+ public:
+  void lock() {
+    const std::uintptr_t self = current_thread();
+    if (owner_.load(std::memory_order_relaxed) != self) {
+      std::uint32_t expected = kFree;
+      if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+                                         std::memory_order_relaxed))
+        lock_slow();
+      owner_.store(self, std::memory_order_relaxed);
+    }
+    depth_++;
+  }
+
+  bool try_lock() {
+    const std::uintptr_t self = current_thread();
+    if (owner_.load(std::memory_order_relaxed) != self) {
+      std::uint32_t expected = kFree;
+      if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+                                         std::memory_order_relaxed))
+        return false;
+      owner_.store(self, std::memory_order_relaxed);
+    }
+    depth_++;
+    return true;
+  }
+
+  void unlock() {
+    assert(owned() && depth_ > 0);
+    if (--depth_ > 0) return;
+    owner_.store(0, std::memory_order_relaxed);
+    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithSleepers) futex_wake(word_, 1);
+  }
+
+  // By this thread. Only this thread writes its own number into owner_, so a relaxed look is enough.
+  bool owned() const { return owner_.load(std::memory_order_relaxed) == current_thread(); }
+  // How often the owner has taken it.
+  unsigned depth() const { return depth_; }
+
+  // Between two turns of a poll loop, not held: lets those who want the lock have it.
+  void give_way() {
+    if (wanted_.load(std::memory_order_relaxed) == 0) return;
+    // Long enough for a spinning thread to see it free; a sleeping one needs the processor.
+    for (int i = 0; i < 32 && wanted_.load(std::memory_order_relaxed) > 0; i++) cpu_relax();
+    if (wanted_.load(std::memory_order_relaxed) > 0) ::sched_yield();
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = 0, kHeld = 1, kHeldWithSleepers = 2;
+
+  static std::uintptr_t current_thread() { return static_cast<std::uintptr_t>(::pthread_self()); }
+
+  __attribute__((noinline)) void lock_slow() {
+    wanted_.fetch_add(1, std::memory_order_relaxed);
+    for (int i = 0; i < 200; i++) {
+      std::uint32_t expected = kFree;
+      if (word_.load(std::memory_order_relaxed) == kFree &&
+          word_.compare_exchange_weak(expected, kHeld, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+        wanted_.fetch_sub(1, std::memory_order_relaxed);
+        return;
+      }
+      cpu_relax();
+    }
+    while (word_.exchange(kHeldWithSleepers, std::memory_order_acquire) != kFree) {
+      futex_wait(word_, kHeldWithSleepers, protocol::kNever);
+    }
+    wanted_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  std::atomic<std::uint32_t> word_{kFree};
+  std::atomic<std::uint32_t> wanted_{0};
+  std::atomic<std::uintptr_t> owner_{0};
+  unsigned depth_ = 0;  // of the owner
+};
+
+}  // namespace omx::runtime

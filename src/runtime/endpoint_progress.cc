@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Turns of the engine: frames in, timers, frames out; and what is looked after once per second.
+#include <fmt/format.h>
+
+#include <new>
+
+#include "base/log.h"
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+namespace {
+
+// Frames per turn: enough to amortise the turn, few enough that other threads get at the lock.
+constexpr std::size_t kBudget = 64;
+constexpr TimeNs kCheckPeriod = 1000 * protocol::kMillisecond;
+constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
+
+}  // namespace
+
+bool Endpoint::Impl::turn() {
+  if (disabled_ || in_handler) return false;
+  sends_since_turn = 0;
+  std::size_t frames = link->receive(*this, kBudget);
+  if (engine->pulls_running()) {
+    link->bulk_expect();
+    frames += link->bulk_receive(*this, kBudget);
+  }
+  if (frames || now >= engine->next_deadline()) {
+    engine->progress(now);
+    link->flush();
+  }
+  if (now >= next_check_) check();
+  return frames > 0;
+}
+
+void Endpoint::Impl::turn_if_free() {
+  if (!lock.try_lock()) return;
+  if (lock.depth() == 1) {
+    now = clock.read();
+    turn();
+    wake_others();
+  }
+  lock.unlock();
+}
+
+void Endpoint::Impl::on_frame(wire::Frame frame) {
+  if (disabled_) {
+    // The handler disabled progression in the middle of a batch. Frames cannot be handed back to the link.
+    // Without memory they are lost, which the protocol makes up for.
+    try {
+      deferred_.emplace_back(frame.begin(), frame.end());
+    } catch (const std::bad_alloc&) {
+    }
+    return;
+  }
+  frame_dispatch(frame);
+}
+
+void Endpoint::Impl::frame_dispatch(wire::Frame frame) {
+  const bool ours = frame.size() >= kShortestFrame && wire::destination_endpoint(frame) == id_;
+  // The engine also counts what nobody wants.
+  if (ours || !responder_->on_frame(frame)) engine->on_frame(now, frame);
+}
+
+void Endpoint::Impl::disable() {
+  disabled_ = true;
+  // A leader that sleeps on the link's descriptor would be woken by each frame and could do nothing about it.
+  if (sleeping_) kick();
+}
+
+void Endpoint::Impl::reenable() {
+  disabled_ = false;
+  if (in_handler) return;
+  while (!deferred_.empty() && !disabled_) {
+    std::vector<std::vector<std::byte>> frames;
+    frames.swap(deferred_);
+    for (const auto& frame : frames) on_frame(frame);
+  }
+  turn();
+  if (sleeping_) kick();
+}
+
+protocol::HandlerAction Endpoint::Impl::handler_entry(void* context, const protocol::Arrival& arrival) {
+  auto* self = static_cast<Impl*>(context);
+  self->in_handler = true;
+  const protocol::HandlerAction action = self->handler_(self->handler_context_, arrival);
+  self->in_handler = false;
+  return action;
+}
+
+void Endpoint::Impl::handler_set(protocol::UnexpectedHandler handler, void* context) {
+  handler_ = handler;
+  handler_context_ = context;
+  engine->set_unexpected_handler(handler ? handler_entry : nullptr, this);
+}
+
+// Some system calls, so not in every turn.
+void Endpoint::Impl::check() {
+  next_check_ = now + kCheckPeriod;
+  check_link();
+  segment->counters().link = link->counters();
+  claim_.drain();
+  log_partners();
+}
+
+void Endpoint::Impl::check_link() {
+  const std::uint32_t mtu_before = link->mtu();
+  const bool up = link->refresh();
+  const std::string& name = board_.interface.name;
+  if (up != link_up_) {
+    link_up_ = up;
+    if (up) {
+      log(LogLevel::warn, "{} is up again", name);
+    } else {
+      log(LogLevel::warn,
+          "{} is down, has no carrier, or is gone; messages wait until it is back (ip link set dev {} up)",
+          name, name);
+    }
+  }
+  if (link->mtu() == mtu_before || link->mtu() == 0) return;
+  log(LogLevel::warn, "{}: the MTU changed from {} to {}", name, mtu_before, link->mtu());
+  engine->set_mtu(now, link->mtu());
+  link->flush();
+}
+
+void Endpoint::Impl::log_partners() {
+  if (!log_enabled(LogLevel::info)) return;
+  const std::uint32_t count = engine->partner_count();
+  logged_.resize(count);
+  for (std::uint32_t i = 0; i < count; i++) {
+    protocol::Partner* partner = engine->partner_at(i);
+    if (!partner || partner == engine->self()) continue;
+    const protocol::PartnerInfo info = protocol::partner_info(partner);
+    const auto sizes = std::pair(info.frame_agreed, info.frame_max);
+    if (info.frame_agreed == 0 || sizes == logged_[i]) continue;
+    logged_[i] = sizes;
+    log(LogLevel::info, "{} endpoint {}: frames to {} endpoint {}: {} bytes agreed (ours {}), {} proven",
+        board_.interface.name, id_, mac_format(info.nic), info.endpoint, info.frame_agreed,
+        link->mtu() + wire::kEthernetHeader, info.frame_max);
+  }
+}
+
+}  // namespace omx::runtime

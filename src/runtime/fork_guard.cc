@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/fork_guard.h"
+
+#include <pthread.h>
+
+#include <mutex>
+
+namespace omx::runtime {
+
+std::atomic<unsigned> g_forks{0};
+
+void fork_guard_install() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // On failure (no memory) a child is not recognised, which is what happens without this guard.
+    (void)::pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
+  });
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Endpoints belong to the process that opened them. A forked child shares their sockets but not their memory
+// rings, and must not disturb the parent: its copies refuse everything. The child is recognised without a
+// system call.
+#pragma once
+
+#include <atomic>
+
+namespace omx::runtime {
+
+extern std::atomic<unsigned> g_forks;  // how many fork()s lie between the first process and this one
+
+// Call once before anything may be forked.
+void fork_guard_install();
+
+inline unsigned fork_generation() {
+  return g_forks.load(std::memory_order_relaxed);
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a process shares between its endpoints: settings, boards, peer names, the open endpoints.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/boards.h"
+#include "runtime/endpoint.h"
+#include "runtime/peers.h"
+#include "runtime/settings.h"
+
+namespace omx::runtime {
+
+inline constexpr std::uint32_t kAnyBoard = 0xFFFFFFFF;
+inline constexpr std::uint32_t kAnyEndpoint = 0xFFFFFFFF;
+inline constexpr std::uint32_t kSlots = 4096;  // endpoints that a process can have open
+
+struct OpenOptions {
+  std::uint32_t board = kAnyBoard;
+  std::uint32_t endpoint = kAnyEndpoint;
+  std::uint32_t key = 0;
+  std::uint32_t context_bits = 0, context_shift = 0;
+};
+
+class Process {
+ public:
+  // Reads settings, finds boards, loads names. No privilege is needed yet. Failures: malformed configuration
+  // (MX_FAILURE... the Failure carries the MX code), no usable interface (MX_NO_DEV).
+  static Result<std::unique_ptr<Process>> create();
+  static Result<std::unique_ptr<Process>> create(const Settings& settings);
+  ~Process();  // closes what is still open
+
+  const Settings& settings() const { return settings_; }
+  const std::vector<Board>& boards() const { return boards_; }
+  PeerTable& peers() { return peers_; }
+
+  // Any endpoint: ids in the outer loop, boards in the inner one, skipping busy ones (protocol.md 15).
+  // Failures: MX_BUSY 20, MX_BOARD_UNKNOWN 8, MX_BAD_ENDPOINT 9, MX_NO_PERM 7 (names CAP_NET_RAW and the
+  // remedies), MX_NO_RESOURCES 15.
+  Result<Endpoint*> open(const OpenOptions& options);
+  // False when it is not one of ours, and inside its unexpected handler. Lingers for unacknowledged sends.
+  bool close(Endpoint* endpoint);
+  bool owns(const Endpoint* endpoint) const;
+  // nullptr when the slot is free.
+  Endpoint* endpoint_at(std::uint32_t slot) const;
+
+  // Names; nic_of also takes a MAC address, and "localhost" for the first board. A look-up that the table
+  // cannot answer asks the network (HOST_QUERY, broadcast) for at most settings.discovery_ms if this process
+  // may open a packet socket.
+  Result<NicId> nic_of(const std::string& hostname);
+  Result<std::string> name_of(NicId nic);
+  const Board* board_of(NicId nic) const;
+
+ private:
+  Process();
+  void log_setup();
+  void log_name_endpoint(const Board& board, std::uint32_t id);
+  Result<void> peers_setup();
+  Result<Endpoint*> open_claimed(const Board& board, std::uint32_t id, Claim claim,
+                                 const OpenOptions& options);
+  Result<Endpoint*> open_guarded(const Board& board, std::uint32_t id, Claim claim,
+                                 const OpenOptions& options);
+  std::optional<std::uint32_t> slot_find();
+  bool close_until(Endpoint* endpoint, std::uint64_t deadline);
+  // Gives each open endpoint that nobody uses a turn: whoever waits in here must not keep others waiting.
+  void endpoints_help();
+  Result<bool> discover(NicId nic, const std::function<bool()>& found);
+
+  Settings settings_;
+  std::vector<Board> boards_;
+  PeerTable peers_;
+  unsigned generation_ = 0;  // see fork_guard.h
+  bool named_ = false;       // the log prefix says which endpoint
+
+  std::mutex open_mutex_;     // one thread opens at a time
+  mutable std::mutex mutex_;  // open_
+  std::vector<Endpoint*> open_;
+  // The same by slot, owned here. Read without a lock: addresses are looked up in the unexpected handler.
+  std::unique_ptr<std::atomic<Endpoint*>[]> slots_;
+  std::uint32_t slot_next_ = 0;
+};
+
+}  // namespace omx::runtime

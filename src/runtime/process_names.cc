@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of NICs: the table first, then the network.
+#include <fmt/format.h>
+
+#include "runtime/peers_discovery.h"
+#include "runtime/process.h"
+#include "runtime/settings_kinds.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr int kMxHostNotFound = 28;
+
+// "localhost" and "localhost:N" are boards of ours even where the loopback interface is none.
+const Board* board_by_localhost(const std::vector<Board>& boards, std::string_view hostname) {
+  constexpr std::string_view kLocal = "localhost";
+  if (!hostname.starts_with(kLocal)) return nullptr;
+  hostname.remove_prefix(kLocal.size());
+  if (hostname.empty()) return boards.empty() ? nullptr : &boards.front();
+  if (hostname.front() != ':') return nullptr;
+  const auto number = number_parse(hostname.substr(1));
+  return number && *number < boards.size() ? &boards[*number] : nullptr;
+}
+
+std::string reason_of(const Result<bool>& asked, std::uint32_t discovery_ms) {
+  if (!asked) return fmt::format("the network could not be asked: {}", asked.error().message);
+  if (discovery_ms == 0) return "the network was not asked (OMX_DISCOVERY_MS=0)";
+  return fmt::format("no host answered within {} ms", discovery_ms);
+}
+
+}  // namespace
+
+Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
+  if (settings_.discovery_ms == 0) return false;
+  return peers_discover(boards_, settings_, peers_, {nic, found, [this] { endpoints_help(); }});
+}
+
+Result<NicId> Process::nic_of(const std::string& hostname) {
+  std::optional<Peer> peer = peers_.find(hostname);
+  if (peer) return peer->nic;
+  if (const auto nic = mac_parse(hostname)) return *nic;
+  if (const Board* board = board_by_localhost(boards_, hostname)) return board->interface.nic;
+  const auto asked = discover(kBroadcastNic, [&] {
+    peer = peers_.find(hostname);
+    return peer.has_value();
+  });
+  if (peer) return peer->nic;
+  return fail(kMxHostNotFound,
+              fmt::format("\"{}\" is not in the table of peers, and {}; name it in OMX_PEERS=\"MAC NAME\"",
+                          hostname, reason_of(asked, settings_.discovery_ms)));
+}
+
+Result<std::string> Process::name_of(NicId nic) {
+  std::optional<Peer> peer = peers_.find(nic);
+  if (peer && !peer->name.empty()) return peer->name;
+  const auto asked = discover(nic, [&] {
+    peer = peers_.find(nic);
+    return peer && !peer->name.empty();
+  });
+  if (peer) return peer->name;  // may be empty: seen on the network, but it told no name
+  return fail(kMxHostNotFound, fmt::format("{} is not in the table of peers, and {}", mac_format(nic),
+                                           reason_of(asked, settings_.discovery_ms)));
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening endpoints: which board and id, then claim, link and engine.
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "base/log.h"
+#include "runtime/endpoint_impl.h"
+#include "runtime/process.h"
+#include "wire/sizes.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr int kMxFailure = 2;
+constexpr int kMxBoardUnknown = 8;
+constexpr int kMxBadEndpoint = 9;
+constexpr int kMxNoResources = 15;
+constexpr int kMxBusy = 20;
+constexpr int kMxBadParamVal = 26;
+
+// What the fixed sizes of mxoe mode need (wire.md 5), without the Ethernet header.
+constexpr std::uint32_t kMxoeMtu = wire::kMxoeFrame - wire::kEthernetHeader;
+
+Expected<std::uint32_t, int> session_draw() {
+  std::uint32_t session = wire::kUnknownSession;
+  while (session == wire::kUnknownSession) {
+    if (::getrandom(&session, sizeof session, 0) != sizeof session && errno != EINTR)
+      return tl::unexpected<int>(errno);
+  }
+  return session;
+}
+
+Failure on_board(const Board& board, Failure failure) {
+  failure.message = fmt::format("board {} ({}): {}", board.number, board.interface.name, failure.message);
+  return failure;
+}
+
+void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t mtu) {
+  if (settings.protocol.mode != wire::Mode::mxoe || mtu >= kMxoeMtu) return;
+  log(LogLevel::warn,
+      "{}: MTU {} is less than the {} that OMX_WIRE_MODE=mxoe needs; messages of more than about {} bytes "
+      "will not arrive "
+      "(ip link set dev {} mtu 9000, on all hosts and switches)",
+      board.interface.name, mtu, kMxoeMtu, mtu - 34, board.interface.name);
+}
+
+}  // namespace
+
+// Not the slot that was freed last, so that a stale address meets another endpoint as late as possible.
+std::optional<std::uint32_t> Process::slot_find() {
+  for (std::uint32_t i = 0; i < kSlots; i++) {
+    const std::uint32_t slot = (slot_next_ + i) % kSlots;
+    if (slots_[slot].load(std::memory_order_relaxed)) continue;
+    slot_next_ = (slot + 1) % kSlots;
+    return slot;
+  }
+  return std::nullopt;
+}
+
+Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Claim claim,
+                                        const OpenOptions& options) {
+  const auto slot = slot_find();
+  if (!slot)
+    return fail(kMxNoResources,
+                fmt::format("this process has {} endpoints open, which is the limit", kSlots));
+  const auto session = session_draw();
+  if (!session)
+    return fail(kMxFailure, fmt::format("no random session number: {}", std::strerror(session.error())));
+
+  std::unique_ptr<Endpoint> endpoint(new Endpoint);
+  endpoint->board_ = board;
+  endpoint->id_ = static_cast<std::uint8_t>(id);
+  endpoint->session_ = *session;
+  endpoint->slot_ = *slot;
+  endpoint->impl_ = std::make_unique<Endpoint::Impl>(board, endpoint->id_, *slot, settings_);
+  Endpoint::Impl& impl = *endpoint->impl_;
+  if (auto r = impl.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
+  if (auto r = impl.link_open(peers_); !r) return tl::unexpected(r.error());
+
+  protocol::Config config = settings_.protocol;
+  config.nic = impl.link->nic();
+  config.mtu = impl.link->mtu();
+  config.endpoint = endpoint->id_;
+  config.key = options.key;
+  config.session = *session;
+  config.max_endpoints = settings_.endpoints_max;
+  if (options.context_bits) {
+    config.context_bits = options.context_bits;
+    config.context_shift = options.context_shift;
+  }
+  impl.engine_start(config);
+  warn_small_mtu(board, settings_, config.mtu);
+  log_name_endpoint(board, id);
+
+  Endpoint* opened = endpoint.release();
+  const std::lock_guard guard(mutex_);
+  open_.push_back(opened);
+  slots_[*slot].store(opened, std::memory_order_release);
+  return opened;
+}
+
+// No exception leaves the layer.
+Result<Endpoint*> Process::open_guarded(const Board& board, std::uint32_t id, Claim claim,
+                                        const OpenOptions& options) {
+  try {
+    return open_claimed(board, id, std::move(claim), options);
+  } catch (const std::bad_alloc&) {
+    return fail(kMxNoResources, "no memory for an endpoint");
+  }
+}
+
+Result<Endpoint*> Process::open(const OpenOptions& options) {
+  if (generation_ != fork_generation()) {
+    return fail(kMxFailure,
+                "this process was forked from one that uses Open-MX; call exec or initialise before forking");
+  }
+  if (options.board != kAnyBoard && options.board >= boards_.size()) {
+    return fail(kMxBoardUnknown,
+                fmt::format("there is no board {}; there are {} (omx info)", options.board, boards_.size()));
+  }
+  if (options.context_bits > 16 || options.context_bits + std::uint64_t{options.context_shift} > 64) {
+    return fail(kMxBadParamVal,
+                fmt::format("a context id of {} bits at bit {} does not fit: at most 16 bits, within 64",
+                            options.context_bits, options.context_shift));
+  }
+  std::uint32_t wanted = options.endpoint;
+  if (wanted == kAnyEndpoint && settings_.any_endpoint >= 0)
+    wanted = static_cast<std::uint32_t>(settings_.any_endpoint);
+  if (wanted != kAnyEndpoint && wanted >= settings_.endpoints_max) {
+    return fail(kMxBadEndpoint, fmt::format("endpoint {} is beyond the last one, {} (OMX_ENDPOINTS_MAX={})",
+                                            wanted, settings_.endpoints_max - 1, settings_.endpoints_max));
+  }
+
+  // Ids in the outer loop: endpoints spread over the boards. A board that cannot be used is left out; why
+  // is told when no other could.
+  const std::lock_guard guard(open_mutex_);
+  const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
+  const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;
+  std::vector<const Board*> candidates;
+  for (const Board& board : boards_) {
+    if (options.board == kAnyBoard || options.board == board.number) candidates.push_back(&board);
+  }
+  const Board* const first_board = candidates.front();
+  std::optional<Failure> failure;
+  for (std::uint32_t id = first; id <= last; id++) {
+    for (std::size_t i = 0; i < candidates.size();) {
+      const Board& board = *candidates[i];
+      auto claim = claim_try(board.interface.index, id);
+      if (claim && !claim->held()) {
+        i++;
+        continue;
+      }
+      auto opened =
+          claim ? open_claimed(board, id, std::move(*claim), options) : tl::unexpected(claim.error());
+      if (opened) return opened;
+      if (!failure) failure = on_board(board, opened.error());
+      candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  if (failure) return tl::unexpected(*failure);
+  if (first == last)
+    return tl::unexpected(on_board(*first_board, claim_busy(first_board->interface.index, first)));
+  return fail(kMxBusy,
+              fmt::format("all {} endpoints are in use; close some, or raise OMX_ENDPOINTS_MAX (at most 256)",
+                          settings_.endpoints_max));
+}
+
+}  // namespace omx::runtime

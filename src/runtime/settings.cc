@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "runtime/settings_table.h"
+#include "runtime/text_file.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr const char* kDefaultFile = "/etc/open-mx/open-mx.conf";
+constexpr int kMxFailure = 2;
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+// A '#' starts a comment at the line's start or after a blank, outside quotes.
+std::string_view without_comment(std::string_view line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); i++) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
+      return line.substr(0, i);
+  }
+  return line;
+}
+
+// Quotes keep blanks at the ends.
+std::string_view unquote(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+    return value.substr(1, value.size() - 2);
+  return value;
+}
+
+const Tunable* tunable_find_key(std::string_view key) {
+  for (const Tunable& tunable : tunables()) {
+    if (tunable.in_file && tunable_key(tunable) == key) return &tunable;
+  }
+  return nullptr;
+}
+
+std::string unknown_key_text(std::string_view key) {
+  std::string lower(key);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (lower.starts_with("omx_")) lower.erase(0, 4);
+  if (tunable_find_key(lower)) return fmt::format("unknown key \"{}\"; write \"{}\"", key, lower);
+  return fmt::format(
+      "unknown key \"{}\"; keys are the variables that \"omx info --settings\" lists, without OMX_ and in "
+      "lower case",
+      key);
+}
+
+Result<void> file_apply(const std::string& text, const std::string& path, Settings& settings) {
+  std::map<const Tunable*, int> seen;
+  int number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trim(without_comment(std::string_view(text).substr(at, end - at)));
+    at = end + 1;
+    number++;
+    if (line.empty()) continue;
+    const auto bad = [&](const std::string& why) {
+      return fail(kMxFailure, fmt::format("{}:{}: {}", path, number, why));
+    };
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos)
+      return bad(fmt::format("no '=' in \"{}\"; write \"key = value\"", line));
+    const std::string_view key = trim(line.substr(0, equals));
+    const std::string_view value = unquote(trim(line.substr(equals + 1)));
+    const Tunable* tunable = tunable_find_key(key);
+    if (!tunable) return bad(unknown_key_text(key));
+    const auto [entry, fresh] = seen.emplace(tunable, number);
+    if (!fresh)
+      return bad(fmt::format("\"{}\" was set in line {} already; remove one of the two", key, entry->second));
+    if (!tunable->parse(value, settings)) {
+      return bad(fmt::format("{} = \"{}\" is not accepted; give {}", key, value, tunable->accepted()));
+    }
+  }
+  return {};
+}
+
+Result<void> variable_apply(const GetEnv& getenv, const char* name, const Tunable& tunable,
+                            Settings& settings, bool& found) {
+  const char* value = getenv(name);
+  found = value != nullptr;
+  if (value && !tunable.parse(value, settings)) {
+    return fail(kMxFailure, fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it",
+                                        name, value, tunable.accepted()));
+  }
+  return {};
+}
+
+Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
+  for (const Tunable& tunable : tunables()) {
+    bool found = false;
+    if (!tunable.in_file) continue;  // OMX_CONFIG: done before
+    if (auto r = variable_apply(getenv, tunable.variable, tunable, settings, found); !r) return r;
+    if (settings.ignore_mx_env) continue;
+    std::string_view aliases = tunable.aliases;
+    while (!found && !aliases.empty()) {
+      const std::size_t space = std::min(aliases.find(' '), aliases.size());
+      const std::string alias(aliases.substr(0, space));
+      if (auto r = variable_apply(getenv, alias.c_str(), tunable, settings, found); !r) return r;
+      aliases.remove_prefix(std::min(space + 1, aliases.size()));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> settings_load(const GetEnv& getenv, const std::string& path) {
+  Settings settings;
+  const char* variable = getenv("OMX_CONFIG");
+  std::string file = path;
+  if (file.empty() && variable) file = variable;
+  const bool named = !file.empty();
+  if (!named) file = kDefaultFile;
+
+  const auto text = text_file_read(file);
+  if (text) {
+    settings.config_file = file;
+    if (auto r = file_apply(*text, file, settings); !r) return tl::unexpected(r.error());
+  } else if (named || text.error() != ENOENT) {
+    return fail(
+        kMxFailure,
+        fmt::format("cannot read the configuration file {}: {}; correct OMX_CONFIG or its permissions", file,
+                    std::strerror(text.error())));
+  }
+  if (auto r = environment_apply(getenv, settings); !r) return tl::unexpected(r.error());
+  settings.protocol.max_endpoints = settings.endpoints_max;
+  return settings;
+}
+
+Result<Settings> settings_load() {
+  return settings_load([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+std::vector<SettingRow> settings_rows(const Settings& settings) {
+  std::vector<SettingRow> rows;
+  for (const Tunable& tunable : tunables()) {
+    rows.push_back({tunable.variable, tunable.aliases, tunable.help, tunable.print(settings)});
+  }
+  return rows;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tunables: built-in defaults, then the configuration file, then the environment (OMX_* first, MX_* aliases
+// unless OMX_IGNORE_MX_ENV=1). Table of names: protocol.md 19.1 and docs. Malformed values are failures that
+// name the variable or file:line, the value, and what is accepted; unknown keys in the file too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "protocol/config.h"
+
+namespace omx::runtime {
+
+// As protocol::Config, but a peer that says nothing for a minute is given up: nobody waits the reference's
+// 500 s.
+inline protocol::Config protocol_defaults() {
+  protocol::Config config;
+  config.peer_timeout = 60'000 * protocol::kMillisecond;
+  return config;
+}
+
+struct Settings {
+  protocol::Config protocol = protocol_defaults();  // identity fields are filled when an endpoint opens
+  std::string interfaces;                           // OMX_INTERFACES: see link/interfaces.h
+  std::string peers_file;                           // OMX_PEERS_FILE; default /etc/open-mx/peers if it exists
+  std::string peers;                                // OMX_PEERS: "MAC NAME, MAC NAME"
+  std::string hostname;                             // OMX_HOSTNAME: instead of gethostname() in board names
+  bool errors_are_fatal = true;                     // OMX_FATAL_ERRORS
+  bool disable_self = false;                        // hints, see mx-clients.md 3
+  bool disable_shared = false;
+  std::int64_t any_endpoint = -1;     // OMX_ANY_ENDPOINT
+  std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX, per board, <= 256
+  std::uint32_t spin_us = 100;        // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
+  bool spin_forever = false;
+  bool wait_intr = false;                // OMX_WAITINTR
+  std::uint32_t close_linger_ms = 1000;  // OMX_CLOSE_LINGER_MS: for unacknowledged sends
+  std::uint32_t ring_frames = 1024;      // OMX_RING_FRAMES
+  std::uint32_t ring_bytes = 32U << 20;
+  std::uint32_t discovery_ms = 1000;     // OMX_DISCOVERY_MS: how long a name look-up may ask the network
+  int verbose = 0;                       // OMX_VERBOSE: 1 = info, 2 = debug lines
+  std::string verbose_prefix = "OMX: ";  // OMX_VERBOSE_PREFIX, not expanded; see verbose_prefix_expand
+  std::uint32_t abort_sleep_s = 0;  // OMX_ABORT_SLEEPS: the fatal error handler sleeps first (for a debugger)
+  bool ignore_mx_env = false;       // OMX_IGNORE_MX_ENV
+  std::string config_file;          // the file that was read; empty: none
+};
+
+using GetEnv = std::function<const char*(const char*)>;
+
+// `path` empty: OMX_CONFIG, else /etc/open-mx/open-mx.conf if it exists.
+Result<Settings> settings_load(const GetEnv& getenv, const std::string& path = "");
+Result<Settings> settings_load();
+
+// One row per tunable: for `omx info --settings` and the documentation check.
+struct SettingRow {
+  const char* variable;
+  const char* alias;  // MX_ names with spaces between them, or ""
+  const char* help;
+  std::string value;  // as in force
+};
+std::vector<SettingRow> settings_rows(const Settings& settings);
+
+// What %p %e %b %B %H in the prefix of log lines stand for. Endpoint and board are those of the first
+// endpoint that the process opened: nearly all programs have one.
+struct PrefixFacts {
+  int pid = 0;
+  std::string host;
+  std::string endpoint = "-", board = "-", board_name = "-";
+};
+// "[a-b]" behind %B or %H keeps the characters a to b (from 0). "1" stands for "OMX:%H:%p ".
+// nullopt: not a prefix (an unknown % letter, a bad range).
+std::optional<std::string> verbose_prefix_expand(const std::string& format, const PrefixFacts& facts);
+
+}  // namespace omx::runtime

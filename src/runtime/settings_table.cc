@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/settings_table.h"
+
+#include <algorithm>
+
+#include "runtime/settings_kinds.h"
+
+namespace omx::runtime {
+
+namespace {
+
+using protocol::Config;
+using S = Settings;
+
+constexpr std::uint64_t kUs = 1000;
+constexpr std::uint64_t kMs = protocol::kMillisecond;
+constexpr std::uint64_t kDayMs = 86'400'000;
+constexpr std::uint64_t kGiB = 1ULL << 30;
+
+// The reference's resends are half a second apart (protocol.md 19.3).
+constexpr std::uint64_t kResendMs = 500;
+
+struct WireMode {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "omx" && text != "mxoe") return false;
+    s.protocol.mode = text == "omx" ? wire::Mode::omx : wire::Mode::mxoe;
+    return true;
+  }
+  static std::string print(const S& s) { return s.protocol.mode == wire::Mode::omx ? "omx" : "mxoe"; }
+  static std::string accepted() { return "omx (full frames) or mxoe (the sizes of native MX)"; }
+};
+
+struct ContextIds {
+  static bool parse(std::string_view text, S& s) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string_view::npos) return false;
+    const auto bits = number_parse(text.substr(0, comma));
+    const auto shift = number_parse(text.substr(comma + 1));
+    if (!bits || !shift || *bits > 16 || *shift > 64 || *bits + *shift > 64) return false;
+    s.protocol.context_bits = static_cast<std::uint32_t>(*bits);
+    s.protocol.context_shift = static_cast<std::uint32_t>(*shift);
+    return true;
+  }
+  static std::string print(const S& s) {
+    return std::to_string(s.protocol.context_bits) + "," + std::to_string(s.protocol.context_shift);
+  }
+  static std::string accepted() { return "BITS,SHIFT with BITS at most 16 and BITS + SHIFT at most 64"; }
+};
+
+struct AnyEndpoint {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = number_parse(text);
+    if (text != "any" && (!value || *value > 255)) return false;
+    s.any_endpoint = text == "any" ? -1 : static_cast<std::int64_t>(*value);
+    return true;
+  }
+  static std::string print(const S& s) { return s.any_endpoint < 0 ? "any" : std::to_string(s.any_endpoint); }
+  static std::string accepted() { return "an endpoint number from 0 to 255, or any"; }
+};
+
+// Resends become time: ours are not evenly spaced.
+struct ResendsMax {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = number_parse(text);
+    if (!value || *value > kDayMs / kResendMs) return false;
+    s.protocol.peer_timeout = *value ? *value * kResendMs * kMs : protocol::kNever;
+    return true;
+  }
+  static std::string print(const S& s) {
+    if (s.protocol.peer_timeout == protocol::kNever) return "0";
+    return std::to_string(s.protocol.peer_timeout / (kResendMs * kMs));
+  }
+  static std::string accepted() { return number_accepted(0, kDayMs / kResendMs) + "; 0 = no limit"; }
+};
+
+struct MediumSendq {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = boolean_parse(text);
+    if (!value) return false;
+    if (!*value) s.protocol.send_buffer_bytes = 0;
+    if (*value && !s.protocol.send_buffer_bytes) s.protocol.send_buffer_bytes = Config().send_buffer_bytes;
+    return true;
+  }
+  static std::string print(const S& s) { return s.protocol.send_buffer_bytes ? "1" : "0"; }
+  static std::string accepted() { return "0 or 1"; }
+};
+
+// Board names are "HOST:N" in 80 bytes with the NUL.
+struct HostName : Text<&S::hostname> {
+  static bool parse(std::string_view text, S& s) {
+    const auto bad = [](char c) { return c <= ' ' || c == ':' || c == 0x7f; };
+    if (text.size() > 72 || std::any_of(text.begin(), text.end(), bad)) return false;
+    return Text::parse(text, s);
+  }
+  static std::string accepted() { return "a name of at most 72 characters without spaces and ':'"; }
+};
+
+struct Prefix : Text<&S::verbose_prefix> {
+  static bool parse(std::string_view text, S& s) {
+    return verbose_prefix_expand(std::string(text), {}) && Text::parse(text, s);
+  }
+  static std::string accepted() {
+    return "1, or a text with %p (process), %e (endpoint), %b (board), %B (interface), %H (host), %B[a-b], "
+           "%H[a-b]";
+  }
+};
+
+template <class Kind>
+constexpr Tunable row(const char* variable, const char* aliases, const char* help, bool in_file = true) {
+  return {variable, aliases, help, Kind::parse, Kind::print, Kind::accepted, in_file};
+}
+
+// Order matters where two rows set one field: the later row wins within one source.
+constexpr Tunable kTunables[] = {
+    // Where settings come from, and what is printed.
+    row<Text<&S::config_file>>("OMX_CONFIG", "", "configuration file instead of /etc/open-mx/open-mx.conf",
+                               false),
+    row<Boolean<&S::ignore_mx_env>>("OMX_IGNORE_MX_ENV", "", "1 = the MX_ variables have no effect"),
+    row<Number<&S::verbose, 0, 9>>("OMX_VERBOSE", "MX_VERBOSE",
+                                   "messages on stderr: 0 warnings, 1 facts, 2 debugging"),
+    row<Prefix>("OMX_VERBOSE_PREFIX", "", "text before each message; 1 = host and process"),
+    row<Boolean<&S::errors_are_fatal>>(
+        "OMX_FATAL_ERRORS", "MX_ERRORS_ARE_FATAL",
+        "1 = the initial error handler ends the process, 0 = it returns the code"),
+    row<Number<&S::abort_sleep_s, 0, 86400>>("OMX_ABORT_SLEEPS", "",
+                                             "seconds that the fatal error handler sleeps first"),
+
+    // Boards, endpoints, names.
+    row<Text<&S::interfaces>>(
+        "OMX_INTERFACES", "",
+        "interfaces to use: names with commas, or all; empty = every Ethernet interface that is up"),
+    row<HostName>("OMX_HOSTNAME", "", "host part of the names of our boards"),
+    row<Text<&S::peers_file>>("OMX_PEERS_FILE", "",
+                              "names of NICs, one MAC NAME a line; default /etc/open-mx/peers"),
+    row<Text<&S::peers>>("OMX_PEERS", "", "more names: MAC NAME, MAC NAME"),
+    row<Number<&S::discovery_ms, 0, 600000>>(
+        "OMX_DISCOVERY_MS", "", "how long a look-up may ask the network for a name; 0 = never ask"),
+    row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "endpoints per board"),
+    row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint to open where the program asks for any"),
+    row<ContextIds>("OMX_CTXIDS", "",
+                    "context id field of the match information, where the program gives none"),
+    row<Boolean<&S::disable_self>>("OMX_DISABLE_SELF", "MX_DISABLE_SELF",
+                                   "hint: no traffic of an endpoint with itself"),
+    row<Boolean<&S::disable_shared>>("OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
+                                     "hint: no traffic within the host"),
+
+    // What goes over the wire.
+    row<WireMode>("OMX_WIRE_MODE", "", "packet sizes; the same on all hosts"),
+    row<Boolean<&Config::extension>>("OMX_EXTENSION", "",
+                                     "1 = agree on frame sizes and features with peers that can"),
+    row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
+                                    "1 = CRC-32C on every frame, with peers that set it too"),
+    row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
+                                                   "larger messages go by rendezvous"),
+
+    // Reliability.
+    row<Number<&Config::zombie_max, 0, 1000000>>("OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",
+                                                 "sends that may complete before their acknowledgement"),
+    row<Number<&Config::notacked_max, 1, 8191>>(
+        "OMX_NOTACKED_MAX", "MX_IMM_ACK",
+        "messages after which an acknowledgement is sent at once, to peers without the extension"),
+    row<Number<&Config::notacked_max_extended, 1, 8191>>("OMX_NOTACKED_MAX_EXTENDED", "",
+                                                         "the same, to peers with the extension"),
+    row<ResendsMax>("OMX_RESENDS_MAX", "MX_MAX_RETRIES",
+                    "half seconds of silence after which a peer is given up"),
+    row<Duration<&Config::peer_timeout, kMs, 0, kDayMs, true>>(
+        "OMX_PEER_TIMEOUT_MS", "", "milliseconds of silence after which a peer is given up"),
+    row<Duration<&Config::ack_delay, kUs, 1, 10'000'000>>(
+        "OMX_ACK_DELAY_US", "",
+        "an acknowledgement waits so long for company, to peers without the extension"),
+    row<Duration<&Config::ack_delay_extended, kUs, 1, 10'000'000>>("OMX_ACK_DELAY_EXTENDED_US", "",
+                                                                   "the same, to peers with the extension"),
+    row<Duration<&Config::resend_delay, kMs, 1, 600'000>>(
+        "OMX_RESEND_DELAY_MS", "", "a message is sent again after so long, to peers without the extension"),
+    row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>("OMX_RESEND_DELAY_EXTENDED_MS", "",
+                                                                   "the same, to peers with the extension"),
+    row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>("OMX_RESEND_DELAY_MAX_MS", "",
+                                                              "the delay doubles up to this"),
+    row<Duration<&Config::pull_delay, kMs, 1, 600'000>>(
+        "OMX_PULL_DELAY_MS", "",
+        "missing parts of a large message are asked for again after so long, peers without the extension"),
+    row<Duration<&Config::pull_delay_extended, kMs, 1, 600'000>>("OMX_PULL_DELAY_EXTENDED_MS", "",
+                                                                 "the same, peers with the extension"),
+    row<Duration<&Config::keepalive_delay, kMs, 1, 600'000>>(
+        "OMX_KEEPALIVE_MS", "", "a silent peer that owes us something is asked after so long"),
+
+    // Memory.
+    row<Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB>>(
+        "OMX_UNEXP_BYTES", "",
+        "memory for messages that arrive before their receive is posted, per endpoint"),
+    row<Bytes<&Config::send_buffer_bytes, 0, 64 * kGiB>>(
+        "OMX_SEND_BUFFER_BYTES", "", "memory for copies of medium sends, so that they complete at once"),
+    row<MediumSendq>("OMX_MEDIUM_SENDQ", "",
+                     "0 = medium sends are not copied and complete when acknowledged"),
+    row<Number<&Config::eager_frames, 1, 65535>>(
+        "OMX_EAGER_FRAMES", "", "eager frames that one peer may have unacknowledged towards us"),
+    row<Number<&Config::pull_blocks, 1, 64>>("OMX_PULL_BLOCKS", "",
+                                             "blocks of a large message that are in flight at a time"),
+    row<Bytes<&Config::pull_window_bytes, 65536, kGiB>>(
+        "OMX_PULL_WINDOW_BYTES", "", "bytes of a large message that are in flight at a time"),
+    row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "frames that the receive ring holds"),
+    row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "limit of the receive ring's size"),
+
+    // Waiting.
+    row<Number<&S::spin_us, 0, 10'000'000>>("OMX_SPIN_US", "",
+                                            "microseconds of busy waiting before a thread sleeps"),
+    row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = never sleep"),
+    row<Boolean<&S::wait_intr>>("OMX_WAITINTR", "", "1 = a signal ends a wait as if it had timed out"),
+    row<Number<&S::close_linger_ms, 0, 600'000>>("OMX_CLOSE_LINGER_MS", "",
+                                                 "how long closing an endpoint waits for acknowledgements"),
+};
+
+}  // namespace
+
+std::span<const Tunable> tunables() {
+  return kTunables;
+}
+
+std::string tunable_key(const Tunable& tunable) {
+  std::string key = tunable.variable + 4;
+  for (char& c : key) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return key;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/claim.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "child.h"
+
+namespace omx::runtime {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// No interface has such an index; the process number keeps tests that run at the same time apart.
+const std::uint32_t kIfindex = 1'000'000'000U + static_cast<std::uint32_t>(::getpid());
+
+TEST(claim, endpoint__one_holder) {
+  auto first = claim_endpoint(kIfindex, 0);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(first->held());
+  const auto second = claim_endpoint(kIfindex, 0);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().mx_code, 20);
+  EXPECT_THAT(second.error().message, HasSubstr("this process"));
+  EXPECT_TRUE(claim_endpoint(kIfindex, 1));
+  EXPECT_TRUE(claim_endpoint(kIfindex + 1, 0));
+  *first = Claim();
+  EXPECT_TRUE(claim_endpoint(kIfindex, 0));
+}
+
+TEST(claim, endpoint__killed_holder_frees_it) {
+  Child child([] {
+    static Result<Claim> claim = claim_endpoint(kIfindex, 2);
+    return claim.has_value();
+  });
+  ASSERT_TRUE(child.ok());
+  const auto holder = claim_holder(kIfindex, 2);
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->pid, child.pid());
+  EXPECT_EQ(holder->uid, ::getuid());
+  EXPECT_EQ(holder->command, "claim_test");
+  const auto refused = claim_endpoint(kIfindex, 2);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr(std::to_string(child.pid())), HasSubstr("claim_test")));
+  child.kill();
+  EXPECT_FALSE(claim_holder(kIfindex, 2));
+  EXPECT_TRUE(claim_endpoint(kIfindex, 2));
+}
+
+// Looks are connections that nobody accepts: they must not make the holder look dead.
+TEST(claim, holder__seen_with_a_full_queue_too) {
+  Child child([] {
+    static Result<Claim> claim = claim_endpoint(kIfindex, 3);
+    return claim.has_value();
+  });
+  ASSERT_TRUE(child.ok());
+  for (int i = 0; i < 200; i++) ASSERT_TRUE(claim_held(kIfindex, 3)) << i;
+  const auto holder = claim_holder(kIfindex, 3);
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->pid, child.pid());
+}
+
+TEST(claim, drain__empties_the_queue) {
+  const auto claim = claim_endpoint(kIfindex, 4);
+  ASSERT_TRUE(claim);
+  for (int round = 0; round < 5; round++) {
+    for (int i = 0; i < 40; i++) ASSERT_EQ(claim_holder(kIfindex, 4)->uid, ::getuid());
+    claim->drain();
+  }
+}
+
+TEST(claim, holder__none) {
+  EXPECT_FALSE(claim_holder(kIfindex, 5));
+  EXPECT_FALSE(claim_held(kIfindex, 5));
+}
+
+TEST(claim, try__busy_is_no_failure) {
+  const auto held = claim_endpoint(kIfindex, 6);
+  const auto again = claim_try(kIfindex, 6);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->held());
+}
+
+TEST(claim, responder__next_one_takes_over) {
+  auto first = claim_responder(kIfindex);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(claim_responder(kIfindex));
+  EXPECT_TRUE(claim_responder(kIfindex + 1));
+  *first = Claim();
+  EXPECT_TRUE(claim_responder(kIfindex));
+}
+
+}  // namespace
+}  // namespace omx::runtime

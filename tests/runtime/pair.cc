@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "pair.h"
+
+namespace omx::runtime {
+
+Bytes pattern(std::size_t size, unsigned seed) {
+  Bytes bytes(size);
+  for (std::size_t i = 0; i < size; i++) bytes[i] = static_cast<std::byte>((i * 2654435761U + seed) >> 13);
+  return bytes;
+}
+
+Background::Background(std::function<void()> action)
+    : thread_([this, run = std::move(action)] {
+        while (!stop_) run();
+      }) {}
+
+Background::~Background() {
+  stop_ = true;
+  thread_.join();
+}
+
+Settings PairTest::settings() {
+  Settings s;
+  s.interfaces = "v0,v1";
+  s.hostname = "host";
+  s.discovery_ms = 200;
+  s.protocol.peer_timeout = 3000 * protocol::kMillisecond;
+  s.endpoints_max = s.protocol.max_endpoints = 32;
+  return s;
+}
+
+void PairTest::SetUp() {
+  CableTest::SetUp();
+  if (IsSkipped() || HasFatalFailure()) return;
+  process_ = process_create(settings());
+  ASSERT_TRUE(process_);
+  if (!opens_) return;
+  a_ = open(*process_, "v0");
+  b_ = open(*process_, "v1");
+  ASSERT_TRUE(a_ && b_);
+}
+
+std::unique_ptr<Process> PairTest::process_create(const Settings& s) {
+  auto process = Process::create(s);
+  EXPECT_TRUE(process.has_value()) << process.error().message;
+  return process ? std::move(*process) : nullptr;
+}
+
+Endpoint* PairTest::open(Process& process, const std::string& interface, std::uint32_t id,
+                         OpenOptions options) {
+  for (const Board& board : process.boards()) {
+    if (board.interface.name == interface) options.board = board.number;
+  }
+  options.endpoint = id;
+  auto endpoint = process.open(options);
+  EXPECT_TRUE(endpoint.has_value()) << endpoint.error().message;
+  return endpoint.value_or(nullptr);
+}
+
+Completion PairTest::complete(Endpoint& endpoint, Request* request) {
+  Completion completion;
+  EXPECT_TRUE(drive_until([&] { return endpoint.test(request, completion); })) << "not completed";
+  return completion;
+}
+
+Address PairTest::connect(Endpoint& from, Endpoint& to) {
+  const auto request = from.connect(to.board().interface.nic, to.id(), 0, 0, nullptr, false);
+  EXPECT_TRUE(request.has_value());
+  const Completion completion = complete(from, *request);
+  EXPECT_EQ(completion.status, Status::success);
+  EXPECT_EQ(completion.session, to.session());
+  return from.address_of(completion.partner, completion.session);
+}
+
+Status PairTest::connect_status(Endpoint& from, NicId nic, std::uint8_t endpoint, std::uint32_t key) {
+  const auto request = from.connect(nic, endpoint, key, 0, nullptr, false);
+  EXPECT_TRUE(request.has_value());
+  return complete(from, *request).status;
+}
+
+Request* PairTest::post(Endpoint& endpoint, Bytes& buffer, std::uint64_t match_info, std::uint64_t mask) {
+  const protocol::Segment segment{buffer.data(), static_cast<std::uint32_t>(buffer.size())};
+  protocol::ReceiveOp op;
+  op.segments = {&segment, 1};
+  op.match_info = match_info;
+  op.match_mask = mask;
+  op.context = buffer.data();
+  const auto request = endpoint.receive(op);
+  EXPECT_TRUE(request.has_value());
+  return request.value_or(nullptr);
+}
+
+Request* PairTest::send(Endpoint& endpoint, const Address& to, const Bytes& data, std::uint64_t match_info,
+                        bool forgotten) {
+  const protocol::Segment segment{const_cast<std::byte*>(data.data()),
+                                  static_cast<std::uint32_t>(data.size())};
+  protocol::SendOp op;
+  op.segments = {&segment, 1};
+  op.match_info = match_info;
+  op.forgotten = forgotten;
+  const auto request = endpoint.send(to, op);
+  EXPECT_TRUE(request.has_value());
+  return request.value_or(nullptr);
+}
+
+}  // namespace omx::runtime

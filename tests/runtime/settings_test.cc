@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/settings.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+
+#include "runtime/settings_table.h"
+
+namespace omx::runtime {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+using Variables = std::map<std::string, std::string>;
+
+// A configuration file that is gone with the test.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text) {
+    const int fd = ::mkstemp(path_.data());
+    EXPECT_GE(fd, 0);
+    ::close(fd);
+    std::ofstream(path_) << text;
+  }
+  ~ConfigFile() { ::unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/omx-settings-XXXXXX";
+};
+
+Result<Settings> load(const std::string& file, const Variables& variables = {}) {
+  const ConfigFile config(file);
+  auto settings = settings_load(
+      [&](const char* name) -> const char* {
+        const auto it = variables.find(name);
+        return it == variables.end() ? nullptr : it->second.c_str();
+      },
+      config.path());
+  if (!settings) {
+    // The path is not the same twice.
+    std::string& text = settings.error().message;
+    const auto at = text.find(config.path());
+    if (at != std::string::npos) text.replace(at, config.path().size(), "FILE");
+  }
+  return settings;
+}
+
+std::string error_of(const Result<Settings>& settings) {
+  EXPECT_FALSE(settings.has_value());
+  return settings ? "" : settings.error().message;
+}
+
+TEST(settings_load, defaults) {
+  const auto s = load("");
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->protocol.peer_timeout, 60'000 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.mode, wire::Mode::omx);
+  EXPECT_EQ(s->protocol.rndv_threshold, 32768U);
+  EXPECT_EQ(s->protocol.max_endpoints, 256U);
+  EXPECT_TRUE(s->errors_are_fatal);
+  EXPECT_EQ(s->any_endpoint, -1);
+  EXPECT_EQ(s->spin_us, 100U);
+  EXPECT_EQ(s->verbose_prefix, "OMX: ");
+}
+
+TEST(settings_load, file__comments_quotes_and_blanks) {
+  const auto s = load(
+      "# all of it\n"
+      "\n"
+      "  wire_mode = mxoe   # sizes of native MX\n"
+      "verbose_prefix = \"# %H \"\n"
+      "interfaces=eth0,eth1\r\n"
+      "unexp_bytes = 64M");
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->protocol.mode, wire::Mode::mxoe);
+  EXPECT_EQ(s->verbose_prefix, "# %H ");
+  EXPECT_EQ(s->interfaces, "eth0,eth1");
+  EXPECT_EQ(s->protocol.buffer_bytes, 64ULL << 20);
+}
+
+TEST(settings_load, file__no_equals_sign) {
+  EXPECT_EQ(error_of(load("# one\nwire_mode mxoe\n")),
+            "FILE:2: no '=' in \"wire_mode mxoe\"; write \"key = value\"");
+}
+
+TEST(settings_load, file__unknown_key) {
+  EXPECT_THAT(error_of(load("colour = red\n")),
+              AllOf(HasSubstr("FILE:1: unknown key \"colour\""), HasSubstr("omx info --settings")));
+}
+
+TEST(settings_load, file__name_of_the_variable_as_key) {
+  EXPECT_EQ(error_of(load("OMX_SPIN_US = 3\n")), "FILE:1: unknown key \"OMX_SPIN_US\"; write \"spin_us\"");
+}
+
+TEST(settings_load, file__key_twice) {
+  EXPECT_THAT(error_of(load("spin_us = 3\n\nspin_us = 4\n")),
+              AllOf(HasSubstr("FILE:3:"), HasSubstr("line 1")));
+}
+
+TEST(settings_load, file__bad_value_says_what_is_accepted) {
+  EXPECT_EQ(error_of(load("spin_us = soon\n")),
+            "FILE:1: spin_us = \"soon\" is not accepted; give a whole number from 0 to 10000000");
+}
+
+TEST(settings_load, file__that_was_named_but_is_not_there) {
+  const auto s = settings_load([](const char* name) -> const char* {
+    return std::string_view(name) == "OMX_CONFIG" ? "/nonexistent/omx.conf" : nullptr;
+  });
+  EXPECT_THAT(error_of(s),
+              AllOf(HasSubstr("/nonexistent/omx.conf"), HasSubstr("No such file"), HasSubstr("OMX_CONFIG")));
+  EXPECT_EQ(s.error().mx_code, 2);
+}
+
+TEST(settings_load, environment__wins_over_the_file_and_over_mx_names) {
+  const auto s = load("spin_us = 1\nnotacked_max = 2\nzombie_send = 7\n",
+                      {{"OMX_SPIN_US", "5"}, {"OMX_NOTACKED_MAX", "3"}, {"MX_IMM_ACK", "9"}});
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->spin_us, 5U);
+  EXPECT_EQ(s->protocol.notacked_max, 3U);
+  EXPECT_EQ(s->protocol.zombie_max, 7U);
+}
+
+TEST(settings_load, environment__mx_names) {
+  const auto s = load("", {{"MX_VERBOSE", "1"},
+                           {"MX_ZOMBIE", "0"},
+                           {"MX_IMM_ACK", "9"},
+                           {"MX_ERRORS_ARE_FATAL", "0"},
+                           {"MX_DISABLE_SHARED", "1"},
+                           {"MX_DISABLE_SELF", "1"},
+                           {"MX_MAX_RETRIES", "20"}});
+  ASSERT_TRUE(s) << s.error().message;
+  EXPECT_EQ(s->verbose, 1);
+  EXPECT_EQ(s->protocol.zombie_max, 0U);
+  EXPECT_EQ(s->protocol.notacked_max, 9U);
+  EXPECT_FALSE(s->errors_are_fatal);
+  EXPECT_TRUE(s->disable_shared);
+  EXPECT_TRUE(s->disable_self);
+  EXPECT_EQ(s->protocol.peer_timeout, 10'000 * protocol::kMillisecond);
+}
+
+TEST(settings_load, environment__first_mx_name_wins) {
+  const auto s = load("", {{"MX_ZOMBIE_SEND", "3"}, {"MX_ZOMBIE", "4"}});
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->protocol.zombie_max, 3U);
+}
+
+TEST(settings_load, environment__mx_names_ignored) {
+  for (const bool in_file : {true, false}) {
+    Variables variables = {{"MX_VERBOSE", "loud"}};
+    if (!in_file) variables["OMX_IGNORE_MX_ENV"] = "1";
+    const auto s = load(in_file ? "ignore_mx_env = yes" : "", variables);
+    ASSERT_TRUE(s) << s.error().message;
+    EXPECT_EQ(s->verbose, 0);
+  }
+}
+
+TEST(settings_load, environment__malformed_names_the_variable) {
+  EXPECT_EQ(error_of(load("", {{"OMX_CHECKSUM", "maybe"}})),
+            "OMX_CHECKSUM=\"maybe\" in the environment is not accepted; give 0 or 1, or unset it");
+  EXPECT_THAT(error_of(load("", {{"MX_ZOMBIE", "-1"}})), HasSubstr("MX_ZOMBIE=\"-1\""));
+}
+
+// Each of these kinds refuses what is beside it, and takes what is in it.
+TEST(settings_load, values) {
+  const std::vector<std::array<std::string, 3>> good = {
+      {"OMX_WIRE_MODE", "mxoe", "mxoe"},      {"OMX_CTXIDS", "4,60", "4,60"},
+      {"OMX_ANY_ENDPOINT", "255", "255"},     {"OMX_ANY_ENDPOINT", "any", "any"},
+      {"OMX_RNDV_THRESHOLD", "8k", "8192"},   {"OMX_UNEXP_BYTES", "1G", "1073741824"},
+      {"OMX_PEER_TIMEOUT_MS", "0", "0"},      {"OMX_PEER_TIMEOUT_MS", "250", "250"},
+      {"OMX_RESENDS_MAX", "1000", "1000"},    {"OMX_RESENDS_MAX", "0", "0"},
+      {"OMX_MEDIUM_SENDQ", "0", "0"},         {"OMX_HOSTNAME", "node7", "node7"},
+      {"OMX_VERBOSE_PREFIX", "%p%%", "%p%%"}, {"OMX_EXTENSION", "off", "0"},
+      {"OMX_ACK_DELAY_US", "7", "7"},         {"OMX_INTERFACES", "", ""},
+      {"OMX_ENDPOINTS_MAX", "256", "256"},    {"OMX_WAITSPIN", "true", "1"},
+  };
+  for (const auto& [variable, text, printed] : good) {
+    const auto s = load("", {{variable, text}});
+    ASSERT_TRUE(s) << variable << ": " << s.error().message;
+    for (const SettingRow& row : settings_rows(*s)) {
+      if (row.variable == variable) {
+        EXPECT_EQ(row.value, printed) << variable;
+      }
+    }
+  }
+  const std::vector<std::array<std::string, 2>> bad = {
+      {"OMX_WIRE_MODE", "OMX"},
+      {"OMX_CTXIDS", "4"},
+      {"OMX_CTXIDS", "17,0"},
+      {"OMX_CTXIDS", "16,49"},
+      {"OMX_CTXIDS", "1,x"},
+      {"OMX_ANY_ENDPOINT", "256"},
+      {"OMX_ANY_ENDPOINT", "-1"},
+      {"OMX_RNDV_THRESHOLD", "127"},
+      {"OMX_RNDV_THRESHOLD", "8q"},
+      {"OMX_UNEXP_BYTES", "k"},
+      {"OMX_UNEXP_BYTES", "99999999999999G"},
+      {"OMX_PEER_TIMEOUT_MS", "1s"},
+      {"OMX_RESENDS_MAX", "many"},
+      {"OMX_MEDIUM_SENDQ", "2"},
+      {"OMX_HOSTNAME", "a:b"},
+      {"OMX_HOSTNAME", "a b"},
+      {"OMX_VERBOSE_PREFIX", "%x"},
+      {"OMX_EXTENSION", ""},
+      {"OMX_SPIN_US", " 3"},
+      {"OMX_ENDPOINTS_MAX", "257"},
+      {"OMX_SPIN_US", "99999999999999999999"},
+  };
+  for (const auto& [variable, text] : bad) {
+    EXPECT_THAT(error_of(load("", {{variable, text}})), HasSubstr(fmt::format("{}=\"{}\"", variable, text)));
+  }
+}
+
+TEST(settings_load, peer_timeout__wins_over_resends) {
+  const auto s = load("", {{"OMX_PEER_TIMEOUT_MS", "300"}, {"OMX_RESENDS_MAX", "1000"}});
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->protocol.peer_timeout, 300 * protocol::kMillisecond);
+}
+
+TEST(settings_load, resends__infinite) {
+  const auto s = load("resends_max = 0");
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->protocol.peer_timeout, protocol::kNever);
+}
+
+TEST(settings_load, endpoints_max__reaches_the_engine) {
+  const auto s = load("endpoints_max = 32");
+  ASSERT_TRUE(s);
+  EXPECT_EQ(s->protocol.max_endpoints, 32U);
+}
+
+// What is printed can be read again and means the same: the table's rows agree with themselves.
+TEST(settings_rows, every_value_is_accepted_in_a_file) {
+  const auto s = load("");
+  ASSERT_TRUE(s);
+  const auto rows = settings_rows(*s);
+  ASSERT_EQ(rows.size(), tunables().size());
+  for (std::size_t i = 0; i < rows.size(); i++) {
+    Settings again;
+    EXPECT_TRUE(tunables()[i].parse(rows[i].value, again)) << rows[i].variable;
+    EXPECT_EQ(tunables()[i].print(again), rows[i].value) << rows[i].variable;
+    EXPECT_NE(std::string(rows[i].help), "");
+    EXPECT_TRUE(std::string_view(rows[i].variable).starts_with("OMX_"));
+    EXPECT_NE(tunables()[i].accepted(), "");
+  }
+}
+
+}  // namespace
+}  // namespace omx::runtime
