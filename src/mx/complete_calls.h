@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion, for both interfaces (mx-api.md 4.5, protocol.md 11 and 12). Arguments are those of
+// myriexpress.h.
+#pragma once
+
+#include "mx/internal.h"
+
+namespace omx::mx {
+
+// What the status of a finished request says. A failure is shown to the error handler, whose answer counts if
+// it is a code that a status can have.
+template <class Api>
+int completion_code(Call& call, const Completion& completion) {
+  const Code code = code_of_status(completion.status);
+  if (code == OMX_SUCCESS) [[likely]]
+    return code;
+  const char* const kind = completion.kind == protocol::RequestKind::send      ? "send"
+                           : completion.kind == protocol::RequestKind::receive ? "receive"
+                                                                               : "connect";
+  const int answer = code == OMX_MESSAGE_TRUNCATED ? call.fail(code, "{} truncated to {} of {} bytes", kind,
+                                                               completion.xfer_length, completion.msg_length)
+                                                   : call.fail(code, "{} failed: {}", kind, code_text(code));
+  return mx_status_of_code(answer) < 0 ? code : answer;
+}
+
+template <class Api>
+void completion_report(Call& call, const Completion& completion, typename Api::Status* status) {
+  const int code = completion_code<Api>(call, completion);
+  if (!status) return;
+  Api::set_code(*status, code);
+  Address source;  // a receive that was cancelled has none
+  if (completion.partner) source = call.endpoint().address_of(completion.partner, completion.session);
+  Api::source(*status) = address_out<typename Api::Address>(source);
+  status->match_info = completion.match_info;
+  status->msg_length = completion.msg_length;
+  status->xfer_length = completion.xfer_length;
+  status->context = completion.context;
+}
+
+// A call on one request: `body(call, Request*)`.
+template <class Api, class Body>
+typename Api::Return request_call(const char* function, typename Api::Endpoint ep,
+                                  typename Api::Request* request, Body&& body) {
+  return endpoint_call<typename Api::Return>(function, ep, [&](Call& call) -> int {
+    if (!request || !*request) return call.fail(OMX_BAD_REQUEST, "no request");
+    return body(call, request_in(*request));
+  });
+}
+
+// A call that looks for something by match information: `body(call)`.
+template <class Api, class Body>
+typename Api::Return match_call(const char* function, typename Api::Endpoint ep, std::uint64_t info,
+                                std::uint64_t mask, std::uint32_t* result, Body&& body) {
+  return endpoint_call<typename Api::Return>(function, ep, [&](Call& call) -> int {
+    if (!result) return call.fail_null("result");
+    *result = 0;
+    if (info & ~mask) return call.fail(OMX_BAD_MATCH_MASK);
+    return body(call);
+  });
+}
+
+template <class Api>
+typename Api::Return test(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
+                          typename Api::Status* status, std::uint32_t* result) {
+  return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
+    if (!result) return call.fail_null("result");
+    *result = 0;
+    Completion completion;
+    if (!call.endpoint().test(r, completion)) return OMX_SUCCESS;
+    *request = nullptr;
+    completion_report<Api>(call, completion, status);
+    *result = 1;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return wait(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
+                          std::uint32_t timeout, typename Api::Status* status, std::uint32_t* result) {
+  return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
+    if (!result) return call.fail_null("result");
+    *result = 0;
+    Completion completion;
+    if (call.endpoint().wait(r, Api::timeout_ms(timeout), completion) != runtime::WaitOutcome::done)
+      return OMX_SUCCESS;
+    *request = nullptr;
+    completion_report<Api>(call, completion, status);
+    *result = 1;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return test_any(const char* function, typename Api::Endpoint ep, std::uint64_t info,
+                              std::uint64_t mask, typename Api::Status* status, std::uint32_t* result) {
+  return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
+    Completion completion;
+    if (!call.endpoint().test_any(info, mask, completion)) return OMX_SUCCESS;
+    completion_report<Api>(call, completion, status);
+    *result = 1;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return wait_any(const char* function, typename Api::Endpoint ep, std::uint32_t timeout,
+                              std::uint64_t info, std::uint64_t mask, typename Api::Status* status,
+                              std::uint32_t* result) {
+  return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
+    Completion completion;
+    if (call.endpoint().wait_any(info, mask, Api::timeout_ms(timeout), completion) !=
+        runtime::WaitOutcome::done)
+      return OMX_SUCCESS;
+    completion_report<Api>(call, completion, status);
+    *result = 1;
+    return OMX_SUCCESS;
+  });
+}
+
+// `find(endpoint)` returns the request or nullptr.
+template <class Api, class Find>
+typename Api::Return peek(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
+                          std::uint32_t* result, Find&& find) {
+  return endpoint_call<typename Api::Return>(function, ep, [&](Call& call) -> int {
+    if (!request) return call.fail_null("request");
+    if (!result) return call.fail_null("result");
+    Request* const found = find(call.endpoint());
+    *result = found != nullptr;
+    if (found) *request = request_out<typename Api::Request>(found);
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return ipeek(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
+                           std::uint32_t* result) {
+  return peek<Api>(function, ep, request, result, [](runtime::Endpoint& e) { return e.peek(); });
+}
+
+template <class Api>
+typename Api::Return wait_peek(const char* function, typename Api::Endpoint ep, std::uint32_t timeout,
+                               typename Api::Request* request, std::uint32_t* result) {
+  return peek<Api>(function, ep, request, result, [timeout](runtime::Endpoint& e) {
+    Request* found = nullptr;
+    return e.wait_peek(Api::timeout_ms(timeout), found) == runtime::WaitOutcome::done ? found : nullptr;
+  });
+}
+
+// `find(endpoint, arrival)` says whether it found a message.
+template <class Api, class Find>
+typename Api::Return probe(const char* function, typename Api::Endpoint ep, std::uint64_t info,
+                           std::uint64_t mask, typename Api::Status* status, std::uint32_t* result,
+                           Find&& find) {
+  return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
+    protocol::Arrival arrival;
+    if (!find(call.endpoint(), arrival)) return OMX_SUCCESS;
+    *result = 1;
+    if (!status) return OMX_SUCCESS;
+    Api::set_code(*status, OMX_SUCCESS);
+    Api::source(*status) =
+        address_out<typename Api::Address>(call.endpoint().address_of(arrival.partner, arrival.session));
+    status->match_info = arrival.match_info;
+    status->msg_length = arrival.msg_length;
+    status->xfer_length = arrival.msg_length;  // MPICH reads the count here (mx-clients.md 12)
+    status->context = nullptr;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return iprobe(const char* function, typename Api::Endpoint ep, std::uint64_t info,
+                            std::uint64_t mask, typename Api::Status* status, std::uint32_t* result) {
+  return probe<Api>(
+      function, ep, info, mask, status, result,
+      [=](runtime::Endpoint& e, protocol::Arrival& arrival) { return e.probe(info, mask, arrival); });
+}
+
+template <class Api>
+typename Api::Return wait_probe(const char* function, typename Api::Endpoint ep, std::uint32_t timeout,
+                                std::uint64_t info, std::uint64_t mask, typename Api::Status* status,
+                                std::uint32_t* result) {
+  return probe<Api>(
+      function, ep, info, mask, status, result, [=](runtime::Endpoint& e, protocol::Arrival& arrival) {
+        return e.wait_probe(info, mask, Api::timeout_ms(timeout), arrival) == runtime::WaitOutcome::done;
+      });
+}
+
+template <class Api>
+typename Api::Return cancel(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
+                            std::uint32_t* result, bool complete) {
+  // Before anything can fail: Open MPI reads it even after an error (mx-clients.md 9).
+  if (result) *result = 0;
+  return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
+    if (!result) return call.fail_null("result");
+    const auto cancelled = call.endpoint().cancel(r, complete);
+    if (!cancelled) return call.fail(OMX_BAD_REQUEST, "a send cannot be cancelled");
+    if (*cancelled && !complete) *request = nullptr;
+    *result = *cancelled;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return forget(const char* function, typename Api::Endpoint ep, typename Api::Request* request) {
+  return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
+    call.endpoint().forget(r);
+    *request = nullptr;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return ibuffered(const char* function, typename Api::Endpoint ep,
+                               typename Api::Request* request, std::uint32_t* result) {
+  return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
+    if (!result) return call.fail_null("result");
+    *result = 0;
+    const auto buffered = call.endpoint().buffered(r);
+    if (!buffered) return OMX_BAD_REQUEST;  // not through the handler (mx-api.md 4.5)
+    *result = *buffered;
+    return OMX_SUCCESS;
+  });
+}
+
+template <class Api>
+typename Api::Return set_request_timeout(const char* function, typename Api::Endpoint ep,
+                                         typename Api::Request request, std::uint32_t ms) {
+  return endpoint_call<typename Api::Return>(function, ep, [&](Call& call) -> int {
+    // Both interfaces' infinite values mean no limit, in both (protocol.md 11).
+    const bool infinite = ms == MX_INFINITE || ms == OMX_TIMEOUT_INFINITE;
+    call.endpoint().set_timeout(request_in(request), infinite ? runtime::kForever : ms);
+    return OMX_SUCCESS;
+  });
+}
+
+int request_context(Call& call, const Request* request, void** context);
+
+}  // namespace omx::mx

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the functions of the MX and native interfaces share: the endpoint handles, the error handler, and the
+// frame that every function runs in. The road of a call: mx_*.cc (or omx_*.cc) -> *_calls.h ->
+// runtime/endpoint.h.
+#pragma once
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <new>
+
+#include "base/expected.h"
+#include "runtime/endpoint.h"
+#include "runtime/process.h"
+
+#include "mx_internals/mx__driver_interface.h"
+#include "mx_internals/mx__fops.h"
+#include "myriexpress.h"
+#include "open-mx.h"
+
+namespace omx::mx {
+
+using protocol::Completion;
+using protocol::OpError;
+using protocol::Request;
+using runtime::Address;
+
+// The code space of both interfaces: MX return codes and, from 90 on, what only completions report.
+using Code = omx_return_t;
+
+// A handler of one of the two types, or none.
+struct ErrorHandler {
+  mx_error_handler_t mx = nullptr;
+  omx_error_handler_t native = nullptr;
+  bool set() const { return mx || native; }
+};
+
+struct Handle;
+
+// A registered unexpected handler: one of the two types.
+struct UnexpectedHandler {
+  Handle* handle = nullptr;
+  mx_unexp_handler_t mx = nullptr;
+  omx_unexp_handler_t native = nullptr;
+  void* context = nullptr;
+  UnexpectedHandler* next = nullptr;
+};
+
+// What an mx_endpoint_t or omx_endpoint_t stands for. Handles are never freed but reused, so that a thread
+// that comes back from a wait on a closed endpoint finds one that says so.
+struct Handle {
+  std::atomic<runtime::Endpoint*> endpoint{nullptr};  // nullptr: closed
+  ErrorHandler error_handler;                         // guarded by the lock of mx_errors.cc
+  // All since the endpoint was opened, as the last but one may still be running in another thread.
+  std::atomic<UnexpectedHandler*> unexpected_handlers{nullptr};
+};
+
+// --- handles.cc ---
+
+// The endpoint pointer of the interface points into a static table, one cell per runtime slot. So any pointer
+// value can be told from an open endpoint without being followed.
+Handle* handle_find(const void* endpoint);
+Handle* handle_of_slot(std::uint32_t slot);
+// Makes an open endpoint known; returns its pointer for the interface.
+void* handle_attach(runtime::Endpoint* endpoint, const ErrorHandler& error_handler);
+// Calls back for each open endpoint. They must not be closed meanwhile.
+void handles_for_each(const std::function<void(runtime::Endpoint&)>& visit);
+
+// nullptr before init and after finalize.
+runtime::Process* process();
+Result<void> process_start();
+// Closes everything. False when there was nothing to stop.
+bool process_stop();
+
+// --- mx_errors.cc ---
+
+// Gives the error to the handler in force and returns what it returns.
+int error_raise(Handle* handle, Code code, const char* text);
+// Whether that handler prints the text by itself.
+bool error_handler_prints(Handle* handle);
+// Replaces a handler (handle nullptr: that of the process); returns the previous one.
+ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler);
+mx_error_handler_t as_mx(const ErrorHandler& handler);
+omx_error_handler_t as_native(const ErrorHandler& handler);
+
+// --- mx_strings.cc ---
+
+const char* code_text(int code);
+const char* status_text(int status);
+// Code (90 to 99 included) of a completion, and its MX status; -1 when there is none.
+Code code_of_status(protocol::Status status);
+int mx_status_of_code(int code);
+
+// --- the frame of a call ---
+
+// One call of an interface function: where its errors go.
+class Call {
+ public:
+  Call(const char* function, Handle* handle, runtime::Endpoint* endpoint)
+      : function_(function), handle_(handle), endpoint_(endpoint) {}
+
+  Handle& handle() { return *handle_; }
+  runtime::Endpoint& endpoint() { return *endpoint_; }
+
+  // "function: text", at most 255 characters as the interface says (mx-api.md 5).
+  template <class... Args>
+  [[gnu::cold]] int fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
+    char text[256];
+    char* end = fmt::format_to_n(text, sizeof text - 1, "{}: ", function_).out;
+    const auto room = static_cast<std::size_t>(text + sizeof text - 1 - end);
+    *fmt::format_to_n(end, room, format, std::forward<Args>(args)...).out = '\0';
+    return error_raise(handle_, code, text);
+  }
+  int fail(Code code) { return fail(code, "{}", code_text(code)); }
+  int fail(OpError error) { return fail(static_cast<Code>(error)); }
+  int fail_null(const char* argument) { return fail(OMX_BAD_BAD_BAD, "{} is NULL", argument); }
+  // A failure of the set-up, which a person has to remedy: printed even if the program handles errors.
+  int fail_loudly(const Failure& failure);
+
+ private:
+  const char* function_;
+  Handle* handle_;
+  runtime::Endpoint* endpoint_;
+};
+
+// Runs `body(call)`. No exception of ours gets out; that of a cancelled thread must (pthread_cancel in
+// mx_wait).
+template <class Return, class Body>
+Return guarded(Call& call, Body&& body) {
+  int code;
+  try {
+    code = body(call);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    code = call.fail(OMX_NO_RESOURCES, "out of memory");
+  } catch (const std::exception& e) {
+    code = call.fail(OMX_BAD_BAD_BAD, "internal error: {}", e.what());
+  }
+  return static_cast<Return>(code);
+}
+
+// A function of an endpoint.
+template <class Return, class Body>
+Return endpoint_call(const char* function, const void* endpoint, Body&& body) {
+  Handle* handle = handle_find(endpoint);
+  runtime::Endpoint* open = handle ? handle->endpoint.load(std::memory_order_acquire) : nullptr;
+  Call call(function, open ? handle : nullptr, open);
+  if (!open) [[unlikely]]
+    return static_cast<Return>(process() ? call.fail(OMX_BAD_ENDPOINT, "not an open endpoint")
+                                         : call.fail(OMX_NOT_INITIALIZED));
+  return guarded<Return>(call, body);
+}
+
+// A function of the library.
+template <class Return, class Body>
+Return library_call(const char* function, Body&& body) {
+  Call call(function, nullptr, nullptr);
+  runtime::Process* p = process();
+  if (!p) return static_cast<Return>(call.fail(OMX_NOT_INITIALIZED));
+  return guarded<Return>(call, [&](Call& c) { return body(c, *p); });
+}
+
+// --- what differs between the two interfaces ---
+
+struct MxApi {
+  using Return = mx_return_t;
+  using Endpoint = mx_endpoint_t;
+  using Request = mx_request_t;
+  using Status = mx_status_t;
+  using Address = mx_endpoint_addr_t;
+  using Segment = mx_segment_t;
+  using Param = mx_param_t;
+  static constexpr Code kCloseInHandler = OMX_CLOSE_IN_HANDLER;
+  static std::uint64_t timeout_ms(std::uint32_t ms) { return ms == MX_INFINITE ? runtime::kForever : ms; }
+  static void* base(const Segment& s) { return s.segment_ptr; }
+  static std::uint32_t length(const Segment& s) { return s.segment_length; }
+  static void set_code(Status& status, int code) {
+    status.code = static_cast<mx_status_code_t>(mx_status_of_code(code));
+  }
+  static Address& source(Status& status) { return status.source; }
+};
+
+struct NativeApi {
+  using Return = omx_return_t;
+  using Endpoint = omx_endpoint_t;
+  using Request = omx_request_t;
+  using Status = omx_status_t;
+  using Address = omx_endpoint_addr_t;
+  using Segment = omx_seg_t;
+  using Param = omx_endpoint_param_t;
+  static constexpr Code kCloseInHandler = OMX_NOT_SUPPORTED_IN_HANDLER;
+  static std::uint64_t timeout_ms(std::uint32_t ms) {
+    return ms == OMX_TIMEOUT_INFINITE ? runtime::kForever : ms;
+  }
+  static void* base(const Segment& s) { return s.ptr; }
+  static std::uint32_t length(const Segment& s) { return s.len; }
+  static void set_code(Status& status, int code) { status.code = static_cast<omx_return_t>(code); }
+  static Address& source(Status& status) { return status.addr; }
+};
+
+template <class Out>
+Out address_out(const Address& address) {
+  Out out;
+  out.stuff[0] = address.stuff[0];
+  out.stuff[1] = address.stuff[1];
+  return out;
+}
+
+template <class In>
+Address address_in(const In& in) {
+  return Address{{in.stuff[0], in.stuff[1]}};
+}
+
+// The interface's request pointer is the engine's.
+template <class Opaque>
+Request* request_in(Opaque request) {
+  return reinterpret_cast<Request*>(request);
+}
+template <class Opaque>
+Opaque request_out(Request* request) {
+  return reinterpret_cast<Opaque>(request);
+}
+
+}  // namespace omx::mx

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mx/connect_calls.h"
+
+namespace omx::mx {
+
+namespace {
+
+constexpr NicId kNicMask = (NicId{1} << 48) - 1;
+constexpr NicId kGroupBit = NicId{1} << 40;  // of multicast addresses
+constexpr std::uint32_t kEndpointIds = 256;
+
+// The return code of a blocking connect that ended so (mx-api.md 4.4).
+Code connect_code(protocol::Status status) {
+  switch (status) {
+    case protocol::Status::success:
+      return OMX_SUCCESS;
+    case protocol::Status::bad_key:
+      return OMX_REMOTE_ENDPOINT_BAD_KEY;
+    case protocol::Status::bad_endpoint:
+      return OMX_REMOTE_ENDPOINT_BAD_ID;
+    case protocol::Status::endpoint_closed:
+    case protocol::Status::bad_session:  // the answer of an instance that is gone
+      return OMX_REMOTE_ENDPOINT_CLOSED;
+    case protocol::Status::no_resources:
+      return OMX_NO_RESOURCES;
+    default:
+      return OMX_TIMEOUT;
+  }
+}
+
+}  // namespace
+
+bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& answer) {
+  // No table limits whom one may connect to, but the id must be one that a NIC can have. 0 is the loopback
+  // device.
+  const runtime::Process* p = process();
+  const bool possible =
+      (nic & ~kNicMask) == 0 && (nic & kGroupBit) == 0 && (nic != 0 || (p && p->board_of(nic)));
+  if (!possible) {
+    answer = call.fail(OMX_NIC_NOT_FOUND, "{:#x} is not the id of a NIC", nic);
+  } else if (endpoint >= kEndpointIds) {
+    answer = call.fail(OMX_REMOTE_ENDPOINT_BAD_ID, "endpoint id {} is above {}", endpoint, kEndpointIds - 1);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_t key,
+                     std::uint64_t timeout_ms, Address& connected) {
+  runtime::Endpoint& ep = call.endpoint();
+  const auto posted = ep.connect(nic, static_cast<std::uint8_t>(endpoint), key, 0, nullptr, false);
+  if (!posted) return call.fail(posted.error());
+  Completion completion;
+  if (ep.wait(*posted, timeout_ms, completion) != runtime::WaitOutcome::done) {
+    // Closed under us: the runtime has dropped the request.
+    if (!call.handle().endpoint) return OMX_TIMEOUT;
+    const auto cancelled = ep.cancel(*posted);
+    if (cancelled && *cancelled)
+      return call.fail(OMX_TIMEOUT, "no answer from endpoint {} of {}", endpoint, mac_format(nic));
+    if (!ep.test(*posted, completion)) return call.fail(OMX_TIMEOUT);  // answered in the meantime
+  }
+  const Code code = connect_code(completion.status);
+  if (code != OMX_SUCCESS)
+    return call.fail(code, "endpoint {} of {}: {}", endpoint, mac_format(nic), code_text(code));
+  connected = ep.address_of(completion.partner, completion.session);
+  return OMX_SUCCESS;
+}
+
+int address_parts(const Address& address, std::uint64_t* nic, std::uint32_t* endpoint,
+                  std::uint32_t* session) {
+  const runtime::AddressParts parts = runtime::address_unpack(address);
+  if (nic) *nic = parts.nic;
+  if (endpoint) *endpoint = parts.endpoint;
+  if (session) *session = parts.session;
+  return OMX_SUCCESS;
+}
+
+namespace {
+
+// The endpoint that the address came from, or nullptr.
+runtime::Endpoint* address_owner(const Address& address) {
+  Handle* handle = handle_of_slot(runtime::address_unpack(address).slot);
+  return handle ? handle->endpoint.load(std::memory_order_acquire) : nullptr;
+}
+
+}  // namespace
+
+int address_context_set(Call& call, const Address& address, void* context) {
+  runtime::Endpoint* owner = address_owner(address);
+  if (!owner || !owner->set_address_context(address, context))
+    return call.fail(OMX_BAD_ENDPOINT, "the address belongs to no open endpoint");
+  return OMX_SUCCESS;
+}
+
+int address_context_get(Call& call, const Address& address, void** context) {
+  if (!context) return call.fail_null("context");
+  runtime::Endpoint* owner = address_owner(address);
+  if (!owner) return call.fail(OMX_BAD_ENDPOINT, "the address belongs to no open endpoint");
+  *context = owner->address_context(address);
+  return OMX_SUCCESS;
+}
+
+}  // namespace omx::mx
+
+using namespace omx::mx;
+
+extern "C" {
+
+mx_return_t mx_connect(mx_endpoint_t endpoint, uint64_t nic_id, uint32_t endpoint_id, uint32_t key,
+                       uint32_t timeout, mx_endpoint_addr_t* addr) {
+  return connect<MxApi>(__func__, endpoint, nic_id, endpoint_id, key, timeout, addr);
+}
+
+mx_return_t mx_iconnect(mx_endpoint_t ep, uint64_t nic_id, uint32_t eid, uint32_t key, uint64_t match_info,
+                        void* context, mx_request_t* request) {
+  return iconnect<MxApi>(__func__, ep, nic_id, eid, key, match_info, context, request);
+}
+
+mx_return_t mx_disconnect(mx_endpoint_t ep, mx_endpoint_addr_t addr) {
+  return disconnect<MxApi>(__func__, ep, addr);
+}
+
+mx_return_t mx_decompose_endpoint_addr(mx_endpoint_addr_t endpoint_addr, uint64_t* nic_id,
+                                       uint32_t* endpoint_id) {
+  return static_cast<mx_return_t>(address_parts(address_in(endpoint_addr), nic_id, endpoint_id, nullptr));
+}
+
+mx_return_t mx_decompose_endpoint_addr2(mx_endpoint_addr_t endpoint_addr, uint64_t* nic_id,
+                                        uint32_t* endpoint_id, uint32_t* session_id) {
+  return static_cast<mx_return_t>(address_parts(address_in(endpoint_addr), nic_id, endpoint_id, session_id));
+}
+
+mx_return_t mx_set_endpoint_addr_context(mx_endpoint_addr_t endpoint_addr, void* context) {
+  return library_call<mx_return_t>(__func__, [&](Call& call, omx::runtime::Process&) {
+    return address_context_set(call, address_in(endpoint_addr), context);
+  });
+}
+
+mx_return_t mx_get_endpoint_addr_context(mx_endpoint_addr_t endpoint_addr, void** context) {
+  return library_call<mx_return_t>(__func__, [&](Call& call, omx::runtime::Process&) {
+    return address_context_get(call, address_in(endpoint_addr), context);
+  });
+}
+
+}  // extern "C"

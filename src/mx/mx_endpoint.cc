@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mx/endpoint_calls.h"
+
+namespace omx::mx {
+
+namespace {
+
+// Programs try one id or board after the other, or look for an endpoint: these are answers, not accidents.
+bool is_answer(int code) {
+  return code == OMX_BUSY || code == OMX_BOARD_UNKNOWN || code == OMX_BAD_ENDPOINT;
+}
+
+}  // namespace
+
+bool open_params_context_id(Call& call, OpenParams& params, std::uint8_t bits, std::uint8_t shift,
+                            int& answer) {
+  if (bits > MX_CONTEXT_ID_BITS_MAX || bits + shift > 64) {
+    answer = call.fail(OMX_BAD_PARAM_VAL, "context id of {} bits at {}: at most {} bits, inside 64", bits,
+                       shift, MX_CONTEXT_ID_BITS_MAX);
+    return false;
+  }
+  params.options.context_bits = bits;
+  params.options.context_shift = shift;
+  return true;
+}
+
+int endpoint_open(Call& call, runtime::Process& process, const OpenParams& params, void*& endpoint) {
+  const auto opened = process.open(params.options);
+  if (!opened) {
+    const Failure& failure = opened.error();
+    return is_answer(failure.mx_code) ? call.fail(static_cast<Code>(failure.mx_code), "{}", failure.message)
+                                      : call.fail_loudly(failure);
+  }
+  endpoint = handle_attach(*opened, params.error_handler);
+  return OMX_SUCCESS;
+}
+
+int endpoint_close(Call& call, Code in_handler_code) {
+  if (call.endpoint().in_handler()) return call.fail(in_handler_code, "called from the endpoint's handler");
+  runtime::Process* p = process();
+  // Of two threads that close the same endpoint one comes too late.
+  runtime::Endpoint* mine = call.handle().endpoint.exchange(nullptr);
+  if (!mine || !p || !p->close(mine)) return call.fail(OMX_BAD_ENDPOINT, "not an open endpoint");
+  return OMX_SUCCESS;
+}
+
+protocol::HandlerAction unexpected_entry(void* context, const protocol::Arrival& arrival) {
+  const auto& handler = *static_cast<const UnexpectedHandler*>(context);
+  const runtime::Endpoint* endpoint = handler.handle->endpoint;
+  if (!endpoint) return protocol::HandlerAction::proceed;  // closing
+  const Address source = endpoint->address_of(arrival.partner, arrival.session);
+  const std::uint64_t match_info = arrival.match_info;
+  const std::uint32_t length = arrival.msg_length;
+  // The interface's type forgot that the data are not the handler's to write.
+  void* data = const_cast<std::byte*>(arrival.data);
+  // Anything but "finished" means the safe one: the message is kept.
+  const bool finished = handler.mx
+                            ? handler.mx(handler.context, address_out<mx_endpoint_addr_t>(source), match_info,
+                                         length, data) == MX_RECV_FINISHED
+                            : handler.native(handler.context, address_out<omx_endpoint_addr_t>(source),
+                                             match_info, length, data) == OMX_UNEXP_HANDLER_RECV_FINISHED;
+  return finished ? protocol::HandlerAction::finished : protocol::HandlerAction::proceed;
+}
+
+}  // namespace omx::mx
+
+using namespace omx::mx;
+
+extern "C" {
+
+mx_return_t mx_open_endpoint(uint32_t board_number, uint32_t endpoint_id, uint32_t endpoint_key,
+                             mx_param_t* params_array, uint32_t params_count, mx_endpoint_t* endpoint) {
+  return open<MxApi>(__func__, board_number, endpoint_id, endpoint_key, params_array, params_count, endpoint);
+}
+
+mx_return_t mx_close_endpoint(mx_endpoint_t endpoint) {
+  return endpoint_call<mx_return_t>(__func__, endpoint,
+                                    [](Call& call) { return endpoint_close(call, MxApi::kCloseInHandler); });
+}
+
+mx_return_t mx_get_endpoint_addr(mx_endpoint_t endpoint, mx_endpoint_addr_t* endpoint_addr) {
+  return own_address<MxApi>(__func__, endpoint, endpoint_addr);
+}
+
+mx_return_t mx_wakeup(mx_endpoint_t endpoint) {
+  return simple_call<mx_return_t>(__func__, endpoint, &omx::runtime::Endpoint::wakeup);
+}
+
+mx_return_t mx_progress(mx_endpoint_t ep) {
+  return simple_call<mx_return_t>(__func__, ep, &omx::runtime::Endpoint::progress);
+}
+
+mx_return_t mx_disable_progression(mx_endpoint_t ep) {
+  return simple_call<mx_return_t>(__func__, ep, &omx::runtime::Endpoint::disable_progression);
+}
+
+mx_return_t mx_reenable_progression(mx_endpoint_t ep) {
+  return simple_call<mx_return_t>(__func__, ep, &omx::runtime::Endpoint::reenable_progression);
+}
+
+mx_return_t mx_register_unexp_handler(mx_endpoint_t ep, mx_unexp_handler_t handler, void* context) {
+  return register_unexpected<mx_return_t>(__func__, ep, handler, context);
+}
+
+// Never part of Open-MX (mx-api.md 4.6); a clear error replaces the reference's abort.
+mx_return_t mx_register_unexp_callback(mx_endpoint_t ep, mx_matching_callback_t, void*) {
+  return endpoint_call<mx_return_t>(__func__, ep, [](Call& call) {
+    return call.fail(OMX_FAILURE, "not supported, use mx_register_unexp_handler");
+  });
+}
+
+}  // extern "C"

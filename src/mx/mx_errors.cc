@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The error handler (mx-api.md 5): that of the endpoint, else that of the process, else the initial one.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "mx/internal.h"
+
+namespace omx::mx {
+
+namespace {
+
+constinit std::mutex g_mutex;
+constinit ErrorHandler g_handler;  // not set: the initial one
+
+[[noreturn]] void die(const char* text, int code) {
+  std::fprintf(stderr, "Open-MX: %s (error %d: %s)\n", text, code, code_text(code));
+  const runtime::Process* p = process();
+  if (const std::uint32_t pause = p ? p->settings().abort_sleep_s : 0) {
+    std::fprintf(stderr, "Open-MX: process %d ends in %u s: time for a debugger\n", ::getpid(), pause);
+    std::this_thread::sleep_for(std::chrono::seconds(pause));
+  }
+  std::exit(-1);
+}
+
+mx_return_t mx_fatal(char* text, mx_return_t code) {
+  die(text, code);
+}
+mx_return_t mx_return(char*, mx_return_t code) {
+  return code;
+}
+omx_return_t native_fatal(char* text, omx_return_t code) {
+  die(text, code);
+}
+omx_return_t native_return(char*, omx_return_t code) {
+  return code;
+}
+
+constexpr ErrorHandler kFatal{mx_fatal, native_fatal};
+constexpr ErrorHandler kReturn{mx_return, native_return};
+
+// Before init only the environment can say so; after it the configuration file has had its say too.
+bool initially_fatal() {
+  if (const runtime::Process* p = process()) return p->settings().errors_are_fatal;
+  const char* value = std::getenv("OMX_FATAL_ERRORS");
+  const char* ignore_mx = std::getenv("OMX_IGNORE_MX_ENV");
+  if (!value && !(ignore_mx && std::strcmp(ignore_mx, "1") == 0)) value = std::getenv("MX_ERRORS_ARE_FATAL");
+  return !value || std::strcmp(value, "0") != 0;
+}
+
+const ErrorHandler& initial() {
+  return initially_fatal() ? kFatal : kReturn;
+}
+
+ErrorHandler in_force(Handle* handle) {
+  {
+    const std::lock_guard lock(g_mutex);
+    if (handle && handle->error_handler.set()) return handle->error_handler;
+    if (g_handler.set()) return g_handler;
+  }
+  return initial();
+}
+
+// A handler of the other interface is called with the same arguments in the same places.
+template <class To, class From>
+To adapt(From from) {
+  return reinterpret_cast<To>(reinterpret_cast<void (*)()>(from));
+}
+
+}  // namespace
+
+int error_raise(Handle* handle, Code code, const char* text) {
+  const ErrorHandler handler = in_force(handle);
+  // The handler may write into its text.
+  char copy[256];
+  std::snprintf(copy, sizeof copy, "%s", text);
+  if (handler.mx) return handler.mx(copy, static_cast<mx_return_t>(code));
+  return handler.native(copy, code);
+}
+
+bool error_handler_prints(Handle* handle) {
+  const ErrorHandler handler = in_force(handle);
+  return handler.mx == mx_fatal || handler.native == native_fatal;
+}
+
+ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler) {
+  ErrorHandler previous;
+  {
+    const std::lock_guard lock(g_mutex);
+    previous = std::exchange(handle ? handle->error_handler : g_handler, handler);
+  }
+  return previous.set() || handle ? previous : initial();
+}
+
+mx_error_handler_t as_mx(const ErrorHandler& handler) {
+  if (handler.mx || !handler.native) return handler.mx;
+  if (handler.native == native_fatal) return mx_fatal;
+  if (handler.native == native_return) return mx_return;
+  return adapt<mx_error_handler_t>(handler.native);
+}
+
+omx_error_handler_t as_native(const ErrorHandler& handler) {
+  if (handler.native || !handler.mx) return handler.native;
+  if (handler.mx == mx_fatal) return native_fatal;
+  if (handler.mx == mx_return) return native_return;
+  return adapt<omx_error_handler_t>(handler.mx);
+}
+
+int Call::fail_loudly(const Failure& failure) {
+  if (!error_handler_prints(handle_)) log(LogLevel::error, "{}: {}", function_, failure.message);
+  return fail(static_cast<Code>(failure.mx_code), "{}", failure.message);
+}
+
+}  // namespace omx::mx
+
+using namespace omx::mx;
+
+extern "C" {
+
+const mx_error_handler_t MX_ERRORS_ARE_FATAL = mx_fatal;
+const mx_error_handler_t MX_ERRORS_RETURN = mx_return;
+const omx_error_handler_t OMX_ERRORS_ARE_FATAL = native_fatal;
+const omx_error_handler_t OMX_ERRORS_RETURN = native_return;
+
+mx_error_handler_t mx_set_error_handler(mx_error_handler_t handler) {
+  return as_mx(error_handler_swap(nullptr, {handler, nullptr}));
+}
+
+omx_error_handler_t omx_set_error_handler(omx_endpoint_t ep, omx_error_handler_t handler) {
+  Handle* handle = nullptr;
+  if (ep) {
+    handle = handle_find(ep);
+    if (!handle || !handle->endpoint) {
+      Call(__func__, nullptr, nullptr).fail(OMX_BAD_ENDPOINT, "not an open endpoint");
+      return nullptr;
+    }
+  }
+  return as_native(error_handler_swap(handle, {nullptr, handler}));
+}
+
+}  // extern "C"

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What MPI libraries use beside the documented interface (mx-api.md 4.7).
+#include <mutex>
+
+#include "mx/internal.h"
+
+namespace omx::mx {
+
+namespace {
+// Only what a mapper daemon of this process sets: without one, zeros on all hosts, which therefore agree.
+constinit std::mutex g_map_mutex;
+constinit mx_mapper_state_t g_map{};
+}  // namespace
+
+void map_state_set(const mx_mapper_state_t& state) {
+  const std::lock_guard lock(g_map_mutex);
+  g_map = state;
+}
+
+mx_mapper_state_t map_state() {
+  const std::lock_guard lock(g_map_mutex);
+  return g_map;
+}
+
+}  // namespace omx::mx
+
+using namespace omx::mx;
+using omx::runtime::Process;
+
+extern "C" {
+
+mx_return_t mx_open_board(int i, mx_endpt_handle_t* handle) {
+  return library_call<mx_return_t>(__func__, [&](Call& call, Process& p) -> int {
+    if (i < 0 || static_cast<std::size_t>(i) >= p.boards().size())
+      return call.fail(OMX_BOARD_UNKNOWN, "board {} of {}", i, p.boards().size());
+    if (handle) *handle = i;
+    return OMX_SUCCESS;
+  });
+}
+
+mx_return_t mx__get_mapper_state(mx_endpt_handle_t, mx_mapper_state_t* state) {
+  return library_call<mx_return_t>(__func__, [&](Call& call, Process&) -> int {
+    if (!state) return call.fail_null("state");
+    *state = map_state();
+    return OMX_SUCCESS;
+  });
+}
+
+// Nothing is registered, so nothing can be stale. Called from inside malloc by some (mx-clients.md 19).
+int mx__regcache_clean(void*, size_t) {
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Boards and names, for both interfaces (mx-api.md 4.2). Nothing in them depends on the interface but the
+// return type, so the work is done in mx_names.cc.
+#pragma once
+
+#include <cstdint>
+
+#include "mx/internal.h"
+
+namespace omx::mx {
+
+int board_nic(Call& call, runtime::Process& process, std::uint32_t board, std::uint64_t* nic);
+int nic_board(Call& call, runtime::Process& process, std::uint64_t nic, std::uint32_t* board);
+int name_nic(Call& call, runtime::Process& process, const char* name, std::uint64_t* nic);
+// `name` has room for MX_MAX_HOSTNAME_LEN characters.
+int nic_name(Call& call, runtime::Process& process, std::uint64_t nic, char* name);
+
+}  // namespace omx::mx
