@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The part of bench/compare that runs beside the hosts of a lab and measures.
+
+Every measurement is one server on h2 and one client on h1, started for it and
+gone after it: never do more programs poll than there are cores.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+KIB, MIB = 1024, 1024 * 1024
+SERVER, CLIENT = "h2", "h1"
+SERVER_MAC, SERVER_IP = "02:4f:4d:58:00:02", "10.77.0.2"
+INTERFACE = "eth0"
+PATIENCE_S = 120
+# A frame of the floor: MTU and Ethernet header, less the header of a data frame.
+FLOOR_HEADER = 32 - 14
+
+QUICK = {
+    "small": [0, 8, 32, 1024, 4096], "small_iterations": 4000,
+    "large": [64 * KIB, 4 * MIB], "large_iterations": 40,
+    "streams": [64 * KIB, MIB, 4 * MIB], "seconds": 0.25,
+}
+FULL = {
+    "small": [0, 1, 8, 32, 64, 128, 512, KIB, 4 * KIB], "small_iterations": 10000,
+    "large": [16 * KIB, 32 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB], "large_iterations": 100,
+    "streams": [64 * KIB, MIB, 4 * MIB], "seconds": 0.6,
+}
+RATE_SIZE = 8
+
+
+class MeasurementFailed(Exception):
+    """With a sentence for the user."""
+
+
+def in_host(host, command):
+    return [os.environ["LAB"], "exec", host, "--", *command]
+
+
+def listed(sizes):
+    return ",".join(str(size) for size in sizes)
+
+
+class Bench:
+    """Runs one server and one client."""
+
+    def __init__(self, plan):
+        self.programs = plan["programs"]
+        self.client_core, self.server_core = (str(core) for core in plan["cores"])
+
+    def run(self, server, client, ready=None):
+        """Returns what the client printed; `ready` is a word the server prints when it is."""
+        serving = subprocess.Popen(in_host(SERVER, server), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, text=True)
+        try:
+            if ready and ready not in serving.stdout.readline():
+                raise MeasurementFailed(f"the server did not start: {' '.join(server)}")
+            try:
+                done = subprocess.run(in_host(CLIENT, client), stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, text=True, check=False,
+                                      timeout=PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                raise MeasurementFailed(
+                    f"no result within {PATIENCE_S} s: {' '.join(client)}") from None
+            if done.returncode != 0:
+                raise MeasurementFailed(f"it failed: {' '.join(client)}")
+            try:
+                serving.wait(10)
+            except subprocess.TimeoutExpired:
+                pass  # it is ended below; the client has its result
+            return done.stdout
+        finally:
+            serving.kill()
+            serving.wait()
+            serving.stdout.close()
+
+    # --- Open-MX ---
+
+    def omx(self, test, sizes, *options):
+        program = self.programs["omx"]
+        text = self.run(
+            [program, "perf", "--once", "--cpu", self.server_core],
+            [program, "perf", SERVER_MAC, "--cpu", self.client_core, "--json",
+             "--test", test, "--sizes", listed(sizes), *options],
+            ready="waiting")
+        return {row["size"]: row for row in json.loads(text)["results"]}
+
+    def omx_pingpong(self, sizes, iterations):
+        rows = self.omx("pingpong", sizes, "--iterations", str(iterations))
+        return {size: row["median_us"] for size, row in rows.items()}
+
+    def omx_stream(self, sizes, seconds):
+        rows = self.omx("stream", sizes, "--min-time", str(seconds))
+        return {size: row["gbit_per_s"] for size, row in rows.items()}
+
+    def omx_rate(self, seconds):
+        rows = self.omx("rate", [RATE_SIZE], "--min-time", str(seconds))
+        return {size: row["million_per_s"] for size, row in rows.items()}
+
+    # --- the floor ---
+
+    def floor(self, test, *options):
+        program = self.programs["floor"]
+        text = self.run(
+            [program, test, "server", "--interface", INTERFACE, "--cpu", self.server_core],
+            [program, test, "client", "--interface", INTERFACE, "--cpu", self.client_core,
+             "--peer", SERVER_MAC, "--repeats", "1", *options])
+        return {row["size"]: row for row in map(json.loads, text.splitlines())}
+
+    def floor_pingpong(self, sizes, iterations):
+        rows = self.floor("pingpong", "--sizes", listed(sizes), "--iterations", str(iterations))
+        return {size: row["median_us"] for size, row in rows.items()}
+
+    def floor_stream(self, sizes, seconds):
+        """Full frames: the same bound for messages of every size."""
+        (row,) = self.floor("stream", "--seconds", str(seconds)).values()
+        return {size: row["gbps"] for size in sizes}
+
+    def floor_rate(self, seconds):
+        rows = self.floor("stream", "--sizes", str(RATE_SIZE), "--seconds", str(seconds))
+        return {size: row["mps"] for size, row in rows.items()}
+
+    # --- TCP ---
+
+    def tcp(self, test, sizes, *options):
+        program = self.programs["tcp"]
+        text = self.run(
+            [program, "server", "--cpu", self.server_core],
+            [program, test, "--peer", SERVER_IP, "--cpu", self.client_core, "--repeats", "1",
+             "--sizes", listed(sizes), *options])
+        return {row["size"]: row for row in map(json.loads, text.splitlines())}
+
+    def tcp_pingpong(self, sizes, iterations):
+        """TCP has no empty messages: one byte stands for none."""
+        carried = sorted({max(size, 1) for size in sizes})
+        rows = self.tcp("pingpong", carried, "--iterations", str(iterations),
+                        "--warm-up", str(max(iterations // 10, 5)))
+        return {size: rows[max(size, 1)]["median_us"] for size in sizes}
+
+    def tcp_stream(self, sizes, seconds):
+        rows = self.tcp("stream", sizes, "--seconds", str(seconds))
+        return {size: row["gbps"] for size, row in rows.items()}
+
+    def tcp_rate(self, seconds):
+        rows = self.tcp("stream", [RATE_SIZE], "--seconds", str(seconds))
+        return {size: row["mps"] for size, row in rows.items()}
+
+
+def measurements(bench, extent, mtu):
+    """One round: (kind, contender, function) in an order that interleaves the contenders."""
+    in_frame = [size for size in extent["small"] if size <= mtu - FLOOR_HEADER]
+    small, large = extent["small"], extent["large"]
+    few, many = extent["large_iterations"], extent["small_iterations"]
+    streams, seconds = extent["streams"], extent["seconds"]
+    return [
+        [("pingpong", "omx", lambda: bench.omx_pingpong(small, many)),
+         ("pingpong", "floor", lambda: bench.floor_pingpong(in_frame, many)),
+         ("pingpong", "tcp", lambda: bench.tcp_pingpong(small, many))],
+        [("pingpong", "omx", lambda: bench.omx_pingpong(large, few)),
+         ("pingpong", "tcp", lambda: bench.tcp_pingpong(large, few))],
+        [("stream", "omx", lambda: bench.omx_stream(streams, seconds)),
+         ("stream", "floor", lambda: bench.floor_stream(streams, seconds)),
+         ("stream", "tcp", lambda: bench.tcp_stream(streams, seconds))],
+        [("rate", "omx", lambda: bench.omx_rate(seconds)),
+         ("rate", "floor", lambda: bench.floor_rate(seconds)),
+         ("rate", "tcp", lambda: bench.tcp_rate(seconds))],
+    ]
+
+
+def host_mtu():
+    text = subprocess.run(in_host(CLIENT, ["cat", f"/sys/class/net/{INTERFACE}/mtu"]),
+                          stdout=subprocess.PIPE, text=True, check=True).stdout
+    return int(text)
+
+
+def measure(plan):
+    bench = Bench(plan)
+    mtu = host_mtu()
+    groups = measurements(bench, QUICK if plan["quick"] else FULL, mtu)
+    figures = []  # [kind, contender, size, figure] of all rounds
+    started = time.monotonic()
+    rounds = 0
+    for number in range(plan["rounds"]):
+        # On a busy machine a round may take long.
+        if rounds and plan["budget_s"] and time.monotonic() - started > plan["budget_s"]:
+            break
+        print(f"compare: MTU {mtu}, round {number + 1} of {plan['rounds']}", file=sys.stderr)
+        for group in groups:
+            # Nobody is always the first.
+            turn = number % len(group)
+            for kind, contender, function in group[turn:] + group[:turn]:
+                figures += [[kind, contender, size, figure]
+                            for size, figure in function().items()]
+        rounds += 1
+    return {"rounds": rounds, "figures": figures}
+
+
+def main(plan):
+    try:
+        print(json.dumps(measure(plan)))
+    except MeasurementFailed as failure:
+        print(f"compare: {failure}", file=sys.stderr)
+        return 1
+    return 0

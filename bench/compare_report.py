@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Medians, ratios, acceptance targets and tables of bench/compare."""
+import os
+import platform
+import statistics
+
+KIB, MIB = 1024, 1024 * 1024
+KINDS = {
+    "pingpong": ("Ping-pong: half round trip in us", "{:.2f}"),
+    "stream": ("Stream: Gb/s", "{:.2f}"),
+    "rate": ("Small messages in one direction: million per second", "{:.3f}"),
+}
+CONTENDERS = ("omx", "floor", "tcp")
+TINY = 32  # bytes: the sizes that the latency targets speak of
+
+
+def summarize(mtu, measured):
+    """{"mtu", "rounds", "medians": {kind: {size: {contender: median}}}, "figures"}."""
+    samples = {}
+    for kind, contender, size, figure in measured["figures"]:
+        samples.setdefault(kind, {}).setdefault(size, {}).setdefault(contender, []).append(figure)
+    medians = {
+        kind: {size: {who: statistics.median(values) for who, values in of_size.items()}
+               for size, of_size in sorted(of_kind.items())}
+        for kind, of_kind in samples.items()
+    }
+    return {"mtu": mtu, "medians": medians, **measured}
+
+
+def ratio(row, other):
+    if "omx" not in row or not row.get(other):
+        return None
+    return row["omx"] / row[other]
+
+
+def check_targets(results):
+    """What is wanted of Open-MX, with the measured value that decides."""
+    targets = []
+
+    def target(mtu, text, worst, holds):
+        targets.append({"mtu": mtu, "target": text, "measured": worst, "holds": bool(holds)})
+
+    for result in results:
+        mtu, medians = result["mtu"], result["medians"]
+        tiny = [row for size, row in medians.get("pingpong", {}).items() if size <= TINY]
+        for other, name, limit in (("floor", "the floor's", 1.35), ("tcp", "polled TCP's", 0.5)):
+            ratios = [r for r in (ratio(row, other) for row in tiny) if r is not None]
+            if ratios:
+                target(mtu, f"half round trip of 0 to {TINY} bytes at most {limit} times {name}",
+                       max(ratios), max(ratios) <= limit)
+        large = medians.get("stream", {}).get(4 * MIB)
+        if large and mtu == 9000:
+            to_floor, to_tcp = ratio(large, "floor"), ratio(large, "tcp")
+            if to_floor is not None:
+                target(mtu, "stream of 4 MiB messages at least 0.8 times the floor's",
+                       to_floor, to_floor >= 0.8)
+            if to_tcp is not None:
+                target(mtu, "stream of 4 MiB messages above TCP's (ratio over 1)",
+                       to_tcp, to_tcp > 1)
+        for size, row in medians.get("rate", {}).items():
+            target(mtu, f"over 0.4 million messages of {size} bytes a second",
+                   row["omx"], row["omx"] > 0.4)
+    return targets
+
+
+def size_text(size):
+    for unit, name in ((MIB, "MiB"), (KIB, "KiB")):
+        if size and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def table(head, rows, markdown):
+    cells = [head] + rows
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+
+    def line(row):
+        padded = [text.rjust(width) for text, width in zip(row, widths)]
+        return "| " + " | ".join(padded) + " |" if markdown else "  " + "  ".join(padded)
+
+    lines = [line(head)]
+    if markdown:
+        lines.append("|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|")
+    return lines + [line(row) for row in rows]
+
+
+def kind_rows(medians, form):
+    def figure(row, who):
+        return form.format(row[who]) if who in row else "-"
+
+    def share(row, who):
+        value = ratio(row, who)
+        return "-" if value is None else f"{value:.2f}"
+
+    return [[size_text(size), *(figure(row, who) for who in CONTENDERS),
+             share(row, "floor"), share(row, "tcp")] for size, row in medians.items()]
+
+
+def target_lines(targets, markdown):
+    for target in targets:
+        mark = "holds " if target["holds"] else "MISSED"
+        bullet = "- " if markdown else "  "
+        yield (f"{bullet}{mark} MTU {target['mtu']}: {target['target']} "
+               f"(measured {target['measured']:.2f})")
+
+
+def render(results, targets, markdown):
+    heading = "### " if markdown else ""
+    lines = []
+    for result in results:
+        count = result["rounds"]
+        note = f"medians of {count} rounds" if count > 1 else "one round"
+        for kind, (title, form) in KINDS.items():
+            if kind not in result["medians"]:
+                continue
+            lines += ["", f"{heading}MTU {result['mtu']}. {title} ({note})"]
+            lines += [""] if markdown else []
+            lines += table(["bytes", "Open-MX", "floor", "TCP", "/floor", "/TCP"],
+                           kind_rows(result["medians"][kind], form), markdown)
+    lines += ["", f"{heading}Targets"]
+    lines += [""] if markdown else []
+    lines += target_lines(targets, markdown)
+    return "\n".join(lines).lstrip("\n")
+
+
+def document(results, targets):
+    settings = {name: value for name, value in os.environ.items()
+                if name.startswith(("OMX_", "MX_"))}
+    return {"machine": {"kernel": platform.release(), "cores": os.cpu_count()},
+            "settings": settings, "results": results, "targets": targets}

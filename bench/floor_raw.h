@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A bare packet socket, used directly: the floor must not share code (and mistakes) with src/link.
+#pragma once
+
+#include <linux/if_packet.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/mac.h"
+#include "floor_report.h"
+
+namespace omx::bench {
+
+// Frames of the floor carry as many header bytes as the smallest data frame of Open-MX, so that equal message
+// sizes make equal frames.
+struct FrameHeader {
+  std::array<std::byte, 6> dst, src;
+  std::uint16_t ethertype;  // big-endian
+  std::uint8_t kind;        // Kind
+  std::uint8_t pad;
+  std::uint32_t size;  // stream start: payload bytes of a full frame
+  std::uint32_t sequence;
+  std::uint64_t value;  // stream: frames received
+};
+static_assert(sizeof(FrameHeader) == 32);
+
+enum class Kind : std::uint8_t { ping = 1, start, data, last, credit, result, end };
+
+// Reserved by IEEE for experiments: no endpoint of Open-MX looks at these frames.
+inline constexpr std::uint16_t kFloorEthertype = 0x88B5;
+inline constexpr std::size_t kMinFrame = 60;
+
+struct FloorOptions : Options {
+  std::string interface;
+  std::string peer;
+  bool qdisc_bypass = false;   // PACKET_QDISC_BYPASS: straight to the driver
+  std::uint32_t batch = 32;    // frames per system call
+  std::uint32_t window = 256;  // frames in flight
+};
+
+class RawSocket {
+ public:
+  // Ends the program when it fails. With a ring, frames are taken by front() and advance(), else by recvmmsg.
+  RawSocket(const FloorOptions& options, bool with_ring);
+  ~RawSocket();
+  RawSocket(const RawSocket&) = delete;
+  RawSocket& operator=(const RawSocket&) = delete;
+
+  int fd() const { return fd_; }
+  NicId nic() const { return nic_; }
+  // Message bytes of the largest frame.
+  std::size_t largest() const { return mtu_ + 14 - sizeof(FrameHeader); }
+
+  // The frame that waits in the ring, or nullptr.
+  const std::byte* front() const {
+    const auto* slot = reinterpret_cast<const tpacket2_hdr*>(cursor_);
+    if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) return nullptr;
+    return cursor_ + slot->tp_mac;
+  }
+  void advance() {
+    __atomic_store_n(&reinterpret_cast<tpacket2_hdr*>(cursor_)->tp_status, TP_STATUS_KERNEL,
+                     __ATOMIC_RELEASE);
+    cursor_ += slot_bytes_;
+    if (cursor_ == end_) cursor_ = ring_;
+  }
+
+  FrameHeader header(NicId dst, Kind kind) const;
+  // Sends one frame without payload.
+  void send_control(const FrameHeader& header) const;
+
+ private:
+  void map_ring();
+
+  std::string interface_;
+  int fd_ = -1;
+  std::uint32_t mtu_ = 0;
+  NicId nic_ = 0;
+  std::byte* ring_ = nullptr;
+  std::byte* cursor_ = nullptr;
+  std::byte* end_ = nullptr;
+  std::size_t slot_bytes_ = 0;
+  std::size_t mapped_bytes_ = 0;
+};
+
+// A frame that had no room: the caller tries again. Other errors end the program.
+bool must_retry(const char* call);
+
+void pingpong_server(const FloorOptions& options);
+void pingpong_client(const FloorOptions& options, NicId peer);
+void stream_server(const FloorOptions& options);
+void stream_client(const FloorOptions& options, NicId peer);
+
+}  // namespace omx::bench

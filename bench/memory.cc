@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx_memory: what an idle partner costs. An endpoint gets connect requests from many MAC addresses; nobody
+// sends anything else.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "protocol/endpoint.h"
+#include "wire/codec.h"
+
+namespace {
+
+using omx::NicId;
+
+constexpr NicId kOurNic = 0x020000000000;
+constexpr NicId kFirstPeer = 0x020001000000;
+
+class NullSink final : public omx::wire::FrameSink {
+ public:
+  omx::wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    segments_.resize(max_segments);
+    frame_.segments = segments_.data();
+    return frame_;
+  }
+  void frame_commit() override {}
+  void flush() override {}
+
+ private:
+  omx::wire::TxFrame frame_;
+  std::vector<iovec> segments_;
+};
+
+std::size_t resident_bytes() {
+  unsigned long total = 0;
+  unsigned long resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (!file) return 0;
+  if (std::fscanf(file, "%lu %lu", &total, &resident) != 2) resident = 0;
+  std::fclose(file);
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void connect_from(omx::protocol::Endpoint& endpoint, NicId nic, bool extended, omx::protocol::TimeNs now) {
+  omx::wire::Head head;
+  head.dst = kOurNic;
+  head.src = nic;
+  head.type = omx::wire::PacketType::connect;
+  omx::wire::Connect request;
+  request.src_session = static_cast<std::uint32_t>(nic);
+  request.connect_seqnum = 1;
+  request.ext.present = extended;
+  request.ext.max_frame = 1514;
+  request.ext.pull_frames = 32;
+  request.ext.eager_frames = 256;
+  std::byte bytes[omx::wire::kHeaderCapacity] = {};
+  const std::size_t length = std::max(omx::wire::encode_connect(bytes, head, request), omx::wire::kMinFrame);
+  endpoint.on_frame(now, {bytes, length});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Memory that an endpoint needs for each idle partner");
+  std::uint32_t partners = 10000;
+  bool plain = false;
+  bool json = false;
+  app.add_option("--partners", partners, "how many")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_flag("--plain", plain, "partners that speak the reference protocol only");
+  app.add_flag("--json", json, "print a JSON object");
+  CLI11_PARSE(app, argc, argv);
+
+  omx::protocol::Config config;
+  config.nic = kOurNic;
+  config.session = 1;
+  NullSink sink;
+  omx::protocol::Counters counters;
+  omx::protocol::Endpoint endpoint(config, sink, counters);
+  const std::uint32_t before_count = endpoint.partner_count();
+  const std::size_t before_memory = endpoint.memory().partners;
+  const std::size_t before_resident = resident_bytes();
+  omx::protocol::TimeNs now = omx::protocol::kMillisecond;
+  for (std::uint32_t i = 0; i < partners; i++, now += 1000) {
+    connect_from(endpoint, kFirstPeer + i, !plain, now);
+    endpoint.progress(now);
+  }
+
+  const std::uint32_t made = endpoint.partner_count() - before_count;
+  if (made != partners) {
+    fmt::print(stderr, "omx_memory: {} connect requests made {} partners\n", partners, made);
+    return 1;
+  }
+  const auto memory = endpoint.memory();
+  const double each = static_cast<double>(memory.partners - before_memory) / made;
+  const double resident = static_cast<double>(resident_bytes() - before_resident) / made;
+  const char* format = json ? "{{\"partners\":{},\"object_bytes\":{},\"bytes_per_partner\":{:.1f},"
+                              "\"resident_per_partner\":{:.1f}}}\n"
+                            : "{} idle partners: {} bytes an object, {:.1f} bytes each with tables, {:.1f} "
+                              "bytes each resident\n";
+  fmt::print(fmt::runtime(format), made, memory.partner_object, each, resident);
+  return 0;
+}

@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# omx_cli_test.sh plain|lab OMX: what the omx command prints and returns.
+set -uo pipefail
+part=$1
+omx=$(realpath "$2")
+self=$(realpath "$0")
+folder=$(dirname "$self")
+failures=0
+checks=0
+# shellcheck disable=SC2086  # names, split on purpose
+unset ${!OMX_*} ${!MX_*}
+
+# expect STATUS REGEX COMMAND...: runs it; both streams together must hold a line that the expression matches.
+expect() {
+  local status=$1 regex=$2 output got
+  shift 2
+  output=$("$@" 2>&1 </dev/null)
+  got=$?
+  checks=$((checks + 1))
+  if [ "$got" -eq "$status" ] && grep -Eq -- "$regex" <<<"$output"; then return; fi
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n  wanted status %s and /%s/, got status %s and:\n%s\n' "$*" "$status" "$regex" "$got" "$output"
+}
+
+finish() {
+  echo "$checks checks, $failures failed"
+  [ "$failures" -eq 0 ]
+}
+
+test_plain() {
+  expect 0 '^omx \(Open-MX\) [0-9]+\.[0-9]+' "$omx" --version
+  expect 0 'Usage: omx' "$omx" help
+  expect 0 'Usage: omx' "$omx" --help
+  local command
+  for command in info perf counters peers help; do
+    expect 0 "Usage: omx $command" "$omx" help "$command"
+    expect 0 'Usage: ' "$omx" "$command" --help
+    expect 0 "^  $command " "$omx" help
+  done
+  expect 2 'omx help shows' "$omx"
+  expect 2 'no command "frobnicate"' "$omx" frobnicate
+  expect 2 'no command "frobnicate"' "$omx" help frobnicate
+  expect 2 '--frobnicate' "$omx" info --frobnicate
+  expect 2 'frobnicate' "$omx" info frobnicate
+  expect 2 '--board' "$omx" info --board x
+  expect 2 '--board' "$omx" info --board -1
+  expect 2 '--endpoint' "$omx" counters -e 256
+  expect 2 '--watch' "$omx" counters --watch 0
+  expect 2 '--sizes requires peer' "$omx" perf --sizes 8
+  expect 2 'peer excludes --once|--once excludes peer' "$omx" perf host --once
+  expect 2 'frobnicate' "$omx" perf host --test frobnicate
+  expect 2 '--json' "$omx" perf host --json --csv
+  local sizes
+  for sizes in x "8,," "," 8:4 1Q 4G -1 1:2:3 9999999999999999999999; do
+    expect 2 'list of sizes|required' "$omx" perf host "--sizes=$sizes"
+  done
+
+  # Settings are looked at before anything else, so these need no network.
+  expect 1 'omx info: .*OMX_SPIN_US="soon".*whole number' env OMX_SPIN_US=soon "$omx" info
+  expect 1 'omx info: OMX_INTERFACES names nonesuch.*there are:.*lo' env OMX_INTERFACES=nonesuch "$omx" info
+  expect 1 'omx perf: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" perf
+  expect 1 'omx counters: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" counters
+  expect 0 '^OMX_SPIN_US=7$' env OMX_SPIN_US=7 "$omx" info --settings
+  expect 0 '"variable": "OMX_SPIN_US", "value": "7"' env OMX_SPIN_US=7 "$omx" info --settings --json
+
+  local work
+  work=$(mktemp -d)
+  echo 'spin_us = 5' >"$work/good"
+  echo 'spin_us 5' >"$work/malformed"
+  printf '# comment\nspin_us = -1\n' >"$work/bad_value"
+  echo 'frobnicate = 1' >"$work/unknown"
+  expect 0 '^OMX_SPIN_US=5$' env OMX_CONFIG="$work/good" "$omx" info --settings
+  expect 1 "omx info: .*$work/malformed:1" env OMX_CONFIG="$work/malformed" "$omx" info
+  expect 1 "omx info: .*$work/bad_value:2" env OMX_CONFIG="$work/bad_value" "$omx" info
+  expect 1 "omx info: .*$work/unknown:1.*frobnicate" env OMX_CONFIG="$work/unknown" "$omx" info
+  expect 1 "omx info: .*$work/missing" env OMX_CONFIG="$work/missing" "$omx" info
+  rm -rf "$work"
+}
+
+on() {  # HOST COMMAND...
+  local host=$1
+  shift
+  "$LAB" exec "$host" -- "$@"
+}
+
+# Starts a server on h2, and waits until it says that it is ready. Arguments: its options.
+server_start() {
+  server_output=$(mktemp)
+  # Not by on(): the server's own process must be the one that is killed.
+  "$LAB" exec h2 -- "$omx" perf "$@" >"$server_output" 2>&1 &
+  server=$!
+  for _ in $(seq 100); do
+    if grep -q waiting "$server_output"; then return; fi
+    sleep 0.1
+  done
+  echo "FAILED: the server did not start: $(cat "$server_output")"
+  exit 1
+}
+
+server_stop() {
+  kill "$server" 2>/dev/null
+  wait "$server" 2>/dev/null
+  rm -f "$server_output"
+}
+
+test_info() {
+  expect 0 'h1:0 \(board #0 name eth0 addr 02:4f:4d:58:00:01\)' on h1 "$omx" info
+  expect 0 'packet sockets \(CAP_NET_RAW\): allowed' on h1 "$omx" info -b 0
+  expect 0 'lo: loopback' on h1 "$omx" info
+  expect 0 '"mac": "02:4f:4d:58:00:01", "mtu": 9000' on h1 "$omx" info --json
+  expect 0 'frames up to 9014 bytes' on h1 "$omx" info
+  expect 0 'blocks of 8 frames of 4096 bytes' on h1 env OMX_WIRE_MODE=mxoe "$omx" info
+  expect 0 'with checksum' on h1 env OMX_CHECKSUM=1 "$omx" info
+  expect 0 'at once, .*OMX_RNDV_THRESHOLD=1000' on h1 env OMX_RNDV_THRESHOLD=1000 "$omx" info
+  expect 1 'there is no board 1' on h1 "$omx" info -b 1
+  if command -v python3 >/dev/null; then
+    on h1 "$omx" info --json >"$scratch"
+    expect 0 '"boards"' python3 -m json.tool "$scratch"
+  fi
+
+  on h1 ip link set dev eth0 mtu 1000
+  expect 0 'warning: eth0 has an MTU of 1000.*ip link set dev eth0 mtu 1500' on h1 "$omx" info
+  on h1 ip link set dev eth0 down
+  expect 1 'warning: no usable Ethernet interface.*eth0: down' on h1 "$omx" info
+  expect 1 'omx perf: no usable Ethernet interface' on h1 "$omx" perf
+  expect 0 'warning: eth0 is down: ip link set dev eth0 up' on h1 env OMX_INTERFACES=eth0 "$omx" info
+  on h1 ip link set dev eth0 mtu 9000 up
+}
+
+test_privileges() {
+  # Root without the one capability; works in an ordinary user's lab too.
+  local without=(setpriv --bounding-set=-net_raw --inh-caps=-net_raw)
+  if ! on h1 "${without[@]}" true 2>/dev/null; then
+    echo "no setpriv here: the tests without privileges are left out"
+    return
+  fi
+  expect 0 'not allowed' on h1 "${without[@]}" "$omx" info
+  expect 0 'warning: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" info
+  expect 0 '"packet_sockets_allowed": false' on h1 "${without[@]}" "$omx" info --json
+  expect 1 'omx perf: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" perf
+  expect 1 'omx perf: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" perf h2
+  expect 1 'omx peers: .*CAP_NET_RAW' on h1 "${without[@]}" "$omx" peers --discover
+  expect 0 'no endpoint is open' on h1 "${without[@]}" "$omx" counters
+}
+
+test_nobody_there() {
+  expect 1 'omx perf: "nonesuch" is not in the table of peers' on h1 env OMX_DISCOVERY_MS=200 "$omx" perf nonesuch
+  expect 1 'omx perf: no answer from 02:4f:4d:58:00:02 within 1 s' on h1 "$omx" perf 02:4f:4d:58:00:02 --timeout 1
+  expect 1 'omx perf: there is no board 1' on h1 "$omx" perf -b 1 h2
+  expect 0 'no endpoint is open' on h1 "$omx" counters
+  expect 0 '"endpoints": \[\]' on h1 "$omx" counters --json
+  expect 1 'endpoint 5 is not open' on h1 "$omx" counters -e 5
+  expect 1 'OMX_PEERS:1: "zz" is not a MAC' on h1 env OMX_PEERS='zz h2' "$omx" peers
+  expect 0 '^02:00:00:00:00:09 nine \(configured\)' on h1 env OMX_PEERS='02:00:00:00:00:09 nine' "$omx" peers
+}
+
+test_perf() {
+  server_start --timeout 5
+  local mac=02:4f:4d:58:00:02
+  expect 0 '^02:4f:4d:58:00:02 h2:0 \(told by the network\)' on h1 "$omx" peers --discover
+  expect 0 '^ +1000003 +20 ' on h1 "$omx" perf h2 --verify -n 20 --sizes 0:64K,1000003
+  expect 0 '^ +40000 +20 ' on h1 "$omx" perf h2:0 --verify -n 20 --sizes 31:33,127:130,40000 --wait
+  expect 0 '^ +300000 +20 ' on h1 "$omx" perf $mac --verify -n 20 --sizes 1,5000,300000 --sync
+  expect 0 '^stream,100000,64,' on h1 "$omx" perf h2 -t stream --verify -n 64 --sizes 8,5000,100000 --csv
+  expect 0 '^ +200000 +50 ' on h1 "$omx" perf h2 -t bistream --verify -n 50 -w 7 --sizes 8,5000,200000
+  expect 0 '"million_per_s"' on h1 "$omx" perf h2 -t rate -n 1000 --json
+  expect 0 '^ +8 +[0-9]+' on h1 "$omx" perf h2 --sizes 8 -n 10 --warmup 0 --min-time 0.1 --cpu 0
+  expect 0 '^ +20000 +10 ' on h1 env OMX_CHECKSUM=1 "$omx" perf h2 --verify -n 10 --sizes 20000
+  expect 1 'give its endpoint with --peer-endpoint' on h1 "$omx" perf h2 --peer-endpoint 7
+  expect 1 'endpoint 0 is held by process' on h2 "$omx" perf
+  expect 0 'endpoint 0 open by pid [0-9]+ \(omx\)' on h2 "$omx" info
+  expect 0 ' [0-9]+ Recv Rndv$' on h2 "$omx" counters
+  expect 0 ' 0 Partner Given Up$' on h2 "$omx" counters -v -b 0 -e 0
+  expect 0 '"Recv Medium Frag": [0-9]+' on h2 "$omx" counters --json
+
+  # A client that goes away in the middle must not keep the server from the next one.
+  on h1 timeout 0.5 "$omx" perf h2 --sizes 64K -n 100000000 >/dev/null 2>&1
+  expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --timeout 30
+  server_stop
+
+  # A server that goes away must not keep the client.
+  server_start
+  (sleep 1; kill "$server") &
+  expect 1 'omx perf: (a message with|the peer was silent)' on h1 "$omx" perf h2 --sizes 64K -n 100000000 --timeout 3
+  wait $!
+  server_stop
+
+  server_start --once -e 9
+  expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --peer-endpoint 9
+  wait "$server"
+  checks=$((checks + 1))
+  if ! grep -q 'served client 02:4f:4d:58:00:01' "$server_output"; then
+    failures=$((failures + 1))
+    echo "FAILED: perf --once said: $(cat "$server_output")"
+  fi
+  server_stop
+}
+
+# Damaged data must be told, and must not get through when frames have checksums.
+test_damage() {
+  local medium=39
+  if ! "$LAB" fault h1 --corrupt 20 --seed 5 --type $medium >"$scratch" 2>&1; then
+    echo "no faults here, the tests of damaged data are left out: $(tail -n 1 "$scratch")"
+    return
+  fi
+  local perf=("$omx" perf h2 --verify --warmup 0 -n 30 --sizes 8000 --timeout 20)
+  server_start
+  expect 1 'omx perf: message [0-9]+ of 8000 bytes arrived damaged at (h2|this host): byte [0-9]+' on h1 "${perf[@]}"
+  server_stop
+  export OMX_CHECKSUM=1
+  server_start
+  expect 0 '^ +8000 +30 ' on h1 "${perf[@]}"
+  expect 0 'Drop Bad Checksum' on h2 "$omx" counters
+  server_stop
+  unset OMX_CHECKSUM
+  "$LAB" fault h1 --clear
+}
+
+case $part in
+  plain) test_plain ;;
+  lab) exec "$folder/../../lab/lab" run --hosts 2 --mtu 9000 -- "$self" inside "$omx" ;;
+  inside)
+    scratch=$(mktemp)
+    trap 'rm -f "$scratch"' EXIT
+    test_info
+    test_privileges
+    test_nobody_there
+    test_perf
+    test_damage
+    ;;
+esac
+finish

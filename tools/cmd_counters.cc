@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx counters: what the open endpoints of this host have counted, read without disturbing them.
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "host_facts.h"
+#include "json.h"
+#include "runtime/counters_shared.h"
+
+namespace omx::tools {
+
+namespace {
+
+struct CountersOptions {
+  long board = -1;
+  long endpoint = -1;
+  bool all = false;
+  bool json = false;
+  unsigned watch_s = 0;
+};
+
+using Value = std::pair<const char*, std::uint64_t>;
+
+std::vector<Value> values_of(const runtime::SharedCounters& counters) {
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < protocol::kCounterCount; i++)
+    values.emplace_back(protocol::kCounterLabels[i], counters.engine.values[i]);
+  const link::LinkCounters& l = counters.link;
+  values.insert(values.end(), {{"Link Frames Sent", l.frames_sent},
+                               {"Link Bytes Sent", l.bytes_sent},
+                               {"Link Send Calls", l.send_calls},
+                               {"Link Send Errors", l.send_errors},
+                               {"Link Frames Received", l.frames_received},
+                               {"Link Bytes Received", l.bytes_received},
+                               {"Link Receive Batches", l.receive_batches},
+                               {"Link Frames Dropped, Ring Full", l.ring_drops},
+                               {"Link Frames Ignored, Too Long", l.frames_ignored},
+                               {"Sleeps Ended", counters.wakeups}});
+  return values;
+}
+
+struct Reading {
+  runtime::Board board;
+  OpenEndpoint endpoint;
+  std::vector<Value> values;
+};
+
+// What could not be read is told on stderr; `failures` counts it.
+std::vector<Reading> readings_take(const std::vector<runtime::Board>& boards,
+                                   const runtime::Settings& settings, long only, int& failures) {
+  std::vector<Reading> readings;
+  for (const runtime::Board& board : boards) {
+    for (const OpenEndpoint& open : endpoints_open(board, settings)) {
+      if (only >= 0 && open.id != static_cast<std::uint32_t>(only)) continue;
+      const auto counters = runtime::counters_read(board.interface.index, open.id);
+      if (counters) {
+        readings.push_back({board, open, values_of(*counters)});
+      } else {
+        failures++;
+        failed("counters", "board {}: {}", board.number, counters.error().message);
+      }
+    }
+  }
+  return readings;
+}
+
+void print_text(const std::vector<Reading>& readings, bool all) {
+  for (const Reading& r : readings) {
+    const std::string title = fmt::format("{} endpoint {} open by {}", board_text(r.board), r.endpoint.id,
+                                          holder_text(r.endpoint.holder));
+    fmt::print("{}\n{:=<{}}\n", title, "", title.size());
+    for (std::size_t i = 0; i < r.values.size(); i++) {
+      const auto& [label, value] = r.values[i];
+      if (all || value) fmt::print("{:03}: {:12} {}\n", i, value, label);
+    }
+    fmt::print("\n");
+  }
+  std::fflush(stdout);
+}
+
+void print_json(const std::vector<Reading>& readings, bool all) {
+  JsonWriter json;
+  json.object([&] {
+    json.array("endpoints", [&] {
+      for (const Reading& r : readings) {
+        json.object([&] {
+          json.field("board", r.board.number);
+          json.field("interface", r.board.interface.name);
+          json.field("endpoint", r.endpoint.id);
+          json.field("pid", r.endpoint.holder.pid);
+          json.field("command", r.endpoint.holder.command);
+          json.object("counters", [&] {
+            for (const auto& [label, value] : r.values) {
+              if (all || value) json.field(label, value);
+            }
+          });
+        });
+      }
+    });
+  });
+  fmt::print("{}", json.take());
+  std::fflush(stdout);
+}
+
+// What was counted since `before`, where the endpoint is still in the same process.
+std::vector<Reading> difference(std::vector<Reading> now, const std::vector<Reading>& before) {
+  for (Reading& n : now) {
+    for (const Reading& b : before) {
+      if (n.board.interface.index != b.board.interface.index || n.endpoint.id != b.endpoint.id ||
+          n.endpoint.holder.pid != b.endpoint.holder.pid)
+        continue;
+      for (std::size_t i = 0; i < n.values.size(); i++) n.values[i].second -= b.values[i].second;
+    }
+  }
+  return now;
+}
+
+int counters_run(const CountersOptions& options) {
+  auto process = runtime::Process::create();
+  if (!process) return failed("counters", "{}", process.error().message);
+  const auto boards = boards_select((*process)->boards(), options.board);
+  if (!boards) return failed("counters", "{}", boards.error().message);
+  const auto print = options.json ? print_json : print_text;
+
+  int failures = 0;
+  const auto read = [&] {
+    return readings_take(*boards, (*process)->settings(), options.endpoint, failures);
+  };
+  std::vector<Reading> readings = read();
+  if (options.endpoint >= 0 && readings.empty() && !failures)
+    return failed("counters", "endpoint {} is not open on this host", options.endpoint);
+  if (readings.empty() && !failures && !options.json && !options.watch_s)
+    fmt::print("no endpoint is open on this host\n");
+  print(readings, options.all);
+  while (options.watch_s) {
+    std::this_thread::sleep_for(std::chrono::seconds(options.watch_s));
+    std::vector<Reading> next = read();
+    print(difference(next, readings), options.all);
+    readings = std::move(next);
+  }
+  return failures ? kFailed : kOk;
+}
+
+}  // namespace
+
+Command counters_command(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("counters", "counters of the open endpoints of this host");
+  auto options = std::make_shared<CountersOptions>();
+  app->add_option("-b,--board", options->board, "only this board")->check(CLI::NonNegativeNumber);
+  app->add_option("-e,--endpoint", options->endpoint, "only this endpoint")->check(CLI::Range(0, 255));
+  app->add_flag("-v,--verbose", options->all, "those that are zero too");
+  app->add_flag("--json", options->json, "print a JSON document");
+  app->add_option("--watch", options->watch_s, "go on, and print every so many seconds what was added")
+      ->check(CLI::Range(1, 86400));
+  return {app, [options] { return counters_run(*options); }};
+}
+
+}  // namespace omx::tools

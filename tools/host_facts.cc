@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host_facts.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace omx::tools {
+
+namespace {
+
+constexpr int kMxNoDev = 5;
+constexpr int kMxBoardUnknown = 8;
+
+}  // namespace
+
+Result<HostFacts> host_facts_find() {
+  HostFacts facts;
+  auto settings = runtime::settings_load();
+  if (!settings) return tl::unexpected(settings.error());
+  facts.settings = std::move(*settings);
+  auto choices = link::interfaces_choose(link::interfaces_list(), facts.settings.interfaces);
+  if (!choices) return tl::unexpected(choices.error());
+  facts.choices = std::move(*choices);
+  auto process = runtime::Process::create(facts.settings);
+  if (process) {
+    facts.process = std::move(*process);
+  } else if (process.error().mx_code == kMxNoDev) {
+    facts.no_boards = process.error();
+  } else {
+    return tl::unexpected(process.error());
+  }
+  return facts;
+}
+
+Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Board>& boards, long number) {
+  if (number < 0) return boards;
+  for (const runtime::Board& board : boards) {
+    if (board.number == static_cast<std::uint32_t>(number)) return std::vector{board};
+  }
+  return fail(kMxBoardUnknown, fmt::format("there is no board {}; this host has {} (omx info shows them)",
+                                           number, boards.size()));
+}
+
+std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings) {
+  std::vector<OpenEndpoint> open;
+  for (std::uint32_t id = 0; id < settings.endpoints_max; id++) {
+    if (!runtime::claim_held(board.interface.index, id)) continue;
+    if (auto holder = runtime::claim_holder(board.interface.index, id)) open.push_back({id, *holder});
+  }
+  return open;
+}
+
+std::string holder_text(const runtime::ClaimHolder& holder) {
+  if (!holder.pid) return "a process that is not visible from here";
+  return fmt::format("pid {} ({})", holder.pid, holder.command);
+}
+
+bool may_use_packet_sockets() {
+  // Protocol 0: such a socket receives nothing.
+  const int fd = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  ::close(fd);
+  return true;
+}
+
+std::string board_text(const runtime::Board& board) {
+  return fmt::format("{} (board #{} name {} addr {})", board.hostname, board.number, board.interface.name,
+                     mac_format(board.interface.nic));
+}
+
+}  // namespace omx::tools

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What several commands look up first.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "link/interfaces.h"
+#include "runtime/boards.h"
+#include "runtime/claim.h"
+#include "runtime/process.h"
+#include "runtime/settings.h"
+
+namespace omx::tools {
+
+struct HostFacts {
+  runtime::Settings settings;
+  std::vector<link::Choice> choices;          // all interfaces, taken or not
+  std::unique_ptr<runtime::Process> process;  // nullptr: why is in `no_boards`
+  Failure no_boards;
+};
+
+// A failure is one of the configuration; a host without a usable interface has facts all the same.
+Result<HostFacts> host_facts_find();
+
+// The boards that `-b` selects: all when it is negative.
+Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Board>& boards, long number);
+
+struct OpenEndpoint {
+  std::uint32_t id = 0;
+  runtime::ClaimHolder holder;
+};
+std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings);
+// "pid 12 (name)", or that it cannot be seen.
+std::string holder_text(const runtime::ClaimHolder& holder);
+
+// Whether the kernel lets this process open packet sockets in this network; asked by opening one.
+bool may_use_packet_sockets();
+// What to say when it does not.
+inline constexpr const char* kNoPacketSockets =
+    "this process may not open packet sockets, so it can open no endpoint: run as root, or give the program "
+    "the capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW)";
+
+// "h1:0 (board #0 name eth0 addr 02:00:00:00:00:01)": a form that scripts look for.
+std::string board_text(const runtime::Board& board);
+
+}  // namespace omx::tools

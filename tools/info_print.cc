@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "info_print.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "json.h"
+
+namespace omx::tools {
+
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+std::string state_text(const link::Interface& i) {
+  std::string text = !i.up ? "down" : i.running ? "up, running" : "up, no carrier";
+  text += fmt::format(", MTU {}", i.mtu);
+  if (!i.kind.empty()) text += ", " + i.kind;
+  if (i.speed_mbps > 0) text += fmt::format(", {} Mb/s", i.speed_mbps);
+  return text;
+}
+
+void sizes_print(Out out, const char* whom, const EngineFacts& f, const runtime::Settings& settings) {
+  fmt::format_to(out, "   to {} (OMX_WIRE_MODE={}):\n", whom, mode_name(f.mode));
+  if (!f.connected) {
+    fmt::format_to(out, "     nothing: these settings do not work with such peers\n");
+    return;
+  }
+  fmt::format_to(out, "     up to {} bytes: one frame\n", wire::kSmallMax);
+  fmt::format_to(out, "     up to {} bytes: at once, {} bytes a frame (OMX_RNDV_THRESHOLD={})\n", f.eager_max,
+                 f.medium_frag, settings.protocol.rndv_threshold);
+  fmt::format_to(out,
+                 "     larger: rendezvous, pulled in blocks of {} frames of {} bytes, {} blocks in flight\n",
+                 f.pull_frames, f.pull_reply, f.pull_blocks);
+  fmt::format_to(out, "     frames up to {} bytes{}, {} checksum\n", f.frame_max,
+                 f.proven_by_probe ? " once a probe of that size came back" : "", f.checksum ? "with" : "no");
+}
+
+void board_print(Out out, const BoardInfo& info, const runtime::Settings& settings) {
+  const link::Interface& i = info.board.interface;
+  fmt::format_to(out, " {}\n", board_text(info.board));
+  fmt::format_to(out, "   {}\n", state_text(i));
+  if (!i.driver.empty()) fmt::format_to(out, "   managed by driver '{}'\n", i.driver);
+  if (i.numa_node >= 0) fmt::format_to(out, "   attached to numa node {}\n", i.numa_node);
+  if (!i.pci_address.empty()) fmt::format_to(out, "   PCI address {}\n", i.pci_address);
+  if (info.open.empty()) fmt::format_to(out, "   no endpoint is open\n");
+  for (const OpenEndpoint& e : info.open)
+    fmt::format_to(out, "   endpoint {} open by {}\n", e.id, holder_text(e.holder));
+  sizes_print(out, "Open-MX peers", info.extended, settings);
+  sizes_print(out, info.reference.mode == wire::Mode::mxoe ? "MX and Open-MX 1.x peers" : "Open-MX 1.x peers",
+              info.reference, settings);
+}
+
+void facts_json(JsonWriter& json, const char* key, const EngineFacts& f) {
+  json.object(key, [&] {
+    json.field("works", f.connected);
+    json.field("wire_mode", mode_name(f.mode));
+    json.field("largest_frame", f.frame_max);
+    json.field("eager_max", f.eager_max);
+    json.field("medium_fragment", f.medium_frag);
+    json.field("pull_reply", f.pull_reply);
+    json.field("pull_frames", f.pull_frames);
+    json.field("pull_blocks", f.pull_blocks);
+    json.field("checksum", f.checksum);
+  });
+}
+
+void board_json(JsonWriter& json, const BoardInfo& info) {
+  const link::Interface& i = info.board.interface;
+  json.object([&] {
+    json.field("number", info.board.number);
+    json.field("hostname", info.board.hostname);
+    json.field("interface", i.name);
+    json.field("mac", mac_format(i.nic));
+    json.field("mtu", i.mtu);
+    json.field("driver", i.driver);
+    json.field("kind", i.kind);
+    json.field("speed_mbps", i.speed_mbps);
+    json.field("numa_node", i.numa_node);
+    json.field("pci_address", i.pci_address);
+    json.field("up", i.up);
+    json.field("running", i.running);
+    json.array("endpoints", [&] {
+      for (const OpenEndpoint& e : info.open) {
+        json.object([&] {
+          json.field("id", e.id);
+          json.field("pid", e.holder.pid);
+          json.field("command", e.holder.command);
+        });
+      }
+    });
+    facts_json(json, "with_open_mx_peers", info.extended);
+    facts_json(json, "with_mx_peers", info.reference);
+  });
+}
+
+}  // namespace
+
+const char* mode_name(wire::Mode mode) {
+  return mode == wire::Mode::omx ? "omx" : "mxoe";
+}
+
+std::string info_text(const InfoReport& report) {
+  std::string text;
+  Out out = std::back_inserter(text);
+  const runtime::Settings& settings = report.host.settings;
+  fmt::format_to(out, "Open-MX version {}\n", OMX_VERSION);
+  fmt::format_to(out, " configuration file: {}\n",
+                 settings.config_file.empty() ? "none" : settings.config_file);
+  fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n\n",
+                 report.permitted ? "allowed" : "not allowed, no endpoint can be opened");
+  fmt::format_to(out, "Found {} boards supporting {} endpoints each:\n", report.boards.size(),
+                 settings.endpoints_max);
+  for (const BoardInfo& board : report.boards) board_print(out, board, settings);
+  bool first = true;
+  for (const link::Choice& choice : report.host.choices) {
+    if (choice.taken) continue;
+    if (first) fmt::format_to(out, "\nInterfaces not used:\n");
+    first = false;
+    fmt::format_to(out, " {}: {}\n", choice.interface.name, choice.reason);
+  }
+  fmt::format_to(out, "\nPeer table, {} names:\n", report.peers.size());
+  for (std::size_t i = 0; i < report.peers.size(); i++) {
+    const runtime::Peer& peer = report.peers[i];
+    fmt::format_to(out, "  {}) {} {}\n", i, mac_format(peer.nic),
+                   peer.name.empty() ? "<unknown>" : peer.name);
+  }
+  return text;
+}
+
+std::string info_json(const InfoReport& report) {
+  JsonWriter json;
+  json.object([&] {
+    json.field("version", OMX_VERSION);
+    json.field("config_file", report.host.settings.config_file);
+    json.field("packet_sockets_allowed", report.permitted);
+    json.field("endpoints_max", report.host.settings.endpoints_max);
+    json.array("boards", [&] {
+      for (const BoardInfo& board : report.boards) board_json(json, board);
+    });
+    json.array("interfaces_not_used", [&] {
+      for (const link::Choice& choice : report.host.choices) {
+        if (choice.taken) continue;
+        json.object([&] {
+          json.field("interface", choice.interface.name);
+          json.field("reason", choice.reason);
+        });
+      }
+    });
+    json.array("peers", [&] {
+      for (const runtime::Peer& peer : report.peers) {
+        json.object([&] {
+          json.field("mac", mac_format(peer.nic));
+          json.field("name", peer.name);
+          json.field("local", peer.local);
+        });
+      }
+    });
+    json.array("warnings", [&] {
+      for (const std::string& warning : report.warnings) json.element(warning);
+    });
+  });
+  return json.take();
+}
+
+std::string settings_text(const runtime::Settings& settings) {
+  std::string text;
+  Out out = std::back_inserter(text);
+  for (const runtime::SettingRow& row : runtime::settings_rows(settings)) {
+    fmt::format_to(out, "{}={}\n    {}\n", row.variable, row.value, row.help);
+    if (*row.alias) fmt::format_to(out, "    also: {}\n", row.alias);
+  }
+  return text;
+}
+
+std::string settings_json(const runtime::Settings& settings) {
+  JsonWriter json;
+  json.object([&] {
+    json.array("settings", [&] {
+      for (const runtime::SettingRow& row : runtime::settings_rows(settings)) {
+        json.object([&] {
+          json.field("variable", row.variable);
+          json.field("value", row.value);
+          json.field("alias", row.alias);
+          json.field("help", row.help);
+        });
+      }
+    });
+  });
+  return json.take();
+}
+
+}  // namespace omx::tools

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `omx info` found out, and its two forms.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine_facts.h"
+#include "host_facts.h"
+
+namespace omx::tools {
+
+struct BoardInfo {
+  runtime::Board board;
+  std::vector<OpenEndpoint> open;
+  EngineFacts extended;   // with peers like us
+  EngineFacts reference;  // with others
+};
+
+struct InfoReport {
+  HostFacts host;
+  bool permitted = false;  // to open endpoints
+  std::vector<BoardInfo> boards;
+  std::vector<runtime::Peer> peers;
+  std::vector<std::string> warnings;
+};
+
+const char* mode_name(wire::Mode mode);
+
+std::string info_text(const InfoReport& report);
+std::string info_json(const InfoReport& report);
+std::string settings_text(const runtime::Settings& settings);
+std::string settings_json(const runtime::Settings& settings);
+
+}  // namespace omx::tools

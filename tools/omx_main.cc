@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx: looks at Open-MX on this host, and measures it.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+
+namespace {
+
+using omx::tools::Command;
+
+// `omx help` and `omx help COMMAND`.
+Command help_command(CLI::App& root, std::string& topic) {
+  CLI::App* app = root.add_subcommand("help", "explain a command");
+  app->add_option("command", topic, "the command to explain");
+  return {app, [&root, &topic] {
+            const CLI::App* about = topic.empty() ? &root : nullptr;
+            for (const CLI::App* command : root.get_subcommands({})) {
+              if (command->get_name() == topic) about = command;
+            }
+            if (!about) {
+              fmt::print(stderr, "omx help: there is no command \"{}\"; omx help lists them\n", topic);
+              return omx::tools::kUsage;
+            }
+            // Not help(): that of the root explains the command that was given, which is this one.
+            const std::string name = about == &root ? "omx" : "omx " + about->get_name();
+            fmt::print("{}", about->get_formatter()->make_help(about, name, CLI::AppFormatMode::Normal));
+            return omx::tools::kOk;
+          }};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App root("Open-MX: message passing over Ethernet", "omx");
+  root.set_version_flag("--version", "omx (Open-MX) " OMX_VERSION);
+  root.require_subcommand(1);
+  root.footer("omx help COMMAND explains a command. Exit status: 0 done, 1 failed, 2 wrong usage.");
+  std::string topic;
+  const std::vector<Command> commands = {
+      omx::tools::info_command(root),  omx::tools::perf_command(root), omx::tools::counters_command(root),
+      omx::tools::peers_command(root), help_command(root, topic),
+  };
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    // --help and --version end here too.
+    if (e.get_exit_code() == 0) return root.exit(e);
+    const bool unknown = argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty();
+    const std::string problem = unknown ? fmt::format("there is no command \"{}\"", argv[1]) : e.what();
+    fmt::print(stderr, "omx: {}; omx help shows what is accepted\n", problem);
+    return omx::tools::kUsage;
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return omx::tools::kUsage;
+}

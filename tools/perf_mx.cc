@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "perf_mx.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "base/mac.h"
+
+namespace omx::tools {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Keeps other MX programs from mistaking our endpoints for theirs.
+constexpr std::uint32_t kKey = 0x6f6d7870;
+// A look at the clock costs as much as a look at the endpoint; one in so many is enough.
+constexpr std::uint32_t kPollsPerLook = 4096;
+
+// The library's own sentence about the last error, without the name of the function.
+std::string g_error;
+
+mx_return_t error_keep(char* text, mx_return_t code) {
+  const std::string_view whole = text;
+  const std::size_t colon = whole.find(": ");
+  g_error = colon == std::string_view::npos ? whole : whole.substr(colon + 2);
+  return code;
+}
+
+tl::unexpected<Failure> failure(mx_return_t code) {
+  return fail(code, g_error.empty() ? mx_strerror(code) : g_error);
+}
+
+// The library prints what a person has to remedy by itself.
+bool told_already(mx_return_t code) {
+  return code != MX_BUSY && code != MX_BOARD_UNKNOWN && code != MX_BAD_ENDPOINT;
+}
+
+mx_segment_t segment_of(const std::byte* data, std::uint64_t size) {
+  return {const_cast<std::byte*>(data), static_cast<std::uint32_t>(size)};
+}
+
+Result<mx_status_t> judge(const mx_status_t& status) {
+  if (status.code == MX_STATUS_SUCCESS && status.msg_length == status.xfer_length) return status;
+  std::uint64_t nic = 0;
+  mx_decompose_endpoint_addr(status.source, &nic, nullptr);
+  return fail(MX_FAILURE,
+              fmt::format("a message with {} failed: {}", nic_text(nic), mx_strstatus(status.code)));
+}
+
+}  // namespace
+
+std::string nic_text(std::uint64_t nic) {
+  return mac_format(nic);
+}
+
+Result<std::unique_ptr<MxPort>> MxPort::open(long board, std::uint32_t endpoint) {
+  mx_set_error_handler(error_keep);
+  if (const mx_return_t code = mx_init(); code != MX_SUCCESS && code != MX_ALREADY_INITIALIZED)
+    return fail(code, "");
+  mx_endpoint_t opened = nullptr;
+  const std::uint32_t wanted = board < 0 ? MX_ANY_NIC : static_cast<std::uint32_t>(board);
+  const mx_return_t code = mx_open_endpoint(wanted, endpoint, kKey, nullptr, 0, &opened);
+  if (code != MX_SUCCESS) {
+    if (told_already(code)) return fail(code, "");
+    return failure(code);
+  }
+  std::unique_ptr<MxPort> port(new MxPort(opened));
+  mx_endpoint_addr_t address{};
+  mx_get_endpoint_addr(opened, &address);
+  mx_decompose_endpoint_addr(address, &port->nic_, &port->endpoint_id_);
+  return port;
+}
+
+MxPort::~MxPort() {
+  mx_close_endpoint(endpoint_);
+}
+
+void MxPort::set_waiting(bool blocking, std::uint32_t timeout_ms) {
+  blocking_ = blocking;
+  timeout_ms_ = timeout_ms;
+}
+
+std::string MxPort::describe() const {
+  char name[MX_MAX_HOSTNAME_LEN] = "";
+  std::uint32_t board = 0;
+  mx_nic_id_to_hostname(nic_, name);
+  mx_nic_id_to_board_number(nic_, &board);
+  return fmt::format("{} ({}), board {}, endpoint {}", name, nic_text(nic_), board, endpoint_id_);
+}
+
+Result<std::uint64_t> MxPort::find_nic(const std::string& peer) {
+  std::string name = peer;
+  std::uint64_t nic = 0;
+  const mx_return_t code = mx_hostname_to_nic_id(name.data(), &nic);
+  if (code != MX_SUCCESS) return failure(code);
+  return nic;
+}
+
+Result<mx_endpoint_addr_t> MxPort::connect(std::uint64_t nic, std::uint32_t endpoint,
+                                           std::uint32_t timeout_ms) {
+  mx_endpoint_addr_t address{};
+  const mx_return_t code = mx_connect(endpoint_, nic, endpoint, kKey, timeout_ms, &address);
+  switch (code) {
+    case MX_SUCCESS:
+      return address;
+    case MX_CONNECTION_FAILED:
+      return fail(code, fmt::format("nothing is open on endpoint {} of {}: start \"omx perf\" there, or give "
+                                    "its endpoint with --peer-endpoint",
+                                    endpoint, nic_text(nic)));
+    case MX_BAD_CONNECTION_KEY:
+      return fail(code, fmt::format("endpoint {} of {} belongs to another program, not to \"omx perf\"",
+                                    endpoint, nic_text(nic)));
+    case MX_TIMEOUT:
+      return fail(code, fmt::format("no answer from {} within {} s: is the host up, on this network, and is "
+                                    "\"omx perf\" running there?",
+                                    nic_text(nic), timeout_ms / 1000));
+    default:
+      return failure(code);
+  }
+}
+
+Result<mx_request_t> MxPort::send(const mx_endpoint_addr_t& to, const std::byte* data, std::uint64_t size,
+                                  std::uint64_t match, bool sync) {
+  mx_segment_t segment = segment_of(data, size);
+  mx_request_t request = nullptr;
+  const mx_return_t code = sync ? mx_issend(endpoint_, &segment, 1, to, match, nullptr, &request)
+                                : mx_isend(endpoint_, &segment, 1, to, match, nullptr, &request);
+  if (code != MX_SUCCESS) return failure(code);
+  return request;
+}
+
+Result<mx_request_t> MxPort::receive(std::byte* data, std::uint64_t size, std::uint64_t match,
+                                     std::uint64_t mask) {
+  mx_segment_t segment = segment_of(data, size);
+  mx_request_t request = nullptr;
+  const mx_return_t code = mx_irecv(endpoint_, &segment, 1, match, mask, nullptr, &request);
+  if (code != MX_SUCCESS) return failure(code);
+  return request;
+}
+
+Result<mx_status_t> MxPort::complete(mx_request_t request) {
+  return blocking_ ? sleep(request) : poll(request);
+}
+
+Result<mx_status_t> MxPort::poll(mx_request_t request) {
+  mx_status_t status;
+  std::uint32_t done = 0;
+  Clock::time_point deadline{};
+  for (std::uint32_t polls = 1;; polls++) {
+    const mx_return_t code = mx_test(endpoint_, &request, &status, &done);
+    if (done) return judge(status);
+    if (code != MX_SUCCESS) return failure(code);
+    if (polls % kPollsPerLook || !timeout_ms_) continue;
+    const Clock::time_point now = Clock::now();
+    if (deadline == Clock::time_point{}) deadline = now + std::chrono::milliseconds(timeout_ms_);
+    if (now >= deadline)
+      return fail(MX_TIMEOUT, fmt::format("the peer was silent for {} s", timeout_ms_ / 1000));
+  }
+}
+
+Result<mx_status_t> MxPort::sleep(mx_request_t request) {
+  mx_status_t status;
+  std::uint32_t done = 0;
+  // Without a limit mx_wait may still come back with nothing, on a signal.
+  do {
+    const mx_return_t code = mx_wait(endpoint_, &request, timeout_ms_, &status, &done);
+    if (done) return judge(status);
+    if (code != MX_SUCCESS) return failure(code);
+  } while (!timeout_ms_);
+  return fail(MX_TIMEOUT, fmt::format("the peer was silent for {} s", timeout_ms_ / 1000));
+}
+
+}  // namespace omx::tools

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint of the MX interface, with failures as values. Everything that `omx perf` measures goes through
+// these calls, as it does in applications.
+#pragma once
+
+#include <myriexpress.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/expected.h"
+
+namespace omx::tools {
+
+// Failures of which the library has told the user already have an empty message.
+class MxPort {
+ public:
+  static Result<std::unique_ptr<MxPort>> open(long board, std::uint32_t endpoint);
+  // What is still under way ends without a trace: its memory may be freed then.
+  ~MxPort();
+  MxPort(const MxPort&) = delete;
+  MxPort& operator=(const MxPort&) = delete;
+
+  // Polling with mx_test, or sleeping in mx_wait; and how long an operation may take, 0: for ever.
+  void set_waiting(bool blocking, std::uint32_t timeout_ms);
+
+  // "host:0 (02:..:01), board 0, endpoint 3"
+  std::string describe() const;
+  std::uint32_t endpoint_id() const { return endpoint_id_; }
+  std::uint64_t nic() const { return nic_; }
+
+  static Result<std::uint64_t> find_nic(const std::string& peer);
+  Result<mx_endpoint_addr_t> connect(std::uint64_t nic, std::uint32_t endpoint, std::uint32_t timeout_ms);
+
+  Result<mx_request_t> send(const mx_endpoint_addr_t& to, const std::byte* data, std::uint64_t size,
+                            std::uint64_t match, bool sync);
+  Result<mx_request_t> receive(std::byte* data, std::uint64_t size, std::uint64_t match,
+                               std::uint64_t mask = MX_MATCH_MASK_NONE);
+  // Waits for a request as set_waiting() said. A message that failed or was cut is a failure.
+  Result<mx_status_t> complete(mx_request_t request);
+
+ private:
+  explicit MxPort(mx_endpoint_t endpoint) : endpoint_(endpoint) {}
+  Result<mx_status_t> poll(mx_request_t request);
+  Result<mx_status_t> sleep(mx_request_t request);
+
+  mx_endpoint_t endpoint_;
+  std::uint64_t nic_ = 0;
+  std::uint32_t endpoint_id_ = 0;
+  bool blocking_ = true;
+  std::uint32_t timeout_ms_ = 0;
+};
+
+// "02:00:00:00:00:01"
+std::string nic_text(std::uint64_t nic);
+
+}  // namespace omx::tools

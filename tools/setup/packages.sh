@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by ./demo and ./check: the Debian packages that they need, and a function that gets them.
+# shellcheck shell=bash
+
+# To build everything and run the lab.
+OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libcli11-dev libgtest-dev libgmock-dev
+  iproute2 python3)
+# To run all tests: faults on the lab's cables are eBPF programs, and so on.
+OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev bpftool pkgconf binutils util-linux)
+
+# omx_packages_ensure [build]: installs what is missing of the build packages, or of all. An ordinary user is told the
+# command that an administrator has to run, and the calling script ends.
+omx_packages_ensure() {
+  local wanted=("${OMX_BUILD_PACKAGES[@]}") missing=() package
+  if [ "${1:-all}" != build ]; then wanted+=("${OMX_CHECK_PACKAGES[@]}"); fi
+  if ! command -v dpkg-query >/dev/null; then
+    echo "This is not Debian; if something is missing, install what these packages hold: ${wanted[*]}" >&2
+    return
+  fi
+  for package in "${wanted[@]}"; do
+    if ! dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
+      missing+=("$package")
+    fi
+  done
+  if [ ${#missing[@]} -eq 0 ]; then return; fi
+  local install=(apt-get install -y --no-install-recommends "${missing[@]}")
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "Some packages are missing. As root: apt-get update && ${install[*]}" >&2
+    exit 1
+  fi
+  echo "Installing: ${missing[*]}"
+  if ! { apt-get update -q && DEBIAN_FRONTEND=noninteractive "${install[@]}" -q; } >/dev/null; then
+    echo "apt-get could not install them; by hand: apt-get update && ${install[*]}" >&2
+    exit 1
+  fi
+}
