@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What must hold between two hosts: storms of verified messages, faults, deaths, mixed MTUs.
+
+  scenarios.py --bin BUILD [--messages N] [NAME...]      runs the named scenarios (default: all)
+  scenarios.py --list
+
+Each scenario brings up a lab of its own. Exit 77 when no lab can be made here.
+"""
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve()
+ROOT = HERE.parents[2]
+LAB = ROOT / "lab" / "lab"
+MAC = {"h1": "02:4f:4d:58:00:01", "h2": "02:4f:4d:58:00:02"}
+SCENARIOS = {}
+
+
+def scenario(mtu="1500", **parameters):
+    def register(function):
+        SCENARIOS[function.__name__] = (function, mtu, parameters)
+        return function
+
+    return register
+
+
+class Failure(Exception):
+    pass
+
+
+class Lab:
+    """The hosts, seen from inside `lab run`."""
+
+    def __init__(self, bindir, messages):
+        self.bin = pathlib.Path(bindir)
+        self.messages = messages
+
+    def start(self, host, argv, env=None):
+        full = dict(os.environ, **(env or {}))
+        return subprocess.Popen([str(LAB), "exec", host, "--", *map(str, argv)], env=full, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def soak(self, host, env=None, messages=None, *more):
+        peer = "h2" if host == "h1" else "h1"
+        argv = [self.bin / "tests/soak/omx_soak", "--endpoint", 0, "--peer", MAC[peer], "--peer-endpoint", 0,
+                "--messages", messages or self.messages, *more]
+        return self.start(host, argv, env)
+
+    def lab(self, *argv):
+        run = subprocess.run([str(LAB), *map(str, argv)], capture_output=True, text=True)
+        if run.returncode == 77:
+            print(f"SKIP: {run.stderr.strip()}")
+            sys.exit(77)
+        if run.returncode:
+            raise Failure(f"lab {' '.join(map(str, argv))}: {run.stderr.strip()}")
+        return run.stdout
+
+
+def finish(name, process, expected, timeout):
+    try:
+        out, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, _ = process.communicate()
+        raise Failure(f"{name} did not end within {timeout} s; it said: {out[-600:]}") from None
+    print(f"  {name}: {out.strip().splitlines()[-1] if out.strip() else '(silent)'}")
+    if process.returncode != expected:
+        raise Failure(f"{name} ended with {process.returncode}, not {expected}; it said: {out[-1200:]}")
+    return out
+
+
+def storm(lab, env, timeout=420, more=()):
+    a = lab.soak("h1", env, None, "--seed", 11, *more)
+    b = lab.soak("h2", env, None, "--seed", 11, *more)
+    finish("h1", a, 0, timeout)
+    finish("h2", b, 0, timeout)
+
+
+def storm_scenario(mode, mtu, faults):
+    def run(lab):
+        env = {"OMX_WIRE_MODE": mode}
+        if faults:
+            env["OMX_CHECKSUM"] = "1"
+            for host in MAC:
+                lab.lab("fault", host, "--direction", "in", "--drop", 1, "--dup", 1, "--corrupt", 0.1, "--seed", 5)
+        storm(lab, env)
+        if faults:
+            print("  " + lab.lab("faults").strip().replace("\n", "\n  "))
+
+    run.__name__ = f"storm_{mode}_{mtu}_{'faults' if faults else 'clean'}"
+    SCENARIOS[run.__name__] = (run, str(mtu), {})
+
+
+for mode_ in ("omx", "mxoe"):
+    for mtu_ in (1500, 9000):
+        for faults_ in (False, True):
+            storm_scenario(mode_, mtu_, faults_)
+
+
+@scenario(mtu="1500,9000")
+def mixed_mtu(lab):
+    """A 1500-byte interface and a 9000-byte one agree, and say so."""
+    env = {"OMX_VERBOSE": "1"}
+    a = lab.soak("h1", env)
+    b = lab.soak("h2", env)
+    said = finish("h1", a, 0, 300) + finish("h2", b, 0, 300)
+    agreed = [line for line in said.splitlines() if "1514" in line and "agreed" in line]
+    if not agreed:
+        raise Failure(f"no log line says what was agreed: {said[-500:]}")
+    print("  " + agreed[0])
+
+
+@scenario(mtu="9000")
+def blocking(lab):
+    """Both sides sleep in mx_wait_any instead of polling."""
+    storm(lab, {"OMX_SPIN_US": "0"}, more=("--wait",))
+
+
+@scenario(mtu="9000")
+def kill(lab):
+    """kill -9 of one side: the other notices in time, the id is free at once, reconnecting works."""
+    env = {"OMX_PEER_TIMEOUT_MS": "2000"}
+    for round_ in range(3):
+        a = lab.soak("h1", env, 10_000_000, "--tolerate", "--seed", round_ + 1)
+        b = lab.soak("h2", env, 10_000_000, "--tolerate", "--seed", round_ + 1)
+        time.sleep(1.5)
+        # The lab's exec passes signals on, but not -9: ask for the program's own pid inside the host.
+        lab.lab("exec", "h2", "--", "pkill", "-9", "omx_soak")
+        b.wait(timeout=10)
+        began = time.time()
+        finish("h1", a, 3, 30)
+        if time.time() - began > 8:
+            raise Failure(f"the survivor took {time.time() - began:.1f} s with a limit of 2 s")
+        left = lab.lab("exec", "h2", "--", "ss", "-xlH")
+        if "omx" in left:
+            raise Failure(f"the killed process left a socket: {left}")
+    storm(lab, {})
+
+
+@scenario(mtu="9000")
+def restart_under_traffic(lab):
+    """The killed side comes back at once with the same endpoint id: old requests fail, new ones work."""
+    env = {"OMX_PEER_TIMEOUT_MS": "5000"}
+    a = lab.soak("h1", env, 10_000_000, "--tolerate")
+    b = lab.soak("h2", env, 10_000_000, "--tolerate")
+    time.sleep(1.5)
+    lab.lab("exec", "h2", "--", "pkill", "-9", "omx_soak")
+    b.wait(timeout=10)
+    again = lab.soak("h2", env, 100, "--connect-s", 2)
+    finish("h1", a, 3, 30)
+    again.send_signal(signal.SIGTERM)
+    again.wait(timeout=10)
+
+
+@scenario(mtu="1500")
+def cut_and_mend(lab):
+    """Two seconds without a cable under load: nothing is lost."""
+    a = lab.soak("h1", {}, max(lab.messages, 30000))
+    b = lab.soak("h2", {}, max(lab.messages, 30000))
+    time.sleep(1)
+    lab.lab("cut", "h1")
+    time.sleep(2)
+    if a.poll() is not None or b.poll() is not None:
+        raise Failure("the storm ended before the cable was cut: not a test")
+    lab.lab("mend", "h1")
+    finish("h1", a, 0, 300)
+    finish("h2", b, 0, 300)
+
+
+@scenario(mtu="1500")
+def cut_for_good(lab):
+    """A cable that is never mended: both sides fail within the limit."""
+    env = {"OMX_PEER_TIMEOUT_MS": "2000"}
+    a = lab.soak("h1", env, 10_000_000, "--tolerate")
+    b = lab.soak("h2", env, 10_000_000, "--tolerate")
+    time.sleep(1)
+    lab.lab("cut", "h1")
+    finish("h1", a, 3, 20)
+    finish("h2", b, 3, 20)
+
+
+@scenario(mtu="1500")
+def interface_down_and_up(lab):
+    """The interface goes down and comes back under load."""
+    a = lab.soak("h1", {}, max(lab.messages, 30000))
+    b = lab.soak("h2", {}, max(lab.messages, 30000))
+    time.sleep(1)
+    lab.lab("exec", "h1", "--", "ip", "link", "set", "eth0", "down")
+    time.sleep(1)
+    lab.lab("exec", "h1", "--", "ip", "link", "set", "eth0", "up")
+    finish("h1", a, 0, 300)
+    finish("h2", b, 0, 300)
+
+
+@scenario(mtu="9000")
+def hello(lab):
+    """The C example, built with pkg-config as the README says, between two hosts."""
+    program = os.environ.get("OMX_HELLO", str(lab.bin / "examples/hello"))
+    if not os.path.exists(program):
+        raise Failure(f"{program} is not built")
+    receiver = lab.start("h2", [program])
+    time.sleep(0.5)
+    sender = lab.start("h1", [program, "h2:0"])
+    finish("sender", sender, 0, 30)
+    finish("receiver", receiver, 0, 30)
+
+
+def inside(args):
+    function, _, _ = SCENARIOS[args.inside]
+    try:
+        function(Lab(args.bin, args.messages))
+    except Failure as problem:
+        print(f"  FAILED: {problem}")
+        return 1
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / "build/release"))
+    parser.add_argument("--messages", type=int, default=4000)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    parser.add_argument("names", nargs="*")
+    args = parser.parse_args()
+    if args.list:
+        print("\n".join(SCENARIOS))
+        return 0
+    if args.inside:
+        return inside(args)
+    passed, failed, skipped = 0, 0, 0
+    for name in args.names or SCENARIOS:
+        if name not in SCENARIOS:
+            parser.error(f"no scenario {name}: see --list")
+        began = time.time()
+        print(f"{name}", flush=True)
+        run = subprocess.run([str(LAB), "run", "--hosts", "2", "--mtu", SCENARIOS[name][1], "--", sys.executable, str(HERE),
+                              "--bin", args.bin, "--messages", str(args.messages), "--inside", name])
+        verdict = {0: "ok", 77: "skipped"}.get(run.returncode, "FAILED")
+        passed += verdict == "ok"
+        skipped += verdict == "skipped"
+        failed += verdict == "FAILED"
+        print(f"{name}: {verdict} ({time.time() - began:.1f} s)", flush=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 77 if not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
