@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Byte buffers in power-of-two classes, kept for reuse: unexpected messages, early frames, buffered sends
-// and long segment lists. Bounded: beyond the limit `get` refuses and the caller applies back-pressure. What is
-// kept for reuse counts too: sizes that are out of fashion are given back when others need their room.
+// and long segment lists. Bounded: beyond the limit `get` refuses and the caller applies back-pressure. What
+// is kept for reuse counts too: sizes that are out of fashion are given back when others need their room.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second packet socket that takes an endpoint's pull replies only. The ring costs the sending side of a veth
-// (and the interrupt side of a NIC) a copy of every frame; here the receiver makes that copy, many frames per
-// system call, so that the two sides share the work. Each packet socket costs every frame about 50 ns, so it is
-// opened when the first large message arrives and not before.
+// A second packet socket that takes an endpoint's pull replies only. The ring costs the sending side of a
+// veth (and the interrupt side of a NIC) a copy of every frame; here the receiver makes that copy, many
+// frames per system call, so that the two sides share the work. Each packet socket costs every frame about 50
+// ns, so it is opened when the first large message arrives and not before.
 #pragma once
 
 #include <sys/socket.h>

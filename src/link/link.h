@@ -61,7 +61,7 @@ struct PacketLinkOptions {
   std::uint8_t endpoint = 0;   // only frames for this endpoint id pass the filter ...
   bool board_frames = true;    // ... and, if set, HOST_QUERY, HOST_REPLY, RAW discovery, and CONNECT requests
                                // to any endpoint id of the board (so that closed ones can be refused)
-  bool bulk = true;              // a lane of its own for pull replies, opened by bulk_expect()
+  bool bulk = true;            // a lane of its own for pull replies, opened by bulk_expect()
   bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;

@@ -120,9 +120,11 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
 void PacketLink::bulk_expect() {
   if (bulk_tried_) return;
   bulk_tried_ = true;
-  if (options_.all_frames || !options_.bulk || !bulk_.open(state_.index, options_.endpoint, state_.mtu)) return;
+  if (options_.all_frames || !options_.bulk || !bulk_.open(state_.index, options_.endpoint, state_.mtu))
+    return;
   // Both sockets take pull replies until this; the engine drops what comes twice.
-  packet_filter_attach(fd_.get(), packet_filter_build({options_.endpoint, options_.board_frames, false, Lane::eager}));
+  packet_filter_attach(fd_.get(),
+                       packet_filter_build({options_.endpoint, options_.board_frames, false, Lane::eager}));
 }
 
 // Larger frames need larger slots. Frames that wait in the old ring are lost; the protocol recovers.

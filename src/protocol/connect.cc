@@ -55,6 +55,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
 }
 
 void transmit(State& s, Partner& p, const wire::Connect& packet) {
+  p.announced = packet.target_recv_seqnum_start;
   wire::TxFrame& frame = s.sink.frame_begin(0);
   const auto head = frame_head(s, p, wire::PacketType::connect);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
@@ -81,15 +82,17 @@ void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
   p.true_session = session;
 }
 
-// Whether the peer counts from the number that we expect. It took over what our request announced; if that has
-// changed since (late frames of the old instance, a refusal), the request is repeated with the new one.
+// Whether the peer counts from the number that we expect. It took over what our request announced; if that
+// has changed since (late frames of the old instance, a refusal), the request is repeated with the new one.
 bool numbers_announced(State& s, Partner& p, Request& r, bool extended) {
-  if (r.seqnum == p.next_match) return true;
+  if (r.seqnum == p.next_match && !r.lost) return true;
   if (!extended) {  // the reference would not listen again
     p.next_match = p.last_acked = r.seqnum;
     return true;
   }
-  if (seq_same_session(r.seqnum, p.next_match)) partner_renumber(p);
+  if (r.lost || seq_same_session(r.seqnum, p.next_match)) partner_renumber(p);
+  r.seqnum = p.next_match;
+  r.lost = false;
   connect_transmit(s, r);
   return false;
 }
@@ -109,7 +112,12 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     // The same instance with another session count gave us up (protocol.md 7, last [DO]).
     const bool reset =
         same && p->connected() && !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
-    if ((known && !same) || reset) partner_cleanup(s, *p, Cleanup::restarted);
+    if ((known && !same) || reset) {
+      partner_cleanup(s, *p, Cleanup::restarted);
+      // It may hold already a number that we announced before the last ones arrived. Another session count
+      // makes it look again; the reference does not, so there only if the numbers differ anyway.
+      if (packet.ext.present || p->announced != p->next_match) partner_renumber(*p);
+    }
     session_adopt(*p, packet.src_session, packet.target_recv_seqnum_start);
     p->back_session = packet.src_session;
     agree(s, *p, packet.ext);
@@ -168,6 +176,11 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   if (!same || reset) {
     if (p->connected()) partner_cleanup(s, *p, Cleanup::restarted);
     if (r && !numbers_announced(s, *p, *r, packet.ext.present)) return;
+    if (ping && p->announced != p->next_match) {
+      partner_renumber(*p);
+      connect_ping(s, *p);
+      return;
+    }
     session_adopt(*p, session, packet.target_recv_seqnum_start);
   }
   p->peer_index = packet.src_dst_peer_index;
@@ -213,7 +226,8 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
 
 void connect_transmit(State& s, Request& r) {
   r.last_sent = s.now;
-  r.seqnum = r.partner->next_match;  // announced
+  if (r.resends > 0 && r.seqnum != r.partner->next_match) r.lost = true;  // announced more than one number
+  r.seqnum = r.partner->next_match;
   transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum));
   s.count(Counter::send_connect_request)++;
 }

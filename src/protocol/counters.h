@@ -64,7 +64,7 @@ namespace omx::protocol {
   X(drop_bad_seqnum, "Drop Bad Sequence Number")                   \
   X(drop_pull_bad_region, "Drop Pull Bad Region")                  \
   X(drop_pull_bad_range, "Drop Pull Bad Offset or Length")         \
-  X(drop_pull_repeated, "Drop Pull Repeated before its Answer")           \
+  X(drop_pull_repeated, "Drop Pull Repeated before its Answer")    \
   X(drop_pull_reply_bad_handle, "Drop Pull Reply Bad Wire Handle") \
   X(drop_pull_reply_bad_frame, "Drop Pull Reply Bad Frame")        \
   X(drop_pull_reply_duplicate, "Drop Pull Reply Duplicate")

@@ -141,9 +141,13 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
   return Arrival{u->partner, u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr};
 }
 
-bool Endpoint::pulls_running() const { return !state_->pull_list.empty(); }
+bool Endpoint::pulls_running() const {
+  return !state_->pull_list.empty();
+}
 
-bool Endpoint::unexpected_empty() const { return state_->unexpected.size() == 0; }
+bool Endpoint::unexpected_empty() const {
+  return state_->unexpected.size() == 0;
+}
 
 std::uint64_t Endpoint::completion_count() const {
   return state_->completions;

@@ -153,8 +153,9 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.ack_now.unlink();
   p.sacks = false;
   p.next_send = p.next_acked = static_cast<Seqnum>(seq_session(p.next_send) | kSeqFirst);
-  // A peer that connects anew starts with the number that our last CONNECT announced, and that may have reached
-  // it already: the numbers change only with the session count, which it notices (unlike protocol.md 7).
+  // A peer that connects anew starts with the number that our last CONNECT announced, and that may have
+  // reached it already: the numbers change only with the session count, which it notices (unlike protocol.md
+  // 7).
   if (why != Cleanup::restarted) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);

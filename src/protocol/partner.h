@@ -53,6 +53,7 @@ struct Partner {
   Seqnum next_acked = 0xFFFF;     // oldest not acknowledged
   Seqnum next_match = kSeqFirst;  // next number to process; all before are complete: what we ack
   Seqnum last_acked = kSeqFirst;  // last value we put in an ack
+  Seqnum announced = kSeqFirst;   // next_match in our last CONNECT
   std::uint32_t send_acknum = 0;
   std::uint32_t recv_acknum = 0;
 
@@ -73,7 +74,7 @@ struct Partner {
   // Sending.
   std::uint8_t backoff = 0;
   bool region_blocked = false;  // in state.region_waiters
-  bool sacks = false;             // some unacked request is marked sacked
+  bool sacks = false;           // some unacked request is marked sacked
   std::uint32_t frames_unacked = 0;
   std::uint32_t notifies_queued = 0;
   List<Request, &Request::queue> queued;

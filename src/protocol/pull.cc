@@ -288,12 +288,14 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
 
 void pull_timer(State& s, Pull& pull) {
   Partner& p = *pull.partner;
-  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a partner
-  // that talks otherwise may still never serve it. It must have been asked in vain, and lately: see retransmit.cc.
+  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a
+  // partner that talks otherwise may still never serve it. It must have been asked in vain, and lately: see
+  // retransmit.cc.
   const TimeNs timeout = pull.request->timeout;
   const TimeNs limit = timeout >= kNever - pull.last_reply ? kNever : pull.last_reply + timeout;
   const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
-  if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked && s.now <= asked + 2 * pull_delay(s, pull)) {
+  if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked &&
+      s.now <= asked + 2 * pull_delay(s, pull)) {
     s.count(Counter::pull_timeout)++;
     pull_finish(s, pull, Status::endpoint_unreachable);
     return;

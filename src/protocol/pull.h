@@ -45,7 +45,7 @@ struct Pull {
   std::uint32_t block_count = 0;
   std::uint32_t silent_rounds = 0;  // timer rounds without any reply
   TimeNs last_reply = 0;
-  TimeNs last_asked = 0;            // for everything that was missing
+  TimeNs last_asked = 0;  // for everything that was missing
   Timer timer;
   ListHook all;
 

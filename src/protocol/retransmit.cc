@@ -28,7 +28,8 @@ TimeNs silent_since(const Partner& p, const Request& r) {
 // When a request of the list ends if the partner stays silent.
 TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
   TimeNs limit = kNever;
-  for (Request* r = list.front(); r; r = list.next(*r)) limit = std::min(limit, add(silent_since(p, *r), r->timeout));
+  for (Request* r = list.front(); r; r = list.next(*r))
+    limit = std::min(limit, add(silent_since(p, *r), r->timeout));
   return limit;
 }
 
@@ -36,8 +37,8 @@ TimeNs base_delay(const State& s, const Partner& p) {
   return p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
 }
 
-// Whether the partner was asked again, and lately, and had time to answer. Without that a limit shorter than an
-// answer takes, or our own long absence, would end a living partner.
+// Whether the partner was asked again, and lately, and had time to answer. Without that a limit shorter than
+// an answer takes, or our own long absence, would end a living partner.
 bool asked_in_vain(const State& s, const Partner& p, const Request& oldest) {
   const TimeNs since = s.now - oldest.last_sent;
   return oldest.resends > 0 && since >= base_delay(s, p) && since <= 2 * partner_rto(s, p);
@@ -140,7 +141,8 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
     p.ping_due = s.now + interval;
   }
   TimeNs again = std::max(p.ping_due, p.last_heard + interval);
-  if (p.pings_unanswered >= kPingsBeforeGivingUp) again = std::min(again, std::max(limit, p.ping_due - interval / 2));
+  if (p.pings_unanswered >= kPingsBeforeGivingUp)
+    again = std::min(again, std::max(limit, p.ping_due - interval / 2));
   next = std::min(next, std::max(again, s.now + kMillisecond / 4));
 }
 

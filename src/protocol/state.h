@@ -66,9 +66,9 @@ struct State {
   bool closing = false;
 
   // Memory. The pools outlive everything that holds their buffers: declared first.
-  BufferPool buffers;       // unexpected messages, early frames
-  BufferPool send_buffers;  // copies of buffered sends
-  BufferPool segment_lists; // bounded by the application's requests only: it must be able to post receives
+  BufferPool buffers;        // unexpected messages, early frames
+  BufferPool send_buffers;   // copies of buffered sends
+  BufferPool segment_lists;  // bounded by the application's requests only: it must be able to post receives
   Slab<Request> requests;
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;

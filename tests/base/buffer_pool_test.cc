@@ -14,7 +14,8 @@ TEST(BufferPool, get__rounds_up_to_classes) {
   struct Case {
     std::size_t size, capacity;
   };
-  for (const Case& c : {Case{0, 128}, Case{1, 128}, Case{128, 128}, Case{129, 256}, Case{4096, 4096}, Case{4097, 8192}}) {
+  for (const Case& c :
+       {Case{0, 128}, Case{1, 128}, Case{128, 128}, Case{129, 256}, Case{4096, 4096}, Case{4097, 8192}}) {
     std::byte* buffer = pool.get(c.size);
     ASSERT_NE(buffer, nullptr);
     std::memset(buffer, 1, c.capacity);

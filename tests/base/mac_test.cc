@@ -18,9 +18,9 @@ TEST(Mac, mac_parse__accepts_what_people_write) {
 }
 
 TEST(Mac, mac_parse__refuses_the_rest) {
-  for (const char* text : {"", "00:60:dd:47:c4", "00:60:dd:47:c4:7", "00:60:dd:47:c4:755", "00:60:dd:47:c4:7g",
-                           "0:60:dd:47:c4:755", "00 60 dd 47 c4 75", "0060dd47c475", "00:60:dd:47:c4:75 ",
-                           "\xff\xff:60:dd:47:c4:75"})
+  for (const char* text : {"", "00:60:dd:47:c4", "00:60:dd:47:c4:7", "00:60:dd:47:c4:755",
+                           "00:60:dd:47:c4:7g", "0:60:dd:47:c4:755", "00 60 dd 47 c4 75", "0060dd47c475",
+                           "00:60:dd:47:c4:75 ", "\xff\xff:60:dd:47:c4:75"})
     EXPECT_FALSE(mac_parse(text)) << text;
 }
 

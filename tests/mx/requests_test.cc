@@ -459,12 +459,13 @@ TEST_F(Requests, without_zombies_a_send_ends_at_its_acknowledgement) {
   a_ = open(0);
   b_ = open(1);
   to_b_ = connect(a_, b_);
+  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);
   const Bytes data = pattern(10);
   mx_request_t sent = send(a_, to_b_, data, 1);
   std::uint32_t result = 7;
-  // Only our end makes progress.
   EXPECT_EQ(mx_wait(a_, &sent, 100, nullptr, &result), MX_SUCCESS);
   EXPECT_EQ(result, 0U);
+  EXPECT_EQ(mx_reenable_progression(b_), MX_SUCCESS);
   EXPECT_EQ(finish(a_, sent).code, MX_STATUS_SUCCESS);
 }
 

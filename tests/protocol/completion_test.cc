@@ -95,7 +95,9 @@ TEST_F(CompletionTest, cancel__by_state) {
 TEST_F(CompletionTest, cancel__half_received_medium_is_too_late) {
   open();
   Request* r = receive(*b, room(20000), 1);
-  network.faults.drop = [n = 0](const Bytes& f) mutable { return type_of(f) == wire::PacketType::medium && n++ > 2; };
+  network.faults.drop = [n = 0](const Bytes& f) mutable {
+    return type_of(f) == wire::PacketType::medium && n++ > 2;
+  };
   Bytes& out = message(20000);
   (void)send(*a, to_b, out, 1);
   network.run_for(kMillisecond);

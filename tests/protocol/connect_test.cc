@@ -193,7 +193,8 @@ TEST_F(Connect, connect_received__own_request_reflected_by_a_switch) {
   EXPECT_EQ((*a)->partner_count(), 1U);
 }
 
-// --- a peer that restarts on the same endpoint ----------------------------------------------------------------
+// --- a peer that restarts on the same endpoint
+// ----------------------------------------------------------------
 
 struct Restart {
   bool extension;

@@ -126,7 +126,9 @@ TEST_F(Handler, send_inside__answers_arrive_in_order_with_losses) {
 TEST_F(Handler, lost_rest__of_a_consumed_medium_does_not_call_again) {
   open();
   handle(*b, [](const Arrival&) { return HandlerAction::finished; });
-  network.faults.drop = [n = 0](const Bytes& f) mutable { return type_of(f) == wire::PacketType::medium && n++ == 1; };
+  network.faults.drop = [n = 0](const Bytes& f) mutable {
+    return type_of(f) == wire::PacketType::medium && n++ == 1;
+  };
   (void)send(*a, to_b, message(10000), 3);
   network.run_for(kSecond);
   EXPECT_EQ(calls.size(), 1U);
@@ -141,7 +143,8 @@ TEST_F(Handler, no_memory__handler_is_asked_only_when_the_message_could_be_kept)
   for (int i = 0; i < 100; i++) (void)send(*a, to_b, message(100), 1);
   network.run_for(kSecond);
   EXPECT_LT(calls.size(), 40U);
-  for (int i = 0; i < 100; i++) EXPECT_EQ(wait(*b, receive(*b, room(100), 1), 10 * kSecond).status, Status::success);
+  for (int i = 0; i < 100; i++)
+    EXPECT_EQ(wait(*b, receive(*b, room(100), 1), 10 * kSecond).status, Status::success);
   EXPECT_LE(calls.size(), 100U);
 }
 
@@ -164,7 +167,8 @@ TEST_F(Handler, partner_dropped_inside__leaves_it_dropped) {
   }
 }
 
-// --- self -----------------------------------------------------------------------------------------------------
+// --- self
+// -----------------------------------------------------------------------------------------------------
 
 class Self : public Handler {};
 

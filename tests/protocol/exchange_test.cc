@@ -78,8 +78,8 @@ TEST_P(Exchange, every_size_class__posted_and_unexpected) {
           ASSERT_TRUE(network.run_until([&] { return (*b)->probe(42, ~0ULL).has_value(); }));
           EXPECT_EQ((*b)->probe(42, ~0ULL)->msg_length, length);
           if (sync) {
-          EXPECT_FALSE((*a)->done(s));
-        }
+            EXPECT_FALSE((*a)->done(s));
+          }
           r = receive(*b, in, 42);
         }
         ASSERT_TRUE(network.run_until([&] { return (*b)->done(r) && (*a)->done(s); })) << length;

@@ -41,7 +41,8 @@ class Host : public wire::FrameSink {
 
   Counters counters;
   std::unique_ptr<Endpoint> endpoint;
-  bool paused = false;  // its application does not call the library
+  bool paused = false;  // its application does not call the library; frames wait in its ring
+  std::deque<std::vector<std::byte>> ring;
 
  private:
   Network& network_;
@@ -98,10 +99,15 @@ class Network {
   // One event: a frame or a deadline. False when nothing is left to happen before `end`.
   bool step(TimeNs end = kNever) {
     TimeNs next = wire_.empty() ? kNever : wire_.begin()->first;
-    for (auto& h : hosts)
-      if (h && !h->paused) next = std::min(next, (*h)->next_deadline());
+    for (auto& h : hosts) {
+      if (!h || h->paused) continue;
+      next = std::min(next, h->ring.empty() ? (*h)->next_deadline() : now);
+    }
     if (next == kNever || next > end) return false;
     now = std::max(now, next);
+    for (auto& h : hosts) {
+      for (; h && !h->paused && !h->ring.empty(); h->ring.pop_front()) (*h)->on_frame(now, h->ring.front());
+    }
     while (!wire_.empty() && wire_.begin()->first <= now) {
       const auto bytes = std::move(wire_.begin()->second);
       wire_.erase(wire_.begin());
@@ -138,8 +144,8 @@ class Network {
     for (auto& h : hosts) {
       if (!h || (*h)->config().nic != dst) continue;
       if (bytes.size() > (*h)->config().mtu + 14) return;
-      if (h->paused) {
-        wire_.emplace(now + kMillisecond, bytes);
+      if (h->paused || !h->ring.empty()) {
+        h->ring.push_back(bytes);
         return;
       }
       const bool idle = (*h)->next_deadline() != now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hostile peer: it holds a valid connection and sends, beside its own frames, damaged ones of every type, and
-// the same in the name of strangers. What it does to itself does not matter. Nothing crashes, memory stays in
-// its bounds, and nobody else notices.
+// A hostile peer: it holds a valid connection and sends, beside its own frames, damaged ones of every type,
+// and the same in the name of strangers. What it does to itself does not matter. Nothing crashes, memory
+// stays in its bounds, and nobody else notices.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

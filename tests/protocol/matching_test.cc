@@ -93,7 +93,8 @@ TEST_F(Matching, message_class__is_a_space_of_its_own) {
       op.data = 0x1122334455667788;
       if (unexpected) {
         (void)(*a)->send(network.now, op);
-        ASSERT_TRUE(network.run_until([&] { return (*b)->probe(1, ~0ULL, nullptr, 3).has_value(); }, kSecond));
+        ASSERT_TRUE(
+            network.run_until([&] { return (*b)->probe(1, ~0ULL, nullptr, 3).has_value(); }, kSecond));
       }
       Request* other = receive(*b, room(length), 1);
       Bytes& in = room(length);
@@ -138,7 +139,8 @@ TEST_F(Matching, unexpected__ten_thousand_deep) {
   }
 }
 
-// --- the model ------------------------------------------------------------------------------------------------
+// --- the model
+// ------------------------------------------------------------------------------------------------
 
 struct ModelMessage {
   std::uint64_t info;

@@ -30,7 +30,8 @@ TEST_F(Nack, nack_lib__each_code) {
 
 TEST_F(Nack, nack_lib__unknown_codes_are_ignored) {
   Request* s = unacked();
-  for (const int code : {0, 5, 6, 7, 100, 255}) network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
+  for (const int code : {0, 5, 6, 7, 100, 255})
+    network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
   network.run_for(100 * kMillisecond);
   EXPECT_FALSE((*a)->done(s));
   b->paused = false;
@@ -131,16 +132,16 @@ TEST_F(Nack, nack_sent__wrong_session_only) {
       wire::Eager packet;
       packet.session = (*a)->config().session + (right ? 0 : 1);
       packet.seqnum = 9;
-      network.inject(hand_made((*c).config().nic, (*a)->config().nic, type,
-                               [&](std::byte* out, const wire::Head& head) { return encode_eager(out, head, packet); }));
+      network.inject(
+          hand_made((*c).config().nic, (*a)->config().nic, type,
+                    [&](std::byte* out, const wire::Head& head) { return encode_eager(out, head, packet); }));
     }
   }
   wire::Pull pull;
   pull.session = (*a)->config().session + 1;
-  network.inject(hand_made((*c).config().nic, (*a)->config().nic, wire::PacketType::pull,
-                           [&](std::byte* out, const wire::Head& head) {
-                             return encode_pull(out, head, wire::Mode::omx, pull);
-                           }));
+  network.inject(hand_made(
+      (*c).config().nic, (*a)->config().nic, wire::PacketType::pull,
+      [&](std::byte* out, const wire::Head& head) { return encode_pull(out, head, wire::Mode::omx, pull); }));
   network.run_for(kMillisecond);
   EXPECT_EQ(a->counters[Counter::send_nack_lib], 2U);
   EXPECT_EQ(a->counters[Counter::send_nack_mcp], 1U);

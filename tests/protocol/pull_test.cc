@@ -99,7 +99,8 @@ TEST_F(PullTest, segments__256_odd_pieces_on_both_sides) {
     std::uint32_t left = total;
     for (int i = 0; i < 256; i++) {
       const std::uint32_t n =
-          i == 255 ? left : std::min<std::uint32_t>(left, static_cast<std::uint32_t>(random.below(2 * total / 256)));
+          i == 255 ? left
+                   : std::min<std::uint32_t>(left, static_cast<std::uint32_t>(random.below(2 * total / 256)));
       to.push_back({n ? room(n).data() : nullptr, n});
       left -= n;
     }
@@ -156,12 +157,14 @@ TEST_F(PullTest, regions__more_large_sends_than_there_are) {
   Partner* to_c = connect(network, *a, c);
   std::vector<Request*> sends;
   Bytes& out = message(40000);
-  for (int i = 0; i < 700; i++) sends.push_back(send(*a, i % 2 ? to_b : to_c, out, static_cast<std::uint64_t>(i)));
+  for (int i = 0; i < 700; i++)
+    sends.push_back(send(*a, i % 2 ? to_b : to_c, out, static_cast<std::uint64_t>(i)));
   network.run_for(100 * kMillisecond);
   EXPECT_EQ((*a)->state().regions_used, kRegions);
   Bytes& in = room(40000);
   std::vector<Request*> receives;
-  for (int i = 699; i >= 0; i--) receives.push_back(receive(i % 2 ? *b : c, in, static_cast<std::uint64_t>(i)));
+  for (int i = 699; i >= 0; i--)
+    receives.push_back(receive(i % 2 ? *b : c, in, static_cast<std::uint64_t>(i)));
   for (Request* s : sends) ASSERT_EQ(wait(*a, s, 60 * kSecond).status, Status::success);
   EXPECT_EQ((*a)->state().regions_used, 0U);
   EXPECT_TRUE((*a)->state().region_waiters.empty());
@@ -278,10 +281,9 @@ TEST_F(PullTest, timeout__no_reply_from_a_partner_that_talks_otherwise) {
 }
 
 Bytes pull_frame(const Host& from, const Host& to, const wire::Pull& pull) {
-  return hand_made(from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
-                   [&](std::byte* out, const wire::Head& head) {
-                     return encode_pull(out, head, wire::Mode::omx, pull);
-                   });
+  return hand_made(
+      from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
+      [&](std::byte* out, const wire::Head& head) { return encode_pull(out, head, wire::Mode::omx, pull); });
 }
 
 TEST_F(PullTest, pull_serve__only_the_right_region_range_and_partner) {
@@ -357,12 +359,13 @@ TEST_F(PullTest, pull_reply__wrong_ones_write_nothing) {
   good.pull_handle = r->pull->handle;
   good.magic = wire::kPullMagic ^ (*a)->config().endpoint;
   const auto put = [&](const Host& from, const wire::PullReply& reply) {
-    network.inject(hand_made(from.endpoint->config().nic, (*a)->config().nic, wire::PacketType::pull_reply,
-                             [&](std::byte* out, const wire::Head& head) {
-                               const wire::Head own{head.dst, head.src, 0, head.type};
-                               return encode_pull_reply(out, own, reply);
-                             },
-                             Bytes(reply.frame_length, std::byte{0x55})));
+    network.inject(hand_made(
+        from.endpoint->config().nic, (*a)->config().nic, wire::PacketType::pull_reply,
+        [&](std::byte* out, const wire::Head& head) {
+          const wire::Head own{head.dst, head.src, 0, head.type};
+          return encode_pull_reply(out, own, reply);
+        },
+        Bytes(reply.frame_length, std::byte{0x55})));
     network.run_for(kMillisecond);
   };
   Host& c = network.add({});
@@ -410,8 +413,9 @@ TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pul
       return type_of(f) == wire::PacketType::pull;
     };
     Request* r = receive(*a, room(100000), 0, 0);
-    network.inject(hand_made((*b)->config().nic, (*a)->config().nic, wire::PacketType::rndv,
-                             [&](std::byte* out, const wire::Head& head) { return encode_rndv(out, head, rndv); }));
+    network.inject(
+        hand_made((*b)->config().nic, (*a)->config().nic, wire::PacketType::rndv,
+                  [&](std::byte* out, const wire::Head& head) { return encode_rndv(out, head, rndv); }));
     ASSERT_TRUE(network.run_until([&] { return !seen.empty(); }, kSecond));
     wire::Pull pull;
     ASSERT_EQ(wire::decode_pull(seen, mode, false, pull), wire::Drop::none);

@@ -17,7 +17,7 @@ namespace {
 TEST(Segments, write_read_gather__every_range_of_odd_pieces) {
   std::vector<std::byte> memory(64, std::byte{0});
   // 3 + 0 + 7 + 1 + 0 + 5 bytes, not in order of address.
-  const Segment pieces[] = {{&memory[40], 3}, {nullptr, 0}, {&memory[0], 7},
+  const Segment pieces[] = {{&memory[40], 3}, {nullptr, 0},    {&memory[0], 7},
                             {&memory[20], 1}, {&memory[9], 0}, {&memory[50], 5}};
   BufferPool pool(1 << 20);
   SegmentList list;

@@ -17,7 +17,9 @@ using Bytes = std::vector<std::byte>;
 
 inline constexpr TimeNs kSecond = 1000 * kMillisecond;
 
-inline wire::PacketType type_of(const Bytes& frame) { return static_cast<wire::PacketType>(frame.at(16)); }
+inline wire::PacketType type_of(const Bytes& frame) {
+  return static_cast<wire::PacketType>(frame.at(16));
+}
 
 // Drops the next `count` frames of a type.
 inline std::function<bool(const Bytes&)> drop_next(wire::PacketType type, int count) {
@@ -109,7 +111,8 @@ class PairTest : public testing::Test {
     }
   }
   Request* connect_start(Host& from, Host& to, std::uint32_t key = 0) {
-    return from->connect(network.now, to->config().nic, to->config().endpoint, key, 0, nullptr, false).value();
+    return from->connect(network.now, to->config().nic, to->config().endpoint, key, 0, nullptr, false)
+        .value();
   }
 
   Network network{11};
