@@ -15,6 +15,11 @@ constexpr TimeNs kSackGuard = 1 * kMillisecond;
 
 void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.next_acked);
+  if (acked > p.outstanding() && acked < kSeqSpace / 2 && s.now >= p.ping_due) {
+    // More than we sent: we do not count alike any more. Its answer tells, and starts anew.
+    connect_ping(s, p);
+    p.ping_due = s.now + s.config.keepalive_delay;
+  }
   if (acked == 0 || acked > p.outstanding()) return;
   p.next_acked = ack;
   const bool backed_off = p.backoff > 0;

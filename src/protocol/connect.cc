@@ -82,12 +82,20 @@ void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
   p.true_session = session;
 }
 
+// Whether the peer, in the session that we know, forgot our numbers: it gave us up, which shows in the
+// session count (protocol.md 7, last [DO]), or it wants one that we have not used yet, as we took over an
+// older announcement.
+bool out_of_step(const Partner& p, Seqnum start) {
+  const std::uint32_t ahead = seq_diff(start, p.next_send);
+  return !seq_same_session(start, p.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
+}
+
 // Whether the peer counts from the number that we expect. It took over what our request announced; if that
 // has changed since (late frames of the old instance, a refusal), the request is repeated with the new one.
 bool numbers_announced(State& s, Partner& p, Request& r, bool extended) {
   if (r.seqnum == p.next_match && !r.lost) return true;
   if (!extended) {  // the reference would not listen again
-    p.next_match = p.last_acked = r.seqnum;
+    if (!seq_same_session(r.seqnum, p.next_match)) p.next_match = p.last_acked = r.seqnum;
     return true;
   }
   if (r.lost || seq_same_session(r.seqnum, p.next_match)) partner_renumber(p);
@@ -109,9 +117,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     partner_heard(s, *p);
     const bool known = p->true_session != wire::kUnknownSession || p->back_session != wire::kUnknownSession;
     const bool same = p->true_session == packet.src_session || p->back_session == packet.src_session;
-    // The same instance with another session count gave us up (protocol.md 7, last [DO]).
-    const bool reset =
-        same && p->connected() && !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
+    const bool reset = same && p->connected() && out_of_step(*p, packet.target_recv_seqnum_start);
     if ((known && !same) || reset) {
       partner_cleanup(s, *p, Cleanup::restarted);
       // It may hold already a number that we announced before the last ones arrived. Another session count
@@ -171,8 +177,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     return;
   }
   if (ping) p->ping_pending = false;
-  // The same instance, but with another session count: it gave us up (protocol.md 7, last [DO]).
-  const bool reset = same && !seq_same_session(packet.target_recv_seqnum_start, p->next_send);
+  const bool reset = same && out_of_step(*p, packet.target_recv_seqnum_start);
   if (!same || reset) {
     if (p->connected()) partner_cleanup(s, *p, Cleanup::restarted);
     if (r && !numbers_announced(s, *p, *r, packet.ext.present)) return;
