@@ -159,7 +159,7 @@ TEST_P(Chaos, random__everything_ends_once_and_heals) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Chaos, testing::Range<std::uint64_t>(1000, 1400));
+INSTANTIATE_TEST_SUITE_P(Seeds, Chaos, testing::Range<std::uint64_t>(1, 61));
 
 }  // namespace
 }  // namespace omx::protocol::test

@@ -91,7 +91,7 @@ TEST_P(Exchange, every_size_class__posted_and_unexpected) {
         EXPECT_EQ(cr.xfer_length, length);
         EXPECT_EQ(cs.xfer_length, length);
         EXPECT_EQ(cr.partner, to_a);
-        EXPECT_EQ(std::memcmp(in.data(), out.data(), length), 0) << length;
+        EXPECT_TRUE(std::equal(out.begin(), out.end(), in.begin())) << length;
         EXPECT_EQ(in[length], std::byte{0xEE});
       }
     }
