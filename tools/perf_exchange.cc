@@ -92,21 +92,34 @@ Result<void> PerfExchange::run(std::vector<double>* samples) {
   return stream(sends(), receives());
 }
 
+Result<void> PerfExchange::complete(mx_request_t request, mx_status_t& status) {
+  if (port_->quick_complete(request, status)) {
+    if (status.code == MX_STATUS_SUCCESS && status.msg_length == status.xfer_length) return {};
+    auto judged = MxPort::judge(status);
+    if (!judged) return tl::unexpected(judged.error());
+    return {};
+  }
+  auto completed = port_->complete(request);
+  if (!completed) return tl::unexpected(completed.error());
+  status = *completed;
+  return {};
+}
+
 Result<void> PerfExchange::post_receive(std::uint64_t number) {
   std::byte* data = place(incoming_, number);
   if (step_.verify) guard_fill(data + step_.size);
-  auto request = port_->receive(data, step_.size, match_);
-  if (!request) return tl::unexpected(request.error());
-  receiving_[number % step_.window] = *request;
+  mx_request_t& request = receiving_[turn_of(number, step_.window)];
+  const mx_return_t code = port_->quick_receive(data, step_.size, match_, request);
+  if (code != MX_SUCCESS) return MxPort::failure(code);
   return {};
 }
 
 Result<void> PerfExchange::take_receive(std::uint64_t number) {
-  const auto status = port_->complete(receiving_[number % step_.window]);
-  if (!status) return tl::unexpected(status.error());
-  if (status->xfer_length != step_.size) {
+  mx_status_t status;
+  if (auto r = complete(receiving_[turn_of(number, step_.window)], status); !r) return r;
+  if (status.xfer_length != step_.size) {
     return fail(MX_FAILURE, fmt::format("message {} of {} bytes arrived with {} bytes", number, step_.size,
-                                        status->xfer_length));
+                                        status.xfer_length));
   }
   if (!step_.verify || mismatch_) return {};
   const std::byte* data = place(incoming_, number);
@@ -122,16 +135,15 @@ Result<void> PerfExchange::take_receive(std::uint64_t number) {
 Result<void> PerfExchange::post_send(std::uint64_t number) {
   std::byte* data = place(outgoing_, number);
   if (step_.verify) pattern_fill({data, step_.size}, pattern_seed(step_.size, number, is_client_));
-  auto request = port_->send(peer_, data, step_.size, match_, step_.sync != 0);
-  if (!request) return tl::unexpected(request.error());
-  sending_[number % step_.window] = *request;
+  mx_request_t& request = sending_[turn_of(number, step_.window)];
+  const mx_return_t code = port_->quick_send(peer_, data, step_.size, match_, step_.sync != 0, request);
+  if (code != MX_SUCCESS) return MxPort::failure(code);
   return {};
 }
 
 Result<void> PerfExchange::take_send(std::uint64_t number) {
-  const auto status = port_->complete(sending_[number % step_.window]);
-  if (!status) return tl::unexpected(status.error());
-  return {};
+  mx_status_t status;
+  return complete(sending_[turn_of(number, step_.window)], status);
 }
 
 Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
@@ -139,8 +151,9 @@ Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
   for (std::uint64_t i = 0; i < step_.count; i++) {
     if (auto r = post_receive(i); !r) return r;
     if (auto r = post_send(i); !r) return r;
-    if (auto r = take_receive(i); !r) return r;
+    // As a blocking send does, while the ping is under way.
     if (auto r = take_send(i); !r) return r;
+    if (auto r = take_receive(i); !r) return r;
     const Clock::time_point after = Clock::now();
     if (samples) samples->push_back(std::chrono::duration<double, std::micro>(after - before).count() / 2);
     before = after;
@@ -151,11 +164,11 @@ Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
 Result<void> PerfExchange::pingpong_server() {
   for (std::uint64_t i = 0; i < step_.count; i++) {
     if (auto r = take_receive(i); !r) return r;
-    // The next ping must find its receive.
+    if (auto r = post_send(i); !r) return r;
+    // The next ping finds its receive: it cannot be here before the client has our answer.
     if (i + 1 < step_.count) {
       if (auto r = post_receive(i + 1); !r) return r;
     }
-    if (auto r = post_send(i); !r) return r;
     if (auto r = take_send(i); !r) return r;
   }
   return {};

@@ -54,12 +54,17 @@ class PerfExchange {
 
   bool sends() const;
   bool receives() const;
+  // number % count, without a division in a ping-pong, where it would be measured.
+  static std::uint64_t turn_of(std::uint64_t number, std::uint64_t count) {
+    return count == 1 ? 0 : number % count;
+  }
   std::byte* place(Region& region, std::uint64_t number) {
-    return region.data() + number % places_ * stride_;
+    return region.data() + turn_of(number, places_) * stride_;
   }
   Result<void> post_receive(std::uint64_t number);
   Result<void> take_receive(std::uint64_t number);
   Result<void> post_send(std::uint64_t number);
+  Result<void> complete(mx_request_t request, mx_status_t& status);
   Result<void> take_send(std::uint64_t number);
 
   const bool is_client_;

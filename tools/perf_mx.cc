@@ -16,9 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 // Keeps other MX programs from mistaking our endpoints for theirs.
 constexpr std::uint32_t kKey = 0x6f6d7870;
-// A look at the clock costs as much as a look at the endpoint; one in so many is enough.
-constexpr std::uint32_t kPollsPerLook = 4096;
-
 // The library's own sentence about the last error, without the name of the function.
 std::string g_error;
 
@@ -29,28 +26,24 @@ mx_return_t error_keep(char* text, mx_return_t code) {
   return code;
 }
 
-tl::unexpected<Failure> failure(mx_return_t code) {
-  return fail(code, g_error.empty() ? mx_strerror(code) : g_error);
-}
-
 // The library prints what a person has to remedy by itself.
 bool told_already(mx_return_t code) {
   return code != MX_BUSY && code != MX_BOARD_UNKNOWN && code != MX_BAD_ENDPOINT;
 }
 
-mx_segment_t segment_of(const std::byte* data, std::uint64_t size) {
-  return {const_cast<std::byte*>(data), static_cast<std::uint32_t>(size)};
+}  // namespace
+
+tl::unexpected<Failure> MxPort::failure(mx_return_t code) {
+  return fail(code, g_error.empty() ? mx_strerror(code) : g_error);
 }
 
-Result<mx_status_t> judge(const mx_status_t& status) {
+Result<mx_status_t> MxPort::judge(const mx_status_t& status) {
   if (status.code == MX_STATUS_SUCCESS && status.msg_length == status.xfer_length) return status;
   std::uint64_t nic = 0;
   mx_decompose_endpoint_addr(status.source, &nic, nullptr);
   return fail(MX_FAILURE,
               fmt::format("a message with {} failed: {}", nic_text(nic), mx_strstatus(status.code)));
 }
-
-}  // namespace
 
 std::string nic_text(std::uint64_t nic) {
   return mac_format(nic);
@@ -124,17 +117,15 @@ Result<mx_endpoint_addr_t> MxPort::connect(std::uint64_t nic, std::uint32_t endp
 
 Result<mx_request_t> MxPort::send(const mx_endpoint_addr_t& to, const std::byte* data, std::uint64_t size,
                                   std::uint64_t match, bool sync) {
-  mx_segment_t segment = segment_of(data, size);
   mx_request_t request = nullptr;
-  const mx_return_t code = sync ? mx_issend(endpoint_, &segment, 1, to, match, nullptr, &request)
-                                : mx_isend(endpoint_, &segment, 1, to, match, nullptr, &request);
+  const mx_return_t code = quick_send(to, data, size, match, sync, request);
   if (code != MX_SUCCESS) return failure(code);
   return request;
 }
 
 Result<mx_request_t> MxPort::receive(std::byte* data, std::uint64_t size, std::uint64_t match,
                                      std::uint64_t mask) {
-  mx_segment_t segment = segment_of(data, size);
+  mx_segment_t segment{data, static_cast<std::uint32_t>(size)};
   mx_request_t request = nullptr;
   const mx_return_t code = mx_irecv(endpoint_, &segment, 1, match, mask, nullptr, &request);
   if (code != MX_SUCCESS) return failure(code);

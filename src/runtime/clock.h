@@ -16,7 +16,7 @@ inline TimeNs clock_now() {
   return static_cast<TimeNs>(now.tv_sec) * 1'000'000'000 + static_cast<TimeNs>(now.tv_nsec);
 }
 
-// clock_now(), but a reading stays good for about a microsecond: the processor's tick counter, which costs a
+// clock_now(), but a reading stays good for some microseconds: the processor's tick counter, which costs a
 // quarter of the vDSO's clock, tells whether it still is. Deadlines are hundreds of microseconds.
 class RecentClock {
  public:
@@ -35,7 +35,7 @@ class RecentClock {
   }
 
  private:
-  static constexpr std::uint64_t kFreshTicks = 2048;
+  static constexpr std::uint64_t kFreshTicks = 16384;
   std::uint64_t tick_ = 0;
   TimeNs now_ = 0;
 };
