@@ -16,7 +16,7 @@ constexpr TimeNs kSackGuard = 1 * kMillisecond;
 void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.next_acked);
   if (acked > p.outstanding() && acked < kSeqSpace / 2 && s.now >= p.ping_due) {
-    // More than we sent: we do not count alike any more. Its answer tells, and starts anew.
+    // More than we sent: we do not count alike any more. Its answer tells.
     connect_ping(s, p);
     p.ping_due = s.now + s.config.keepalive_delay;
   }
@@ -88,6 +88,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   const auto ahead = static_cast<std::int32_t>(packet.acknum - p->recv_acknum);
   if (!seq_same_session(packet.seqnum, p->next_send) || ahead <= 0) {
     s.count(Counter::drop_bad_seqnum)++;
+    if (ahead > 0) epochs_doubt(s, *p);
     return;
   }
   p->recv_acknum = packet.acknum;

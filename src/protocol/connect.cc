@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t kConnectBadKey = 11;
 
-wire::ConnectExt own_extension(const State& s) {
+wire::ConnectExt own_extension(const State& s, const Partner& p) {
   wire::ConnectExt ext;
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
@@ -20,6 +20,7 @@ wire::ConnectExt own_extension(const State& s) {
   ext.max_frame = s.own_frame;
   ext.pull_frames = 32;
   ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
+  epoch_fill(p, ext);
   return ext;
 }
 
@@ -72,9 +73,11 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
   packet.key_or_target_session = key;
   packet.target_recv_seqnum_start = p.next_match;
   packet.connect_seqnum = connect_seqnum;
-  packet.ext = own_extension(s);
+  packet.ext = own_extension(s, p);
   return packet;
 }
+
+// --- Numbers with reference peers, which have no epochs ---
 
 // The remote endpoint lives in session `session` and will take `start` as our first number.
 void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
@@ -90,19 +93,56 @@ bool out_of_step(const Partner& p, Seqnum start) {
   return !seq_same_session(start, p.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
 }
 
-// Whether the peer counts from the number that we expect. It took over what our request announced; if that
-// has changed since (late frames of the old instance, a refusal), the request is repeated with the new one.
-bool numbers_announced(State& s, Partner& p, Request& r, bool extended) {
-  if (r.seqnum == p.next_match && !r.lost) return true;
-  if (!extended) {  // the reference would not listen again
-    if (!seq_same_session(r.seqnum, p.next_match)) p.next_match = p.last_acked = r.seqnum;
-    return true;
+// A request from an instance of the peer that we do not know, or that forgot us.
+void request_numbers(State& s, Partner& p, const wire::Connect& packet) {
+  const bool known = p.true_session != wire::kUnknownSession || p.back_session != wire::kUnknownSession;
+  const bool same = p.true_session == packet.src_session || p.back_session == packet.src_session;
+  const bool reset = same && p.connected() && out_of_step(p, packet.target_recv_seqnum_start);
+  if ((known && !same) || reset) {
+    partner_cleanup(s, p, Cleanup::restarted);
+    // It may hold already a number that we announced before the last ones arrived. It does not look again,
+    // so another session count only if the numbers differ anyway.
+    if (p.announced != p.next_match) partner_renumber(p);
   }
-  if (r.lost || seq_same_session(r.seqnum, p.next_match)) partner_renumber(p);
-  r.seqnum = p.next_match;
-  r.lost = false;
-  connect_transmit(s, r);
-  return false;
+  session_adopt(p, packet.src_session, packet.target_recv_seqnum_start);
+  p.back_session = packet.src_session;
+}
+
+// A reply; `r` nullptr: to a ping. False: the ping is repeated, as the numbers changed meanwhile.
+bool reply_numbers(State& s, Partner& p, const Request* r, const wire::Connect& packet) {
+  const std::uint32_t session = packet.key_or_target_session;
+  const bool same = p.connected() && p.true_session == session;
+  if (same && !out_of_step(p, packet.target_recv_seqnum_start)) return true;
+  if (p.connected()) partner_cleanup(s, p, Cleanup::restarted);
+  if (r && !seq_same_session(r->seqnum, p.next_match)) {
+    // It counts from what our request announced, and would not listen again.
+    p.next_match = p.last_acked = r->seqnum;
+  } else if (!r && p.announced != p.next_match) {
+    partner_renumber(p);
+    connect_ping(s, p);
+    return false;
+  }
+  session_adopt(p, session, packet.target_recv_seqnum_start);
+  return true;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+
+// Whether both ends speak the extension.
+bool extended(const State& s, const wire::Connect& packet) {
+  return packet.ext.present && s.config.extension;
+}
+
+// The reply showed that the two do not count alike yet: asks again with what has changed. The timer goes on
+// where a peer never agrees.
+void ask_again(State& s, Partner& p, Request* r) {
+  constexpr std::uint8_t kRoundsAtOnce = 8;
+  if (p.connect_rounds >= kRoundsAtOnce) return;
+  p.connect_rounds++;
+  if (r)
+    connect_transmit(s, *r);
+  else if (p.connected())
+    connect_ping(s, p);
 }
 
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
@@ -115,17 +155,10 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   if (accepted) {
     p->peer_index = packet.src_dst_peer_index;
     partner_heard(s, *p);
-    const bool known = p->true_session != wire::kUnknownSession || p->back_session != wire::kUnknownSession;
-    const bool same = p->true_session == packet.src_session || p->back_session == packet.src_session;
-    const bool reset = same && p->connected() && out_of_step(*p, packet.target_recv_seqnum_start);
-    if ((known && !same) || reset) {
-      partner_cleanup(s, *p, Cleanup::restarted);
-      // It may hold already a number that we announced before the last ones arrived. Another session count
-      // makes it look again; the reference does not, so there only if the numbers differ anyway.
-      if (packet.ext.present || p->announced != p->next_match) partner_renumber(*p);
-    }
-    session_adopt(*p, packet.src_session, packet.target_recv_seqnum_start);
-    p->back_session = packet.src_session;
+    if (extended(s, packet))
+      epochs_meet(s, *p, packet.src_session, packet);
+    else
+      request_numbers(s, *p, packet);
     agree(s, *p, packet.ext);
   }
   Partner stranger;  // whoever has the wrong key gets an answer and nothing else
@@ -145,7 +178,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   reply.is_reply = true;
   reply.connect_seqnum = packet.connect_seqnum;
   reply.status = accepted ? 0 : kConnectBadKey;
-  if (packet.ext.present) reply.ext = own_extension(s);
+  if (packet.ext.present) reply.ext = own_extension(s, to);
   transmit(s, to, reply);
   s.count(Counter::send_connect_reply)++;
   if (accepted) retransmit_arm(s, *p);
@@ -177,20 +210,16 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     return;
   }
   if (ping) p->ping_pending = false;
-  const bool reset = same && out_of_step(*p, packet.target_recv_seqnum_start);
-  if (!same || reset) {
-    if (p->connected()) partner_cleanup(s, *p, Cleanup::restarted);
-    if (r && !numbers_announced(s, *p, *r, packet.ext.present)) return;
-    if (ping && p->announced != p->next_match) {
-      partner_renumber(*p);
-      connect_ping(s, *p);
-      return;
-    }
-    session_adopt(*p, session, packet.target_recv_seqnum_start);
-  }
+  const bool agreed =
+      extended(s, packet) ? epochs_meet(s, *p, session, packet) : reply_numbers(s, *p, r, packet);
   p->peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
   agree(s, *p, packet.ext);
+  if (!agreed) {
+    if (extended(s, packet)) ask_again(s, *p, r);
+    return;
+  }
+  p->connect_rounds = 0;
   if (r) {
     r->queue.unlink();
     r->session = session;
@@ -231,7 +260,6 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
 
 void connect_transmit(State& s, Request& r) {
   r.last_sent = s.now;
-  if (r.resends > 0 && r.seqnum != r.partner->next_match) r.lost = true;  // announced more than one number
   r.seqnum = r.partner->next_match;
   transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum));
   s.count(Counter::send_connect_request)++;

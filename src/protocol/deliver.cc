@@ -124,6 +124,7 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
     s.unexpected.add(*partial.unexpected);
   }
   partial.active = true;
+  partial.last = s.now;
   partial.msg_length = packet.length;
   p.partial = partial;
   return true;
@@ -174,6 +175,7 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
     r.segments.write(offset, data, std::min<std::uint32_t>(packet.frag_length, r.xfer_length - offset));
   }
   partial.mask |= bit;
+  partial.last = s.now;
   partial.received += packet.frag_length;
   if (partial.received < partial.msg_length) return Delivery::incomplete;
   partial_finish(s, p);

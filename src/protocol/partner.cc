@@ -56,6 +56,7 @@ Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
   p->index = static_cast<std::uint32_t>(s.partners.size());
   p->mode = s.config.mode;
   p->last_heard = s.now;
+  p->epoch = epoch_first(s.config.session);
   s.partners.push_back(p);
   if (s.partners.size() > s.partner_hash.size()) {
     hash_grow(s);
@@ -110,6 +111,7 @@ void partner_renumber(Partner& p) {
   // A number that the peer cannot take for a current one, and the next session count (protocol.md 7).
   p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
   p.last_acked = p.next_match;
+  p.epoch = epoch_next(p.epoch);
 }
 
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
@@ -139,7 +141,9 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
     u = next;
   }
 
+  const bool was_extended = p.extended;
   p.true_session = p.back_session = wire::kUnknownSession;
+  p.peer_epoch_in_use = false;
   p.frames_unacked = 0;
   p.backoff = 0;
   p.pings_unanswered = 0;
@@ -153,10 +157,10 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.ack_now.unlink();
   p.sacks = false;
   p.next_send = p.next_acked = static_cast<Seqnum>(seq_session(p.next_send) | kSeqFirst);
-  // A peer that connects anew starts with the number that our last CONNECT announced, and that may have
-  // reached it already: the numbers change only with the session count, which it notices (unlike protocol.md
-  // 7).
-  if (why != Cleanup::restarted) partner_renumber(p);
+  // A reference peer that connects anew starts with the number that our last CONNECT announced, and that may
+  // have reached it already: the numbers change only with the session count, which it notices (unlike
+  // protocol.md 7). Extended peers have epochs.
+  if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);
 }

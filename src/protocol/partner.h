@@ -25,6 +25,7 @@ struct Partial {
   std::uint32_t unit = 0;      // fragment size of this attempt
   std::uint32_t received = 0;  // bytes
   std::uint64_t mask = 0;      // fragments received
+  TimeNs last = 0;             // when the last of them came
 };
 
 struct Partner {
@@ -54,6 +55,12 @@ struct Partner {
   Seqnum next_match = kSeqFirst;  // next number to process; all before are complete: what we ack
   Seqnum last_acked = kSeqFirst;  // last value we put in an ack
   Seqnum announced = kSeqFirst;   // next_match in our last CONNECT
+  // Epochs of the counts, between extended peers (epochs.cc).
+  std::uint32_t epoch = 0;       // of next_match
+  std::uint32_t peer_epoch = 0;  // of next_send; 0: never had one
+  std::uint32_t peer_epoch_session = wire::kUnknownSession;
+  bool peer_epoch_in_use = false;
+  std::uint8_t connect_rounds = 0;  // replies that showed no agreement yet
   std::uint32_t send_acknum = 0;
   std::uint32_t recv_acknum = 0;
 

@@ -20,8 +20,11 @@ TimeNs add(TimeNs a, TimeNs b) {
   return b >= kNever - a ? kNever : a + b;
 }
 
-// Since when we have heard nothing while this request waited.
+// Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
+// differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in
+// the reference (protocol.md 6).
 TimeNs silent_since(const Partner& p, const Request& r) {
+  if (!p.extended && r.phase == Phase::unacked) return r.first_sent;
   return std::max(p.last_heard, r.first_sent);
 }
 
@@ -124,6 +127,11 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
   if (p.partial.active) {
     limit = std::min(limit, add(p.last_heard, partial_timeout(s, p)));
     patience = std::min(patience, partial_timeout(s, p));
+    // A reference peer that lives may have given up the rest without a word.
+    if (!p.extended && s.now >= add(p.partial.last, partial_timeout(s, p))) {
+      partner_cleanup(s, p, Cleanup::given_up);
+      return;
+    }
   }
   if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
   if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty()) return;

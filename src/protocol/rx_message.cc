@@ -133,6 +133,7 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_e
   }
   if (!seq_same_session(n.seqnum, p->next_match) || !seq_same_session(n.piggyack, p->next_send)) {
     s.count(Counter::drop_bad_seqnum)++;
+    epochs_doubt(s, *p);
     return;
   }
   if (!from_early) {

@@ -188,6 +188,16 @@ void connect_transmit(State& s, Request& r);
 // An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
 
+// --- epochs.cc ---------------------------------------------------------------------------------------------
+std::uint32_t epoch_first(std::uint32_t session);
+std::uint32_t epoch_next(std::uint32_t epoch);
+void epoch_fill(const Partner& p, wire::ConnectExt& ext);
+// Adopts what a CONNECT of an extended peer in `session` says about the counts of both sides; forgets it
+// first if it forgot us. True when the two now agree in both directions.
+bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet);
+// A packet does not fit the agreed counts: asks, though not often.
+void epochs_doubt(State& s, Partner& p);
+
 // --- probe.cc ----------------------------------------------------------------------------------------------
 void probe_start(State& s, Partner& p);
 void probe_tick(State& s, Partner& p);

@@ -27,7 +27,9 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be16(out + connect_ext::kEagerFrames, ext.eager_frames);
   store8(out + connect_ext::kPullFrames, ext.pull_frames);
   store8(out + connect_ext::kMode, static_cast<std::uint8_t>(ext.mode));
-  store_be32(out + connect_ext::kReserved, ext.reserved);
+  store_be32(out + connect_ext::kEpoch, ext.epoch & kEpochMask);
+  store_be32(out + connect_ext::kPeerEpoch,
+             (ext.peer_epoch & kEpochMask) | (ext.peer_epoch_in_use ? kEpochMask + 1 : 0));
   store_be32(out + connect_ext::kCrc, ext_crc(out, connect_ext::kCrc));
 }
 
@@ -49,7 +51,10 @@ Drop get_ext(const std::byte* in, std::size_t length, ConnectExt& ext) {
   ext.max_frame = load_be32(in + connect_ext::kMaxFrame);
   ext.pull_frames = load8(in + connect_ext::kPullFrames);
   ext.eager_frames = load_be16(in + connect_ext::kEagerFrames);
-  ext.reserved = load_be32(in + connect_ext::kReserved);
+  ext.epoch = load_be32(in + connect_ext::kEpoch) & kEpochMask;
+  const std::uint32_t peer_epoch = load_be32(in + connect_ext::kPeerEpoch);
+  ext.peer_epoch = peer_epoch & kEpochMask;
+  ext.peer_epoch_in_use = peer_epoch > kEpochMask;
   // Zeros here would make block and window arithmetic meaningless.
   if (ext.max_frame < kMaxFrameLeast || ext.pull_frames == 0 || ext.eager_frames == 0)
     return Drop::bad_length;

@@ -160,11 +160,12 @@ inline constexpr std::size_t kMaxFrame = 56;
 inline constexpr std::size_t kEagerFrames = 60;
 inline constexpr std::size_t kPullFrames = 62;
 inline constexpr std::size_t kMode = 63;
-inline constexpr std::size_t kReserved = 64;
-inline constexpr std::size_t kCrc = 68;
-inline constexpr std::size_t kEnd = 72;
+inline constexpr std::size_t kEpoch = 64;
+inline constexpr std::size_t kPeerEpoch = 68;  // top bit: in use
+inline constexpr std::size_t kCrc = 72;
+inline constexpr std::size_t kEnd = 76;
 inline constexpr std::uint8_t kBytes = kEnd - connect::kEnd;
-static_assert(kBytes == 24);
+static_assert(kBytes == 28);
 }  // namespace connect_ext
 
 namespace host {

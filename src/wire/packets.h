@@ -105,9 +105,14 @@ struct ConnectExt {
   std::uint32_t max_frame = 0;     // largest frame, Ethernet header included, that the sender can receive
   std::uint8_t pull_frames = 0;    // frames per pull block it serves
   std::uint16_t eager_frames = 0;  // unacknowledged eager frames it can hold
-  std::uint32_t reserved = 0;
+  // Which count of received numbers the packet's first number belongs to, and which of the receiver's counts
+  // the sender numbers its own messages in (docs/wire.md 5). 31 bits; 0 = none.
+  std::uint32_t epoch = 0;
+  std::uint32_t peer_epoch = 0;
+  bool peer_epoch_in_use = false;  // false: it was in use, and is given up
   bool operator==(const ConnectExt&) const = default;
 };
+inline constexpr std::uint32_t kEpochMask = 0x7FFFFFFF;
 enum Feature : std::uint16_t {
   kFeatureMark = 1,       // understands kFlagUrgent
   kFeatureChecksum = 2,   // wants CRC trailers; used when both sides want them

@@ -15,8 +15,9 @@ class Chaos : public PairTest, public testing::WithParamInterface<std::uint64_t>
   Config config() {
     Config c;
     c.peer_timeout = 1500 * kMillisecond;
-    // Between reference peers a one-sided give-up among restarts does not always heal (seeds 20 and 40 of the
-    // variant without extension blocks hang): their CONNECT cannot say enough. See README, "What works".
+    // Between reference peers restarts and one-sided give-ups do not always heal: their CONNECT cannot say
+    // who forgot what (docs/wire.md 5). These seeds do; 3 of the 5,000 up to 20,000 do not.
+    c.extension = GetParam() % 4 != 0;
     c.mtu = GetParam() % 2 ? 9000 : 1500;
     return c;
   }
@@ -159,7 +160,7 @@ TEST_P(Chaos, random__everything_ends_once_and_heals) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Chaos, testing::Range<std::uint64_t>(1, 61));
+INSTANTIATE_TEST_SUITE_P(Seeds, Chaos, testing::Range<std::uint64_t>(1, 401));
 
 }  // namespace
 }  // namespace omx::protocol::test

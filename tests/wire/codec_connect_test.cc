@@ -28,6 +28,9 @@ Connect extended_request() {
   packet.ext.max_frame = 9014;
   packet.ext.pull_frames = 32;
   packet.ext.eager_frames = 256;
+  packet.ext.epoch = 0x11223344;
+  packet.ext.peer_epoch = 5;
+  packet.ext.peer_epoch_in_use = true;
   return packet;
 }
 
@@ -43,17 +46,18 @@ void seal(Bytes& frame) {
 
 TEST(codec_connect, encode_connect__extension_layout) {
   const Bytes frame = frame_of(extended_request());
-  ASSERT_EQ(frame.size(), 72u);
-  EXPECT_EQ(load8(frame.data() + 20), 40);
-  EXPECT_EQ(to_hex(Frame(frame).subspan(48, 20)),
-            "4f 4d 58 45 01 18 00 09 00 00 23 36 01 00 20 01\n"
-            "00 00 00 00 ");
-  EXPECT_EQ(load_be32(frame.data() + 68), crc32c(0, frame.data() + 12, 56));
+  ASSERT_EQ(frame.size(), 76u);
+  EXPECT_EQ(load8(frame.data() + 20), 44);
+  EXPECT_EQ(to_hex(Frame(frame).subspan(48, 24)),
+            "4f 4d 58 45 01 1c 00 09 00 00 23 36 01 00 20 01\n"
+            "11 22 33 44 80 00 00 05 ");
+  EXPECT_EQ(load_be32(frame.data() + 72), crc32c(0, frame.data() + 12, 60));
 }
 
 TEST(codec_connect, connect__extension_round_trip) {
   Connect packet = extended_request();
-  packet.ext.reserved = 0x01020304;
+  packet.ext.epoch = 0x7fffffff;
+  packet.ext.peer_epoch_in_use = false;
   packet.ext.version = 9;
   Connect got;
   ASSERT_EQ(connect(frame_of(packet), &got), Drop::none);
@@ -104,7 +108,7 @@ TEST(codec_connect, decode_connect__foreign_data_are_not_our_block) {
 
 TEST(codec_connect, decode_connect__data_too_short_for_a_block) {
   Bytes frame = frame_of(extended_request());
-  frame[20] = std::byte{39};
+  frame[20] = std::byte{43};
   Connect packet;
   ASSERT_EQ(connect(frame, &packet), Drop::none);
   EXPECT_FALSE(packet.ext.present);
@@ -143,7 +147,7 @@ TEST(codec_connect, decode_connect__checksum_leaves_the_addresses_out) {
 
 TEST(codec_connect, decode_connect__block_smaller_than_version_one) {
   Bytes frame = frame_of(extended_request());
-  frame[53] = std::byte{23};
+  frame[53] = std::byte{27};
   seal(frame);
   EXPECT_EQ(connect(frame), Drop::bad_length);
 }
@@ -151,32 +155,32 @@ TEST(codec_connect, decode_connect__block_smaller_than_version_one) {
 TEST(codec_connect, decode_connect__block_larger_than_the_data) {
   Bytes frame = frame_of(extended_request());
   frame.resize(100);
-  frame[53] = std::byte{25};
+  frame[53] = std::byte{29};
   seal(frame);
   EXPECT_EQ(connect(frame), Drop::bad_length);
 }
 
 TEST(codec_connect, decode_connect__longer_block_of_a_newer_version) {
   Bytes frame = frame_of(extended_request());
-  frame.resize(80);
-  frame[20] = std::byte{48};
+  frame.resize(84);
+  frame[20] = std::byte{52};
   frame[52] = std::byte{2};
-  frame[53] = std::byte{32};
-  frame[70] = std::byte{0x77};  // a field that we do not know
+  frame[53] = std::byte{36};
+  frame[74] = std::byte{0x77};  // a field that we do not know
   seal(frame);
   Connect packet;
   ASSERT_EQ(connect(frame, &packet), Drop::none);
   Connect expected = extended_request();
   expected.ext.version = 2;
   EXPECT_EQ(packet, expected);
-  frame[70] = std::byte{0x78};
+  frame[74] = std::byte{0x78};
   EXPECT_EQ(connect(frame), Drop::bad_checksum);
 }
 
 TEST(codec_connect, decode_connect__data_behind_the_block) {
   Bytes frame = frame_of(extended_request());
   frame.resize(90, std::byte{0x33});
-  frame[20] = std::byte{50};
+  frame[20] = std::byte{54};
   seal(frame);
   Connect packet;
   ASSERT_EQ(connect(frame, &packet), Drop::none);

@@ -92,7 +92,9 @@ TEST_P(RoundTrip, connect) {
       packet.ext.max_frame = 188 + static_cast<std::uint32_t>(random_.below(0xffffffff - 188));
       packet.ext.pull_frames = static_cast<std::uint8_t>(1 + random_.below(255));
       packet.ext.eager_frames = static_cast<std::uint16_t>(1 + random_.below(65535));
-      packet.ext.reserved = number<std::uint32_t>();
+      packet.ext.epoch = number<std::uint32_t>() & kEpochMask;
+      packet.ext.peer_epoch = number<std::uint32_t>() & kEpochMask;
+      packet.ext.peer_epoch_in_use = random_.below(2) == 0;
     }
     const Head h = head(PacketType::connect);
     const Bytes frame = sent(h, encoded([&](std::byte* o) { return encode_connect(o, h, packet); }), {}, 0);

@@ -150,9 +150,9 @@ void check_connect(const Case& c) {
 // A fuzzer does not guess a CRC-32C: makes that of an extension block right, where there is room for one.
 void check_connect_sealed(const Case& c) {
   Bytes frame(c.frame.begin(), c.frame.end());
-  if (frame.size() < 72) return;
+  if (frame.size() < 76) return;
   const std::size_t crc_at = 48 + load8(frame.data() + 53) - std::size_t{4};
-  if (crc_at < 68 || crc_at + 4 > frame.size()) return;
+  if (crc_at < 72 || crc_at + 4 > frame.size()) return;
   store_be32(frame.data() + 48, kConnectExtMagic);
   store_be32(frame.data() + crc_at, crc32c(0, frame.data() + 12, crc_at - 12));
   check_connect({frame, c.mode, c.extended, c.head});

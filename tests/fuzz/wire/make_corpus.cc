@@ -124,7 +124,9 @@ void write_control() {
                  .max_frame = 9014,
                  .pull_frames = 32,
                  .eager_frames = 256,
-                 .reserved = 0};
+                 .epoch = 77,
+                 .peer_epoch = 5,
+                 .peer_epoch_in_use = true};
   frame =
       encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), connect); });
   write("ext_connect", frame);
