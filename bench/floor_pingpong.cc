@@ -97,7 +97,8 @@ void pingpong_client(const FloorOptions& options, NicId peer) {
   Report report("raw-pingpong", options);
   for (std::size_t size : options.sizes) {
     if (size <= socket.largest())
-      report.reserve(size, static_cast<std::size_t>(options.iterations * options.repeats));
+      report.reserve(
+          size, static_cast<std::size_t>(options.iterations) * static_cast<std::size_t>(options.repeats));
   }
   peer_wait(options, socket, pingpong);
   std::uint32_t sequence = 0;

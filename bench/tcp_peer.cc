@@ -157,11 +157,13 @@ void pingpong(const TcpOptions& options) {
   Report report(options.blocking ? "tcp-pingpong-blocking" : "tcp-pingpong", options);
   std::vector<char> buffer = make_buffer(*std::max_element(options.sizes.begin(), options.sizes.end()));
   for (std::size_t size : options.sizes) {
-    report.reserve(size, static_cast<std::size_t>(options.iterations * options.repeats));
+    report.reserve(size,
+                   static_cast<std::size_t>(options.iterations) * static_cast<std::size_t>(options.repeats));
   }
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (std::size_t size : options.sizes) {
-      const auto count = static_cast<std::uint64_t>(options.warm_up + options.iterations);
+      const std::uint64_t count =
+          static_cast<std::uint64_t>(options.warm_up) + static_cast<std::uint64_t>(options.iterations);
       const Request request{kPingPong, options.blocking, size, count};
       connection.send(&request, sizeof request);
       Clock::time_point before = Clock::now();

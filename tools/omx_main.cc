@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx: looks at Open-MX on this host, and measures it.
 #include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -53,7 +55,16 @@ int main(int argc, char** argv) {
     return omx::tools::kUsage;
   }
   for (const Command& command : commands) {
-    if (command.app->parsed()) return command.run();
+    if (!command.app->parsed()) continue;
+    try {
+      return command.run();
+    } catch (const std::bad_alloc&) {
+      fmt::print(stderr, "omx {}: out of memory; free some or raise the limit (ulimit -v)\n",
+                 command.app->get_name());
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "omx {}: internal error: {}; please report it\n", command.app->get_name(), e.what());
+    }
+    return omx::tools::kFailed;
   }
   return omx::tools::kUsage;
 }

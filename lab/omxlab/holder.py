@@ -30,6 +30,9 @@ STATE_FD = 100  # where the holder keeps its description; above all it opens bef
 STATE_NAME = "open-mx-lab"
 PROCESS_NAME = "omx-lab"
 
+# Before an ordinary user becomes root of a namespace of his own.
+CALLER_IS_ROOT = os.geteuid() == 0
+
 SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
 CARRIER_TIMEOUT_S = 5.0
@@ -125,6 +128,11 @@ def detach_namespaces():
 
 
 def forbidden(error):
+    if CALLER_IS_ROOT:  # without CAP_SYS_ADMIN, or with a seccomp or AppArmor profile
+        return unable(
+            f"root may not make namespaces here ({error.strerror}), as in most containers: start the "
+            "container with --privileged, or with --cap-add SYS_ADMIN --cap-add NET_ADMIN "
+            "--security-opt apparmor=unconfined")
     return unable(
         f"this kernel lets an ordinary user make no usable user namespace ({error.strerror}): "
         "run the lab as root, or allow it with sysctl user.max_user_namespaces, "

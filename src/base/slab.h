@@ -29,6 +29,9 @@ class Slab {
     return new (cell->storage) T(std::forward<Args>(args)...);
   }
 
+  // Makes sure that the next create succeeds. False when the system has no memory.
+  bool reserve() { return free_ || grow(); }
+
   void destroy(T* object) {
     assert(object && live_ > 0);
     object->~T();

@@ -3,11 +3,13 @@
 
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <new>
 
+#include "base/fork_fds.h"
 #include "link/packet_filter.h"
 #include "wire/packets.h"
 
@@ -31,7 +33,7 @@ int receive_buffer(int fd) {
 }  // namespace
 
 BulkLane::~BulkLane() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) fork_fds_close(fd_);
 }
 
 bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
@@ -53,9 +55,10 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
     return false;
   }
   fd_ = fd;
+  fork_fds_add(fd_);
   fit(mtu);
   if (!memory_) {
-    ::close(fd_);
+    fork_fds_close(fd_);
     fd_ = -1;
   }
   return fd_ >= 0;
@@ -87,9 +90,10 @@ void BulkLane::clear_error() const {
 std::size_t BulkLane::receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters) {
   std::size_t frames = 0;
   while (frames < budget) {
-    const int got = ::recvmmsg(fd_, batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
+    // Not recvmmsg(), which is a cancellation point (see tx_batch.cc).
+    const long got = ::syscall(SYS_recvmmsg, fd_, batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
     if (got <= 0) break;
-    for (int i = 0; i < got; i++) {
+    for (long i = 0; i < got; i++) {
       const msghdr& message = batch_->messages[i].msg_hdr;
       const std::size_t length = batch_->messages[i].msg_len;
       if (message.msg_flags & MSG_TRUNC) {

@@ -26,9 +26,12 @@ std::vector<std::string> split_names(std::string_view text) {
   return names;
 }
 
+// The first ones: error texts have an end (mx-api.md 5).
 std::string describe_names(const std::vector<Interface>& all) {
+  constexpr std::size_t kMost = 3;
   std::string names;
-  for (const Interface& i : all) names += (names.empty() ? "" : ", ") + i.name;
+  for (std::size_t i = 0; i < std::min(all.size(), kMost); i++) names += (i ? ", " : "") + all[i].name;
+  if (all.size() > kMost) names += ", ...";
   return names.empty() ? "none" : names;
 }
 

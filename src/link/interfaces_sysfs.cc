@@ -67,7 +67,7 @@ std::string kind_of(const fs::path& directory, const Interface& interface) {
   if (present(directory / "tun_flags")) return "tun";
   if (present(directory / "bonding")) return "bond";
   if (present(directory / "device")) return "physical";
-  const std::string type = device_type(directory);
+  std::string type = device_type(directory);
   if (!type.empty()) return type;
   // Of the kinds left, a veth has another interface's index as its link and no interface below it.
   const bool linked = number_of(directory / "iflink", interface.index) != interface.index;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/fork_fds.h"
 #include "base/log.h"
 #include "link/bulk_lane.h"
 #include "link/interface_state.h"
@@ -35,11 +36,11 @@ constexpr int kSocketBuffer = 8 << 20;
 
 class Descriptor {
  public:
-  explicit Descriptor(int fd) : fd_(fd) {}
+  explicit Descriptor(int fd) : fd_(fd) { fork_fds_add(fd_); }
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&&) = delete;
   ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ >= 0) fork_fds_close(fd_);
   }
   int get() const { return fd_; }
 

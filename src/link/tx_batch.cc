@@ -2,6 +2,8 @@
 #include "link/tx_batch.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
@@ -84,20 +86,22 @@ void TxBatch::commit() {
   count_++;
 }
 
+// Not by the C library's functions, which are cancellation points: a thread that is cancelled in here would
+// take the endpoint's lock with it.
 int TxBatch::send_from(int fd, std::uint32_t first) {
   counters_.send_calls++;
   if (count_ - first > 1) {
-    return ::sendmmsg(fd, &messages_[first], count_ - first, MSG_DONTWAIT);
+    return static_cast<int>(::syscall(SYS_sendmmsg, fd, &messages_[first], count_ - first, MSG_DONTWAIT));
   }
   const msghdr& message = messages_[first].msg_hdr;
   const std::byte* start = static_cast<const std::byte*>(message.msg_iov->iov_base);
   const std::size_t length = message_bytes(message);
   if (message.msg_iovlen > 1) {
-    if (length > kContiguousBytes) return ::sendmsg(fd, &message, MSG_DONTWAIT) < 0 ? -1 : 1;
+    if (length > kContiguousBytes) return ::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT) < 0 ? -1 : 1;
     gather(message, contiguous_.get());
     start = contiguous_.get();
   }
-  return ::send(fd, start, length, MSG_DONTWAIT) < 0 ? -1 : 1;
+  return ::syscall(SYS_sendto, fd, start, length, MSG_DONTWAIT, nullptr, 0) < 0 ? -1 : 1;
 }
 
 void TxBatch::count_sent(std::uint32_t first, std::uint32_t count) {

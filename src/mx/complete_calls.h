@@ -23,13 +23,18 @@ int completion_code(Call& call, const Completion& completion) {
   return mx_status_of_code(answer) < 0 ? code : answer;
 }
 
+inline Address completion_source(Call& call, const Completion& completion) {
+  Address source;  // a receive that was cancelled has none
+  if (completion.partner) source = call.endpoint().address_of(completion.partner, completion.session);
+  return source;
+}
+
 template <class Api>
-void completion_report(Call& call, const Completion& completion, typename Api::Status* status) {
+void completion_report(Call& call, const Completion& completion, const Address& source,
+                       typename Api::Status* status) {
   const int code = completion_code<Api>(call, completion);
   if (!status) return;
   Api::set_code(*status, code);
-  Address source;  // a receive that was cancelled has none
-  if (completion.partner) source = call.endpoint().address_of(completion.partner, completion.session);
   Api::source(*status) = address_out<typename Api::Address>(source);
   status->match_info = completion.match_info;
   status->msg_length = completion.msg_length;
@@ -68,7 +73,7 @@ typename Api::Return test(const char* function, typename Api::Endpoint ep, typen
     Completion completion;
     if (!call.endpoint().test(r, completion)) return OMX_SUCCESS;
     *request = nullptr;
-    completion_report<Api>(call, completion, status);
+    completion_report<Api>(call, completion, completion_source(call, completion), status);
     *result = 1;
     return OMX_SUCCESS;
   });
@@ -81,10 +86,16 @@ typename Api::Return wait(const char* function, typename Api::Endpoint ep, typen
     if (!result) return call.fail_null("result");
     *result = 0;
     Completion completion;
-    if (call.endpoint().wait(r, Api::timeout_ms(timeout), completion) != runtime::WaitOutcome::done)
-      return OMX_SUCCESS;
+    Address source;
+    {
+      // Another thread may close the endpoint when this wait has ended.
+      const runtime::Endpoint::Pin pin(call.endpoint());
+      if (call.endpoint().wait(r, Api::timeout_ms(timeout), completion) != runtime::WaitOutcome::done)
+        return OMX_SUCCESS;
+      source = completion_source(call, completion);
+    }
     *request = nullptr;
-    completion_report<Api>(call, completion, status);
+    completion_report<Api>(call, completion, source, status);
     *result = 1;
     return OMX_SUCCESS;
   });
@@ -96,7 +107,7 @@ typename Api::Return test_any(const char* function, typename Api::Endpoint ep, s
   return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
     Completion completion;
     if (!call.endpoint().test_any(info, mask, completion)) return OMX_SUCCESS;
-    completion_report<Api>(call, completion, status);
+    completion_report<Api>(call, completion, completion_source(call, completion), status);
     *result = 1;
     return OMX_SUCCESS;
   });
@@ -108,10 +119,15 @@ typename Api::Return wait_any(const char* function, typename Api::Endpoint ep, s
                               std::uint32_t* result) {
   return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
     Completion completion;
-    if (call.endpoint().wait_any(info, mask, Api::timeout_ms(timeout), completion) !=
-        runtime::WaitOutcome::done)
-      return OMX_SUCCESS;
-    completion_report<Api>(call, completion, status);
+    Address source;
+    {
+      const runtime::Endpoint::Pin pin(call.endpoint());
+      if (call.endpoint().wait_any(info, mask, Api::timeout_ms(timeout), completion) !=
+          runtime::WaitOutcome::done)
+        return OMX_SUCCESS;
+      source = completion_source(call, completion);
+    }
+    completion_report<Api>(call, completion, source, status);
     *result = 1;
     return OMX_SUCCESS;
   });
@@ -146,19 +162,19 @@ typename Api::Return wait_peek(const char* function, typename Api::Endpoint ep, 
   });
 }
 
-// `find(endpoint, arrival)` says whether it found a message.
+// `find(call, arrival, source)` says whether it found a message, and from whom.
 template <class Api, class Find>
 typename Api::Return probe(const char* function, typename Api::Endpoint ep, std::uint64_t info,
                            std::uint64_t mask, typename Api::Status* status, std::uint32_t* result,
                            Find&& find) {
   return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
     protocol::Arrival arrival;
-    if (!find(call.endpoint(), arrival)) return OMX_SUCCESS;
+    Address source;
+    if (!find(call, arrival, source)) return OMX_SUCCESS;
     *result = 1;
     if (!status) return OMX_SUCCESS;
     Api::set_code(*status, OMX_SUCCESS);
-    Api::source(*status) =
-        address_out<typename Api::Address>(call.endpoint().address_of(arrival.partner, arrival.session));
+    Api::source(*status) = address_out<typename Api::Address>(source);
     status->match_info = arrival.match_info;
     status->msg_length = arrival.msg_length;
     status->xfer_length = arrival.msg_length;  // MPICH reads the count here (mx-clients.md 12)
@@ -170,9 +186,12 @@ typename Api::Return probe(const char* function, typename Api::Endpoint ep, std:
 template <class Api>
 typename Api::Return iprobe(const char* function, typename Api::Endpoint ep, std::uint64_t info,
                             std::uint64_t mask, typename Api::Status* status, std::uint32_t* result) {
-  return probe<Api>(
-      function, ep, info, mask, status, result,
-      [=](runtime::Endpoint& e, protocol::Arrival& arrival) { return e.probe(info, mask, arrival); });
+  return probe<Api>(function, ep, info, mask, status, result,
+                    [=](Call& call, protocol::Arrival& arrival, Address& source) {
+                      if (!call.endpoint().probe(info, mask, arrival)) return false;
+                      source = call.endpoint().address_of(arrival.partner, arrival.session);
+                      return true;
+                    });
 }
 
 template <class Api>
@@ -180,8 +199,13 @@ typename Api::Return wait_probe(const char* function, typename Api::Endpoint ep,
                                 std::uint64_t info, std::uint64_t mask, typename Api::Status* status,
                                 std::uint32_t* result) {
   return probe<Api>(
-      function, ep, info, mask, status, result, [=](runtime::Endpoint& e, protocol::Arrival& arrival) {
-        return e.wait_probe(info, mask, Api::timeout_ms(timeout), arrival) == runtime::WaitOutcome::done;
+      function, ep, info, mask, status, result, [=](Call& call, protocol::Arrival& arrival, Address& source) {
+        runtime::Endpoint& e = call.endpoint();
+        const runtime::Endpoint::Pin pin(e);
+        if (e.wait_probe(info, mask, Api::timeout_ms(timeout), arrival) != runtime::WaitOutcome::done)
+          return false;
+        source = e.address_of(arrival.partner, arrival.session);
+        return true;
       });
 }
 

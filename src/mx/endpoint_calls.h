@@ -22,7 +22,11 @@ bool open_params_context_id(Call& call, OpenParams& params, std::uint8_t bits, s
 // Opens and returns the pointer of the interface in `endpoint`.
 int endpoint_open(Call& call, runtime::Process& process, const OpenParams& params, void*& endpoint);
 int endpoint_close(Call& call, Code in_handler_code);
-protocol::HandlerAction unexpected_entry(void* context, const protocol::Arrival& arrival);
+// Call handlers of the two types; `owner` is the runtime endpoint.
+protocol::HandlerAction unexpected_mx(const runtime::UnexpectedHandler& self,
+                                      const protocol::Arrival& arrival);
+protocol::HandlerAction unexpected_native(const runtime::UnexpectedHandler& self,
+                                          const protocol::Arrival& arrival);
 
 inline void set_handler(ErrorHandler& handler, mx_error_handler_t function) {
   handler.mx = function;
@@ -86,29 +90,24 @@ typename Api::Return own_address(const char* function, typename Api::Endpoint ep
   });
 }
 
-inline void set_handler(UnexpectedHandler& handler, mx_unexp_handler_t function) {
-  handler.mx = function;
+inline auto unexpected_call(mx_unexp_handler_t) {
+  return unexpected_mx;
 }
-inline void set_handler(UnexpectedHandler& handler, omx_unexp_handler_t function) {
-  handler.native = function;
+inline auto unexpected_call(omx_unexp_handler_t) {
+  return unexpected_native;
 }
 
 template <class Return, class Function>
 Return register_unexpected(const char* name, const void* ep, Function function, void* context) {
   return endpoint_call<Return>(name, ep, [&](Call& call) -> int {
-    if (!function) {
-      call.endpoint().set_unexpected_handler(nullptr, nullptr);
-      return OMX_SUCCESS;
+    runtime::UnexpectedHandler handler;
+    if (function) {
+      handler.call = unexpected_call(function);
+      handler.owner = &call.endpoint();
+      handler.context = context;
+      handler.function = reinterpret_cast<void (*)()>(function);
     }
-    auto* handler = new UnexpectedHandler;
-    set_handler(*handler, function);
-    handler->handle = &call.handle();
-    handler->context = context;
-    // The handle frees it when its next endpoint is opened.
-    handler->next = call.handle().unexpected_handlers.load();
-    while (!call.handle().unexpected_handlers.compare_exchange_weak(handler->next, handler)) {
-    }
-    call.endpoint().set_unexpected_handler(unexpected_entry, handler);
+    call.endpoint().set_unexpected_handler(handler);
     return OMX_SUCCESS;
   });
 }

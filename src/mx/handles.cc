@@ -49,8 +49,6 @@ void* handle_attach(runtime::Endpoint* endpoint, const ErrorHandler& error_handl
     g_cells[slot].handle.store(handle, std::memory_order_release);
   }
   error_handler_swap(handle, error_handler);
-  UnexpectedHandler* old = handle->unexpected_handlers.exchange(nullptr);
-  while (old) delete std::exchange(old, old->next);
   handle->endpoint.store(endpoint, std::memory_order_release);
   return &g_cells[slot];
 }
@@ -70,7 +68,11 @@ runtime::Process* process() {
 Result<void> process_start() {
   const std::lock_guard lock(g_start_mutex);
   if (g_process) return fail(OMX_ALREADY_INITIALIZED, code_text(OMX_ALREADY_INITIALIZED));
-  auto created = runtime::Process::create();
+  runtime::Settings settings;
+  const auto read = runtime::settings_read(settings);
+  initial_handler_choose(settings);
+  if (!read) return tl::make_unexpected(read.error());
+  auto created = runtime::Process::create(settings);
   if (!created) return tl::make_unexpected(created.error());
   g_process.store(created->release(), std::memory_order_release);
   return {};

@@ -33,6 +33,9 @@ using runtime::Address;
 // The code space of both interfaces: MX return codes and, from 90 on, what only completions report.
 using Code = omx_return_t;
 
+// Characters of the text that an error handler gets (mx-api.md 5).
+inline constexpr std::size_t kTextMax = 255;
+
 // A handler of one of the two types, or none.
 struct ErrorHandler {
   mx_error_handler_t mx = nullptr;
@@ -40,24 +43,11 @@ struct ErrorHandler {
   bool set() const { return mx || native; }
 };
 
-struct Handle;
-
-// A registered unexpected handler: one of the two types.
-struct UnexpectedHandler {
-  Handle* handle = nullptr;
-  mx_unexp_handler_t mx = nullptr;
-  omx_unexp_handler_t native = nullptr;
-  void* context = nullptr;
-  UnexpectedHandler* next = nullptr;
-};
-
 // What an mx_endpoint_t or omx_endpoint_t stands for. Handles are never freed but reused, so that a thread
 // that comes back from a wait on a closed endpoint finds one that says so.
 struct Handle {
   std::atomic<runtime::Endpoint*> endpoint{nullptr};  // nullptr: closed
   ErrorHandler error_handler;                         // guarded by the lock of mx_errors.cc
-  // All since the endpoint was opened, as the last but one may still be running in another thread.
-  std::atomic<UnexpectedHandler*> unexpected_handlers{nullptr};
 };
 
 // --- handles.cc ---
@@ -85,6 +75,8 @@ int error_raise(Handle* handle, Code code, const char* text);
 bool error_handler_prints(Handle* handle);
 // Replaces a handler (handle nullptr: that of the process); returns the previous one.
 ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler);
+// From now on the initial handler is as these settings say, even if the process never starts.
+void initial_handler_choose(const runtime::Settings& settings);
 mx_error_handler_t as_mx(const ErrorHandler& handler);
 omx_error_handler_t as_native(const ErrorHandler& handler);
 
@@ -98,6 +90,9 @@ int mx_status_of_code(int code);
 
 // --- the frame of a call ---
 
+inline constexpr const char* kForeign =
+    "the endpoint was opened before this process was forked; call mx_finalize and mx_init here, or exec";
+
 // One call of an interface function: where its errors go.
 class Call {
  public:
@@ -107,10 +102,10 @@ class Call {
   Handle& handle() { return *handle_; }
   runtime::Endpoint& endpoint() { return *endpoint_; }
 
-  // "function: text", at most 255 characters as the interface says (mx-api.md 5).
+  // "function: text", at most kTextMax characters.
   template <class... Args>
   [[gnu::cold]] int fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
-    char text[256];
+    char text[kTextMax + 1];
     char* end = fmt::format_to_n(text, sizeof text - 1, "{}: ", function_).out;
     const auto room = static_cast<std::size_t>(text + sizeof text - 1 - end);
     *fmt::format_to_n(end, room, format, std::forward<Args>(args)...).out = '\0';
@@ -119,7 +114,8 @@ class Call {
   int fail(Code code) { return fail(code, "{}", code_text(code)); }
   int fail(OpError error) { return fail(static_cast<Code>(error)); }
   int fail_null(const char* argument) { return fail(OMX_BAD_BAD_BAD, "{} is NULL", argument); }
-  // A failure of the set-up, which a person has to remedy: printed even if the program handles errors.
+  // A failure of the set-up, which a person has to remedy: printed even if the program handles errors, and
+  // whole where the handler's text has no room for it.
   int fail_loudly(const Failure& failure);
 
  private:
@@ -128,8 +124,8 @@ class Call {
   runtime::Endpoint* endpoint_;
 };
 
-// Runs `body(call)`. No exception of ours gets out; that of a cancelled thread must (pthread_cancel in
-// mx_wait).
+// Runs `body(call)`. No exception gets out. (That of a cancelled thread must: no function here is meant to be
+// a cancellation point, but a user's handler may be one.)
 template <class Return, class Body>
 Return guarded(Call& call, Body&& body) {
   int code;
@@ -154,6 +150,8 @@ Return endpoint_call(const char* function, const void* endpoint, Body&& body) {
   if (!open) [[unlikely]]
     return static_cast<Return>(process() ? call.fail(OMX_BAD_ENDPOINT, "not an open endpoint")
                                          : call.fail(OMX_NOT_INITIALIZED));
+  if (open->foreign()) [[unlikely]]
+    return static_cast<Return>(call.fail(OMX_BAD_ENDPOINT, "{}", kForeign));
   return guarded<Return>(call, body);
 }
 

@@ -26,6 +26,8 @@ constexpr std::uint64_t kNobodysMatch = 0x9d5c0fb1e6a2c37bULL;
 
 int wait_buffered(Call& call, Request* request, std::uint64_t timeout_ms, std::uint32_t* result) {
   const auto start = Clock::now();
+  const runtime::Endpoint::Pin pin(
+      call.endpoint());  // another thread may close the endpoint between two looks
   for (;;) {
     const auto buffered = call.endpoint().buffered(request);
     if (!buffered) return OMX_BAD_REQUEST;

@@ -49,21 +49,28 @@ bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& an
 int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_t key,
                      std::uint64_t timeout_ms, Address& connected) {
   runtime::Endpoint& ep = call.endpoint();
-  const auto posted = ep.connect(nic, static_cast<std::uint8_t>(endpoint), key, 0, nullptr, false);
+  Completion completion;  // pending
+  Expected<Request*, OpError> posted = nullptr;
+  {
+    const runtime::Endpoint::Pin pin(ep);  // another thread may close the endpoint when this wait has ended
+    // Hidden: a thread in wait_any or peek must not take it.
+    posted = ep.connect(nic, static_cast<std::uint8_t>(endpoint), key, 0, nullptr, false, true);
+    if (posted && ep.wait(*posted, timeout_ms, completion) != runtime::WaitOutcome::done) {
+      // Cancelled, or answered in the meantime. Closed under us: close drops the request.
+      const auto cancelled = ep.cancel(*posted);
+      if (!cancelled || !*cancelled) ep.test(*posted, completion);
+    }
+    if (completion.status == protocol::Status::success)
+      connected = ep.address_of(completion.partner, completion.session);
+  }
   if (!posted) return call.fail(posted.error());
-  Completion completion;
-  if (ep.wait(*posted, timeout_ms, completion) != runtime::WaitOutcome::done) {
-    // Closed under us: the runtime has dropped the request.
-    if (!call.handle().endpoint) return OMX_TIMEOUT;
-    const auto cancelled = ep.cancel(*posted);
-    if (cancelled && *cancelled)
-      return call.fail(OMX_TIMEOUT, "no answer from endpoint {} of {}", endpoint, mac_format(nic));
-    if (!ep.test(*posted, completion)) return call.fail(OMX_TIMEOUT);  // answered in the meantime
+  if (completion.status == protocol::Status::pending) {
+    if (!call.handle().endpoint) return OMX_TIMEOUT;  // closed
+    return call.fail(OMX_TIMEOUT, "no answer from endpoint {} of {}", endpoint, mac_format(nic));
   }
   const Code code = connect_code(completion.status);
   if (code != OMX_SUCCESS)
     return call.fail(code, "endpoint {} of {}: {}", endpoint, mac_format(nic), code_text(code));
-  connected = ep.address_of(completion.partner, completion.session);
   return OMX_SUCCESS;
 }
 

@@ -44,22 +44,33 @@ int endpoint_close(Call& call, Code in_handler_code) {
   return OMX_SUCCESS;
 }
 
-protocol::HandlerAction unexpected_entry(void* context, const protocol::Arrival& arrival) {
-  const auto& handler = *static_cast<const UnexpectedHandler*>(context);
-  const runtime::Endpoint* endpoint = handler.handle->endpoint;
-  if (!endpoint) return protocol::HandlerAction::proceed;  // closing
+namespace {
+
+// `Done` is the answer that means "the message is dealt with"; anything else means the safe one, that it is
+// kept.
+template <class ApiAddress, class Function, class Answer>
+protocol::HandlerAction unexpected(const runtime::UnexpectedHandler& self, const protocol::Arrival& arrival,
+                                   Answer done) {
+  const auto* endpoint = static_cast<const runtime::Endpoint*>(self.owner);
   const Address source = endpoint->address_of(arrival.partner, arrival.session);
-  const std::uint64_t match_info = arrival.match_info;
-  const std::uint32_t length = arrival.msg_length;
   // The interface's type forgot that the data are not the handler's to write.
   void* data = const_cast<std::byte*>(arrival.data);
-  // Anything but "finished" means the safe one: the message is kept.
-  const bool finished = handler.mx
-                            ? handler.mx(handler.context, address_out<mx_endpoint_addr_t>(source), match_info,
-                                         length, data) == MX_RECV_FINISHED
-                            : handler.native(handler.context, address_out<omx_endpoint_addr_t>(source),
-                                             match_info, length, data) == OMX_UNEXP_HANDLER_RECV_FINISHED;
+  const auto function = reinterpret_cast<Function>(self.function);
+  const bool finished = function(self.context, address_out<ApiAddress>(source), arrival.match_info,
+                                 arrival.msg_length, data) == done;
   return finished ? protocol::HandlerAction::finished : protocol::HandlerAction::proceed;
+}
+
+}  // namespace
+
+protocol::HandlerAction unexpected_mx(const runtime::UnexpectedHandler& self,
+                                      const protocol::Arrival& arrival) {
+  return unexpected<mx_endpoint_addr_t, mx_unexp_handler_t>(self, arrival, MX_RECV_FINISHED);
+}
+
+protocol::HandlerAction unexpected_native(const runtime::UnexpectedHandler& self,
+                                          const protocol::Arrival& arrival) {
+  return unexpected<omx_endpoint_addr_t, omx_unexp_handler_t>(self, arrival, OMX_UNEXP_HANDLER_RECV_FINISHED);
 }
 
 }  // namespace omx::mx

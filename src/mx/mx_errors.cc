@@ -2,16 +2,19 @@
 // The error handler (mx-api.md 5): that of the endpoint, else that of the process, else the initial one.
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/log.h"
 #include "mx/internal.h"
+#include "runtime/settings_kinds.h"
 
 namespace omx::mx {
 
@@ -19,6 +22,8 @@ namespace {
 
 constinit std::mutex g_mutex;
 constinit ErrorHandler g_handler;  // not set: the initial one
+// As the last settings that were read say.
+constinit std::atomic<bool> g_initially_fatal{true}, g_ignore_mx_env{false};
 
 [[noreturn]] void die(const char* text, int code) {
   std::fprintf(stderr, "Open-MX: %s (error %d: %s)\n", text, code, code_text(code));
@@ -46,13 +51,20 @@ omx_return_t native_return(char*, omx_return_t code) {
 constexpr ErrorHandler kFatal{mx_fatal, native_fatal};
 constexpr ErrorHandler kReturn{mx_return, native_return};
 
-// Before init only the environment can say so; after it the configuration file has had its say too.
+std::optional<bool> variable_boolean(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? runtime::boolean_parse(value) : std::nullopt;
+}
+
+// Before init only the environment can say so; then the configuration file has its say too, even if init
+// fails.
 bool initially_fatal() {
   if (const runtime::Process* p = process()) return p->settings().errors_are_fatal;
-  const char* value = std::getenv("OMX_FATAL_ERRORS");
-  const char* ignore_mx = std::getenv("OMX_IGNORE_MX_ENV");
-  if (!value && !(ignore_mx && std::strcmp(ignore_mx, "1") == 0)) value = std::getenv("MX_ERRORS_ARE_FATAL");
-  return !value || std::strcmp(value, "0") != 0;
+  if (const auto fatal = variable_boolean("OMX_FATAL_ERRORS")) return *fatal;
+  if (!variable_boolean("OMX_IGNORE_MX_ENV").value_or(g_ignore_mx_env)) {
+    if (const auto fatal = variable_boolean("MX_ERRORS_ARE_FATAL")) return *fatal;
+  }
+  return g_initially_fatal;
 }
 
 const ErrorHandler& initial() {
@@ -79,7 +91,7 @@ To adapt(From from) {
 int error_raise(Handle* handle, Code code, const char* text) {
   const ErrorHandler handler = in_force(handle);
   // The handler may write into its text.
-  char copy[256];
+  char copy[kTextMax + 1];
   std::snprintf(copy, sizeof copy, "%s", text);
   if (handler.mx) return handler.mx(copy, static_cast<mx_return_t>(code));
   return handler.native(copy, code);
@@ -99,6 +111,11 @@ ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler) {
   return previous.set() || handle ? previous : initial();
 }
 
+void initial_handler_choose(const runtime::Settings& settings) {
+  g_initially_fatal = settings.errors_are_fatal;
+  g_ignore_mx_env = settings.ignore_mx_env;
+}
+
 mx_error_handler_t as_mx(const ErrorHandler& handler) {
   if (handler.mx || !handler.native) return handler.mx;
   if (handler.native == native_fatal) return mx_fatal;
@@ -114,7 +131,8 @@ omx_error_handler_t as_native(const ErrorHandler& handler) {
 }
 
 int Call::fail_loudly(const Failure& failure) {
-  if (!error_handler_prints(handle_)) log(LogLevel::error, "{}: {}", function_, failure.message);
+  const bool cut = std::strlen(function_) + std::strlen(": ") + failure.message.size() > kTextMax;
+  if (cut || !error_handler_prints(handle_)) log(LogLevel::error, "{}: {}", function_, failure.message);
   return fail(static_cast<Code>(failure.mx_code), "{}", failure.message);
 }
 

@@ -76,7 +76,7 @@ int InfoQuery::counter_values() {
     if (endpoint_) {
       add(*endpoint_);
     } else {
-      handles_for_each([&](runtime::Endpoint& endpoint) {
+      process()->endpoints_visit([&](runtime::Endpoint& endpoint) {
         if (endpoint.board().number == board.number) add(endpoint);
       });
     }

@@ -22,6 +22,7 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
   }
   if (acked == 0 || acked > p.outstanding()) return;
   p.next_acked = ack;
+  p.acked_since_asked += acked;
   const bool backed_off = p.backoff > 0;
   p.backoff = 0;
   for (std::uint32_t i = 0; i < acked; i++) {

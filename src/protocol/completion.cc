@@ -39,6 +39,7 @@ void request_user_done(State& s, Request& r, Status status) {
   if (zombie(r)) s.zombies++;
   if (r.user_gone) return;
   s.completions++;
+  if (r.hidden) return;
   s.done.push_back(r);
   if (!s.done_by_context.empty()) s.done_by_context[context_id(s, r.match_info)]->push_back(r);
 }

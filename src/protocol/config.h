@@ -9,6 +9,8 @@
 
 namespace omx::protocol {
 
+class Observer;
+
 struct Config {
   // Identity.
   NicId nic = 0;
@@ -43,11 +45,18 @@ struct Config {
   std::uint32_t zombie_max = 512;                // sends complete for the user before their ack
 
   // Bounds.
-  std::uint64_t buffer_bytes = 256ULL << 20;      // unexpected messages and early frames, per endpoint
+  // Unexpected messages and early frames, per endpoint. One partner's unexpected messages may take as much as
+  // they leave free, that is half of what the others do not use; 64 KiB they may always take if there is
+  // room. Early frames are kept only while less than half is in use.
+  std::uint64_t buffer_bytes = 256ULL << 20;
   std::uint64_t send_buffer_bytes = 16ULL << 20;  // medium sends copied so that they complete at once
+  std::uint32_t max_partners = 65536;             // about 400 bytes each
   std::uint32_t eager_frames = 256;               // eager frames a partner may have unacknowledged towards us
   std::uint32_t pull_blocks = 4;                  // blocks in flight per pull
   std::uint32_t pull_window_bytes = 2U << 20;     // bytes in flight per pull: what the receive ring holds
+
+  // Is told what is matched with what (observer.h); usually nobody.
+  Observer* observer = nullptr;
 };
 
 }  // namespace omx::protocol

@@ -77,57 +77,6 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
   return packet;
 }
 
-// --- Numbers with reference peers, which have no epochs ---
-
-// The remote endpoint lives in session `session` and will take `start` as our first number.
-void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
-  if (p.true_session != session) p.next_send = p.next_acked = start;
-  p.true_session = session;
-}
-
-// Whether the peer, in the session that we know, forgot our numbers: it gave us up, which shows in the
-// session count (protocol.md 7, last [DO]), or it wants one that we have not used yet, as we took over an
-// older announcement.
-bool out_of_step(const Partner& p, Seqnum start) {
-  const std::uint32_t ahead = seq_diff(start, p.next_send);
-  return !seq_same_session(start, p.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
-}
-
-// A request from an instance of the peer that we do not know, or that forgot us.
-void request_numbers(State& s, Partner& p, const wire::Connect& packet) {
-  const bool known = p.true_session != wire::kUnknownSession || p.back_session != wire::kUnknownSession;
-  const bool same = p.true_session == packet.src_session || p.back_session == packet.src_session;
-  const bool reset = same && p.connected() && out_of_step(p, packet.target_recv_seqnum_start);
-  if ((known && !same) || reset) {
-    partner_cleanup(s, p, Cleanup::restarted);
-    // It may hold already a number that we announced before the last ones arrived. It does not look again,
-    // so another session count only if the numbers differ anyway.
-    if (p.announced != p.next_match) partner_renumber(p);
-  }
-  session_adopt(p, packet.src_session, packet.target_recv_seqnum_start);
-  p.back_session = packet.src_session;
-}
-
-// A reply; `r` nullptr: to a ping. False: the ping is repeated, as the numbers changed meanwhile.
-bool reply_numbers(State& s, Partner& p, const Request* r, const wire::Connect& packet) {
-  const std::uint32_t session = packet.key_or_target_session;
-  const bool same = p.connected() && p.true_session == session;
-  if (same && !out_of_step(p, packet.target_recv_seqnum_start)) return true;
-  if (p.connected()) partner_cleanup(s, p, Cleanup::restarted);
-  if (r && !seq_same_session(r->seqnum, p.next_match)) {
-    // It counts from what our request announced, and would not listen again.
-    p.next_match = p.last_acked = r->seqnum;
-  } else if (!r && p.announced != p.next_match) {
-    partner_renumber(p);
-    connect_ping(s, p);
-    return false;
-  }
-  session_adopt(p, session, packet.target_recv_seqnum_start);
-  return true;
-}
-
-// -----------------------------------------------------------------------------------------------------------
-
 // Whether both ends speak the extension.
 bool extended(const State& s, const wire::Connect& packet) {
   return packet.ext.present && s.config.extension;
@@ -145,6 +94,19 @@ void ask_again(State& s, Partner& p, Request* r) {
     connect_ping(s, p);
 }
 
+// Copies to `answer`, for a peer whose key is wrong, how we count with the partner that it was. It may hold a
+// relation that we have given up, and would hear of no other way to learn that.
+void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
+  if (extended(s, packet)) {
+    if (p.peer_epoch_session != packet.src_session) return;
+    epochs_meet(s, p, packet.src_session, packet, false);
+  }
+  answer.next_match = p.next_match;
+  answer.epoch = p.epoch;
+  answer.peer_epoch = p.peer_epoch;
+  answer.peer_epoch_in_use = p.peer_epoch_in_use;
+}
+
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
   s.count(Counter::recv_connect_request)++;
   Partner* p = partner_find(s, head.src, packet.src_endpoint);
@@ -158,16 +120,18 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     if (extended(s, packet))
       epochs_meet(s, *p, packet.src_session, packet);
     else
-      request_numbers(s, *p, packet);
+      reference_request(s, *p, packet);
     agree(s, *p, packet.ext);
+    partner_sizes_check(s, *p);
   }
-  Partner stranger;  // whoever has the wrong key gets an answer and nothing else
+  Partner refused;  // whoever has the wrong key gets an answer that changes nothing ...
   if (!accepted) {
-    stranger.nic = head.src;
-    stranger.endpoint = packet.src_endpoint;
-    stranger.peer_index = packet.src_dst_peer_index;
+    refused.nic = head.src;
+    refused.endpoint = packet.src_endpoint;
+    refused.peer_index = packet.src_dst_peer_index;
+    if (p) tell_counts(s, *p, packet, refused);  // ... but shows whether we count alike
   }
-  Partner& to = accepted ? *p : stranger;
+  Partner& to = accepted ? *p : refused;
   wire::Connect reply;
   reply.dst_endpoint = packet.src_endpoint;
   reply.src_endpoint = s.config.endpoint;
@@ -181,7 +145,25 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   if (packet.ext.present) reply.ext = own_extension(s, to);
   transmit(s, to, reply);
   s.count(Counter::send_connect_reply)++;
-  if (accepted) retransmit_arm(s, *p);
+  if (!accepted) return;
+  reference_connect_back(s, *p);
+  retransmit_arm(s, *p);
+}
+
+// The answer to a ping or connect that was refused: nothing is adopted, but it tells who is there, and
+// whether that is still who we know. The key may be none of ours: an instance that connected to us is pinged
+// without.
+void refused_by(State& s, Partner& p, const wire::Connect& packet) {
+  const std::uint32_t session = packet.key_or_target_session;
+  const bool same = p.connected() && p.true_session == session;
+  const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
+                                          : reference_in_step(p, session, packet.target_recv_seqnum_start);
+  if (agreed) {
+    partner_heard(s, p);
+    send_pump(s, p);
+  } else if (p.connected()) {
+    partner_cleanup(s, p, Cleanup::restarted);
+  }
 }
 
 void reply_received(State& s, const wire::Head& head, const wire::Connect& packet) {
@@ -194,24 +176,23 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   Request* r = ping ? nullptr : p->connects.front();
   while (r && r->connect_seqnum != packet.connect_seqnum) r = p->connects.next(*r);
   if (!ping && !r) return;
-  const bool same = p->connected() && p->true_session == session;
   if (packet.status != 0) {
-    if (r && packet.status == kConnectBadKey) {
+    if (packet.status != kConnectBadKey) return;
+    if (ping) p->ping_pending = false;
+    if (r) {
       r->queue.unlink();
       request_finish(s, *r, Status::bad_key);
-    } else if (ping) {  // the key may be wrong, but this tells who is there
-      p->ping_pending = false;
-      if (same) {
-        partner_heard(s, *p);
-      } else {
-        partner_cleanup(s, *p, Cleanup::restarted);
-      }
     }
+    // A wrong key of the application's says nothing about another instance.
+    if (ping || (p->connected() && p->true_session == session)) refused_by(s, *p, packet);
     return;
   }
-  if (ping) p->ping_pending = false;
+  if (ping)
+    p->ping_pending = false;
+  else
+    p->key = r->key;
   const bool agreed =
-      extended(s, packet) ? epochs_meet(s, *p, session, packet) : reply_numbers(s, *p, r, packet);
+      extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
   p->peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
   agree(s, *p, packet.ext);
@@ -225,13 +206,16 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     r->session = session;
     request_finish(s, *r, Status::success);
   }
+  partner_sizes_check(s, *p);
+  send_pump(s, *p);
   retransmit_arm(s, *p);
 }
 
 }  // namespace
 
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                          std::uint64_t match_info, void* context, bool forgotten) {
+                                          std::uint64_t match_info, void* context, bool forgotten,
+                                          bool hidden) {
   if (endpoint >= s.config.max_endpoints) return tl::make_unexpected(OpError::bad_endpoint_id);
   Partner* p = partner_find(s, nic, endpoint);
   if (!p) p = partner_create(s, nic, endpoint);
@@ -241,6 +225,7 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   r->match_info = match_info;
   r->context = context;
   r->user_gone = forgotten;
+  r->hidden = hidden;
   r->key = key;
   Request* const handle = forgotten ? nullptr : r;
   if (p->self) {  // at once, and without looking at the key (protocol.md 3.1)
@@ -248,7 +233,7 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
     request_finish(s, *r, Status::success);
     return handle;
   }
-  p->key = key;
+  if (p->connects.empty() && !p->ping_pending) p->acked_since_asked = 0;
   r->connect_seqnum = p->connect_seqnum++;
   r->phase = Phase::connecting;
   r->first_sent = s.now;
@@ -266,6 +251,7 @@ void connect_transmit(State& s, Request& r) {
 }
 
 void connect_ping(State& s, Partner& p) {
+  if (!p.ping_pending && p.connects.empty()) p.acked_since_asked = 0;
   if (!p.ping_pending) p.ping_seqnum = p.connect_seqnum++;
   p.ping_pending = true;
   transmit(s, p, request_packet(s, p, p.key, p.ping_seqnum));
@@ -277,6 +263,11 @@ void connect_received(State& s, const wire::Head& head, wire::Frame frame) {
   if (const auto drop = wire::decode_connect(frame, packet); drop != wire::Drop::none)
     return rx_drop(s, drop);
   if (head.src == s.config.nic && packet.src_endpoint == s.config.endpoint) return;  // our own, reflected
+  // A peer does not lose its extension while its session lasts: what says so is damaged.
+  const Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  const std::uint32_t session = packet.is_reply ? packet.key_or_target_session : packet.src_session;
+  if (p && p->extended && p->true_session == session && !packet.ext.present)
+    return rx_drop(s, wire::Drop::bad_checksum);
   if (packet.is_reply)
     reply_received(s, head, packet);
   else

@@ -8,9 +8,20 @@ namespace omx::protocol {
 
 namespace {
 
-bool room_for(const State& s, std::size_t bytes) {
-  const std::size_t held = s.buffers.in_use() + s.unexpected_slab.live() * sizeof(Unexpected);
-  return held + bytes <= s.buffers.limit() && (bytes == 0 || s.buffers.fits(bytes));
+constexpr std::size_t kShareAlways = 64 * 1024;  // see Config::buffer_bytes
+// Beyond so many that wait for the window, a partner's large messages are refused: it does not acknowledge.
+constexpr std::uint32_t kMaxNotifiesQueued = 1024;
+
+bool room_for(const State& s, const Partner& p, std::size_t bytes) {
+  const std::size_t held = s.buffers_held();
+  const std::size_t limit = s.buffers.limit();
+  if (held + bytes > limit || (bytes > 0 && !s.buffers.fits(bytes))) return false;
+  const std::size_t share = p.unexpected_bytes + sizeof(Unexpected) + bytes;
+  return share <= kShareAlways || share <= limit - held;
+}
+
+std::size_t bytes_of(const Unexpected& u) {
+  return sizeof(Unexpected) + (u.buffer ? u.msg_length : 0);
 }
 
 struct Matched {
@@ -26,8 +37,11 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
   const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
   Matched result;
   result.receive = s.posted.take(m.match_info, &p, message_class);
-  if (result.receive) return result;
-  if (!room_for(s, keep)) {
+  if (result.receive) {
+    s.observe(p, m.match_info, result.receive);
+    return result;
+  }
+  if (!room_for(s, p, keep)) {
     result.refused = true;
     return result;
   }
@@ -38,6 +52,7 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
     return result;
   }
   result.receive = s.posted.take(m.match_info, &p, message_class);  // the handler may have posted it
+  if (result.receive) s.observe(p, m.match_info, result.receive);
   return result;
 }
 
@@ -62,6 +77,7 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
     u->has_data = m.ext.data_valid != 0;
     u->data = m.ext.data;
   }
+  p.unexpected_bytes += bytes_of(*u);
   s.count(Counter::unexpected)++;
   return u;
 }
@@ -74,6 +90,7 @@ void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_l
 }  // namespace
 
 void unexpected_free(State& s, Unexpected& u) {
+  if (!u.self_send) u.partner->unexpected_bytes -= bytes_of(u);
   s.buffers.put(u.buffer, u.msg_length);
   s.unexpected_slab.destroy(&u);
 }
@@ -95,6 +112,7 @@ Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const st
   if (length > 0) __builtin_memcpy(u->buffer, data, length);
   u->complete = true;
   s.unexpected.add(*u);
+  s.observe(p, packet.match_info, nullptr);
   return Delivery::complete;
 }
 
@@ -122,6 +140,7 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
     partial.unexpected = unexpected_create(s, p, packet, packet.length, true);
     if (!partial.unexpected) return false;
     s.unexpected.add(*partial.unexpected);
+    s.observe(p, packet.match_info, nullptr);
   }
   partial.active = true;
   partial.last = s.now;
@@ -183,19 +202,22 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
 }
 
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
+  // Whoever takes it must be able to tell the sender.
+  if (p.notifies_queued >= kMaxNotifiesQueued || !s.pulls.reserve()) return Delivery::refused;
+  Request* for_handler = s.handler ? request_create(s, RequestKind::receive) : nullptr;
+  if (s.handler && !for_handler) return Delivery::refused;
   const Matched m = match(s, p, packet, packet.msg_length, nullptr, 0);
+  if (m.consumed) {  // nobody wants the data
+    for_handler->user_gone = true;
+    receive_matched(*for_handler, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
+    receive_rndv(s, *for_handler, packet);
+    return Delivery::complete;
+  }
+  if (for_handler) s.requests.destroy(for_handler);
   if (m.refused) return Delivery::refused;
   if (m.receive) {
     matched(*m.receive, p, packet, packet.msg_length);
     receive_rndv(s, *m.receive, packet);
-    return Delivery::complete;
-  }
-  if (m.consumed) {  // nobody wants the data: only tell the sender
-    Request* r = request_create(s, RequestKind::receive);
-    if (!r) return Delivery::complete;
-    r->user_gone = true;
-    receive_matched(*r, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
-    receive_rndv(s, *r, packet);
     return Delivery::complete;
   }
   Unexpected* u = unexpected_create(s, p, packet, packet.msg_length, false);
@@ -205,6 +227,7 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
   u->region_generation = packet.rdma_seqnum;
   u->region_offset = packet.rdma_offset;
   s.unexpected.add(*u);
+  s.observe(p, packet.match_info, nullptr);
   return Delivery::complete;
 }
 

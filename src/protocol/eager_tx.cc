@@ -21,10 +21,15 @@ void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet
   packet.piggyack = p.next_match;
   packet.match_info = r.match_info;
   packet.session = p.true_session;
-  if ((r.has_data || r.message_class != 0) && (p.features & wire::kFeatureHeaderExt)) {
+  if (r.needs_ext() && p.carries_ext()) {
     packet.flags |= wire::kFlagHeaderExt;
     packet.ext = {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
   }
+}
+
+bool medium_fits(const Partner& p, const Request& r) {
+  return r.kind != RequestKind::send || r.send_class != SendClass::medium ||
+         r.msg_length <= kMaxFragments * medium_unit(p);
 }
 
 namespace {
@@ -63,6 +68,7 @@ void eager_transmit(State& s, Request& r) {
 
 void medium_transmit(State& s, Request& r) {
   Partner& p = *r.partner;
+  if (!medium_fits(p, r)) return;  // nobody could put it together
   const std::uint32_t unit = medium_unit(p);
   const std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
   wire::Medium packet;

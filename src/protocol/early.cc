@@ -33,15 +33,14 @@ void window_release(State& s, Partner& p) {
 
 bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
                  std::uint32_t fragments) {
+  const std::size_t bytes = bytes_of(static_cast<std::uint32_t>(frame.size()));
+  // Half of the memory is left to messages in order, which can free some.
+  if (s.buffers_held() + bytes + (p.early ? 0 : sizeof(EarlyWindow)) > s.buffers.limit() / 2) return false;
   if (!p.early) p.early = s.early_windows.create();
   if (!p.early) return false;
   EarlySlot& slot = p.early->slots[seq_number(seqnum) % 256];
   const std::uint64_t bit = std::uint64_t{1} << fragment;
-  // Half of the memory is left to messages in order, which can free some.
-  const bool room = s.buffers.in_use() < s.buffers.limit() / 2;
-  std::byte* buffer = (slot.mask & bit) || !room
-                          ? nullptr
-                          : s.buffers.get(bytes_of(static_cast<std::uint32_t>(frame.size())));
+  std::byte* buffer = slot.mask & bit ? nullptr : s.buffers.get(bytes);
   if (!buffer) {
     window_release(s, p);
     return false;

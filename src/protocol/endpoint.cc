@@ -21,9 +21,10 @@ const Config& Endpoint::config() const {
 // --- operations --------------------------------------------------------------------------------------------
 
 Expected<Request*, OpError> Endpoint::connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                              std::uint64_t match_info, void* context, bool forgotten) {
+                                              std::uint64_t match_info, void* context, bool forgotten,
+                                              bool hidden) {
   state_->now = now;
-  return connect_start(*state_, nic, endpoint, key, match_info, context, forgotten);
+  return connect_start(*state_, nic, endpoint, key, match_info, context, forgotten, hidden);
 }
 
 Expected<Request*, OpError> Endpoint::send(TimeNs now, const SendOp& op) {
@@ -59,7 +60,9 @@ void Endpoint::forget(Request* request) {
 
 void Endpoint::disconnect(TimeNs now, Partner* partner) {
   state_->now = now;
-  if (!partner->self) partner_cleanup(*state_, *partner, Cleanup::disconnected);
+  if (partner->self) return;
+  partner_cleanup(*state_, *partner, Cleanup::disconnected);
+  partner->context = nullptr;  // survives reconnection, not this (mx-api.md 4.4)
 }
 
 void Endpoint::set_timeout(Request* request, TimeNs timeout) {
@@ -185,6 +188,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
     if (p->frame_max > p->frame_agreed) p->frame_max = p->frame_agreed;
     if (p->probe_size > p->frame_agreed) p->probe_size = 0;
     partner_update_sizes(s, *p);
+    partner_sizes_check(s, *p);
   }
 }
 

@@ -36,9 +36,11 @@ class Endpoint {
 
   // --- operations -------------------------------------------------------------------------------------
   // A forgotten operation returns a null Request. Refused operations leave no trace.
+  // A hidden request is seen by done() alone, not by find_done and peek_done.
   // no_resources only when the system is out of memory or of partner slots.
   Expected<Request*, OpError> connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                      std::uint64_t match_info, void* context, bool forgotten);
+                                      std::uint64_t match_info, void* context, bool forgotten,
+                                      bool hidden = false);
   Expected<Request*, OpError> send(TimeNs now, const SendOp& op);
   Expected<Request*, OpError> receive(TimeNs now, const ReceiveOp& op);
 

@@ -37,7 +37,7 @@ void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
   ext.peer_epoch_in_use = p.peer_epoch_in_use;
 }
 
-bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet) {
+bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet, bool trusted) {
   const wire::ConnectExt& theirs = packet.ext;
   const bool known = p.true_session != wire::kUnknownSession || p.back_session != wire::kUnknownSession;
   if (known && p.true_session != session && p.back_session != session) {
@@ -63,7 +63,7 @@ bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connec
   // Its count is adopted once. While it sends in one of ours that is past, it has not heard of that, and will
   // begin a new one when it does.
   const bool behind = theirs.peer_epoch_in_use && theirs.peer_epoch != p.epoch;
-  if (news > 0 && !behind) {
+  if (news > 0 && !behind && trusted) {
     p.peer_epoch = theirs.epoch;
     p.peer_epoch_in_use = true;
     p.true_session = p.back_session = session;

@@ -14,6 +14,7 @@ bool region_acquire(State& s, Request& r) {
   s.regions_used++;
   r.region = id;
   r.region_generation = s.region_generations[id]++;
+  s.served[id] = {};
   return true;
 }
 

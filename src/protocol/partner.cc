@@ -10,8 +10,6 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::size_t kMaxPartners = std::size_t{1} << 20;
-
 std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
   const std::uint64_t h = ((nic << 8) | endpoint) * 0x9e3779b97f4a7c15ULL;
   return static_cast<std::size_t>(h >> 32) & (s.partner_hash.size() - 1);
@@ -48,7 +46,7 @@ Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint) {
 }
 
 Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
-  if (s.partners.size() >= kMaxPartners) return nullptr;
+  if (s.partners.size() >= s.config.max_partners) return nullptr;
   Partner* p = s.partner_slab.create();
   if (!p) return nullptr;
   p->nic = nic;
@@ -79,15 +77,23 @@ void partner_update_sizes(State& s, Partner& p) {
   } else if (p.extended) {
     p.sizes = wire::extended_sizes(p.mode, p.frame_max, partner_overhead(p));
     p.sizes.medium_frag -= wire::kHeaderExtBytes;
-    p.sizes.medium_frags = 64;  // the receiver's bit mask
+    p.sizes.medium_frags = kMaxFragments;
   } else {
     p.sizes = wire::reference_sizes(p.mode, s.config.mtu);
   }
   std::uint32_t limit = p.sizes.medium_max();
   if (p.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
   // A message sent with large fragments must still fit the mask if the frame falls back to the base size.
-  if (p.extended && p.mode == wire::Mode::omx) limit = std::min<std::uint32_t>(limit, 64 * 1400);
+  if (p.extended && p.mode == wire::Mode::omx) limit = std::min<std::uint32_t>(limit, kMaxFragments * 1400);
   p.rndv_threshold = std::clamp<std::uint32_t>(s.config.rndv_threshold, wire::kSmallMax, limit);
+}
+
+void partner_sizes_check(State& s, Partner& p) {
+  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
+    if (medium_fits(p, *r)) continue;
+    partner_cleanup(s, p, Cleanup::given_up);
+    return;
+  }
 }
 
 TimeNs partner_rto(const State& s, const Partner& p) {
@@ -124,6 +130,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   }
   // Order of protocol.md 7. What was completely received stays: its sender believes that it was delivered.
   p.notifies_queued = 0;
+  p.last_notify = nullptr;
   fail_list(s, p.unacked, status);
   fail_list(s, p.await_notify, status);
   fail_list(s, p.queued, status);
@@ -143,6 +150,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
 
   const bool was_extended = p.extended;
   p.true_session = p.back_session = wire::kUnknownSession;
+  p.back_known = false;
   p.peer_epoch_in_use = false;
   p.frames_unacked = 0;
   p.backoff = 0;

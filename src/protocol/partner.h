@@ -47,14 +47,16 @@ struct Partner {
   std::uint16_t peer_index = wire::kUnknownPeerIndex;
   std::uint32_t true_session = wire::kUnknownSession;
   std::uint32_t back_session = wire::kUnknownSession;
-  std::uint32_t key = 0;  // that we last connected with; pings repeat it
+  std::uint32_t key = 0;    // that the peer accepted last; pings repeat it
+  bool back_known = false;  // the peer has our session from a CONNECT request of ours (reference.cc)
 
   // Numbers.
-  Seqnum next_send = 0xFFFF;      // next number to use
-  Seqnum next_acked = 0xFFFF;     // oldest not acknowledged
-  Seqnum next_match = kSeqFirst;  // next number to process; all before are complete: what we ack
-  Seqnum last_acked = kSeqFirst;  // last value we put in an ack
-  Seqnum announced = kSeqFirst;   // next_match in our last CONNECT
+  Seqnum next_send = 0xFFFF;            // next number to use
+  Seqnum next_acked = 0xFFFF;           // oldest not acknowledged
+  Seqnum next_match = kSeqFirst;        // next number to process; all before are complete: what we ack
+  Seqnum last_acked = kSeqFirst;        // last value we put in an ack
+  Seqnum announced = kSeqFirst;         // next_match in our last CONNECT
+  std::uint32_t acked_since_asked = 0;  // since the oldest CONNECT request that is not answered
   // Epochs of the counts, between extended peers (epochs.cc).
   std::uint32_t epoch = 0;       // of next_match
   std::uint32_t peer_epoch = 0;  // of next_send; 0: never had one
@@ -84,6 +86,7 @@ struct Partner {
   bool sacks = false;           // some unacked request is marked sacked
   std::uint32_t frames_unacked = 0;
   std::uint32_t notifies_queued = 0;
+  Request* last_notify = nullptr;  // of those, which stand at the head of `queued`
   List<Request, &Request::queue> queued;
   List<Request, &Request::queue> unacked;  // in number order
   List<Request, &Request::queue> await_notify;
@@ -93,7 +96,8 @@ struct Partner {
   // Receiving.
   Partial partial;
   EarlyWindow* early = nullptr;
-  std::uint32_t pulls = 0;  // running from it
+  std::uint32_t pulls = 0;           // running from it
+  std::size_t unexpected_bytes = 0;  // of its messages that wait for a receive
 
   // Acknowledging.
   bool ack_pending = false;  // delayed ack armed
@@ -111,6 +115,10 @@ struct Partner {
   std::uint32_t reply_session() const {
     return back_session != wire::kUnknownSession ? back_session : true_session;
   }
+  // No number may leave before our first CONNECT request was answered (reference.cc).
+  bool held_back() const { return connected() && !extended && !back_known; }
+  // Whether frames to it may have a header extension (docs/wire.md 7).
+  bool carries_ext() const { return mode == wire::Mode::omx && (features & wire::kFeatureHeaderExt) != 0; }
   std::uint32_t outstanding() const { return seq_diff(next_send, next_acked); }
 };
 

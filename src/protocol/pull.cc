@@ -29,12 +29,13 @@ TimeNs pull_delay(const State& s, const Pull& pull) {
                   std::max(base, s.config.resend_delay_max));
 }
 
-void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames) {
+void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, bool gap = false) {
   Partner& p = *pull.partner;
   wire::Pull packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
+  if (gap && p.extended) packet.flags |= wire::kFlagGap;
   packet.session = p.reply_session();
   packet.total_length = pull.length;
   packet.rdma_id = pull.region;
@@ -65,7 +66,7 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
     }
     std::uint32_t end = i;
     while (end < block.frames && (block.missing >> end & 1)) end++;
-    request_transmit(s, pull, block.first + i, end - i);
+    request_transmit(s, pull, block.first + i, end - i, reason == Counter::pull_rerequest_gap);
     s.count(reason)++;
     i = end;
   }
@@ -161,7 +162,11 @@ void start_waiting(State& s) {
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   Pull* pull = s.pulls.create();
-  if (!pull) return request_finish(s, receive, Status::no_resources);
+  if (!pull) {  // the sender must not wait for ever
+    receive.xfer_length = receive.notify_length = 0;
+    receive.status = Status::no_resources;
+    return send_queue_notify(s, receive);
+  }
   pull->request = &receive;
   pull->partner = receive.partner;
   pull->partner->pulls++;

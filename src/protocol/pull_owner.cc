@@ -10,8 +10,8 @@ namespace omx::protocol {
 namespace {
 
 constexpr std::uint32_t kFramesPerRequest = 64;
-// A request that is repeated within this time of its answer was sent while we did not run: the answer is on
-// its way. The puller's timer is longer, so a request that is repeated because of loss is always answered.
+// A request that an extended puller's timer repeats within this time of its answer was sent while we did not
+// run: the answer is on its way. Repetitions because of a gap come sooner, and say so.
 constexpr TimeNs kJustServed = 2 * kMillisecond;
 
 // The request, checked against the region it names.
@@ -36,6 +36,7 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
   return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
 }
 
+// Notes the request; true if the same one was answered a moment ago.
 bool just_served(State& s, const wire::Pull& pull) {
   auto& recent = s.served[pull.rdma_id];
   State::Served* oldest = recent.data();
@@ -112,7 +113,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_bad_range)++;
     return;
   }
-  if (just_served(s, pull)) {
+  if (just_served(s, pull) && p->extended && !(pull.flags & wire::kFlagGap)) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }

@@ -38,6 +38,7 @@ struct Request {
   Status status = Status::pending;
   bool user_done = false;  // completion visible or consumed
   bool user_gone = false;  // consumed, forgotten or cancelled
+  bool hidden = false;     // only done() sees it: nobody else may find and consume it
   bool synchronous = false;
   bool buffered = false;  // user memory of a send no longer needed
   bool sacked = false;    // unacked, but the receiver holds it
@@ -75,6 +76,9 @@ struct Request {
   Pull* pull = nullptr;  // receive: running
   // receive: what its NOTIFY says
   std::uint32_t notify_length = 0;
+
+  // Whether it can travel only with a header extension (docs/wire.md 7).
+  bool needs_ext() const { return has_data || message_class != 0; }
 
   ListHook queue;         // partner.queued, partner.unacked, partner.await_notify or partner.connects
   ListHook done;          // completion queue

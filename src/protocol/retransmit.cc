@@ -22,9 +22,9 @@ TimeNs add(TimeNs a, TimeNs b) {
 
 // Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
 // differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in
-// the reference (protocol.md 6).
+// the reference (protocol.md 6). The same holds for one that cannot be sent before it answers our CONNECT.
 TimeNs silent_since(const Partner& p, const Request& r) {
-  if (!p.extended && r.phase == Phase::unacked) return r.first_sent;
+  if (!p.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
   return std::max(p.last_heard, r.first_sent);
 }
 
@@ -111,6 +111,20 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   return true;
 }
 
+// Asks until a peer that connected to us knows our session, if something waits for that (reference.cc). False
+// when the partner was given up.
+bool held_back_check(State& s, Partner& p, TimeNs& next) {
+  if (!p.held_back() || p.queued.empty() || !p.connects.empty()) return true;
+  const bool in_vain = p.ping_pending && s.now >= p.ping_due && s.now <= p.ping_due + s.config.resend_delay;
+  if (in_vain && s.now >= silence_limit(p, p.queued)) {
+    partner_cleanup(s, p, Cleanup::given_up);
+    return false;
+  }
+  if (s.now >= p.ping_due) reference_connect_back(s, p);
+  next = std::min(next, p.ping_due);
+  return true;
+}
+
 TimeNs partial_timeout(const State& s, const Partner& p) {
   const Request* r = p.partial.unexpected ? p.partial.unexpected->claimed : p.partial.request;
   return r ? r->timeout : s.default_timeout;
@@ -164,6 +178,7 @@ void retransmit_arm(State& s, Partner& p) {
     next = std::min({next, r->last_sent + connect_delay(s, *r), add(r->first_sent, r->timeout)});
   if (!p.await_notify.empty() || p.partial.active || (p.region_blocked && p.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
+  if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
   if (p.probe_size) next = std::min(next, p.probe_due);
   s.timers.arm_by(p.resend_timer, next);
 }
@@ -171,7 +186,7 @@ void retransmit_arm(State& s, Partner& p) {
 void retransmit_timer(State& s, Partner& p) {
   TimeNs next = kNever;
   connects_check(s, p, next);
-  if (unacked_check(s, p, next)) liveness_check(s, p, next);
+  if (unacked_check(s, p, next) && held_back_check(s, p, next)) liveness_check(s, p, next);
   probe_tick(s, p);
   if (p.probe_size) next = std::min(next, p.probe_due);
   s.timers.arm_by(p.resend_timer, std::max(next, s.now + 1));

@@ -46,7 +46,7 @@ wire::Drop decode_medium(State& s, const Partner* p, bool extended, wire::Frame 
   const std::uint64_t offset = std::uint64_t{n.fragment} * n.unit;
   const std::uint64_t left = n.medium.length > offset ? n.medium.length - offset : 0;
   const std::uint64_t want = left < n.unit ? left : n.unit;
-  if (n.fragments > 64 || n.medium.frag_length != want || want == 0) return wire::Drop::bad_length;
+  if (n.fragments > kMaxFragments || n.medium.frag_length != want || want == 0) return wire::Drop::bad_length;
   return wire::Drop::none;
 }
 

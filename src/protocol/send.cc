@@ -108,6 +108,10 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
                                                                         : Status::endpoint_unreachable);
     return handle;
   }
+  if (r->needs_ext() && !p.carries_ext()) {
+    request_finish(s, *r, Status::rejected);
+    return handle;
+  }
   r->session = p.true_session;
   r->phase = Phase::queued;
   r->first_sent = s.now;
@@ -122,22 +126,31 @@ void send_queue_notify(State& s, Request& receive) {
   receive.send_class = SendClass::notify;
   receive.phase = Phase::queued;
   receive.first_sent = s.now;
-  // Ahead of messages, behind earlier NOTIFYs, which were counted as they were queued.
-  Request* position = p.queued.front();
-  for (std::uint32_t i = 0; position && i < p.notifies_queued; i++) position = p.queued.next(*position);
+  // Ahead of messages, behind earlier NOTIFYs.
+  Request* position = p.last_notify ? p.queued.next(*p.last_notify) : p.queued.front();
   if (position)
     p.queued.insert_before(*position, receive);
   else
     p.queued.push_back(receive);
+  p.last_notify = &receive;
   p.notifies_queued++;
   send_pump(s, p);
 }
 
 void send_pump(State& s, Partner& p) {
+  if (p.held_back()) {
+    if (!p.queued.empty()) retransmit_arm(s, p);
+    return;
+  }
   while (Request* r = p.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
     if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
     if (!notify) {
+      if (r->needs_ext() && !p.carries_ext()) {  // the partner changed while it waited
+        r->queue.unlink();
+        request_finish(s, *r, Status::rejected);
+        continue;
+      }
       r->send_class = class_for(p, *r);
       const std::uint32_t cost = frame_cost(p, *r);
       if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
@@ -150,7 +163,7 @@ void send_pump(State& s, Partner& p) {
       r->frames = static_cast<std::uint8_t>(cost);
       buffer_if_possible(s, *r);
     } else {
-      p.notifies_queued--;
+      if (--p.notifies_queued == 0) p.last_notify = nullptr;
       r->frames = 1;
     }
     r->queue.unlink();

@@ -17,6 +17,7 @@
 #include "protocol/config.h"
 #include "protocol/counters.h"
 #include "protocol/matching.h"
+#include "protocol/observer.h"
 #include "protocol/partner.h"
 #include "protocol/pull.h"
 #include "protocol/request.h"
@@ -34,6 +35,7 @@ inline constexpr std::uint32_t kSendWindow = 8191;    // numbers outstanding (pr
 inline constexpr std::uint32_t kBaseFrame =
     1514;  // every Ethernet carries it: used until a probe proved more
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
+inline constexpr std::uint32_t kMaxFragments = 64;  // of a medium message: the receiver's bit mask
 // Outside these no size computation makes sense; the loopback's 65536 is more than a frame length can say.
 inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
@@ -115,7 +117,16 @@ struct State {
   TimerHeap timers;
   List<Partner, &Partner::ack_now> ack_now;
 
+  void observe(const Partner& from, std::uint64_t match_info, const Request* receive) const {
+    if (config.observer) [[unlikely]]
+      config.observer->on_arrival(from, match_info, receive);
+  }
   std::uint64_t& count(Counter id) { return counters[id]; }
+  // What Config::buffer_bytes bounds.
+  std::size_t buffers_held() const {
+    return buffers.in_use() + unexpected_slab.live() * sizeof(Unexpected) +
+           early_windows.live() * sizeof(EarlyWindow);
+  }
 };
 
 // --- partner.cc --------------------------------------------------------------------------------------------
@@ -129,6 +140,8 @@ void partner_renumber(Partner& p);
 // Sizes from mode, agreed features and the proven frame.
 void partner_update_sizes(State& s, Partner& p);
 std::uint32_t partner_overhead(const Partner& p);
+// Gives up a partner whose frames became so small that a medium message under way cannot be repeated.
+void partner_sizes_check(State& s, Partner& p);
 TimeNs partner_rto(const State& s, const Partner& p);
 // Any valid packet proves that it lives.
 inline void partner_heard(State& s, Partner& p) {
@@ -158,6 +171,7 @@ void send_release_buffer(State& s, Request& r);
 // Fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
 void eager_transmit(State& s, Request& r);  // tiny and small
+bool medium_fits(const Partner& p, const Request& r);
 void medium_transmit(State& s, Request& r);
 void notify_transmit(State& s, Request& r);
 std::uint32_t eager_limit(const Partner& p);
@@ -182,19 +196,32 @@ void pulls_fail(State& s, Partner& p, Status status);
 
 // --- connect.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                          std::uint64_t match_info, void* context, bool forgotten);
+                                          std::uint64_t match_info, void* context, bool forgotten,
+                                          bool hidden);
 void connect_received(State& s, const wire::Head& head, wire::Frame frame);
 void connect_transmit(State& s, Request& r);
 // An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
+
+// --- reference.cc: numbers with peers that have no epochs --------------------------------------------------
+// Its request.
+void reference_request(State& s, Partner& p, const wire::Connect& packet);
+// Its reply; `r` nullptr: to a ping. False: the ping is repeated, as the numbers changed meanwhile.
+bool reference_reply(State& s, Partner& p, const Request* r, const wire::Connect& packet);
+// Whether a reply of the instance that we know, in `session`, shows that it still counts as we do.
+bool reference_in_step(Partner& p, std::uint32_t session, Seqnum start);
+// Makes our session known to a peer that connected to us only.
+void reference_connect_back(State& s, Partner& p);
 
 // --- epochs.cc ---------------------------------------------------------------------------------------------
 std::uint32_t epoch_first(std::uint32_t session);
 std::uint32_t epoch_next(std::uint32_t epoch);
 void epoch_fill(const Partner& p, wire::ConnectExt& ext);
 // Adopts what a CONNECT of an extended peer in `session` says about the counts of both sides; forgets it
-// first if it forgot us. True when the two now agree in both directions.
-bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet);
+// first if it forgot us. True when the two now agree in both directions. Not `trusted`, as the key was wrong:
+// nothing is adopted, but who was forgotten still learns it.
+bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet,
+                 bool trusted = true);
 // A packet does not fit the agreed counts: asks, though not often.
 void epochs_doubt(State& s, Partner& p);
 

@@ -18,6 +18,7 @@ inline constexpr TimeNs kMillisecond = 1'000'000;
 enum class Status : std::uint8_t {
   success = 0,
   pending = 1,
+  rejected = 3,  // the partner cannot be sent this
   timeout = 4,
   truncated = 5,
   cancelled = 6,
@@ -53,9 +54,11 @@ struct SendOp {
   void* context = nullptr;
   bool synchronous = false;  // completes only when matched by the receiver
   bool forgotten = false;    // no completion wanted
+  // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
+  // MX frames are used.
   std::uint8_t message_class = 0;
   bool has_data = false;
-  std::uint64_t data = 0;  // remote completion data (extended peers only)
+  std::uint64_t data = 0;  // remote completion data
 };
 
 struct ReceiveOp {

@@ -11,6 +11,21 @@ namespace {
 // Peers find us by MAC address, so one index for all of them does (design.md 2).
 constexpr std::uint16_t kOurIndex = 0;
 
+// A question that comes again after this was not answered; sooner, it came twice or lay in the ring.
+constexpr TimeNs kSilence = 10 * protocol::kMillisecond;
+// After this it is a new question.
+constexpr TimeNs kForgotten = 5'000 * protocol::kMillisecond;
+// Endpoints that hear a question within this time agree on one that answers.
+constexpr TimeNs kMoment = 20 * protocol::kMillisecond;
+
+constexpr std::uint64_t kNameQuestion = 0;
+
+// The same for all repetitions of a request.
+std::uint64_t connect_question(const wire::Connect& connect) {
+  return 1ULL << 63 | std::uint64_t{connect.src_session} << 24 | std::uint64_t{connect.dst_endpoint} << 16 |
+         std::uint64_t{connect.src_endpoint} << 8 | connect.connect_seqnum;
+}
+
 bool printable(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -45,6 +60,24 @@ bool BoardResponder::responsible() {
   return claim_.held();
 }
 
+bool BoardResponder::repeated(NicId asker, std::uint64_t question, TimeNs now) {
+  for (const Heard& heard : heard_) {
+    if (heard.asker == asker && heard.question == question && heard.first && now - heard.first < kForgotten)
+      return now - heard.first >= kSilence;
+  }
+  heard_[heard_next_++ % heard_.size()] = {asker, question, now};
+  return false;
+}
+
+bool BoardResponder::answers(NicId asker, std::uint64_t question) {
+  if (responsible()) return true;
+  const TimeNs now = clock_();
+  if (!repeated(asker, question, now)) return false;
+  answer_ = Claim();  // so that it is never in the way of the next one
+  answer_ = claim_answer(board_.interface.index, asker, question, now / kMoment);
+  return answer_.held();
+}
+
 void BoardResponder::on_query(wire::Frame frame, const wire::Head& head) {
   wire::HostQuery query;
   if (wire::decode_host_query(frame, query) != wire::Drop::none) return;
@@ -55,7 +88,7 @@ void BoardResponder::on_query(wire::Frame frame, const wire::Head& head) {
     const auto peer = peers_.find(head.src);
     if (peer && peer->name.empty()) this->query(head.src);
   }
-  if (responsible()) reply(head, query);
+  if (answers(head.src, kNameQuestion)) reply(head, query);
 }
 
 void BoardResponder::reply(const wire::Head& to, const wire::HostQuery& query) {
@@ -95,7 +128,7 @@ void BoardResponder::on_connect(wire::Frame frame, const wire::Head& head) {
   if (wire::decode_connect(frame, connect) != wire::Drop::none || connect.is_reply) return;
   const bool legal = connect.dst_endpoint < endpoints_max_;
   if (legal && claim_held(board_.interface.index, connect.dst_endpoint)) return;  // its holder answers
-  if (!responsible()) return;
+  if (!answers(head.src, connect_question(connect))) return;
 
   wire::TxFrame& out = sink_.frame_begin(0);
   const wire::Head nack_head{head.src, board_.interface.nic, connect.src_dst_peer_index,

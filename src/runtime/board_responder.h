@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Answers what is asked of the board, not of an endpoint: its name, and connection requests to endpoint ids
 // that nobody has open. The frames reach every endpoint of the board; the one that holds the responder's
-// claim answers.
+// claim answers. Its process may compute without calling us: a question that comes again is answered by one
+// of the others, too. Answers may be sent more than once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "runtime/boards.h"
 #include "runtime/claim.h"
+#include "runtime/clock.h"
 #include "runtime/peers.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"
@@ -17,8 +20,9 @@ namespace omx::runtime {
 class BoardResponder {
  public:
   // All must outlive the responder. Answers go to the sink; the caller flushes.
-  BoardResponder(const Board& board, std::uint32_t endpoints_max, PeerTable& peers, wire::FrameSink& sink)
-      : board_(board), endpoints_max_(endpoints_max), peers_(peers), sink_(sink) {}
+  BoardResponder(const Board& board, std::uint32_t endpoints_max, PeerTable& peers, wire::FrameSink& sink,
+                 TimeNs (*clock)() = clock_now)
+      : board_(board), endpoints_max_(endpoints_max), peers_(peers), sink_(sink), clock_(clock) {}
 
   // False when the frame is none of the responder's business.
   bool on_frame(wire::Frame frame);
@@ -31,7 +35,17 @@ class BoardResponder {
   void announce(std::uint32_t serial);
 
  private:
+  // A question that this endpoint left to the responder.
+  struct Heard {
+    NicId asker = 0;
+    std::uint64_t question = 0;
+    TimeNs first = 0;
+  };
+
   bool responsible();
+  bool repeated(NicId asker, std::uint64_t question, TimeNs now);
+  // Whether it is for us to answer.
+  bool answers(NicId asker, std::uint64_t question);
   void on_query(wire::Frame frame, const wire::Head& head);
   void reply(const wire::Head& to, const wire::HostQuery& query);
   void on_reply(wire::Frame frame, const wire::Head& head);
@@ -42,7 +56,11 @@ class BoardResponder {
   std::uint32_t endpoints_max_;
   PeerTable& peers_;
   wire::FrameSink& sink_;
+  TimeNs (*clock_)();
   Claim claim_;
+  Claim answer_;                   // of the last question that was answered for the responder
+  std::array<Heard, 16> heard_{};  // the oldest is forgotten first
+  std::size_t heard_next_ = 0;
   bool asks_back_ = false;
 };
 

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 namespace omx::runtime {
 
 namespace {
@@ -26,22 +24,28 @@ std::string board_hostname(const Settings& settings, const Board& board) {
   return host_name(settings).substr(0, wire::kHostnameMax - 1 - suffix.size()) + suffix;
 }
 
+// Some examples: error texts have an end (mx-api.md 5).
+std::string refusals(const std::vector<link::Choice>& choices) {
+  constexpr int kMost = 3;
+  std::string text;
+  int count = 0;
+  for (const link::Choice& choice : choices) {
+    if (choice.interface.loopback) continue;
+    if (count++ == kMost) return text + "; ...";
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", choice.interface.name, choice.reason);
+  }
+  return text.empty() ? "there is none" : text;
+}
+
 }  // namespace
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {
   auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);
   if (!choices) return tl::unexpected(choices.error());
-  std::sort(choices->begin(), choices->end(), [](const link::Choice& a, const link::Choice& b) {
-    return a.interface.index < b.interface.index;
-  });
 
   std::vector<Board> boards;
-  std::string refused;
   for (const link::Choice& choice : *choices) {
-    if (!choice.taken) {
-      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", choice.interface.name, choice.reason);
-      continue;
-    }
+    if (!choice.taken) continue;
     Board board;
     board.number = static_cast<std::uint32_t>(boards.size());
     board.interface = choice.interface;
@@ -52,9 +56,9 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
     return fail(
         kMxNoDev,
         fmt::format(
-            "no usable Ethernet interface ({}); bring one up with \"ip link set dev NAME up\" or name "
-            "one in OMX_INTERFACES",
-            refused.empty() ? "there is none" : refused));
+            "no usable Ethernet interface; bring one up with \"ip link set dev NAME up\" or name one in "
+            "OMX_INTERFACES ({})",
+            refusals(*choices)));
   }
   return boards;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boards: the Ethernet interfaces that this process uses, numbered from 0 in ifindex order (papers O2: any
-// Ethernet hardware).
+// Boards: the Ethernet interfaces that this process uses, numbered from 0 in the order of interfaces_choose()
+// (papers O2: any Ethernet hardware).
 #pragma once
 
 #include <string>

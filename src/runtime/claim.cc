@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/fork_fds.h"
 #include "runtime/claim_search.h"
 #include "runtime/text_file.h"
 
@@ -35,7 +36,9 @@ socklen_t address_fill(sockaddr_un& address, const std::string& name) {
 }
 
 int socket_open() {
-  return ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  fork_fds_add(fd);
+  return fd;
 }
 
 // Not held() when somebody else has the name.
@@ -55,18 +58,18 @@ Result<Claim> name_claim(const std::string& name) {
   return claim;
 }
 
-enum class Look { free, held, held_unseen };
+enum class Look { free, held, held_unseen, unknown };
 
 // Connects and hangs up; the holder need not answer.
 Look name_look(const std::string& name, ucred* credentials) {
   const Claim probe(socket_open());
-  if (!probe.held()) return Look::free;
+  if (!probe.held()) return Look::unknown;  // out of descriptors
   sockaddr_un address;
   const socklen_t length = address_fill(address, name);
   if (::connect(probe.descriptor(), reinterpret_cast<sockaddr*>(&address), length) < 0) {
-    // EAGAIN: its queue is full of such looks. Anything else: no such name, or bound a moment ago and not
+    // EAGAIN: its queue is full of such looks. ECONNREFUSED: no such name, or bound a moment ago and not
     // listening yet, which is as good as free.
-    return errno == EAGAIN ? Look::held_unseen : Look::free;
+    return errno == EAGAIN ? Look::held_unseen : errno == ECONNREFUSED ? Look::free : Look::unknown;
   }
   if (!credentials) return Look::held;
   socklen_t size = sizeof *credentials;
@@ -84,14 +87,14 @@ std::string command_of(pid_t pid) {
 
 Claim& Claim::operator=(Claim&& other) noexcept {
   if (this == &other) return *this;
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) fork_fds_close(fd_);
   fd_ = other.fd_;
   other.fd_ = -1;
   return *this;
 }
 
 Claim::~Claim() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) fork_fds_close(fd_);
 }
 
 void Claim::drain() const {
@@ -127,6 +130,11 @@ Result<Claim> claim_responder(std::uint32_t ifindex) {
   auto claim = name_claim(fmt::format("omx/{}/board", ifindex));
   if (claim && !claim->held()) return fail(kMxBusy, "another endpoint answers for the board");
   return claim;
+}
+
+Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment) {
+  auto claim = name_claim(fmt::format("omx/{}/answer/{:x}/{:x}/{}", ifindex, asker, question, moment));
+  return claim ? std::move(*claim) : Claim();
 }
 
 std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t endpoint) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/expected.h"
+#include "base/mac.h"
 
 namespace omx::runtime {
 
@@ -43,15 +44,18 @@ Result<Claim> claim_endpoint(std::uint32_t ifindex, std::uint32_t endpoint);
 // The right to answer for the whole board (HOST_QUERY, closed endpoints): first come, taken over when the
 // holder is gone.
 Result<Claim> claim_responder(std::uint32_t ifindex);
+// The right to answer one question that the responder may have left open: one of the endpoints that hear it
+// at that moment gets it. Not held() for the others, and on failure.
+Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment);
 // As claim_endpoint, without looking for the holder: not held() when the id is busy. Failures are other
 // errors only.
 Result<Claim> claim_try(std::uint32_t ifindex, std::uint32_t endpoint);
 // The failure that claim_endpoint gives for a busy id.
 Failure claim_busy(std::uint32_t ifindex, std::uint32_t endpoint);
 // Who holds an endpoint id; nullopt when it is free. Uses the listening socket's peer credentials: needs no
-// answer from the holder.
+// answer from the holder. Where this process cannot look (no descriptor), the id passes for held.
 std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t endpoint);
-// Only whether: two system calls.
+// Only whether: three system calls.
 bool claim_held(std::uint32_t ifindex, std::uint32_t endpoint);
 
 }  // namespace omx::runtime

@@ -11,6 +11,7 @@
 #include <new>
 #include <type_traits>
 
+#include "base/fork_fds.h"
 #include "runtime/claim_search.h"
 
 namespace omx::runtime {
@@ -47,6 +48,7 @@ std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, st
   auto segment = std::make_unique<CounterSegment>();
   void* memory = MAP_FAILED;
   segment->fd_ = ::memfd_create(segment_name(ifindex, endpoint).c_str(), MFD_CLOEXEC);
+  fork_fds_add(segment->fd_);
   if (segment->fd_ >= 0 && ::ftruncate(segment->fd_, sizeof(SharedCounters)) == 0) {
     memory = ::mmap(nullptr, sizeof(SharedCounters), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd_, 0);
   }
@@ -63,7 +65,7 @@ std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, st
 
 CounterSegment::~CounterSegment() {
   if (shared_) ::munmap(shared_, sizeof(SharedCounters));
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) fork_fds_close(fd_);
 }
 
 Result<SharedCounters> counters_read(std::uint32_t ifindex, std::uint32_t endpoint) {

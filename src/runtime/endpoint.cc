@@ -39,10 +39,12 @@ Address Endpoint::address_of(protocol::Partner* partner, std::uint32_t session) 
 }
 
 Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                              std::uint64_t match_info, void* context, bool forgotten) {
+                                              std::uint64_t match_info, void* context, bool forgotten,
+                                              bool hidden) {
   if (impl_->foreign()) return refused();
   const Operation operation(*impl_);
-  auto request = impl_->engine->connect(impl_->now, nic, endpoint, key, match_info, context, forgotten);
+  auto request =
+      impl_->engine->connect(impl_->now, nic, endpoint, key, match_info, context, forgotten, hidden);
   impl_->link->flush();
   return request;
 }
@@ -104,14 +106,26 @@ bool Endpoint::disconnect(const Address& address) {
   return true;
 }
 
-void Endpoint::set_unexpected_handler(protocol::UnexpectedHandler handler, void* context) {
+void Endpoint::set_unexpected_handler(const UnexpectedHandler& handler) {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
-  impl_->handler_set(handler, context);
+  impl_->handler_set(handler);
 }
 
 bool Endpoint::in_handler() const {
-  return impl_->lock.owned() && impl_->in_handler;
+  return impl_->in_own_handler();
+}
+
+bool Endpoint::foreign() const {
+  return impl_->foreign();
+}
+
+Endpoint::Pin::Pin(Endpoint& endpoint) : endpoint_(endpoint) {
+  endpoint_.impl_->pin();
+}
+
+Endpoint::Pin::~Pin() {
+  endpoint_.impl_->unpin();
 }
 
 // --- completion

@@ -46,6 +46,16 @@ struct AddressParts {
 Address address_pack(const AddressParts& parts);
 AddressParts address_unpack(const Address& address);
 
+// Decides about a message that no receive waits for. Called without the endpoint's lock: other threads may
+// use the endpoint meanwhile, but no further message arrives until it returns. May call the endpoint itself,
+// but not close it. What it needs is copied before each call, so it may be replaced or removed at any time.
+struct UnexpectedHandler {
+  protocol::HandlerAction (*call)(const UnexpectedHandler& self, const protocol::Arrival& arrival) = nullptr;
+  void* owner = nullptr;
+  void* context = nullptr;
+  void (*function)() = nullptr;  // of the type that `call` knows
+};
+
 enum class WaitOutcome { done, timed_out, woken };
 
 inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
@@ -58,12 +68,15 @@ class Endpoint {
   std::uint8_t id() const { return id_; }
   std::uint32_t session() const { return session_; }
   std::uint32_t slot() const { return slot_; }
+  // This process is a forked child of the one that opened the endpoint: nothing works here.
+  bool foreign() const;
   Address address() const;  // own
 
   // --- operations: as protocol::Endpoint, with the lock taken, addresses checked, and frames flushed
   // ----------
   Expected<Request*, protocol::OpError> connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                                std::uint64_t match_info, void* context, bool forgotten);
+                                                std::uint64_t match_info, void* context, bool forgotten,
+                                                bool hidden = false);
   // Sends to an address of another endpoint object or a never valid one: bad_request.
   Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp op);
   Expected<Request*, protocol::OpError> receive(const protocol::ReceiveOp& op);
@@ -73,7 +86,7 @@ class Endpoint {
   void set_timeout(Request* request,
                    std::uint64_t ms);  // kForever: no limit; nullptr: default of later requests
   bool disconnect(const Address& address);
-  void set_unexpected_handler(protocol::UnexpectedHandler handler, void* context);
+  void set_unexpected_handler(const UnexpectedHandler& handler);
   bool in_handler() const;  // called from the unexpected handler of this endpoint, on this thread
 
   // --- completion ------------------------------------------------------------------------------------------
@@ -97,6 +110,18 @@ class Endpoint {
   // While disabled no frame is processed and no handler runs (disable waits for a running one); idempotent.
   void disable_progression();
   void reenable_progression();
+
+  // While one lives, close() waits: for callers of wait_* that still use the endpoint afterwards.
+  class Pin {
+   public:
+    explicit Pin(Endpoint& endpoint);
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+   private:
+    Endpoint& endpoint_;
+  };
 
   // --- facts -----------------------------------------------------------------------------------------------
   Address address_of(protocol::Partner* partner, std::uint32_t session) const;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fork_fds.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -21,6 +22,7 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
   claim_ = std::move(claim);
   segment = CounterSegment::create(board_.interface.index, id_);
   event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  fork_fds_add(event_);
   if (!segment) return fail(kMxNoResources, "no memory for the counters of an endpoint");
   if (event_ < 0)
     return fail(kMxNoResources, fmt::format("no eventfd for an endpoint: {}", std::strerror(errno)));
@@ -47,7 +49,7 @@ Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
 
 Endpoint::Impl::~Impl() {
   engine.reset();  // before what it sends through and counts in
-  if (event_ >= 0) ::close(event_);
+  if (event_ >= 0) fork_fds_close(event_);
 }
 
 void Endpoint::Impl::close_begin() {
@@ -62,6 +64,7 @@ void Endpoint::Impl::close_begin() {
     lock.lock();
   }
   closer_ = nullptr;
+  handler_wait();
   disabled_ = false;
   now = clock.read();
   engine->flush_acks(now);

@@ -70,7 +70,13 @@ class Endpoint::Impl final : public link::FrameHandler {
   void on_frame(wire::Frame frame) override;
   void disable();
   void reenable();
-  void handler_set(protocol::UnexpectedHandler handler, void* context);
+  void handler_set(const UnexpectedHandler& handler);
+  // Whether this thread runs the handler. Without the lock.
+  bool in_own_handler() const {
+    return handler_thread_.load(std::memory_order_relaxed) == EndpointLock::current_thread();
+  }
+  // Until no other thread runs the handler; the lock is released meanwhile.
+  void handler_wait();
 
   // --- endpoint_wait.cc ---
   WaitOutcome wait(Want& want, std::uint64_t timeout_ms);
@@ -105,12 +111,13 @@ class Endpoint::Impl final : public link::FrameHandler {
   std::unique_ptr<CounterSegment> segment;
   std::unique_ptr<link::Link> link;
   std::unique_ptr<protocol::Endpoint> engine;
-  bool in_handler = false;
+  bool in_handler = false;  // some thread runs the unexpected handler, lock released
   unsigned sends_since_turn = 0;
 
  private:
   static protocol::HandlerAction handler_entry(void* context, const protocol::Arrival& arrival);
   void frame_dispatch(wire::Frame frame);
+  void deferred_process();
   void check();
   void check_link();
   void log_partners();
@@ -131,8 +138,10 @@ class Endpoint::Impl final : public link::FrameHandler {
   Claim claim_;
   std::optional<BoardResponder> responder_;
 
-  protocol::UnexpectedHandler handler_ = nullptr;
-  void* handler_context_ = nullptr;
+  UnexpectedHandler handler_;
+  std::atomic<std::uintptr_t> handler_thread_{0};  // written with the lock held
+  std::atomic<std::uint32_t> handler_ends_{0};     // how often it returned: a futex for those who wait
+  unsigned handler_waiters_ = 0;
   bool disabled_ = false;
   std::vector<std::vector<std::byte>>
       deferred_;  // frames of the batch in which the handler disabled progression
@@ -161,8 +170,7 @@ class Endpoint::Impl final : public link::FrameHandler {
   Parker* closer_ = nullptr;  // unparked when the last waiter has left
 };
 
-// An operation: the lock, and one look at the clock. Inside the handler the time stands still, as the
-// engine's must not go back when the handler returns.
+// An operation: the lock, and one look at the clock.
 class Operation {
  public:
   // `timed` false: the operation needs no time, or reads the clock itself.

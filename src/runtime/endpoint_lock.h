@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endpoint's lock. Recursive, because the unexpected handler runs with it held and may call the endpoint
-// again. One atomic exchange to take and one to release when nobody else wants it.
+// The endpoint's lock. Recursive. One atomic exchange to take and one to release when nobody else wants it.
 //
 // A thread that polls takes and releases it without pause; a futex sleeper would hardly ever find it free. So
 // threads that want it are counted, spin before they sleep, and the poller makes way (give_way) when there
@@ -57,6 +56,18 @@ class EndpointLock {
   // How often the owner has taken it.
   unsigned depth() const { return depth_; }
 
+  // Lets go entirely, however often it was taken; retake() restores that.
+  unsigned release() {
+    const unsigned depth = depth_;
+    depth_ = 1;
+    unlock();
+    return depth;
+  }
+  void retake(unsigned depth) {
+    lock();
+    depth_ = depth;
+  }
+
   // Between two turns of a poll loop, not held: lets those who want the lock have it.
   void give_way() {
     if (wanted_.load(std::memory_order_relaxed) == 0) return;
@@ -64,9 +75,6 @@ class EndpointLock {
     for (int i = 0; i < 32 && wanted_.load(std::memory_order_relaxed) > 0; i++) cpu_relax();
     if (wanted_.load(std::memory_order_relaxed) > 0) ::sched_yield();
   }
-
- private:
-  static constexpr std::uint32_t kFree = 0, kHeld = 1, kHeldWithSleepers = 2;
 
   // pthread_self() without the call: the thread control block points to itself.
   static std::uintptr_t current_thread() {
@@ -78,6 +86,9 @@ class EndpointLock {
     return static_cast<std::uintptr_t>(::pthread_self());
 #endif
   }
+
+ private:
+  static constexpr std::uint32_t kFree = 0, kHeld = 1, kHeldWithSleepers = 2;
 
   __attribute__((noinline)) void lock_slow() {
     wanted_.fetch_add(1, std::memory_order_relaxed);

@@ -2,10 +2,12 @@
 // Turns of the engine: frames in, timers, frames out; and what is looked after once per second.
 #include <fmt/format.h>
 
+#include <climits>
 #include <new>
 
 #include "base/log.h"
 #include "runtime/endpoint_impl.h"
+#include "runtime/futex.h"
 
 namespace omx::runtime {
 
@@ -21,6 +23,8 @@ constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 bool Endpoint::Impl::turn() {
   if (disabled_ || in_handler) return false;
   sends_since_turn = 0;
+  if (!deferred_.empty()) [[unlikely]]
+    deferred_process();
   std::size_t frames = link->receive(*this, kBudget);
   if (engine->pulls_running()) {
     link->bulk_expect();
@@ -67,32 +71,59 @@ void Endpoint::Impl::disable() {
   disabled_ = true;
   // A leader that sleeps on the link's descriptor would be woken by each frame and could do nothing about it.
   if (sleeping_) kick();
+  handler_wait();
 }
 
 void Endpoint::Impl::reenable() {
   disabled_ = false;
-  if (in_handler) return;
-  while (!deferred_.empty() && !disabled_) {
-    std::vector<std::vector<std::byte>> frames;
-    frames.swap(deferred_);
-    for (const auto& frame : frames) on_frame(frame);
-  }
   turn();
   if (sleeping_) kick();
 }
 
+void Endpoint::Impl::deferred_process() {
+  std::vector<std::vector<std::byte>> frames;
+  frames.swap(deferred_);
+  for (const auto& frame : frames) on_frame(frame);
+}
+
+// Called by the engine in the middle of a delivery, or of a send to oneself. The lock is released for the
+// handler's sake, which may take locks of the application that other threads hold while they call us
+// (protocol.md 10). The engine expects any call meanwhile, except further frames.
 protocol::HandlerAction Endpoint::Impl::handler_entry(void* context, const protocol::Arrival& arrival) {
   auto* self = static_cast<Impl*>(context);
+  const bool nested = self->in_own_handler();
+  if (!nested) self->handler_wait();
+  const UnexpectedHandler handler = self->handler_;
+  if (!handler.call) return protocol::HandlerAction::proceed;
+  self->handler_thread_.store(EndpointLock::current_thread(), std::memory_order_relaxed);
   self->in_handler = true;
-  const protocol::HandlerAction action = self->handler_(self->handler_context_, arrival);
+  self->wake_others();  // of what this turn has done so far
+  const unsigned depth = self->lock.release();
+  const protocol::HandlerAction action = handler.call(handler, arrival);
+  self->lock.retake(depth);
+  if (nested) return action;
   self->in_handler = false;
+  self->handler_thread_.store(0, std::memory_order_relaxed);
+  self->handler_ends_.fetch_add(1, std::memory_order_relaxed);
+  if (self->handler_waiters_ > 0) futex_wake(self->handler_ends_, INT_MAX);
+  if (self->sleeping_) self->kick();  // it did not look at the link
   return action;
 }
 
-void Endpoint::Impl::handler_set(protocol::UnexpectedHandler handler, void* context) {
+void Endpoint::Impl::handler_wait() {
+  while (in_handler && !in_own_handler()) {
+    const std::uint32_t ends = handler_ends_.load(std::memory_order_relaxed);
+    handler_waiters_++;
+    const unsigned depth = lock.release();
+    futex_wait(handler_ends_, ends, protocol::kNever);
+    lock.retake(depth);
+    handler_waiters_--;
+  }
+}
+
+void Endpoint::Impl::handler_set(const UnexpectedHandler& handler) {
   handler_ = handler;
-  handler_context_ = context;
-  engine->set_unexpected_handler(handler ? handler_entry : nullptr, this);
+  engine->set_unexpected_handler(handler.call ? handler_entry : nullptr, this);
 }
 
 // Some system calls, so not in every turn.
@@ -105,6 +136,7 @@ void Endpoint::Impl::check() {
 }
 
 void Endpoint::Impl::check_link() {
+  if (in_handler) return;  // the message it looks at may lie in the link's ring
   const std::uint32_t mtu_before = link->mtu();
   const bool up = link->refresh();
   const std::string& name = board_.interface.name;

@@ -8,6 +8,7 @@
 // lock held, so no wake-up can fall between a look and the sleep that follows: a parker and an eventfd
 // remember.
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -56,6 +57,17 @@ class Spinner {
 
  private:
   bool counted_ = false;
+};
+
+class NoCancel {
+ public:
+  NoCancel() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancel() { ::pthread_setcancelstate(before_, nullptr); }
+  NoCancel(const NoCancel&) = delete;
+  NoCancel& operator=(const NoCancel&) = delete;
+
+ private:
+  int before_ = 0;
 };
 
 }  // namespace
@@ -107,7 +119,7 @@ void Endpoint::Impl::kick() {
 
 void Endpoint::Impl::wake_concerned(const Waiter* self) {
   // The leader fell asleep until a deadline that may not be the first any more.
-  if (sleeping_ && !disabled_ && engine->next_deadline() < sleep_until_) kick();
+  if (sleeping_ && !disabled_ && !in_handler && engine->next_deadline() < sleep_until_) kick();
   const std::uint64_t events =
       engine->completion_count() + segment->counters().engine[protocol::Counter::unexpected];
   if (events == events_seen_) return;
@@ -129,10 +141,12 @@ void Endpoint::Impl::wake_all() {
 
 // Sleeps as the leader, lock released. False when a signal ended it.
 bool Endpoint::Impl::sleep(TimeNs deadline) {
-  const bool polls_link = !disabled_ && now >= link_quiet_until_;
+  // While another thread runs the handler nothing can move either; its end wakes us.
+  const bool stopped = disabled_ || in_handler;
+  const bool polls_link = !stopped && now >= link_quiet_until_;
   TimeNs until = deadline;
-  if (!disabled_) until = std::min(until, engine->next_deadline());
-  if (!disabled_ && !polls_link) until = std::min(until, link_quiet_until_);
+  if (!stopped) until = std::min(until, engine->next_deadline());
+  if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
   if (until <= now) return true;
 
   segment->counters().link = link->counters();  // nobody may update them for long
@@ -175,7 +189,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (now >= deadline) return WaitOutcome::timed_out;
 
     const bool may_spin = spinner.allowed();
-    if (settings_.spin_forever || (may_spin && !disabled_ && now < spin_until)) {
+    if (settings_.spin_forever || (may_spin && !disabled_ && !in_handler && now < spin_until)) {
       lock.unlock();
       cpu_relax();
       if (!may_spin) ::sched_yield();
@@ -204,10 +218,12 @@ std::optional<WaitOutcome> Endpoint::Impl::follow(Waiter& self, TimeNs deadline,
 }
 
 WaitOutcome Endpoint::Impl::wait(Want& want, std::uint64_t timeout_ms) {
+  // A thread that is cancelled in here would take the lock and its place in the list with it.
+  const NoCancel no_cancel;
   const std::lock_guard guard(lock);
   if (take(want)) return WaitOutcome::done;
   // In the handler nothing can move, and a wait would never end.
-  if (closing_ || in_handler) return WaitOutcome::woken;
+  if (closing_ || in_own_handler()) return WaitOutcome::woken;
 
   Waiter self(want);
   now = clock.read();

@@ -5,6 +5,8 @@
 
 #include <mutex>
 
+#include "base/fork_fds.h"
+
 namespace omx::runtime {
 
 std::atomic<unsigned> g_forks{0};
@@ -13,7 +15,10 @@ void fork_guard_install() {
   static std::once_flag once;
   std::call_once(once, [] {
     // On failure (no memory) a child is not recognised, which is what happens without this guard.
-    (void)::pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
+    (void)::pthread_atfork(nullptr, nullptr, [] {
+      g_forks.fetch_add(1, std::memory_order_relaxed);
+      fork_fds_drop();
+    });
   });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints belong to the process that opened them. A forked child shares their sockets but not their memory
-// rings, and must not disturb the parent: its copies refuse everything. The child is recognised without a
-// system call.
+// Endpoints belong to the process that opened them. A forked child must not disturb the parent: it loses
+// their descriptors, and its copies refuse everything. The child is recognised without a system call.
 #pragma once
 
 #include <atomic>

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "base/log.h"
 #include "runtime/endpoint_impl.h"
@@ -85,7 +84,7 @@ Result<void> Process::peers_setup() {
   if (!text && (named || text.error() != ENOENT)) {
     return fail(kMxFailure,
                 fmt::format("cannot read the peers file {}: {}; correct OMX_PEERS_FILE or its permissions",
-                            file, std::strerror(text.error())));
+                            file, text_file_error(text.error())));
   }
   std::string listed = settings_.peers;
   std::replace(listed.begin(), listed.end(), ',', '\n');
@@ -126,6 +125,21 @@ void Process::endpoints_help() {
     }
     impl->turn_if_free();
     impl->unpin();
+  }
+}
+
+void Process::endpoints_visit(const std::function<void(Endpoint&)>& visit) {
+  if (generation_ != fork_generation()) return;
+  for (std::size_t i = 0;; i++) {
+    std::optional<Endpoint::Pin> pin;
+    Endpoint* endpoint = nullptr;
+    {
+      const std::lock_guard guard(mutex_);
+      if (i >= open_.size()) return;
+      endpoint = open_[i];
+      pin.emplace(*endpoint);
+    }
+    visit(*endpoint);
   }
 }
 

@@ -49,6 +49,8 @@ class Process {
   bool owns(const Endpoint* endpoint) const;
   // nullptr when the slot is free.
   Endpoint* endpoint_at(std::uint32_t slot) const;
+  // Calls back for each open endpoint, which cannot be closed meanwhile (nor by the callback).
+  void endpoints_visit(const std::function<void(Endpoint&)>& visit);
 
   // Names; nic_of also takes a MAC address, and "localhost" for the first board. A look-up that the table
   // cannot answer asks the network (HOST_QUERY, broadcast) for at most settings.discovery_ms if this process
@@ -64,8 +66,7 @@ class Process {
   Result<void> peers_setup();
   Result<Endpoint*> open_claimed(const Board& board, std::uint32_t id, Claim claim,
                                  const OpenOptions& options);
-  Result<Endpoint*> open_guarded(const Board& board, std::uint32_t id, Claim claim,
-                                 const OpenOptions& options);
+  Result<Endpoint*> open_found(const OpenOptions& options);
   std::optional<std::uint32_t> slot_find();
   bool close_until(Endpoint* endpoint, std::uint64_t deadline);
   // Gives each open endpoint that nobody uses a turn: whoever waits in here must not keep others waiting.

@@ -97,24 +97,25 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   warn_small_mtu(board, settings_, config.mtu);
   log_name_endpoint(board, id);
 
-  Endpoint* opened = endpoint.release();
   const std::lock_guard guard(mutex_);
-  open_.push_back(opened);
-  slots_[*slot].store(opened, std::memory_order_release);
-  return opened;
+  open_.push_back(endpoint.get());
+  slots_[*slot].store(endpoint.get(), std::memory_order_release);
+  return endpoint.release();
 }
 
-// No exception leaves the layer.
-Result<Endpoint*> Process::open_guarded(const Board& board, std::uint32_t id, Claim claim,
-                                        const OpenOptions& options) {
+// An endpoint is what takes most memory: no exception leaves, and what was begun is undone.
+Result<Endpoint*> Process::open(const OpenOptions& options) {
   try {
-    return open_claimed(board, id, std::move(claim), options);
+    return open_found(options);
   } catch (const std::bad_alloc&) {
-    return fail(kMxNoResources, "no memory for an endpoint");
+    return fail(kMxNoResources,
+                "no memory for an endpoint; close others, or lower OMX_RING_FRAMES or OMX_UNEXP_BYTES");
+  } catch (const std::exception& e) {
+    return fail(kMxFailure, fmt::format("internal error while opening an endpoint: {}", e.what()));
   }
 }
 
-Result<Endpoint*> Process::open(const OpenOptions& options) {
+Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   if (generation_ != fork_generation()) {
     return fail(kMxFailure,
                 "this process was forked from one that uses Open-MX; call exec or initialise before forking");

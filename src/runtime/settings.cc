@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 
 #include "runtime/settings_table.h"
@@ -44,6 +42,12 @@ std::string_view unquote(std::string_view value) {
   return value;
 }
 
+// Error texts have an end (mx-api.md 5), and the remedy comes last.
+std::string shown(std::string_view value) {
+  constexpr std::size_t kMost = 60;
+  return value.size() > kMost ? std::string(value.substr(0, kMost)) + "..." : std::string(value);
+}
+
 const Tunable* tunable_find_key(std::string_view key) {
   for (const Tunable& tunable : tunables()) {
     if (tunable.in_file && tunable_key(tunable) == key) return &tunable;
@@ -55,11 +59,11 @@ std::string unknown_key_text(std::string_view key) {
   std::string lower(key);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (lower.starts_with("omx_")) lower.erase(0, 4);
-  if (tunable_find_key(lower)) return fmt::format("unknown key \"{}\"; write \"{}\"", key, lower);
+  if (tunable_find_key(lower)) return fmt::format("unknown key \"{}\"; write \"{}\"", shown(key), lower);
   return fmt::format(
       "unknown key \"{}\"; keys are the variables that \"omx info --settings\" lists, without OMX_ and in "
       "lower case",
-      key);
+      shown(key));
 }
 
 Result<void> file_apply(const std::string& text, const std::string& path, Settings& settings) {
@@ -76,7 +80,7 @@ Result<void> file_apply(const std::string& text, const std::string& path, Settin
     };
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos)
-      return bad(fmt::format("no '=' in \"{}\"; write \"key = value\"", line));
+      return bad(fmt::format("no '=' in \"{}\"; write \"key = value\"", shown(line)));
     const std::string_view key = trim(line.substr(0, equals));
     const std::string_view value = unquote(trim(line.substr(equals + 1)));
     const Tunable* tunable = tunable_find_key(key);
@@ -85,35 +89,37 @@ Result<void> file_apply(const std::string& text, const std::string& path, Settin
     if (!fresh)
       return bad(fmt::format("\"{}\" was set in line {} already; remove one of the two", key, entry->second));
     if (!tunable->parse(value, settings)) {
-      return bad(fmt::format("{} = \"{}\" is not accepted; give {}", key, value, tunable->accepted()));
+      return bad(fmt::format("{} = \"{}\" is not accepted; give {}", key, shown(value), tunable->accepted()));
     }
   }
   return {};
 }
 
-Result<void> variable_apply(const GetEnv& getenv, const char* name, const Tunable& tunable,
-                            Settings& settings, bool& found) {
-  const char* value = getenv(name);
-  found = value != nullptr;
-  if (value && !tunable.parse(value, settings)) {
-    return fail(kMxFailure, fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it",
-                                        name, value, tunable.accepted()));
+// The first that is set and makes sense; the others are those of other software.
+void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& settings) {
+  std::string_view aliases = tunable.aliases;
+  while (!aliases.empty()) {
+    const std::size_t space = std::min(aliases.find(' '), aliases.size());
+    const std::string alias(aliases.substr(0, space));
+    aliases.remove_prefix(std::min(space + 1, aliases.size()));
+    const char* value = getenv(alias.c_str());
+    if (!value || !*value) continue;
+    if (tunable.parse(value, settings)) return;
+    settings.warnings.push_back(fmt::format("{}=\"{}\" in the environment has no effect; give {}", alias,
+                                            shown(value), tunable.accepted()));
   }
-  return {};
 }
 
 Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
   for (const Tunable& tunable : tunables()) {
-    bool found = false;
     if (!tunable.in_file) continue;  // OMX_CONFIG: done before
-    if (auto r = variable_apply(getenv, tunable.variable, tunable, settings, found); !r) return r;
-    if (settings.ignore_mx_env) continue;
-    std::string_view aliases = tunable.aliases;
-    while (!found && !aliases.empty()) {
-      const std::size_t space = std::min(aliases.find(' '), aliases.size());
-      const std::string alias(aliases.substr(0, space));
-      if (auto r = variable_apply(getenv, alias.c_str(), tunable, settings, found); !r) return r;
-      aliases.remove_prefix(std::min(space + 1, aliases.size()));
+    const char* value = getenv(tunable.variable);
+    if (!value) {
+      if (!settings.ignore_mx_env) aliases_apply(getenv, tunable, settings);
+    } else if (!tunable.parse(value, settings)) {
+      return fail(kMxFailure,
+                  fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it",
+                              tunable.variable, shown(value), tunable.accepted()));
     }
   }
   return {};
@@ -121,8 +127,7 @@ Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
 
 }  // namespace
 
-Result<Settings> settings_load(const GetEnv& getenv, const std::string& path) {
-  Settings settings;
+Result<void> settings_read(const GetEnv& getenv, const std::string& path, Settings& settings) {
   const char* variable = getenv("OMX_CONFIG");
   std::string file = path;
   if (file.empty() && variable) file = variable;
@@ -132,20 +137,22 @@ Result<Settings> settings_load(const GetEnv& getenv, const std::string& path) {
   const auto text = text_file_read(file);
   if (text) {
     settings.config_file = file;
-    if (auto r = file_apply(*text, file, settings); !r) return tl::unexpected(r.error());
+    if (auto r = file_apply(*text, file, settings); !r) return r;
   } else if (named || text.error() != ENOENT) {
     return fail(
         kMxFailure,
         fmt::format("cannot read the configuration file {}: {}; correct OMX_CONFIG or its permissions", file,
-                    std::strerror(text.error())));
+                    text_file_error(text.error())));
   }
-  if (auto r = environment_apply(getenv, settings); !r) return tl::unexpected(r.error());
+  if (auto r = environment_apply(getenv, settings); !r) return r;
   settings.protocol.max_endpoints = settings.endpoints_max;
-  return settings;
+  return {};
 }
 
-Result<Settings> settings_load() {
-  return settings_load([](const char* name) -> const char* { return std::getenv(name); });
+Result<Settings> settings_load(const GetEnv& getenv, const std::string& path) {
+  Settings settings;
+  if (auto r = settings_read(getenv, path, settings); !r) return tl::unexpected(r.error());
+  return settings;
 }
 
 std::vector<SettingRow> settings_rows(const Settings& settings) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tunables: built-in defaults, then the configuration file, then the environment (OMX_* first, MX_* aliases
 // unless OMX_IGNORE_MX_ENV=1). Table of names: protocol.md 19.1 and docs. Malformed values are failures that
-// name the variable or file:line, the value, and what is accepted; unknown keys in the file too.
+// name the variable or file:line, the value, and what is accepted; unknown keys in the file too. Other
+// software uses MX_ names as well: empty ones count as unset, malformed ones are warnings.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +47,21 @@ struct Settings {
   std::uint32_t abort_sleep_s = 0;  // OMX_ABORT_SLEEPS: the fatal error handler sleeps first (for a debugger)
   bool ignore_mx_env = false;       // OMX_IGNORE_MX_ENV
   std::string config_file;          // the file that was read; empty: none
+  std::vector<std::string> warnings;  // what had no effect; printed by whoever loads
 };
 
 using GetEnv = std::function<const char*(const char*)>;
 
 // `path` empty: OMX_CONFIG, else /etc/open-mx/open-mx.conf if it exists.
 Result<Settings> settings_load(const GetEnv& getenv, const std::string& path = "");
+// The same; where it fails, `settings` says what was read before.
+Result<void> settings_read(const GetEnv& getenv, const std::string& path, Settings& settings);
+
+// --- settings_environment.cc: those of this process; warns, once of each, of what has no effect ---
 Result<Settings> settings_load();
+Result<void> settings_read(Settings& settings);
+// A warning for each OMX_ variable of an environment that nobody knows.
+std::vector<std::string> settings_unknown(const char* const* environment);
 
 // One row per tunable: for `omx info --settings` and the documentation check.
 struct SettingRow {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CONNECT with its extension block: the only packet that may be received before the peer's abilities are
 // known.
+#include <bit>
+
 #include "base/crc32c.h"
 #include "wire/layout.h"
 
@@ -33,12 +35,21 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be32(out + connect_ext::kCrc, ext_crc(out, connect_ext::kCrc));
 }
 
+// Where damage to the length or the magic hides a block, its checksum is never looked at, and the peer would
+// be taken for one that has no block: nothing would be checked any more. Others pad to 60 bytes.
+bool hidden_ext(const std::byte* in, std::size_t frame_size) {
+  constexpr int kDamagedBits = 4;
+  return frame_size >= connect_ext::kEnd &&
+         std::popcount(load_be32(in + connect_ext::kMagic) ^ kConnectExtMagic) <= kDamagedBits;
+}
+
 // `length` bytes of connect data are in the frame. A newer version's block may be longer: what we know comes
 // first, and the checksum stays last.
-Drop get_ext(const std::byte* in, std::size_t length, ConnectExt& ext) {
+Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, ConnectExt& ext) {
   ext = ConnectExt{};
-  if (length < connect::kDataBytes + connect_ext::kBytes) return Drop::none;
-  if (load_be32(in + connect_ext::kMagic) != kConnectExtMagic) return Drop::none;
+  const bool announced = length >= connect::kDataBytes + connect_ext::kBytes &&
+                         load_be32(in + connect_ext::kMagic) == kConnectExtMagic;
+  if (!announced) return hidden_ext(in, frame_size) ? Drop::bad_checksum : Drop::none;
   const std::size_t size = load8(in + connect_ext::kSize);
   if (size < connect_ext::kBytes) return Drop::bad_length;
   if (connect::kDataBytes + size > length) return Drop::bad_length;
@@ -99,7 +110,7 @@ Drop decode_connect(Frame frame, Connect& packet) {
   packet.is_reply = load8(in + connect::kIsReply) != 0;
   packet.connect_seqnum = load8(in + connect::kConnectSeqnum);
   packet.status = packet.is_reply ? load8(in + connect::kStatus) : std::uint8_t{0};
-  return get_ext(in, length, packet.ext);
+  return get_ext(in, frame.size(), length, packet.ext);
 }
 
 }  // namespace omx::wire

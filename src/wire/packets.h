@@ -74,6 +74,7 @@ enum Flags : std::uint8_t {
   kFlagUrgent = 1,     // latency-sensitive mark (design.md 3)
   kFlagChecksum = 2,   // CRC-32C trailer after the data
   kFlagHeaderExt = 4,  // 16-byte header extension between header and data
+  kFlagGap = 8,        // PULL: asks again, as later frames arrived
 };
 
 struct Head {

@@ -222,6 +222,21 @@ def rsh_agent__skips_options_and_finds_hosts():
 
 
 @test
+def user__root_of_a_container():
+    """Like root in a container that was not given CAP_SYS_ADMIN."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None or shutil.which("unshare") is None:
+        raise Skip("needs root and the package util-linux")
+    no_namespaces = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\""
+    confine = ["unshare", "--user", "--map-root-user", "sh", "-c", no_namespaces, "sh",
+               "setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"]
+    if subprocess.run([*confine, "true"], capture_output=True, check=False).returncode != 0:
+        raise Skip("root may not confine itself here")
+    done = lab("run", "--", "true", prefix=confine)
+    assert done.returncode == 77 and "--privileged" in done.stderr, done
+    assert "--cap-add SYS_ADMIN" in done.stderr and "as root" not in done.stderr, done
+
+
+@test
 def user__without_root():
     if os.geteuid() != 0:
         raise Skip("this whole run is without root")

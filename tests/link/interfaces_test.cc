@@ -238,6 +238,11 @@ TEST(interfaces_choose, names__unknown_is_a_failure_that_names_the_others) {
   ASSERT_FALSE(choices);
   EXPECT_EQ(choices.error().mx_code, 8);
   EXPECT_THAT(choices.error().message, testing::AllOf(HasSubstr("eth7"), HasSubstr("eth0, br0")));
+  std::vector<Interface> many;
+  for (int i = 0; i < 50; i++) many.push_back(make("eth" + std::to_string(i), "physical"));
+  const auto unknown = interfaces_choose(many, "ib0");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("there are: eth0, eth1, eth2, ..."));
 }
 
 }  // namespace

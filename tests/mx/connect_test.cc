@@ -228,5 +228,22 @@ TEST_F(Connect, infinite_request_timeouts_are_infinite) {
   }
 }
 
+// 8, 10: a thread that waits for anything does not take another's connect.
+TEST_F(Connect, blocking_is_invisible_to_others) {
+  std::atomic<std::uint32_t> taken{0};
+  const Background thief([&] {
+    std::uint32_t result = 0;
+    mx_status_t status;
+    mx_request_t request;
+    mx_test_any(a_, 0, 0, &status, &result);
+    taken += result;
+    mx_ipeek(a_, &request, &result);
+    taken += result;
+  });
+  mx_endpoint_addr_t addr{};
+  for (int i = 0; i < 20; i++) EXPECT_EQ(connect_to(b_, kKey, kLongMs, &addr), MX_SUCCESS);
+  EXPECT_EQ(taken, 0U);
+}
+
 }  // namespace
 }  // namespace omx::mx_tests

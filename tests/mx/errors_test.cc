@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
 
 #include "mx_pair.h"
@@ -81,6 +82,53 @@ TEST(error_handler, initial_one_returns_where_the_environment_says_so) {
   environment.set("MX_ERRORS_ARE_FATAL", "0");
   environment.set("OMX_IGNORE_MX_ENV", "1");
   EXPECT_EQ(outcome(fail_once).second, kDied);
+}
+
+TEST(error_handler, initial_one_reads_the_environment_as_the_settings_do) {
+  {
+    Environment environment;
+    environment.set("OMX_FATAL_ERRORS", "no");
+    EXPECT_EQ(outcome(fail_once).second, 0);
+  }
+  Environment environment;
+  environment.set("MX_ERRORS_ARE_FATAL", "off");
+  EXPECT_EQ(outcome(fail_once).second, 0);
+  environment.set("OMX_FATAL_ERRORS", "on");
+  EXPECT_EQ(outcome(fail_once).second, kDied);
+  environment.set("OMX_FATAL_ERRORS", "0");
+  environment.set("MX_ERRORS_ARE_FATAL", "");
+  EXPECT_EQ(outcome(fail_once).second, 0);
+}
+
+TEST(error_handler, initial_one_ignores_mx_names_as_the_settings_do) {
+  Environment environment;
+  environment.set("MX_ERRORS_ARE_FATAL", "0");
+  environment.set("OMX_IGNORE_MX_ENV", "yes");
+  EXPECT_EQ(outcome(fail_once).second, kDied);
+}
+
+TEST(error_handler, initial_one_returns_a_failing_init_where_the_file_says_so) {
+  const std::string path = "/tmp/omx-errors-" + std::to_string(::getpid());
+  Environment environment;
+  environment.set("OMX_CONFIG", path);
+  environment.set("OMX_INTERFACES", "nonesuch");
+  for (const char* text : {"fatal_errors = 0\n", "fatal_errors = no\nspin_us = soon\n"}) {
+    std::ofstream(path) << text;
+    const auto [printed, status] = outcome([] { mx_init(); });
+    EXPECT_EQ(status, 0) << printed;
+    EXPECT_THAT(printed, HasSubstr("error: mx_init: "));
+  }
+  ::unlink(path.c_str());
+}
+
+// The interface cuts what a handler gets at 255 characters.
+TEST(error_handler, long_sentences_are_logged_whole) {
+  const std::string name = "/nonexistent/" + std::string(300, 'x');
+  Environment environment;
+  environment.set("OMX_CONFIG", name);
+  const auto [printed, status] = outcome([] { mx_init(); });
+  EXPECT_EQ(status, kDied);
+  EXPECT_THAT(printed, HasSubstr(name + ": No such file or directory; correct OMX_CONFIG"));
 }
 
 TEST(error_handler, set_returns_the_previous_one) {

@@ -8,6 +8,7 @@
 
 namespace {
 std::uint64_t g_allocations = 0;  // the tests have one thread
+bool g_fail = false;
 }  // namespace
 
 namespace {
@@ -22,7 +23,7 @@ void* operator new(std::size_t size) {
   throw std::bad_alloc();
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return counted(size);
+  return g_fail ? nullptr : counted(size);
 }
 void* operator new[](std::size_t size) {
   return operator new(size);
@@ -54,6 +55,10 @@ namespace omx::protocol::test {
 
 std::uint64_t allocation_count() {
   return g_allocations;
+}
+
+void allocations_fail(bool fail) {
+  g_fail = fail;
 }
 
 }  // namespace omx::protocol::test

@@ -15,8 +15,8 @@ class Chaos : public PairTest, public testing::WithParamInterface<std::uint64_t>
   Config config() {
     Config c;
     c.peer_timeout = 1500 * kMillisecond;
-    // Between reference peers restarts and one-sided give-ups do not always heal: their CONNECT cannot say
-    // who forgot what (docs/wire.md 5). These seeds do; 3 of the 5,000 up to 20,000 do not.
+    // Between reference peers restarts and one-sided give-ups need not heal: their CONNECT cannot say who
+    // forgot what (docs/wire.md 5). All 5,000 seeds of theirs up to 20,000 do.
     c.extension = GetParam() % 4 != 0;
     c.mtu = GetParam() % 2 ? 9000 : 1500;
     return c;

@@ -117,6 +117,39 @@ TEST_F(ProbeTest, set_mtu__absurd_values) {
   exchange_both_ways();
 }
 
+// The receiver puts 64 fragments together at most.
+TEST_F(ProbeTest, set_mtu__too_small_for_a_medium_under_way) {
+  for (const bool by_peer : {false, true}) {
+    network.clear();
+    Config config;
+    config.rndv_threshold = 80000;
+    config.mtu = 9000;
+    config.zombie_max = 0;
+    open(config, config);
+    network.run_for(kSecond);
+    network.faults.drop = drop_all(wire::PacketType::medium);
+    Request* s = send(*a, to_b, message(80000), 7);
+    network.run_for(50 * kMillisecond);
+    std::size_t most = 0;
+    network.faults.drop = [&](const Bytes& f) {
+      if (type_of(f) == wire::PacketType::medium) most = std::max<std::size_t>(most, std::size_t(f[44]) + 1);
+      return by_peer && type_of(f) == wire::PacketType::medium;
+    };
+    if (by_peer) {
+      (*b)->set_mtu(network.now, 576);
+      EXPECT_EQ(connect(network, *b, *a), to_a);  // says so
+    } else {
+      (*a)->set_mtu(network.now, 576);
+    }
+    EXPECT_EQ(wait(*a, s, kSecond).status, Status::endpoint_unreachable);
+    EXPECT_LE(most, 64U);
+    network.faults.drop = nullptr;
+    EXPECT_NE(connect(network, *a, *b), nullptr);
+    EXPECT_NE(connect(network, *b, *a), nullptr);
+    exchange_both_ways();
+  }
+}
+
 TEST_F(ProbeTest, set_mtu__while_a_pull_runs) {
   open(jumbo(), jumbo());
   network.run_for(kSecond);

@@ -280,121 +280,6 @@ TEST_F(PullTest, timeout__no_reply_from_a_partner_that_talks_otherwise) {
   EXPECT_EQ(wait(*a, s).status, Status::truncated);
 }
 
-Bytes pull_frame(const Host& from, const Host& to, const wire::Pull& pull) {
-  return hand_made(
-      from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
-      [&](std::byte* out, const wire::Head& head) { return encode_pull(out, head, wire::Mode::omx, pull); });
-}
-
-TEST_F(PullTest, pull_serve__only_the_right_region_range_and_partner) {
-  open();
-  Host& c = network.add({});
-  (void)connect(network, c, *a);
-  Request* s = send(*a, to_b, message(50000), 1);
-  network.run_for(10 * kMillisecond);
-  wire::Pull good;
-  good.session = (*a)->config().session;
-  good.rdma_id = s->region;
-  good.rdma_seqnum = s->region_generation;
-  good.total_length = 50000;
-  good.block_length = 1000;
-  good.reply_max = 1000;
-  const auto replies = [&](const Host& from, const wire::Pull& pull) {
-    const auto before = a->counters[Counter::send_pull_reply];
-    network.inject(pull_frame(from, *a, pull));
-    network.run_for(kMillisecond);
-    return a->counters[Counter::send_pull_reply] - before;
-  };
-  EXPECT_EQ(replies(*b, good), 1U);
-  EXPECT_EQ(replies(c, good), 0U) << "another partner's region";
-  wire::Pull p = good;
-  p.rdma_seqnum++;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p = good;
-  p.rdma_id = 0xFFFFFFFF;
-  EXPECT_EQ(replies(*b, p), 0U);
-  EXPECT_EQ(a->counters[Counter::send_nack_mcp], 3U);
-  p = good;
-  p.frame_index = 49;
-  EXPECT_EQ(replies(*b, p), 1U);
-  p.block_length = 1001;
-  EXPECT_EQ(replies(*b, p), 0U) << "one byte behind the end";
-  p = good;
-  p.frame_index = 0xFFFFFFFF;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p = good;
-  p.rdma_offset = 0xFFFFFFFF;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p = good;
-  p.block_length = 0;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p.block_length = 50000;
-  p.reply_max = 64;
-  EXPECT_EQ(replies(*b, p), 0U) << "too many frames";
-  p.reply_max = 1;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p.reply_max = 0xFFFF;
-  EXPECT_EQ(replies(*b, p), 0U) << "larger than our interface carries";
-  p = good;
-  p.first_frame_offset = 1000;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p.first_frame_offset = 0xFFFFFFFF;
-  EXPECT_EQ(replies(*b, p), 0U);
-  p = good;
-  p.session++;
-  EXPECT_EQ(replies(*b, p), 0U);
-  EXPECT_EQ((*a)->done(s), false);
-}
-
-TEST_F(PullTest, pull_reply__wrong_ones_write_nothing) {
-  open();
-  network.faults.drop = drop_all(wire::PacketType::pull_reply);
-  Bytes& in = room(100000);
-  Request* r = receive(*a, in, 1);
-  (void)send(*b, to_a, message(100000), 1);
-  ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }, kSecond));
-  const std::uint32_t unit = r->pull->unit;
-  wire::PullReply good;
-  good.frame_length = static_cast<std::uint16_t>(unit);
-  good.pull_handle = r->pull->handle;
-  good.magic = wire::kPullMagic ^ (*a)->config().endpoint;
-  const auto put = [&](const Host& from, const wire::PullReply& reply) {
-    network.inject(hand_made(
-        from.endpoint->config().nic, (*a)->config().nic, wire::PacketType::pull_reply,
-        [&](std::byte* out, const wire::Head& head) {
-          const wire::Head own{head.dst, head.src, 0, head.type};
-          return encode_pull_reply(out, own, reply);
-        },
-        Bytes(reply.frame_length, std::byte{0x55})));
-    network.run_for(kMillisecond);
-  };
-  Host& c = network.add({});
-  put(c, good);
-  wire::PullReply p = good;
-  p.frame_length--;
-  put(*b, p);
-  p = good;
-  p.msg_offset = 1;
-  put(*b, p);
-  p = good;
-  p.frame_seqnum = 255;
-  p.msg_offset = 255 * unit;
-  put(*b, p);
-  p = good;
-  p.pull_handle++;
-  put(*b, p);
-  p = good;
-  p.pull_handle = 0xFFFFFFFF;
-  put(*b, p);
-  p = good;
-  p.magic ^= 0x100;
-  put(*b, p);
-  EXPECT_EQ(in, Bytes(100000, std::byte{0xEE}));
-  put(*b, good);
-  EXPECT_EQ(in[unit - 1], std::byte{0x55});
-  EXPECT_EQ(in[unit], std::byte{0xEE});
-}
-
 TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pull) {
   // Native MX may send the offset in the page: the first frame is shorter by it.
   for (const auto mode : {wire::Mode::omx, wire::Mode::mxoe}) {
@@ -467,7 +352,7 @@ TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   p.reply_max = 1024;
   p.frame_index = 0xFFFFFFFF / 1024;
   p.block_length = 1023;
-  network.inject(pull_frame(*b, *a, p));
+  network.inject(hand_made_pull(*b, *a, p));
   const auto before = a->counters[Counter::send_pull_reply];
   network.run_for(kMillisecond);
   EXPECT_EQ(a->counters[Counter::send_pull_reply], before + 1);

@@ -51,6 +51,12 @@ inline Bytes hand_made_nack_lib(const Host& from, const Host& to, std::uint16_t 
                    [&](std::byte* out, const wire::Head& head) { return encode_nack_lib(out, head, nack); });
 }
 
+inline Bytes hand_made_pull(const Host& from, const Host& to, const wire::Pull& pull) {
+  return hand_made(
+      from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
+      [&](std::byte* out, const wire::Head& head) { return encode_pull(out, head, wire::Mode::omx, pull); });
+}
+
 class PairTest : public testing::Test {
  protected:
   void open(const Config& config_a = {}, const Config& config_b = {}, bool connect_back = true) {

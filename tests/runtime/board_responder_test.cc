@@ -2,6 +2,7 @@
 #include "runtime/board_responder.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <vector>
@@ -27,6 +28,9 @@ class Recorder final : public wire::FrameSink {
   wire::TxFrame frame_;
 };
 
+TimeNs g_now = 1;  // what the responders take for the time
+constexpr TimeNs kMs = protocol::kMillisecond;
+
 struct Host {
   Host(NicId nic, const std::string& name, std::uint32_t ifindex) {
     board.interface.nic = nic;
@@ -36,7 +40,7 @@ struct Host {
   Board board;
   PeerTable peers;
   Recorder sink;
-  BoardResponder responder{board, 32, peers, sink};
+  BoardResponder responder{board, 32, peers, sink, [] { return g_now; }};
 };
 
 class board_responder : public testing::Test {
@@ -105,6 +109,49 @@ TEST_F(board_responder, query__one_responder_per_board) {
   EXPECT_EQ(self_.sink.frames.size() + second.sink.frames.size(), 1U);
 }
 
+// The one that holds the claim may be a process that computes: it hears nothing until it calls us again.
+TEST_F(board_responder, query__repeated_is_answered_by_one_of_the_others) {
+  peer_.responder.query(kSelf);
+  const auto& question = peer_.sink.frames.at(0);
+  Host silent(kSelf, "self:0", ifindex());
+  silent.responder.on_frame(question);
+  Host second(kSelf, "self:0", ifindex()), third(kSelf, "self:0", ifindex());
+  const auto answers = [&] { return second.sink.frames.size() + third.sink.frames.size(); };
+  const auto ask = [&](TimeNs pause) {
+    g_now += pause;
+    second.responder.on_frame(question);
+    third.responder.on_frame(question);
+  };
+  ask(0);
+  EXPECT_EQ(answers(), 0U);
+  ask(1 * kMs);  // came twice, or lay in the ring
+  EXPECT_EQ(answers(), 0U);
+  ask(50 * kMs);
+  EXPECT_EQ(answers(), 1U);
+  ask(100 * kMs);
+  EXPECT_EQ(answers(), 2U);
+  ask(60'000 * kMs);  // a new question
+  EXPECT_EQ(answers(), 2U);
+}
+
+TEST_F(board_responder, query__repeated_by_many_is_remembered_as_far_as_it_goes) {
+  Host silent(kSelf, "self:0", ifindex());
+  peer_.responder.query(kSelf);
+  silent.responder.on_frame(peer_.sink.frames.at(0));
+  for (int round = 0; round < 3; round++, g_now += 50 * kMs) {
+    for (NicId nic = 1; nic <= 1000; nic++) {
+      Host asker(nic, "x:0", ifindex() + 1);
+      asker.responder.query(kSelf);
+      self_.responder.on_frame(asker.sink.frames.at(0));
+    }
+  }
+  EXPECT_TRUE(self_.sink.frames.empty());  // pushed out each time
+  self_.responder.on_frame(peer_.sink.frames.at(0));
+  g_now += 50 * kMs;
+  self_.responder.on_frame(peer_.sink.frames.at(0));
+  EXPECT_EQ(self_.sink.frames.size(), 1U);
+}
+
 TEST_F(board_responder, query__taken_over_when_the_first_is_gone) {
   peer_.responder.query(kSelf);
   {
@@ -170,6 +217,32 @@ TEST_F(board_responder, connect__to_an_open_endpoint_is_left_to_it) {
   ASSERT_TRUE(claim);
   EXPECT_TRUE(self_.responder.on_frame(connect_frame(6)));
   EXPECT_TRUE(self_.sink.frames.empty());
+}
+
+TEST_F(board_responder, connect__repeated_is_refused_by_another) {
+  Host silent(kSelf, "self:0", ifindex());
+  silent.responder.on_frame(connect_frame(5));
+  self_.responder.on_frame(connect_frame(5));
+  g_now += 500 * kMs;
+  self_.responder.on_frame(connect_frame(4));  // another request
+  EXPECT_TRUE(self_.sink.frames.empty());
+  self_.responder.on_frame(connect_frame(5));
+  ASSERT_EQ(self_.sink.frames.size(), 1U);
+  wire::Head head;
+  EXPECT_EQ(nack_of(self_.sink.frames[0], head).code, wire::NackCode::endpoint_closed);
+}
+
+TEST_F(board_responder, connect__not_refused_without_descriptors) {
+  self_.responder.on_frame(connect_frame(5));  // it answers for the board now
+  ASSERT_EQ(self_.sink.frames.size(), 1U);
+  const auto claim = claim_endpoint(ifindex(), 6);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  self_.responder.on_frame(connect_frame(6));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(self_.sink.frames.size(), 1U);
 }
 
 TEST_F(board_responder, connect__replies_are_never_refused) {

@@ -2,6 +2,7 @@
 #include "runtime/claim.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -74,6 +75,22 @@ TEST(claim, drain__empties_the_queue) {
 TEST(claim, holder__none) {
   EXPECT_FALSE(claim_holder(kIfindex, 5));
   EXPECT_FALSE(claim_held(kIfindex, 5));
+}
+
+// A process out of descriptors cannot look: that must not make other processes' endpoints look closed.
+TEST(claim, held__cannot_tell_means_held) {
+  const auto claim = claim_endpoint(kIfindex, 7);
+  ASSERT_TRUE(claim);
+  bool held = false;
+  {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{0, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    held = claim_held(kIfindex, 7);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  }
+  EXPECT_TRUE(held);
 }
 
 TEST(claim, try__busy_is_no_failure) {

@@ -96,13 +96,12 @@ TEST_F(endpoint_close, refused_inside_the_handler) {
     Endpoint* endpoint;
     int refused = 0;
   } context{process_.get(), b_};
-  b_->set_unexpected_handler(
-      [](void* pointer, const Arrival&) {
-        auto* c = static_cast<Context*>(pointer);
-        c->refused += !c->process->close(c->endpoint);
-        return HandlerAction::finished;
-      },
-      &context);
+  b_->set_unexpected_handler({[](const UnexpectedHandler& handler, const Arrival&) {
+                                auto* c = static_cast<Context*>(handler.context);
+                                c->refused += !c->process->close(c->endpoint);
+                                return HandlerAction::finished;
+                              },
+                              nullptr, &context, nullptr});
   send(*a_, to_b, pattern(16, 1), 1, true);
   EXPECT_TRUE(drive_until([&] { return context.refused == 1; }));
   EXPECT_TRUE(process_->owns(b_));

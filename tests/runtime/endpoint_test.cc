@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
 #include "child.h"
 #include "pair.h"
 #include "runtime/clock.h"
@@ -179,8 +185,8 @@ struct HandlerProbe {
   std::function<HandlerAction(const Arrival&)> action;
   int calls = 0;
 
-  static HandlerAction entry(void* context, const Arrival& arrival) {
-    auto* self = static_cast<HandlerProbe*>(context);
+  static HandlerAction entry(const UnexpectedHandler& handler, const Arrival& arrival) {
+    auto* self = static_cast<HandlerProbe*>(handler.context);
     self->calls++;
     EXPECT_TRUE(self->endpoint->in_handler());
     return self->action ? self->action(arrival) : HandlerAction::proceed;
@@ -208,7 +214,7 @@ TEST_F(endpoint, handler__may_use_the_endpoint) {
     return HandlerAction::proceed;
   };
   EXPECT_FALSE(b_->in_handler());
-  b_->set_unexpected_handler(HandlerProbe::entry, &probe);
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   Request* back = post(*a_, answer, 7);
   const Bytes data = pattern(16, 1);
   send(*a_, to_b, data, 42, true);
@@ -223,12 +229,12 @@ TEST_F(endpoint, handler__may_use_the_endpoint) {
 TEST_F(endpoint, handler__finished_drops_the_message_and_null_removes_it) {
   const Address to_b = connect(*a_, *b_);
   HandlerProbe probe{b_, [](const Arrival&) { return HandlerAction::finished; }};
-  b_->set_unexpected_handler(HandlerProbe::entry, &probe);
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   send(*a_, to_b, pattern(16, 1), 1, true);
   ASSERT_TRUE(drive_until([&] { return probe.calls == 1; }));
   Arrival arrival;
   EXPECT_FALSE(b_->probe(1, ~std::uint64_t{0}, arrival));
-  b_->set_unexpected_handler(nullptr, nullptr);
+  b_->set_unexpected_handler({});
   send(*a_, to_b, pattern(16, 1), 2, true);
   ASSERT_TRUE(drive_until([&] { return b_->probe(2, ~std::uint64_t{0}, arrival); }));
   EXPECT_EQ(probe.calls, 1);
@@ -240,7 +246,7 @@ TEST_F(endpoint, handler__finished_drops_the_message_and_null_removes_it) {
 TEST_F(endpoint, disable_progression__nothing_arrives_until_it_is_reenabled) {
   const Address to_b = connect(*a_, *b_);
   HandlerProbe probe{b_, {}};
-  b_->set_unexpected_handler(HandlerProbe::entry, &probe);
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   b_->disable_progression();
   b_->disable_progression();
   send(*a_, to_b, pattern(16, 1), 1, true);
@@ -261,7 +267,7 @@ TEST_F(endpoint, disable_progression__inside_the_handler) {
     b_->disable_progression();
     return HandlerAction::proceed;
   };
-  b_->set_unexpected_handler(HandlerProbe::entry, &probe);
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   const std::uint64_t resends = a_->counters()[protocol::Counter::resend_timeout];
   for (int i = 0; i < 10; i++) send(*a_, to_b, pattern(16, 1), 1, true);
   for (int calls = 1; calls <= 10; calls++) {
@@ -283,7 +289,7 @@ TEST_F(endpoint, disable_progression__waits_for_a_running_handler) {
     left = true;
     return HandlerAction::proceed;
   };
-  b_->set_unexpected_handler(HandlerProbe::entry, &probe);
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   send(*a_, to_b, pattern(16, 1), 1, true);
   {
     Background driver([&] { b_->progress(); });
@@ -313,6 +319,125 @@ TEST_F(endpoint, fork__the_child_is_refused_and_the_parent_undisturbed) {
   }));
   send(*a_, to_b, pattern(16, 1), 1, true);
   EXPECT_EQ(complete(*b_, receive).status, Status::success);
+}
+
+// While the child lives, the parent's endpoint id is free again as soon as the parent closes it.
+TEST_F(endpoint, fork__the_child_keeps_nothing_open) {
+  const std::uint32_t id = b_->id();
+  int gate[2], born[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  ASSERT_EQ(::pipe(born), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  char byte = 0;
+  if (child == 0) {
+    ::close(gate[1]);
+    if (::write(born[1], &byte, 1) != 1) ::_exit(1);
+    [[maybe_unused]] const ssize_t n = ::read(gate[0], &byte, 1);  // until the parent closes its end
+    ::_exit(0);
+  }
+  ::close(gate[0]);
+  ASSERT_EQ(::read(born[0], &byte, 1), 1);
+  ASSERT_TRUE(process_->close(b_));
+  b_ = open(*process_, "v1", id);
+  EXPECT_NE(b_, nullptr);
+  ::close(born[0]);
+  ::close(born[1]);
+  ::close(gate[1]);
+  ::waitpid(child, nullptr, 0);
+}
+
+// The child may start anew.
+TEST_F(endpoint, fork__the_child_can_have_endpoints_of_its_own) {
+  EXPECT_TRUE(in_child([&] {
+    process_.reset();
+    auto own = process_create(settings());
+    if (!own) return false;
+    Endpoint* fresh = open(*own, "v0");
+    return fresh && own->close(fresh);
+  }));
+}
+
+// A handler takes a lock of the application that another thread holds while it calls us.
+TEST_F(endpoint, handler__runs_without_the_endpoints_lock) {
+  const Address to_b = connect(*a_, *b_);
+  std::mutex application;
+  std::atomic<bool> inside{false};
+  HandlerProbe probe{b_, {}};
+  probe.action = [&](const Arrival&) {
+    inside = true;
+    const std::lock_guard guard(application);
+    return HandlerAction::proceed;
+  };
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
+  Bytes first(16), second(16);
+  {
+    std::unique_lock held(application);
+    send(*a_, to_b, pattern(16, 1), 1, true);
+    send(*a_, to_b, pattern(16, 2), 2, true);
+    Background driver([&] { b_->progress(); });
+    ASSERT_TRUE(becomes_true([&] { return inside.load(); }));
+    Request* mine = post(*b_, first, 1);  // while the handler decides about this very message
+    Completion completion;
+    EXPECT_FALSE(b_->test(mine, completion));
+    EXPECT_EQ(b_->wait(mine, 20, completion), WaitOutcome::timed_out);
+    EXPECT_EQ(probe.calls, 1);
+    held.unlock();
+    EXPECT_EQ(b_->wait(mine, kForever, completion), WaitOutcome::done);
+    EXPECT_EQ(completion.status, Status::success);
+    EXPECT_TRUE(first == pattern(16, 1));
+    EXPECT_EQ(b_->wait(post(*b_, second, 2), kForever, completion), WaitOutcome::done);
+  }
+  EXPECT_TRUE(second == pattern(16, 2));
+}
+
+TEST_F(endpoint, close__waits_for_a_running_handler) {
+  const Address to_b = connect(*a_, *b_);
+  std::atomic<bool> inside{false}, left{false};
+  HandlerProbe probe{b_, {}};
+  probe.action = [&](const Arrival&) {
+    inside = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    left = true;
+    return HandlerAction::proceed;
+  };
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
+  send(*a_, to_b, pattern(16, 1), 1, true);
+  Completion completion;
+  std::thread waiter([&] { b_->wait_any(0, 0, kForever, completion); });
+  ASSERT_TRUE(becomes_true([&] { return inside.load(); }));
+  EXPECT_TRUE(process_->close(b_));
+  EXPECT_TRUE(left);
+  waiter.join();
+}
+
+// A thread that sends to its own endpoint while another one's handler runs waits for its turn.
+TEST_F(endpoint, handler__one_at_a_time) {
+  const Address to_b = connect(*a_, *b_);
+  std::atomic<int> running{0}, most{0};
+  HandlerProbe probe{b_, {}};
+  probe.action = [&](const Arrival&) {
+    most = std::max(most.load(), ++running);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    running--;
+    return HandlerAction::finished;
+  };
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
+  send(*a_, to_b, pattern(16, 1), 1, true);
+  {
+    Background driver([&] { b_->progress(); });
+    ASSERT_TRUE(becomes_true([&] { return running.load() > 0; }));
+    send(*b_, b_->address(), pattern(16, 1), 2, true);
+  }
+  EXPECT_EQ(probe.calls, 2);
+  EXPECT_EQ(most, 1);
+}
+
+TEST_F(endpoint, disconnect__forgets_the_context) {
+  const Address to_b = connect(*a_, *b_);
+  EXPECT_TRUE(a_->set_address_context(to_b, this));
+  EXPECT_TRUE(a_->disconnect(to_b));
+  EXPECT_EQ(a_->address_context(connect(*a_, *b_)), nullptr);
 }
 
 }  // namespace

@@ -444,5 +444,32 @@ TEST_F(endpoint_wait_spin, wait__never_sleeps_but_times_out) {
   sender.join();
 }
 
+// The thread cannot be cancelled while it holds the endpoint's lock or leads; it is afterwards.
+TEST_F(endpoint_wait, cancelled_thread_leaves_the_endpoint_usable) {
+  std::atomic<bool> returned{false};
+  pthread_t thread;
+  struct Arguments {
+    Endpoint* endpoint;
+    std::atomic<bool>* returned;
+  } arguments{b_, &returned};
+  const auto body = [](void* pointer) -> void* {
+    auto* a = static_cast<Arguments*>(pointer);
+    Completion completion;
+    a->endpoint->wait_any(0, 0, 100, completion);
+    *a->returned = true;
+    pthread_testcancel();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, nullptr, body, &arguments), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  pthread_cancel(thread);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  EXPECT_TRUE(returned);
+  Completion completion;
+  for (int i = 0; i < 3; i++) EXPECT_EQ(b_->wait_any(0, 0, 5, completion), WaitOutcome::timed_out);
+}
+
 }  // namespace
 }  // namespace omx::runtime

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <set>
 
+#include "allocation_failure.h"
 #include "base/log.h"
 #include "pair.h"
 
@@ -24,15 +26,41 @@ class process : public PairTest {
   }
 };
 
-TEST_F(process, boards__in_ifindex_order_with_names) {
+TEST_F(process, boards__in_the_order_named_with_names) {
   const auto& boards = process_->boards();
   ASSERT_EQ(boards.size(), 2U);
-  EXPECT_LT(boards[0].interface.index, boards[1].interface.index);
+  EXPECT_EQ(boards[0].interface.name, "v0");
+  EXPECT_EQ(boards[1].interface.name, "v1");
   EXPECT_EQ(boards[0].hostname, "host:0");
   EXPECT_EQ(boards[1].hostname, "host:1");
   EXPECT_EQ(process_->board_of(boards[1].interface.nic), &boards[1]);
   EXPECT_EQ(process_->board_of(1), nullptr);
   EXPECT_TRUE(process_->peers().find("host:1")->local);
+}
+
+TEST_F(process, boards__named_order_is_not_that_of_the_kernel) {
+  link::ip("link set lo up");
+  Settings s = settings();
+  s.interfaces = "v1,lo,v0";
+  const auto named = process_create(s);
+  ASSERT_EQ(named->boards().size(), 3U);
+  EXPECT_EQ(named->boards()[0].interface.name, "v1");
+  EXPECT_EQ(named->boards()[0].hostname, "host:0");
+  EXPECT_EQ(named->boards()[1].interface.name, "lo");
+  EXPECT_EQ(named->boards()[2].interface.name, "v0");
+}
+
+TEST_F(process, boards__without_carrier_come_last) {
+  link::ip("link add w0 type veth peer name w1");
+  for (const char* name : {"w0", "w1"}) link::ip(std::string("link set up dev ") + name);
+  link::ip("link set down dev v1");  // v0 stays up, without carrier
+  Settings s = settings();
+  s.interfaces = "";
+  const auto unplugged = process_create(s);
+  std::vector<std::string> names;
+  for (const Board& board : unplugged->boards()) names.push_back(board.interface.name);
+  EXPECT_THAT(names, testing::AllOf(testing::SizeIs(3), testing::Contains("w0"), testing::Contains("w1")));
+  EXPECT_EQ(names.back(), "v0");
 }
 
 TEST_F(process, boards__loopback_only_when_named) {
@@ -53,6 +81,13 @@ TEST_F(process, boards__none) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().mx_code, 5);
   EXPECT_THAT(none.error().message, AllOf(HasSubstr("v0"), HasSubstr("OMX_INTERFACES")));
+  for (int i = 0; i < 8; i++) link::ip(fmt::format("link add idle{0} type veth peer name ready{0}", i));
+  const auto many = Process::create(s);
+  ASSERT_FALSE(many);
+  // What a handler gets is cut: the remedy comes first, and three interfaces do as examples.
+  EXPECT_LT(many.error().message.find("OMX_INTERFACES"), 120U);
+  EXPECT_LT(many.error().message.size(), 240U);
+  EXPECT_THAT(many.error().message, HasSubstr("; ..."));
   s.interfaces = "eth77";
   EXPECT_FALSE(Process::create(s));
 }
@@ -124,6 +159,23 @@ TEST_F(process, open__without_permission) {
   EXPECT_EQ(endpoint.error().mx_code, 7);
   EXPECT_THAT(endpoint.error().message, AllOf(HasSubstr("board 0"), HasSubstr("CAP_NET_RAW")));
   EXPECT_TRUE(process_->open({}));  // the claims were given back
+}
+
+TEST_F(process, open__without_memory_leaves_nothing_behind) {
+  for (std::int64_t after = 0;; after++) {
+    allocation_fail(after);
+    const auto endpoint = process_->open({.board = 0, .endpoint = 3});
+    if (!allocation_fail(-1)) {
+      ASSERT_TRUE(endpoint) << endpoint.error().message;
+      EXPECT_GT(after, 10);
+      break;
+    }
+    if (endpoint) {  // did without
+      process_->close(*endpoint);
+    } else {
+      ASSERT_THAT(endpoint.error().mx_code, testing::AnyOf(2, 15)) << endpoint.error().message;
+    }
+  }
 }
 
 TEST_F(process, open__a_board_that_is_gone_is_left_out) {

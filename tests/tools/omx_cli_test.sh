@@ -64,8 +64,14 @@ test_plain() {
   expect 0 '^OMX_SPIN_US=7$' env OMX_SPIN_US=7 "$omx" info --settings
   expect 0 '"variable": "OMX_SPIN_US", "value": "7"' env OMX_SPIN_US=7 "$omx" info --settings --json
 
+  expect 0 'warning: OMX_SPINUS is not a setting; omx info --settings' env OMX_SPINUS=7 "$omx" info --settings
+  expect 0 'warning: MX_ZOMBIE="few".*whole number' env MX_ZOMBIE=few "$omx" info --settings
+  expect 0 '^OMX_DISABLE_SHARED=0$' env MX_DISABLE_SHMEM= "$omx" info --settings
+
   local work
   work=$(mktemp -d)
+  mkfifo "$work/pipe"
+  expect 1 'omx info: .*/pipe: it is not a regular file' timeout 5 env OMX_CONFIG="$work/pipe" "$omx" info
   echo 'spin_us = 5' >"$work/good"
   echo 'spin_us 5' >"$work/malformed"
   printf '# comment\nspin_us = -1\n' >"$work/bad_value"
@@ -142,6 +148,26 @@ test_privileges() {
   expect 1 'omx perf: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" perf h2
   expect 1 'omx peers: .*CAP_NET_RAW' on h1 "${without[@]}" "$omx" peers --discover
   expect 0 'no endpoint is open' on h1 "${without[@]}" "$omx" counters
+}
+
+# A program that may do more than its caller must not read files that the caller names.
+test_setuid() {
+  local work become=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  work=$(mktemp -d)
+  chmod 755 "$work"
+  install -m 4755 "$(command -v id)" "$work/id"
+  if [ "$("${become[@]}" "$work/id" -u 2>/dev/null)" != 0 ]; then
+    echo "no program can be setuid here: the tests of such are left out"
+  else
+    install -m 4755 "$omx" "$work/omx"
+    echo 'a secret' >"$work/file"
+    chmod 600 "$work/file"
+    local start=("${become[@]}" env "OMX_CONFIG=$work/file" "OMX_PEERS_FILE=$work/file" "$work/omx" info --settings)
+    expect 0 'warning: OMX_CONFIG has no effect in a program with privileges' "${start[@]}"
+    expect 0 'warning: OMX_PEERS_FILE has no effect in a program with privileges' "${start[@]}"
+    expect 0 '^OMX_PEERS_FILE=$' "${start[@]}"
+  fi
+  rm -rf "$work"
 }
 
 test_nobody_there() {
@@ -225,6 +251,7 @@ case $part in
     trap 'rm -f "$scratch"' EXIT
     test_info
     test_privileges
+    test_setuid
     test_nobody_there
     test_perf
     test_damage

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The settings of this process, from its environment.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "base/log.h"
+#include "runtime/settings.h"
+#include "runtime/settings_table.h"
+
+namespace omx::runtime {
+
+namespace {
+
+// Names of the original that mean nothing here, and of our build, tests and lab. A '_' at the end stands for
+// all names that begin so.
+constexpr std::string_view kOthers[] = {
+    "OMX_CONNECT_POLLALL",
+    "OMX_DEBUG_",
+    "OMX_FMA_",
+    "OMX_IFACES",
+    "OMX_MODULE_",
+    "OMX_PRCACHE",
+    "OMX_PROCESS_BINDING",
+    "OMX_RCACHE",
+    "OMX_SHARED_RNDV_THRESHOLD",
+    "OMX_VERBDEBUG",
+    "OMX_TEST_",
+    "OMX_TESTS",
+    "OMX_LAB_",
+    "OMX_BENCH",
+    "OMX_BUILD_PACKAGES",
+    "OMX_CHECK_PACKAGES",
+    "OMX_FUZZ",
+    "OMX_LTO",
+    "OMX_SANITIZE",
+    "OMX_WARNINGS",
+    // Where environment modules say that it is installed.
+    "OMX_DIR",
+    "OMX_HOME",
+    "OMX_ROOT",
+};
+
+bool known(std::string_view name) {
+  const auto settings = tunables();
+  const auto is_name = [name](const Tunable& tunable) { return name == tunable.variable; };
+  const auto is_other = [name](std::string_view other) {
+    return other.back() == '_' ? name.starts_with(other) : name == other;
+  };
+  return std::any_of(settings.begin(), settings.end(), is_name) ||
+         std::any_of(std::begin(kOthers), std::end(kOthers), is_other);
+}
+
+// Which file is read must not be for the caller of a program that may do more than he may.
+constexpr const char* kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE"};
+
+const char* variable_get(const char* name) {
+  const bool is_path = std::any_of(std::begin(kPaths), std::end(kPaths),
+                                   [name](std::string_view path) { return path == name; });
+  return is_path ? ::secure_getenv(name) : std::getenv(name);
+}
+
+// Never destroyed: a thread may still load settings at exit().
+void warn_once(const std::string& text) {
+  static auto* const mutex = new std::mutex;
+  static auto* const told = new std::set<std::string>;
+  {
+    const std::lock_guard guard(*mutex);
+    if (!told->insert(text).second) return;
+  }
+  log(LogLevel::warn, "{}", text);
+}
+
+}  // namespace
+
+std::vector<std::string> settings_unknown(const char* const* environment) {
+  std::vector<std::string> warnings;
+  for (; *environment; environment++) {
+    const std::string_view entry = *environment;
+    const std::size_t equals = entry.find('=');
+    const std::string_view name = entry.substr(0, equals);
+    if (equals == std::string_view::npos || !name.starts_with("OMX_") || known(name)) continue;
+    warnings.push_back(fmt::format("{} is not a setting; omx info --settings lists them", name));
+  }
+  return warnings;
+}
+
+Result<void> settings_read(Settings& settings) {
+  const auto result = settings_read(variable_get, "", settings);
+  for (const char* name : kPaths) {
+    if (std::getenv(name) && !::secure_getenv(name)) {
+      settings.warnings.push_back(fmt::format(
+          "{} has no effect in a program with privileges of its own (setuid, setcap); use the files "
+          "in /etc/open-mx",
+          name));
+    }
+  }
+  for (const std::string& text : settings.warnings) warn_once(text);
+  for (const std::string& text : settings_unknown(environ)) warn_once(text);
+  return result;
+}
+
+Result<Settings> settings_load() {
+  Settings settings;
+  if (auto r = settings_read(settings); !r) return tl::unexpected(r.error());
+  return settings;
+}
+
+}  // namespace omx::runtime
