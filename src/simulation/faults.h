@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What goes wrong with frames on their way from a host into the network. All from one seed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::simulation {
+
+using protocol::TimeNs;
+
+struct FaultPlan {
+  double loss = 0;          // each frame by itself
+  double burst_start = 0;   // a burst of losses begins with this frame ...
+  double burst_end = 0.25;  // ... and ends after each lost one with this probability
+  double duplicate = 0;
+  double corrupt = 0;  // one bit flips behind the addresses
+  double reorder = 0;  // a frame is held back for up to reorder_most
+  TimeNs reorder_most = 200'000;
+  double spike = 0;  // everything behind this frame waits, too
+  TimeNs spike_most = 5 * protocol::kMillisecond;
+  std::optional<wire::PacketType> lost_type;  // frames of this type are lost with lost_type_rate
+  double lost_type_rate = 0;
+  std::vector<std::uint64_t> lost_frames;  // the n-th frame of the run
+};
+
+struct Fate {
+  bool lost = false;
+  bool corrupted = false;
+  unsigned copies = 1;
+  TimeNs held = 0;  // this frame only
+  TimeNs spike = 0;
+};
+
+class Faults {
+ public:
+  explicit Faults(std::uint64_t seed) : random_(seed) {}
+
+  FaultPlan plan;
+  // Hosts that cannot hear each other: those of different groups. Empty: all hear all.
+  std::vector<unsigned> groups;
+
+  bool separated(std::uint32_t a, std::uint32_t b) const {
+    return a < groups.size() && b < groups.size() && groups[a] != groups[b];
+  }
+  Fate fate(std::uint64_t number, wire::PacketType type);
+  // Damages one bit behind the addresses.
+  void corrupt(std::vector<std::byte>& bytes);
+
+ private:
+  Random random_;
+  bool in_burst_ = false;
+};
+
+}  // namespace omx::simulation

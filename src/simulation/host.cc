@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/host.h"
+
+#include "simulation/world.h"
+
+namespace omx::simulation {
+
+namespace {
+constexpr std::int64_t kMillion = 1'000'000;
+}
+
+SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
+    : world_(world), index_(index), options_(options), port_(options.port) {
+  options_.config.nic = world.nic_of(index);
+  open();
+}
+
+SimHost::~SimHost() {
+  for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
+}
+
+void SimHost::open() {
+  options_.config.session = world_.session_next();
+  engine_ = std::make_unique<protocol::Endpoint>(options_.config, *this, counters_);
+}
+
+TimeNs SimHost::clock() const {
+  const TimeNs now = world_.now();
+  return now + static_cast<TimeNs>(static_cast<__int128>(now) * options_.clock_ppm / kMillion);
+}
+
+// The first instant at which the clock shows this.
+TimeNs SimHost::true_time(TimeNs clock) const {
+  if (clock == protocol::kNever) return clock;
+  const auto scaled = static_cast<unsigned __int128>(clock) * kMillion;
+  const auto rate = static_cast<unsigned __int128>(kMillion + options_.clock_ppm);
+  return static_cast<TimeNs>((scaled + rate - 1) / rate) + (options_.clock_ppm != 0 ? 1 : 0);
+}
+
+void SimHost::deadline_check() {
+  if (!engine_ || paused_) return;
+  const TimeNs at = std::max(true_time(engine_->next_deadline()), world_.now());
+  if (at >= wake_at_ || engine_->next_deadline() == protocol::kNever) return;
+  wake_at_ = at;
+  world_.schedule(at, *this, 0);
+}
+
+void SimHost::on_event(std::uint64_t) {
+  if (world_.now() >= wake_at_) wake_at_ = protocol::kNever;
+  if (!engine_ || paused_) return;
+  if (engine_->next_deadline() <= clock()) {
+    engine_->progress(clock());
+    world_.activity(*this);
+  }
+  deadline_check();
+}
+
+void SimHost::frame_arrived(std::uint32_t frame) {
+  SimFrame& f = world_.frames()[frame];
+  if (!engine_ || f.bytes.size() > options_.config.mtu + std::size_t{14}) {
+    world_.frames().destroy(frame);
+    return;
+  }
+  if (ring_.size() >= options_.ring_frames) {
+    ring_drops_++;
+    world_.frames().destroy(frame);
+    return;
+  }
+  ring_.push_back(frame);
+  if (!paused_) ring_process();
+}
+
+void SimHost::ring_process() {
+  while (!ring_.empty()) {
+    const std::uint32_t frame = ring_.front();
+    ring_.pop_front();
+    engine_->on_frame(clock(), world_.frames()[frame].bytes);
+    world_.frames().destroy(frame);
+  }
+  engine_->progress(clock());
+  world_.activity(*this);
+  deadline_check();
+}
+
+void SimHost::pause() {
+  paused_ = true;
+}
+
+void SimHost::resume() {
+  if (!paused_) return;
+  paused_ = false;
+  if (engine_) ring_process();
+}
+
+void SimHost::crash() {
+  for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
+  ring_.clear();
+  engine_.reset();
+}
+
+void SimHost::restart() {
+  crash();
+  paused_ = false;
+  open();
+}
+
+wire::TxFrame& SimHost::frame_begin(std::uint32_t max_segments) {
+  if (segments_.size() < max_segments) segments_.resize(max_segments);
+  tx_.segments = segments_.data();
+  tx_.header_length = tx_.segment_count = 0;
+  return tx_;
+}
+
+void SimHost::frame_commit() {
+  const std::uint32_t index = world_.frames().create();
+  SimFrame& frame = world_.frames()[index];
+  frame.from = index_;
+  frame.bytes.assign(tx_.header, tx_.header + tx_.header_length);
+  for (std::uint32_t i = 0; i < tx_.segment_count; i++) {
+    const auto* data = static_cast<const std::byte*>(tx_.segments[i].iov_base);
+    frame.bytes.insert(frame.bytes.end(), data, data + tx_.segments[i].iov_len);
+  }
+  if (frame.bytes.size() < wire::kMinFrame) frame.bytes.resize(wire::kMinFrame);
+  world_.transmit(*this, index);
+}
+
+}  // namespace omx::simulation

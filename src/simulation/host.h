@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host of the simulated network: one endpoint, which is the real engine, its receive ring and its clock.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "protocol/endpoint.h"
+#include "simulation/events.h"
+#include "simulation/port.h"
+
+namespace omx::simulation {
+
+class World;
+
+struct HostOptions {
+  protocol::Config config;  // nic and session are given by the world
+  PortLimits port;          // into the network
+  std::uint32_t ring_frames = 4096;
+  int clock_ppm = 0;  // how much faster than true time its clock runs
+};
+
+class SimHost final : public wire::FrameSink, public EventTarget {
+ public:
+  SimHost(World& world, std::uint32_t index, const HostOptions& options);
+  ~SimHost();
+
+  std::uint32_t index() const { return index_; }
+  NicId nic() const { return options_.config.nic; }
+  const HostOptions& options() const { return options_; }
+  bool alive() const { return engine_ != nullptr; }
+  bool paused() const { return paused_; }
+  protocol::Endpoint& engine() { return *engine_; }
+  // For calls of the engine; never goes back.
+  TimeNs clock() const;
+
+  // The application does not call the library: frames wait in the ring, and are lost when it is full.
+  void pause();
+  void resume();
+  // The endpoint dies without a word. restart() opens one with the same id and another session.
+  void crash();
+  void restart();
+  // After calls of the engine from outside: its next deadline may have changed.
+  void deadline_check();
+
+  void frame_arrived(std::uint32_t frame);
+  const protocol::Counters& counters() const { return counters_; }  // of all its endpoints so far
+  std::uint64_t ring_drops() const { return ring_drops_; }
+  Port& port() { return port_; }
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
+  void frame_commit() override;
+  void flush() override {}
+  void on_event(std::uint64_t argument) override;
+
+ private:
+  void open();
+  void ring_process();
+  TimeNs true_time(TimeNs clock) const;
+
+  World& world_;
+  std::uint32_t index_;
+  HostOptions options_;
+  Port port_;
+  protocol::Counters counters_;
+  std::unique_ptr<protocol::Endpoint> engine_;
+  bool paused_ = false;
+  std::deque<std::uint32_t> ring_;
+  std::uint64_t ring_drops_ = 0;
+  TimeNs wake_at_ = protocol::kNever;  // true time of the earliest wake-up scheduled
+  wire::TxFrame tx_;
+  std::vector<iovec> segments_;
+};
+
+}  // namespace omx::simulation
