@@ -144,6 +144,10 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
   return Arrival{u->partner, u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr};
 }
 
+bool Endpoint::bulk_seen() const {
+  return state_->bulk_seen;
+}
+
 bool Endpoint::pulls_running() const {
   return !state_->pull_list.empty();
 }

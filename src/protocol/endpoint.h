@@ -72,6 +72,9 @@ class Endpoint {
                                const Partner* source = nullptr, std::uint8_t message_class = 0);
   // Whether pull replies are expected.
   bool pulls_running() const;
+  // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
+  // however small, and each more socket makes every frame slower.)
+  bool bulk_seen() const;
   // Whether a receive posted now could find a message that has arrived. If not, posting one needs no time.
   bool unexpected_empty() const;
   // Completions so far: tells a waiter whether to look again.

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint32_t kGenerationMask = 0x3FFFFF;
 constexpr unsigned kSlotShift = 22;
-constexpr std::uint32_t kSilentRoundsMtu = 3;  // then large frames are suspected
+constexpr std::uint32_t kBulkBytes = 64 * 1024;  // from here on a pull has many replies
+constexpr std::uint32_t kSilentRoundsMtu = 3;    // then large frames are suspected
 
 // Byte range of a frame in the message.
 std::uint64_t frame_start(const Pull& pull, std::uint64_t index) {
@@ -174,6 +175,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
   pull->length = receive.xfer_length;
+  if (pull->length >= kBulkBytes) s.bulk_seen = true;
   receive.pull = pull;
   if (!slot_acquire(s, *pull)) {
     s.pull_waiting.push_back(*pull);

@@ -113,6 +113,7 @@ struct State {
   std::vector<std::uint16_t> pull_free;
   List<Pull, &Pull::all> pull_list;     // running
   List<Pull, &Pull::all> pull_waiting;  // for a slot
+  bool bulk_seen = false;               // a pull so large that a lane of its own pays
 
   TimerHeap timers;
   List<Partner, &Partner::ack_now> ack_now;

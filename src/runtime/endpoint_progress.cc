@@ -27,7 +27,7 @@ bool Endpoint::Impl::turn() {
     deferred_process();
   std::size_t frames = link->receive(*this, kBudget);
   if (engine->pulls_running()) {
-    link->bulk_expect();
+    if (engine->bulk_seen()) link->bulk_expect();
     frames += link->bulk_receive(*this, kBudget);
   }
   if (frames || now >= engine->next_deadline()) {

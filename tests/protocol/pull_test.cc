@@ -138,6 +138,21 @@ TEST_F(PullTest, zero_length__synchronous_and_without_segments) {
   }
 }
 
+// Each more socket of an endpoint costs every frame time; a small synchronous message is pulled, too.
+TEST_F(PullTest, bulk__only_seen_with_large_messages) {
+  open();
+  Bytes& in = room(200000);
+  Request* r = receive(*b, in, 1);
+  send(*a, to_b, message(100), 1, true);
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_FALSE((*b)->bulk_seen());
+  r = receive(*b, in, 2);
+  send(*a, to_b, message(200000), 2);
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_TRUE((*b)->bulk_seen());
+  EXPECT_FALSE((*a)->bulk_seen());
+}
+
 TEST_F(PullTest, truncated__to_nothing) {
   open();
   for (const std::size_t length : {10, 5000, 100000}) {
