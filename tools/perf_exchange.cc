@@ -149,18 +149,11 @@ Result<void> PerfExchange::take_send(std::uint64_t number) {
 Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
   Clock::time_point before = Clock::now();
   for (std::uint64_t i = 0; i < step_.count; i++) {
-    if (step_.verify) {
-      if (auto r = post_receive(i); !r) return r;
-      if (auto r = post_send(i); !r) return r;
-      if (auto r = take_send(i); !r) return r;
-      if (auto r = take_receive(i); !r) return r;
-    } else {
-      if (!quick_receive() || !quick_send()) [[unlikely]]
-        return MxPort::failure(quick_code_);
-      // As a blocking send does, while the ping is under way.
-      if (!quick_complete(sending_[0]) || !quick_complete(receiving_[0])) [[unlikely]]
-        return tl::unexpected(quick_failure_);
-    }
+    if (auto r = post_receive(i); !r) return r;
+    if (auto r = post_send(i); !r) return r;
+    // As a blocking send does, while the ping is under way.
+    if (auto r = take_send(i); !r) return r;
+    if (auto r = take_receive(i); !r) return r;
     const Clock::time_point after = Clock::now();
     if (samples) samples->push_back(std::chrono::duration<double, std::micro>(after - before).count() / 2);
     before = after;
@@ -170,52 +163,15 @@ Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
 
 Result<void> PerfExchange::pingpong_server() {
   for (std::uint64_t i = 0; i < step_.count; i++) {
-    const bool more = i + 1 < step_.count;
+    if (auto r = take_receive(i); !r) return r;
+    if (auto r = post_send(i); !r) return r;
     // The next ping finds its receive: it cannot be here before the client has our answer.
-    if (step_.verify) {
-      if (auto r = take_receive(i); !r) return r;
-      if (auto r = post_send(i); !r) return r;
-      if (more) {
-        if (auto r = post_receive(i + 1); !r) return r;
-      }
-      if (auto r = take_send(i); !r) return r;
-    } else {
-      if (!quick_complete(receiving_[0])) [[unlikely]]
-        return tl::unexpected(quick_failure_);
-      if (!quick_send() || (more && !quick_receive())) [[unlikely]]
-        return MxPort::failure(quick_code_);
-      if (!quick_complete(sending_[0])) [[unlikely]]
-        return tl::unexpected(quick_failure_);
+    if (i + 1 < step_.count) {
+      if (auto r = post_receive(i + 1); !r) return r;
     }
+    if (auto r = take_send(i); !r) return r;
   }
   return {};
-}
-
-// The same as the functions above with as little as possible between two calls of the library, for a
-// ping-pong is mostly that: no verification, one place, and failures left behind in members.
-
-bool PerfExchange::quick_send() {
-  quick_code_ = port_->quick_send(peer_, outgoing_.data(), step_.size, match_, step_.sync != 0, sending_[0]);
-  return quick_code_ == MX_SUCCESS;
-}
-
-bool PerfExchange::quick_receive() {
-  quick_code_ = port_->quick_receive(incoming_.data(), step_.size, match_, receiving_[0]);
-  return quick_code_ == MX_SUCCESS;
-}
-
-bool PerfExchange::quick_complete(mx_request_t request) {
-  mx_status_t status;
-  const bool ended = port_->quick_complete(request, status);
-  if (ended && status.code == MX_STATUS_SUCCESS && status.xfer_length == step_.size &&
-      status.msg_length == step_.size) [[likely]]
-    return true;
-  const auto judged = ended ? MxPort::judge(status) : port_->complete(request);
-  if (judged && judged->xfer_length == step_.size) return true;
-  quick_failure_ = judged ? Failure{MX_FAILURE, fmt::format("a message of {} bytes arrived with {} bytes",
-                                                            step_.size, judged->xfer_length)}
-                          : judged.error();
-  return false;
 }
 
 Result<void> PerfExchange::stream(bool sends, bool receives) {

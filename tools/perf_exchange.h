@@ -65,9 +65,6 @@ class PerfExchange {
   Result<void> take_receive(std::uint64_t number);
   Result<void> post_send(std::uint64_t number);
   Result<void> complete(mx_request_t request, mx_status_t& status);
-  bool quick_send();
-  bool quick_receive();
-  bool quick_complete(mx_request_t request);
   Result<void> take_send(std::uint64_t number);
 
   const bool is_client_;
@@ -77,8 +74,6 @@ class PerfExchange {
   PerfStep step_;
   Region outgoing_, incoming_;
   std::uint64_t stride_ = 0, places_ = 1;
-  mx_return_t quick_code_ = MX_SUCCESS;            // why quick_send or quick_receive failed
-  Failure quick_failure_{};                        // why quick_complete did
   std::vector<mx_request_t> sending_, receiving_;  // of message n at n % window
   std::optional<Mismatch> mismatch_;
 };

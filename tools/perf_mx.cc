@@ -138,13 +138,17 @@ Result<mx_status_t> MxPort::complete(mx_request_t request) {
 
 Result<mx_status_t> MxPort::poll(mx_request_t request) {
   mx_status_t status;
-  std::uint32_t done = 0;
   Clock::time_point deadline{};
-  for (std::uint32_t polls = 1;; polls++) {
-    const mx_return_t code = mx_test(endpoint_, &request, &status, &done);
-    if (done) return judge(status);
-    if (code != MX_SUCCESS) return failure(code);
-    if (polls % kPollsPerLook || !timeout_ms_) continue;
+  for (;;) {
+    switch (look(request, status)) {
+      case Look::done:
+        return judge(status);
+      case Look::error:
+        return failure(error_);
+      case Look::not_yet:
+        break;
+    }
+    if (!timeout_ms_) continue;
     const Clock::time_point now = Clock::now();
     if (deadline == Clock::time_point{}) deadline = now + std::chrono::milliseconds(timeout_ms_);
     if (now >= deadline)

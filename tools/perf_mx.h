@@ -53,15 +53,9 @@ class MxPort {
     mx_segment_t segment{data, static_cast<std::uint32_t>(size)};
     return mx_irecv(endpoint_, &segment, 1, match, MX_MATCH_MASK_NONE, nullptr, &request);
   }
-  // Looks for a while. False: not yet, or the library objects; complete() tells.
+  // False: not within some polls, or the library objects, or this port sleeps; complete() goes on.
   bool quick_complete(mx_request_t request, mx_status_t& status) {
-    if (blocking_) return false;
-    std::uint32_t done = 0;
-    for (std::uint32_t polls = 0; polls < kPollsPerLook; polls++) {
-      if (mx_test(endpoint_, &request, &status, &done) != MX_SUCCESS) return false;
-      if (done) return true;
-    }
-    return false;
+    return !blocking_ && look(request, status) == Look::done;
   }
   // What a failed quick_send or quick_receive is worth to the user.
   static tl::unexpected<Failure> failure(mx_return_t code);
@@ -72,6 +66,17 @@ class MxPort {
   // A look at the clock costs as much as a look at the endpoint; one in so many is enough.
   static constexpr std::uint32_t kPollsPerLook = 4096;
 
+  enum class Look { done, not_yet, error };
+  Look look(mx_request_t& request, mx_status_t& status) {
+    std::uint32_t done = 0;
+    for (std::uint32_t polls = 0; polls < kPollsPerLook; polls++) {
+      error_ = mx_test(endpoint_, &request, &status, &done);
+      if (done) return Look::done;
+      if (error_ != MX_SUCCESS) return Look::error;
+    }
+    return Look::not_yet;
+  }
+
   explicit MxPort(mx_endpoint_t endpoint) : endpoint_(endpoint) {}
   Result<mx_status_t> poll(mx_request_t request);
   Result<mx_status_t> sleep(mx_request_t request);
@@ -80,6 +85,7 @@ class MxPort {
   std::uint64_t nic_ = 0;
   std::uint32_t endpoint_id_ = 0;
   bool blocking_ = true;
+  mx_return_t error_ = MX_SUCCESS;  // of the last look
   std::uint32_t timeout_ms_ = 0;
 };
 

@@ -2,7 +2,10 @@
 // A small seeded generator (xorshift64*): the same seed gives the same numbers on every machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 namespace omx {
 
@@ -31,5 +34,14 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+// The bytes that belong to a seed: what a receiver compares with.
+inline void random_fill(std::span<std::byte> data, std::uint64_t seed) {
+  Random random(seed);
+  for (std::size_t i = 0; i < data.size(); i += sizeof(std::uint64_t)) {
+    const std::uint64_t value = random.next();
+    std::memcpy(data.data() + i, &value, data.size() - i < sizeof value ? data.size() - i : sizeof value);
+  }
+}
 
 }  // namespace omx

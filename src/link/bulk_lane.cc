@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <new>
 
-#include "base/fork_fds.h"
 #include "link/packet_filter.h"
 #include "wire/packets.h"
 
@@ -32,13 +31,10 @@ int receive_buffer(int fd) {
 
 }  // namespace
 
-BulkLane::~BulkLane() {
-  if (fd_ >= 0) fork_fds_close(fd_);
-}
-
 bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
-  const int fd = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return false;
+  OwnFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.open()) return false;
+  const int fd = socket.get();
   const int one = 1;
   ::setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one);
   sockaddr_ll address{};
@@ -51,23 +47,18 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
   rule.lane = Lane::bulk;
   if (receive_buffer(fd) < kLeast || packet_filter_attach(fd, packet_filter_build(rule)) != 0 ||
       ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
-    ::close(fd);
     return false;
   }
-  fd_ = fd;
-  fork_fds_add(fd_);
+  fd_ = std::move(socket);
   fit(mtu);
-  if (!memory_) {
-    fork_fds_close(fd_);
-    fd_ = -1;
-  }
-  return fd_ >= 0;
+  if (!memory_) fd_.reset();
+  return fd_.open();
 }
 
 void BulkLane::fit(std::uint32_t mtu) {
   // One byte more than a frame, so that a cut one is noticed; cache lines of their own.
   const std::size_t slot = (mtu + wire::kEthernetHeader + 1 + 63) & ~std::size_t{63};
-  if (fd_ < 0 || slot <= slot_) return;
+  if (!fd_.open() || slot <= slot_) return;
   std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[slot * kBatch]);
   if (!batch_) batch_.reset(new (std::nothrow) Batch);
   if (!memory || !batch_) return;
@@ -84,14 +75,14 @@ void BulkLane::fit(std::uint32_t mtu) {
 void BulkLane::clear_error() const {
   int pending = 0;
   socklen_t length = sizeof pending;
-  if (fd_ >= 0) ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &pending, &length);
+  if (fd_.open()) ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &pending, &length);
 }
 
 std::size_t BulkLane::receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters) {
   std::size_t frames = 0;
   while (frames < budget) {
     // Not recvmmsg(), which is a cancellation point (see tx_batch.cc).
-    const long got = ::syscall(SYS_recvmmsg, fd_, batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
+    const long got = ::syscall(SYS_recvmmsg, fd_.get(), batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
     if (got <= 0) break;
     for (long i = 0; i < got; i++) {
       const msghdr& message = batch_->messages[i].msg_hdr;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/own_fd.h"
 #include "link/link.h"
 
 namespace omx::link {
@@ -20,13 +21,12 @@ class BulkLane {
   BulkLane() = default;
   BulkLane(const BulkLane&) = delete;
   BulkLane& operator=(const BulkLane&) = delete;
-  ~BulkLane();
 
   // False when the socket cannot be had or its receive buffer would be too small (no CAP_NET_ADMIN and a low
   // net.core.rmem_max): the ring then goes on taking all frames.
   bool open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu);
-  bool is_open() const { return fd_ >= 0; }
-  int descriptor() const { return fd_; }
+  bool is_open() const { return fd_.open(); }
+  int descriptor() const { return fd_.get(); }
   // Frames may be this large from now on.
   void fit(std::uint32_t mtu);
   void clear_error() const;
@@ -40,7 +40,7 @@ class BulkLane {
     iovec places[kBatch];
   };
 
-  int fd_ = -1;
+  OwnFd fd_;
   std::size_t slot_ = 0;
   std::unique_ptr<std::byte[]> memory_;  // reused for every batch, so it stays in the cache
   std::unique_ptr<Batch> batch_;

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/fork_fds.h"
 #include "base/log.h"
+#include "base/own_fd.h"
 #include "link/bulk_lane.h"
 #include "link/interface_state.h"
 #include "link/interfaces.h"
@@ -34,23 +34,9 @@ constexpr int kFailure = 2;       // MX_FAILURE
 // Frames in flight between us and the NIC; a frame of 64 KiB is charged as about 70 KiB.
 constexpr int kSocketBuffer = 8 << 20;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) { fork_fds_add(fd_); }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) fork_fds_close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 class PacketLink final : public Link {
  public:
-  PacketLink(Descriptor fd, const PacketLinkOptions& options, const InterfaceState& state)
+  PacketLink(OwnFd fd, const PacketLinkOptions& options, const InterfaceState& state)
       : options_(options), state_(state), fd_(std::move(fd)), batch_(options.batch, counters_) {}
 
   int map_ring() {
@@ -88,7 +74,7 @@ class PacketLink final : public Link {
   PacketLinkOptions options_;
   InterfaceState state_;
   LinkCounters counters_;
-  Descriptor fd_;
+  OwnFd fd_;
   PacketRing ring_;
   TxBatch batch_;
   BulkLane bulk_;
@@ -215,7 +201,7 @@ int socket_bind(int fd, std::uint32_t index) {
 Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options) {
   const std::string& name = options.interface;
   // Protocol 0: nothing arrives before filter and ring are in place and the socket is bound.
-  Descriptor fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  OwnFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0) return tl::unexpected(socket_failure(name, errno));
 
   InterfaceState state;

@@ -23,10 +23,20 @@ int completion_code(Call& call, const Completion& completion) {
   return mx_status_of_code(answer) < 0 ? code : answer;
 }
 
-inline Address completion_source(Call& call, const Completion& completion) {
-  Address source;  // a receive that was cancelled has none
-  if (completion.partner) source = call.endpoint().address_of(completion.partner, completion.session);
-  return source;
+// The sender's address of a Completion or Arrival. A receive that was cancelled has none.
+template <class Found>
+Address source_of(Call& call, const Found& found) {
+  return found.partner ? call.endpoint().address_of(found.partner, found.session) : Address{};
+}
+
+// Waits as `wait(endpoint)` does, and takes the sender's address of what was found before another thread,
+// which may close the endpoint as soon as the wait has ended, can do so. Whether something was found.
+template <class Found, class Wait>
+bool wait_pinned(Call& call, const Found& found, Address& source, Wait&& wait) {
+  const runtime::Endpoint::Pin pin(call.endpoint());
+  if (wait(call.endpoint()) != runtime::WaitOutcome::done) return false;
+  source = source_of(call, found);
+  return true;
 }
 
 template <class Api>
@@ -73,7 +83,7 @@ typename Api::Return test(const char* function, typename Api::Endpoint ep, typen
     Completion completion;
     if (!call.endpoint().test(r, completion)) return OMX_SUCCESS;
     *request = nullptr;
-    completion_report<Api>(call, completion, completion_source(call, completion), status);
+    completion_report<Api>(call, completion, source_of(call, completion), status);
     *result = 1;
     return OMX_SUCCESS;
   });
@@ -87,13 +97,10 @@ typename Api::Return wait(const char* function, typename Api::Endpoint ep, typen
     *result = 0;
     Completion completion;
     Address source;
-    {
-      // Another thread may close the endpoint when this wait has ended.
-      const runtime::Endpoint::Pin pin(call.endpoint());
-      if (call.endpoint().wait(r, Api::timeout_ms(timeout), completion) != runtime::WaitOutcome::done)
-        return OMX_SUCCESS;
-      source = completion_source(call, completion);
-    }
+    const bool done = wait_pinned(call, completion, source, [&](runtime::Endpoint& e) {
+      return e.wait(r, Api::timeout_ms(timeout), completion);
+    });
+    if (!done) return OMX_SUCCESS;
     *request = nullptr;
     completion_report<Api>(call, completion, source, status);
     *result = 1;
@@ -107,7 +114,7 @@ typename Api::Return test_any(const char* function, typename Api::Endpoint ep, s
   return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
     Completion completion;
     if (!call.endpoint().test_any(info, mask, completion)) return OMX_SUCCESS;
-    completion_report<Api>(call, completion, completion_source(call, completion), status);
+    completion_report<Api>(call, completion, source_of(call, completion), status);
     *result = 1;
     return OMX_SUCCESS;
   });
@@ -120,13 +127,10 @@ typename Api::Return wait_any(const char* function, typename Api::Endpoint ep, s
   return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
     Completion completion;
     Address source;
-    {
-      const runtime::Endpoint::Pin pin(call.endpoint());
-      if (call.endpoint().wait_any(info, mask, Api::timeout_ms(timeout), completion) !=
-          runtime::WaitOutcome::done)
-        return OMX_SUCCESS;
-      source = completion_source(call, completion);
-    }
+    const bool done = wait_pinned(call, completion, source, [&](runtime::Endpoint& e) {
+      return e.wait_any(info, mask, Api::timeout_ms(timeout), completion);
+    });
+    if (!done) return OMX_SUCCESS;
     completion_report<Api>(call, completion, source, status);
     *result = 1;
     return OMX_SUCCESS;
@@ -189,7 +193,7 @@ typename Api::Return iprobe(const char* function, typename Api::Endpoint ep, std
   return probe<Api>(function, ep, info, mask, status, result,
                     [=](Call& call, protocol::Arrival& arrival, Address& source) {
                       if (!call.endpoint().probe(info, mask, arrival)) return false;
-                      source = call.endpoint().address_of(arrival.partner, arrival.session);
+                      source = source_of(call, arrival);
                       return true;
                     });
 }
@@ -198,15 +202,12 @@ template <class Api>
 typename Api::Return wait_probe(const char* function, typename Api::Endpoint ep, std::uint32_t timeout,
                                 std::uint64_t info, std::uint64_t mask, typename Api::Status* status,
                                 std::uint32_t* result) {
-  return probe<Api>(
-      function, ep, info, mask, status, result, [=](Call& call, protocol::Arrival& arrival, Address& source) {
-        runtime::Endpoint& e = call.endpoint();
-        const runtime::Endpoint::Pin pin(e);
-        if (e.wait_probe(info, mask, Api::timeout_ms(timeout), arrival) != runtime::WaitOutcome::done)
-          return false;
-        source = e.address_of(arrival.partner, arrival.session);
-        return true;
-      });
+  return probe<Api>(function, ep, info, mask, status, result,
+                    [=](Call& call, protocol::Arrival& arrival, Address& source) {
+                      return wait_pinned(call, arrival, source, [&](runtime::Endpoint& e) {
+                        return e.wait_probe(info, mask, Api::timeout_ms(timeout), arrival);
+                      });
+                    });
 }
 
 template <class Api>

@@ -15,11 +15,8 @@ constexpr TimeNs kSackGuard = 1 * kMillisecond;
 
 void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.next_acked);
-  if (acked > p.outstanding() && acked < kSeqSpace / 2 && s.now >= p.ping_due) {
-    // More than we sent: we do not count alike any more. Its answer tells.
-    connect_ping(s, p);
-    p.ping_due = s.now + s.config.keepalive_delay;
-  }
+  // More than we sent: we do not count alike any more. Its answer tells.
+  if (acked > p.outstanding() && acked < kSeqSpace / 2) connect_ask(s, p);
   if (acked == 0 || acked > p.outstanding()) return;
   p.next_acked = ack;
   p.acked_since_asked += acked;

@@ -258,6 +258,12 @@ void connect_ping(State& s, Partner& p) {
   s.count(Counter::send_connect_request)++;
 }
 
+void connect_ask(State& s, Partner& p) {
+  if (s.now < p.ping_due) return;
+  connect_ping(s, p);
+  p.ping_due = s.now + s.config.keepalive_delay;
+}
+
 void connect_received(State& s, const wire::Head& head, wire::Frame frame) {
   wire::Connect packet;
   if (const auto drop = wire::decode_connect(frame, packet); drop != wire::Drop::none)

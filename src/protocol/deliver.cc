@@ -36,11 +36,8 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
               std::size_t keep) {
   const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
   Matched result;
-  result.receive = s.posted.take(m.match_info, &p, message_class);
-  if (result.receive) {
-    s.observe(p, m.match_info, result.receive);
-    return result;
-  }
+  result.receive = arrival_take(s, p, m.match_info, message_class);
+  if (result.receive) return result;
   if (!room_for(s, p, keep)) {
     result.refused = true;
     return result;
@@ -51,8 +48,7 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
     result.consumed = true;
     return result;
   }
-  result.receive = s.posted.take(m.match_info, &p, message_class);  // the handler may have posted it
-  if (result.receive) s.observe(p, m.match_info, result.receive);
+  result.receive = arrival_take(s, p, m.match_info, message_class);  // the handler may have posted it
   return result;
 }
 
@@ -78,7 +74,6 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
     u->data = m.ext.data;
   }
   p.unexpected_bytes += bytes_of(*u);
-  s.count(Counter::unexpected)++;
   return u;
 }
 
@@ -88,6 +83,20 @@ void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_l
 }
 
 }  // namespace
+
+Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class) {
+  Request* receive = s.posted.take(match_info, &from, message_class);
+  if (receive && s.config.observer) [[unlikely]]
+    s.config.observer->on_arrival(from, match_info, receive);
+  return receive;
+}
+
+void arrival_keep(State& s, Unexpected& u) {
+  s.count(Counter::unexpected)++;
+  s.unexpected.add(u);
+  if (s.config.observer) [[unlikely]]
+    s.config.observer->on_arrival(*u.partner, u.match_info, nullptr);
+}
 
 void unexpected_free(State& s, Unexpected& u) {
   if (!u.self_send) u.partner->unexpected_bytes -= bytes_of(u);
@@ -111,8 +120,7 @@ Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const st
   if (!u) return Delivery::refused;
   if (length > 0) __builtin_memcpy(u->buffer, data, length);
   u->complete = true;
-  s.unexpected.add(*u);
-  s.observe(p, packet.match_info, nullptr);
+  arrival_keep(s, *u);
   return Delivery::complete;
 }
 
@@ -139,8 +147,7 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
   } else if (!m.consumed) {
     partial.unexpected = unexpected_create(s, p, packet, packet.length, true);
     if (!partial.unexpected) return false;
-    s.unexpected.add(*partial.unexpected);
-    s.observe(p, packet.match_info, nullptr);
+    arrival_keep(s, *partial.unexpected);
   }
   partial.active = true;
   partial.last = s.now;
@@ -226,8 +233,7 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
   u->region = packet.rdma_id;
   u->region_generation = packet.rdma_seqnum;
   u->region_offset = packet.rdma_offset;
-  s.unexpected.add(*u);
-  s.observe(p, packet.match_info, nullptr);
+  arrival_keep(s, *u);
   return Delivery::complete;
 }
 

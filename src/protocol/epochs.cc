@@ -39,8 +39,7 @@ void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
 
 bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet, bool trusted) {
   const wire::ConnectExt& theirs = packet.ext;
-  const bool known = p.true_session != wire::kUnknownSession || p.back_session != wire::kUnknownSession;
-  if (known && p.true_session != session && p.back_session != session) {
+  if (p.known_otherwise(session)) {
     partner_cleanup(s, p, Cleanup::restarted);
     partner_renumber(p);
   }
@@ -73,9 +72,7 @@ bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connec
 }
 
 void epochs_doubt(State& s, Partner& p) {
-  if (!p.extended || !p.connected() || s.now < p.ping_due) return;
-  connect_ping(s, p);
-  p.ping_due = s.now + s.config.keepalive_delay;
+  if (p.extended && p.connected()) connect_ask(s, p);
 }
 
 }  // namespace omx::protocol

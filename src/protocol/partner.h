@@ -110,6 +110,11 @@ struct Partner {
   ListHook region_wait;  // state.region_waiters
 
   bool connected() const { return true_session != wire::kUnknownSession; }
+  // As an instance that is not in this session.
+  bool known_otherwise(std::uint32_t session) const {
+    const bool known = connected() || back_session != wire::kUnknownSession;
+    return known && true_session != session && back_session != session;
+  }
   // Session for PULL, NOTIFY and TRUC: the reference knows it only after a connect-back (protocol.md 3.3,
   // first trap); the true session names the same endpoint instance.
   std::uint32_t reply_session() const {

@@ -39,10 +39,8 @@ bool went_back(const Partner& p, Seqnum start) {
 
 // Perhaps from an instance of the peer that we do not know, or that forgot us.
 void reference_request(State& s, Partner& p, const wire::Connect& packet) {
-  const bool known = p.true_session != wire::kUnknownSession || p.back_session != wire::kUnknownSession;
-  const bool same = p.true_session == packet.src_session || p.back_session == packet.src_session;
-  const bool reset = same && p.connected() && out_of_step(p, packet.target_recv_seqnum_start);
-  if ((known && !same) || reset) {
+  const bool reset = p.connected() && out_of_step(p, packet.target_recv_seqnum_start);
+  if (p.known_otherwise(packet.src_session) || reset) {
     partner_cleanup(s, p, Cleanup::restarted);
     // It may hold already a number that we announced before the last ones arrived. It does not look again,
     // so another session count only if the numbers differ anyway.

@@ -24,10 +24,8 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
 void self_send(State& s, Request& r) {
   r.session = s.config.session;
   r.phase = Phase::self_waiting;
-  if (Request* receive = s.posted.take(r.match_info, s.myself, r.message_class)) {
-    s.observe(*s.myself, r.match_info, receive);
+  if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class))
     return transfer(s, r, *receive, nullptr);
-  }
   if (s.handler) {
     const auto pieces = r.segments.span();
     const std::byte* data = pieces.size() == 1 ? pieces[0].base : nullptr;
@@ -38,10 +36,8 @@ void self_send(State& s, Request& r) {
       r.xfer_length = synchronous_data ? 0 : r.msg_length;
       return request_finish(s, r, synchronous_data ? Status::truncated : Status::success);
     }
-    if (Request* receive = s.posted.take(r.match_info, s.myself, r.message_class)) {
-      s.observe(*s.myself, r.match_info, receive);
+    if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class))
       return transfer(s, r, *receive, nullptr);
-    }
   }
   Unexpected* u = s.unexpected_slab.create();
   if (!u) return request_finish(s, r, Status::no_resources);
@@ -59,9 +55,7 @@ void self_send(State& s, Request& r) {
   if (r.msg_length > 0 && r.msg_length <= s.config.rndv_threshold) u->buffer = s.buffers.get(r.msg_length);
   if (u->buffer) r.segments.read(0, u->buffer, r.msg_length);
   r.buffered = u->buffer != nullptr || r.msg_length == 0;
-  s.count(Counter::unexpected)++;
-  s.unexpected.add(*u);
-  s.observe(*s.myself, r.match_info, nullptr);
+  arrival_keep(s, *u);
 }
 
 void self_match(State& s, Request& receive, Unexpected& u) {

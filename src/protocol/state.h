@@ -118,10 +118,6 @@ struct State {
   TimerHeap timers;
   List<Partner, &Partner::ack_now> ack_now;
 
-  void observe(const Partner& from, std::uint64_t match_info, const Request* receive) const {
-    if (config.observer) [[unlikely]]
-      config.observer->on_arrival(from, match_info, receive);
-  }
   std::uint64_t& count(Counter id) { return counters[id]; }
   // What Config::buffer_bytes bounds.
   std::size_t buffers_held() const {
@@ -203,6 +199,8 @@ void connect_received(State& s, const wire::Head& head, wire::Frame frame);
 void connect_transmit(State& s, Request& r);
 // An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
+// The same, though not more often than keep-alives.
+void connect_ask(State& s, Partner& p);
 
 // --- reference.cc: numbers with peers that have no epochs --------------------------------------------------
 // Its request.
@@ -276,6 +274,10 @@ void early_drop(State& s, Partner& p);
 // --- deliver.cc: matching and data of one message
 // ------------------------------------------------------------
 enum class Delivery { complete, incomplete, refused };
+// The receive for a new message, or nullptr; and keeping the message if there is none. All pass through these
+// two, so that the observer sees them.
+Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class);
+void arrival_keep(State& s, Unexpected& u);
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data);
 Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data);

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "base/fork_fds.h"
 #include "runtime/claim_search.h"
 #include "runtime/text_file.h"
 
@@ -35,10 +34,8 @@ socklen_t address_fill(sockaddr_un& address, const std::string& name) {
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
 }
 
-int socket_open() {
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  fork_fds_add(fd);
-  return fd;
+OwnFd socket_open() {
+  return OwnFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 // Not held() when somebody else has the name.
@@ -85,21 +82,9 @@ std::string command_of(pid_t pid) {
 
 }  // namespace
 
-Claim& Claim::operator=(Claim&& other) noexcept {
-  if (this == &other) return *this;
-  if (fd_ >= 0) fork_fds_close(fd_);
-  fd_ = other.fd_;
-  other.fd_ = -1;
-  return *this;
-}
-
-Claim::~Claim() {
-  if (fd_ >= 0) fork_fds_close(fd_);
-}
-
 void Claim::drain() const {
   for (int i = 0; i <= kBacklog; i++) {
-    const int connection = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+    const int connection = ::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) return;
     ::close(connection);
   }

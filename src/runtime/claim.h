@@ -11,6 +11,7 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "base/own_fd.h"
 
 namespace omx::runtime {
 
@@ -18,19 +19,14 @@ namespace omx::runtime {
 class Claim {
  public:
   Claim() = default;
-  explicit Claim(int fd) : fd_(fd) {}
-  Claim(Claim&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Claim& operator=(Claim&& other) noexcept;
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
-  ~Claim();
-  bool held() const { return fd_ >= 0; }
-  int descriptor() const { return fd_; }
+  explicit Claim(OwnFd fd) : fd_(std::move(fd)) {}
+  bool held() const { return fd_.open(); }
+  int descriptor() const { return fd_.get(); }
   // Takes the connections that claim_holder() left behind out of the queue. Now and then, by the holder.
   void drain() const;
 
  private:
-  int fd_ = -1;
+  OwnFd fd_;
 };
 
 struct ClaimHolder {

@@ -11,7 +11,6 @@
 #include <new>
 #include <type_traits>
 
-#include "base/fork_fds.h"
 #include "runtime/claim_search.h"
 
 namespace omx::runtime {
@@ -47,10 +46,10 @@ Failure not_readable(std::uint32_t endpoint, const ClaimHolder& holder, int erro
 std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, std::uint32_t endpoint) {
   auto segment = std::make_unique<CounterSegment>();
   void* memory = MAP_FAILED;
-  segment->fd_ = ::memfd_create(segment_name(ifindex, endpoint).c_str(), MFD_CLOEXEC);
-  fork_fds_add(segment->fd_);
-  if (segment->fd_ >= 0 && ::ftruncate(segment->fd_, sizeof(SharedCounters)) == 0) {
-    memory = ::mmap(nullptr, sizeof(SharedCounters), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd_, 0);
+  segment->fd_ = OwnFd(::memfd_create(segment_name(ifindex, endpoint).c_str(), MFD_CLOEXEC));
+  const int fd = segment->fd_.get();
+  if (fd >= 0 && ::ftruncate(fd, sizeof(SharedCounters)) == 0) {
+    memory = ::mmap(nullptr, sizeof(SharedCounters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
   if (memory == MAP_FAILED) {
     memory =
@@ -65,7 +64,6 @@ std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, st
 
 CounterSegment::~CounterSegment() {
   if (shared_) ::munmap(shared_, sizeof(SharedCounters));
-  if (fd_ >= 0) fork_fds_close(fd_);
 }
 
 Result<SharedCounters> counters_read(std::uint32_t ifindex, std::uint32_t endpoint) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/expected.h"
+#include "base/own_fd.h"
 #include "link/link.h"
 #include "protocol/counters.h"
 #include "runtime/claim.h"
@@ -36,7 +37,7 @@ class CounterSegment {
 
  private:
   SharedCounters* shared_ = nullptr;
-  int fd_ = -1;
+  OwnFd fd_;
 };
 
 // Reads another process's counters. Failures: not open, not permitted (other user), other version.

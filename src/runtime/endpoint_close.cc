@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/fork_fds.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -21,10 +20,9 @@ constexpr int kMxNoResources = 15;
 Result<void> Endpoint::Impl::claim_take(Claim claim) {
   claim_ = std::move(claim);
   segment = CounterSegment::create(board_.interface.index, id_);
-  event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  fork_fds_add(event_);
+  event_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!segment) return fail(kMxNoResources, "no memory for the counters of an endpoint");
-  if (event_ < 0)
+  if (!event_.open())
     return fail(kMxNoResources, fmt::format("no eventfd for an endpoint: {}", std::strerror(errno)));
   return {};
 }
@@ -49,7 +47,6 @@ Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
 
 Endpoint::Impl::~Impl() {
   engine.reset();  // before what it sends through and counts in
-  if (event_ >= 0) fork_fds_close(event_);
 }
 
 void Endpoint::Impl::close_begin() {

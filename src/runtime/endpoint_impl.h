@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/list.h"
+#include "base/own_fd.h"
 #include "runtime/board_responder.h"
 #include "runtime/clock.h"
 #include "runtime/counters_shared.h"
@@ -71,7 +72,9 @@ class Endpoint::Impl final : public link::FrameHandler {
   void disable();
   void reenable();
   void handler_set(const UnexpectedHandler& handler);
-  // Whether this thread runs the handler. Without the lock.
+  // Whether some thread runs the handler (it does not hold the lock); whether this one does. Without the
+  // lock.
+  bool in_handler() const { return handler_thread_.load(std::memory_order_relaxed) != 0; }
   bool in_own_handler() const {
     return handler_thread_.load(std::memory_order_relaxed) == EndpointLock::current_thread();
   }
@@ -111,7 +114,6 @@ class Endpoint::Impl final : public link::FrameHandler {
   std::unique_ptr<CounterSegment> segment;
   std::unique_ptr<link::Link> link;
   std::unique_ptr<protocol::Endpoint> engine;
-  bool in_handler = false;  // some thread runs the unexpected handler, lock released
   unsigned sends_since_turn = 0;
 
  private:
@@ -139,7 +141,7 @@ class Endpoint::Impl final : public link::FrameHandler {
   std::optional<BoardResponder> responder_;
 
   UnexpectedHandler handler_;
-  std::atomic<std::uintptr_t> handler_thread_{0};  // written with the lock held
+  std::atomic<std::uintptr_t> handler_thread_{0};  // who runs it; written with the lock held
   std::atomic<std::uint32_t> handler_ends_{0};     // how often it returned: a futex for those who wait
   unsigned handler_waiters_ = 0;
   bool disabled_ = false;
@@ -158,7 +160,7 @@ class Endpoint::Impl final : public link::FrameHandler {
   // Waiting. The first in the list leads next when the leader leaves.
   List<Waiter, &Waiter::hook> waiters_;
   Waiter* leader_ = nullptr;
-  int event_ = -1;         // eventfd that ends the leader's sleep
+  OwnFd event_;            // eventfd that ends the leader's sleep
   bool sleeping_ = false;  // the leader, in poll()
   bool kicked_ = false;    // event_ was written since it fell asleep
   TimeNs sleep_until_ = 0;

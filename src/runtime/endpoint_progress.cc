@@ -21,7 +21,7 @@ constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 }  // namespace
 
 bool Endpoint::Impl::turn() {
-  if (disabled_ || in_handler) return false;
+  if (disabled_ || in_handler()) return false;
   sends_since_turn = 0;
   if (!deferred_.empty()) [[unlikely]]
     deferred_process();
@@ -96,13 +96,11 @@ protocol::HandlerAction Endpoint::Impl::handler_entry(void* context, const proto
   const UnexpectedHandler handler = self->handler_;
   if (!handler.call) return protocol::HandlerAction::proceed;
   self->handler_thread_.store(EndpointLock::current_thread(), std::memory_order_relaxed);
-  self->in_handler = true;
   self->wake_others();  // of what this turn has done so far
   const unsigned depth = self->lock.release();
   const protocol::HandlerAction action = handler.call(handler, arrival);
   self->lock.retake(depth);
   if (nested) return action;
-  self->in_handler = false;
   self->handler_thread_.store(0, std::memory_order_relaxed);
   self->handler_ends_.fetch_add(1, std::memory_order_relaxed);
   if (self->handler_waiters_ > 0) futex_wake(self->handler_ends_, INT_MAX);
@@ -111,7 +109,7 @@ protocol::HandlerAction Endpoint::Impl::handler_entry(void* context, const proto
 }
 
 void Endpoint::Impl::handler_wait() {
-  while (in_handler && !in_own_handler()) {
+  while (in_handler() && !in_own_handler()) {
     const std::uint32_t ends = handler_ends_.load(std::memory_order_relaxed);
     handler_waiters_++;
     const unsigned depth = lock.release();
@@ -136,7 +134,7 @@ void Endpoint::Impl::check() {
 }
 
 void Endpoint::Impl::check_link() {
-  if (in_handler) return;  // the message it looks at may lie in the link's ring
+  if (in_handler()) return;  // the message it looks at may lie in the link's ring
   const std::uint32_t mtu_before = link->mtu();
   const bool up = link->refresh();
   const std::string& name = board_.interface.name;

@@ -114,12 +114,12 @@ void Endpoint::Impl::kick() {
   kicked_ = true;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written =
-      ::write(event_, &one, sizeof one);  // cannot fail: the counter is far from full
+      ::write(event_.get(), &one, sizeof one);  // cannot fail: the counter is far from full
 }
 
 void Endpoint::Impl::wake_concerned(const Waiter* self) {
   // The leader fell asleep until a deadline that may not be the first any more.
-  if (sleeping_ && !disabled_ && !in_handler && engine->next_deadline() < sleep_until_) kick();
+  if (sleeping_ && !disabled_ && !in_handler() && engine->next_deadline() < sleep_until_) kick();
   const std::uint64_t events =
       engine->completion_count() + segment->counters().engine[protocol::Counter::unexpected];
   if (events == events_seen_) return;
@@ -142,7 +142,7 @@ void Endpoint::Impl::wake_all() {
 // Sleeps as the leader, lock released. False when a signal ended it.
 bool Endpoint::Impl::sleep(TimeNs deadline) {
   // While another thread runs the handler nothing can move either; its end wakes us.
-  const bool stopped = disabled_ || in_handler;
+  const bool stopped = disabled_ || in_handler();
   const bool polls_link = !stopped && now >= link_quiet_until_;
   TimeNs until = deadline;
   if (!stopped) until = std::min(until, engine->next_deadline());
@@ -154,7 +154,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   kicked_ = false;
   sleep_until_ = until;
   pollfd waits[3] = {
-      {event_, POLLIN, 0}, {link->descriptor(), POLLIN, 0}, {link->bulk_descriptor(), POLLIN, 0}};
+      {event_.get(), POLLIN, 0}, {link->descriptor(), POLLIN, 0}, {link->bulk_descriptor(), POLLIN, 0}};
   const timespec limit = timespec_of(until - now);
   lock.unlock();
   const int result =
@@ -167,7 +167,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
 
   if (result > 0 && (waits[0].revents & POLLIN)) {
     std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t size = ::read(event_, &count, sizeof count);
+    [[maybe_unused]] const ssize_t size = ::read(event_.get(), &count, sizeof count);
   }
   if (result > 0 && ((waits[1].revents | waits[2].revents) & (POLLERR | POLLHUP | POLLNVAL))) {
     // The interface went down or away. Its state is read, and its descriptor left alone for a while.
@@ -189,7 +189,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (now >= deadline) return WaitOutcome::timed_out;
 
     const bool may_spin = spinner.allowed();
-    if (settings_.spin_forever || (may_spin && !disabled_ && !in_handler && now < spin_until)) {
+    if (settings_.spin_forever || (may_spin && !disabled_ && !in_handler() && now < spin_until)) {
       lock.unlock();
       cpu_relax();
       if (!may_spin) ::sched_yield();

@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "base/fork_fds.h"
+#include "base/own_fd.h"
 
 namespace omx::runtime {
 
@@ -17,7 +17,7 @@ void fork_guard_install() {
     // On failure (no memory) a child is not recognised, which is what happens without this guard.
     (void)::pthread_atfork(nullptr, nullptr, [] {
       g_forks.fetch_add(1, std::memory_order_relaxed);
-      fork_fds_drop();
+      own_fds_drop();
     });
   });
 }

@@ -57,7 +57,7 @@ void SimHost::on_event(std::uint64_t) {
 
 void SimHost::frame_arrived(std::uint32_t frame) {
   SimFrame& f = world_.frames()[frame];
-  if (!engine_ || f.bytes.size() > options_.config.mtu + std::size_t{14}) {
+  if (!engine_ || f.bytes.size() > options_.config.mtu + std::size_t{wire::kEthernetHeader}) {
     world_.frames().destroy(frame);
     return;
   }

@@ -4,10 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
+#include "protocol/observer.h"
 #include "protocol/state.h"
+#include "simulation/matching_model.h"
 #include "simulation/mixed_network.h"
+#include "simulation/world.h"
 
 namespace omx::simulation {
 
@@ -39,10 +46,10 @@ struct Operation {
   std::uint64_t info = 0, mask = 0;
   bool bad_key = false;
   bool ended = false;
-  bool delivered = false;                // send
-  bool truncated = false;                // send: its receive was too small
-  std::uint64_t expected = 0;            // receive: id of the message that the model gave it
-  std::optional<std::uint32_t> waiting;  // receive: still in the model
+  bool delivered = false;      // send
+  bool truncated = false;      // send: its receive was too small
+  std::uint64_t expected = 0;  // receive: id of the message that the model gave it
+  bool waiting = false;        // receive: still in the model
 };
 
 class Mixed;
@@ -150,14 +157,6 @@ void Mixed::split(Operation& operation, std::size_t length) {
   operation.segments.push_back({operation.data.data() + at, static_cast<std::uint32_t>(length - at)});
 }
 
-void fill(Bytes& data, std::uint64_t id) {
-  Random random(id);
-  for (std::size_t i = 0; i < data.size(); i += 8) {
-    const std::uint64_t value = random.next();
-    std::memcpy(data.data() + i, &value, std::min<std::size_t>(8, data.size() - i));
-  }
-}
-
 void Mixed::connect(std::uint32_t host, std::uint32_t to, bool bad_key) {
   auto& c = *operations_.emplace_back(std::make_unique<Operation>());
   c.kind = RequestKind::connect;
@@ -179,7 +178,7 @@ void Mixed::send(std::uint32_t host, std::uint32_t to) {
   m.host = host;
   m.to = to;
   m.data.resize(choose_length());
-  fill(m.data, m.id);
+  random_fill(m.data, m.id);
   split(m, m.data.size());
   m.info = m.id << kIdShift | random_.below(4);
   protocol::SendOp op;
@@ -222,7 +221,7 @@ void Mixed::receive(std::uint32_t host, bool anything) {
   if (taken) {
     r.expected = *taken;
   } else {
-    r.waiting = 0;
+    r.waiting = true;
   }
   const auto request = engine(host).receive(clock(host), op);
   if (!request) return fail("a receive was refused");
@@ -244,7 +243,7 @@ void Mixed::arrived(std::uint32_t host, const protocol::Partner& from, std::uint
   if (!receive) return;
   Operation& r = *operations_[got - 1];
   r.expected = message;
-  r.waiting.reset();
+  r.waiting = false;
   model.posted.erase(posted);
 }
 
@@ -306,12 +305,12 @@ void Mixed::cancel() {
   const bool complete = random_.chance(0.5);
   const Request* request = o.request;
   const auto cancelled = engine(o.host).cancel(o.request, complete);
-  if (!cancelled || *cancelled != o.waiting.has_value())
+  if (!cancelled || *cancelled != o.waiting)
     return fail(fmt::format("cancel of receive {} says {}", o.id, cancelled ? int{*cancelled} : -1));
   if (!*cancelled) return;
   models_[o.host]->matching.cancel(o.id);
   models_[o.host]->posted.erase(request);
-  o.waiting.reset();
+  o.waiting = false;
   if (!complete) o.ended = true;
 }
 
@@ -357,7 +356,6 @@ void Mixed::connect_all() {
 void Mixed::settle() {
   for (std::uint32_t i = 0; i < world_.host_count(); i++) {
     world_.host(i).resume();
-    models_[i]->partners[i] = nullptr;
   }
   const auto all_ended = [this] {
     if (!failure_.empty()) return true;

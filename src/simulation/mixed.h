@@ -8,15 +8,9 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <deque>
-#include <memory>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
-#include "protocol/observer.h"
-#include "simulation/matching_model.h"
-#include "simulation/world.h"
+#include "simulation/events.h"
 
 namespace omx::simulation {
 

@@ -3,49 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "base/bytes.h"
 #include "wire/codec.h"
 
 namespace omx::simulation {
 
 namespace {
-
-const char* type_name(wire::PacketType type) {
-  switch (type) {
-    case wire::PacketType::raw:
-      return "RAW";
-    case wire::PacketType::host_query:
-      return "HOST_QUERY";
-    case wire::PacketType::host_reply:
-      return "HOST_REPLY";
-    case wire::PacketType::truc:
-      return "TRUC";
-    case wire::PacketType::connect:
-      return "CONNECT";
-    case wire::PacketType::tiny:
-      return "TINY";
-    case wire::PacketType::small:
-      return "SMALL";
-    case wire::PacketType::medium:
-      return "MEDIUM";
-    case wire::PacketType::rndv:
-      return "RNDV";
-    case wire::PacketType::pull:
-      return "PULL";
-    case wire::PacketType::pull_reply:
-      return "PULL_REPLY";
-    case wire::PacketType::notify:
-      return "NOTIFY";
-    case wire::PacketType::nack_lib:
-      return "NACK_LIB";
-    case wire::PacketType::nack_mcp:
-      return "NACK_MCP";
-    case wire::PacketType::probe:
-      return "PROBE";
-    default:
-      return "?";
-  }
-}
 
 // The number with its session count in front: "1:37".
 std::string number(std::uint16_t seqnum) {
@@ -120,7 +82,7 @@ std::string details(const SimFrame& frame) {
 std::string frame_text(const SimFrame& frame) {
   const NicId to = frame.destination();
   return fmt::format("#{} {}->{} {} {} ({} bytes)", frame.number, frame.from, (to & 0xFFFF) - 1,
-                     type_name(frame.type()), details(frame), frame.bytes.size());
+                     wire::packet_type_name(frame.type()), details(frame), frame.bytes.size());
 }
 
 void Trace::frame(TimeNs now, const char* what, const SimFrame& frame) {

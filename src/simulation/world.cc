@@ -77,7 +77,8 @@ void World::on_event(std::uint64_t argument) {
 void World::forward(std::uint32_t index) {
   SimFrame& frame = frames_[index];
   const NicId to = frame.destination() - nic_of(0);
-  const bool fits = options_.path_mtu == 0 || frame.bytes.size() <= options_.path_mtu + std::size_t{14};
+  const bool fits =
+      options_.path_mtu == 0 || frame.bytes.size() <= options_.path_mtu + std::size_t{wire::kEthernetHeader};
   if (to >= hosts_.size() || faults_.separated(frame.from, static_cast<std::uint32_t>(to)) || !fits) {
     totals_.dropped++;
     if (trace_) trace_->frame(now(), fits ? "has no way" : "is too long for the path", frame);

@@ -182,11 +182,7 @@ inline Partner* connect(Network& n, Host& a, Host& b, std::uint32_t key = 0) {
 
 inline std::vector<std::byte> pattern(std::uint64_t seed, std::size_t length) {
   std::vector<std::byte> data(length);
-  Random random(seed);
-  for (std::size_t i = 0; i < length; i += 8) {
-    const std::uint64_t v = random.next();
-    std::memcpy(data.data() + i, &v, std::min<std::size_t>(8, length - i));
-  }
+  random_fill(data, seed);
   return data;
 }
 

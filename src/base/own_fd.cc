@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/fork_fds.h"
+#include "base/own_fd.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -28,16 +28,18 @@ std::uint64_t bit_of(int fd) {
 
 }  // namespace
 
-void fork_fds_add(int fd) {
+OwnFd::OwnFd(int fd) : fd_(fd) {
   if (known(fd)) word_of(fd).fetch_or(bit_of(fd), std::memory_order_relaxed);
 }
 
-void fork_fds_close(int fd) {
-  if (known(fd)) word_of(fd).fetch_and(~bit_of(fd), std::memory_order_relaxed);
-  ::close(fd);
+void OwnFd::reset() {
+  if (fd_ < 0) return;
+  if (known(fd_)) word_of(fd_).fetch_and(~bit_of(fd_), std::memory_order_relaxed);
+  ::close(fd_);
+  fd_ = -1;
 }
 
-void fork_fds_drop() {
+void own_fds_drop() {
   int null = -1;
   for (std::size_t i = 0; i < g_fds.size(); i++) {
     std::uint64_t fds = g_fds[i].exchange(0, std::memory_order_relaxed);
