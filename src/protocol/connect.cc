@@ -46,10 +46,11 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, s.own_frame), 256);
   if (!was_extended || was_agreed != p.frame_agreed) {
     p.frame_max = std::min(p.frame_agreed, kBaseFrame);
-    p.probe_size = 0;
+    p.frame_in = p.probe_size = 0;
+    p.probe_wanted = false;
     partner_update_sizes(s, p);
     if (p.frame_max < p.frame_agreed && p.mode == wire::Mode::omx && (p.features & wire::kFeatureProbe))
-      probe_start(s, p);
+      probe_at_connect(s, p);
   } else {
     partner_update_sizes(s, p);
   }
@@ -156,6 +157,8 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
 void refused_by(State& s, Partner& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   const bool same = p.connected() && p.true_session == session;
+  // It never counted with us: then it knows us by a connect of its own only, and our answer is under way.
+  if (same && extended(s, packet) && packet.ext.epoch == 0) return partner_heard(s, p);
   const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
                                           : reference_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {

@@ -66,6 +66,24 @@ TEST_F(Connect, connect__reply_lost) {
   EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
+// Two connect to each other, one with a wrong key. The refusal, which says that the peer knows no count of
+// ours yet, must not end the relation that the peer's own connect has begun meanwhile.
+TEST_F(Connect, connect__refused_while_the_peer_connects) {
+  a = &network.add({});
+  b = &network.add({});
+  a->paused = true;
+  Request* theirs = connect_start(*b, *a);
+  network.run_for(kMillisecond / 10);
+  Request* ours = connect_start(*a, *b, 1);
+  network.run_for(kMillisecond / 10);
+  a->paused = false;
+  EXPECT_EQ(wait(*a, ours).status, Status::bad_key);
+  const Completion connected = wait(*b, theirs);
+  ASSERT_EQ(connected.status, Status::success);
+  exchange(*b, connected.partner, *a, 10);
+  EXPECT_EQ(a->counters[Counter::partner_restarted], 0U);
+}
+
 TEST_F(Connect, connect__wrong_key_changes_nothing) {
   Config keyed;
   keyed.key = 5;
