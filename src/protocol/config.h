@@ -53,7 +53,8 @@ struct Config {
   std::uint32_t max_partners = 65536;             // about 400 bytes each
   std::uint32_t eager_frames = 256;               // eager frames a partner may have unacknowledged towards us
   std::uint32_t pull_blocks = 4;                  // blocks in flight per pull
-  std::uint32_t pull_window_bytes = 2U << 20;     // bytes in flight per pull: what the receive ring holds
+  std::uint32_t pull_window_bytes =
+      2U << 20;  // of large messages in flight at most: what the receive ring holds
 
   // Is told what is matched with what (observer.h); usually nobody.
   Observer* observer = nullptr;

@@ -209,6 +209,7 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
 }
 
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
+  if (p.frame_in < p.frame_agreed) probe_at_message(s, p, packet.msg_length);
   // Whoever takes it must be able to tell the sender.
   if (p.notifies_queued >= kMaxNotifiesQueued || !s.pulls.reserve()) return Delivery::refused;
   Request* for_handler = s.handler ? request_create(s, RequestKind::receive) : nullptr;

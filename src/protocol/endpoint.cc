@@ -189,7 +189,8 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   for (Partner* p : s.partners) {
     if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;
-    if (p->frame_max > p->frame_agreed) p->frame_max = p->frame_agreed;
+    p->frame_max = std::min(p->frame_max, p->frame_agreed);
+    p->frame_in = std::min(p->frame_in, p->frame_agreed);
     if (p->probe_size > p->frame_agreed) p->probe_size = 0;
     partner_update_sizes(s, *p);
     partner_sizes_check(s, *p);

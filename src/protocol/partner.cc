@@ -76,6 +76,8 @@ void partner_update_sizes(State& s, Partner& p) {
     p.sizes = mxoe_sizes(p.extended ? p.frame_agreed : s.own_frame, partner_overhead(p));
   } else if (p.extended) {
     p.sizes = wire::extended_sizes(p.mode, p.frame_max, partner_overhead(p));
+    p.sizes.pull_reply_max =
+        wire::extended_sizes(p.mode, std::max(p.frame_max, p.frame_in), partner_overhead(p)).pull_reply_max;
     p.sizes.medium_frag -= wire::kHeaderExtBytes;
     p.sizes.medium_frags = kMaxFragments;
   } else {
@@ -98,7 +100,13 @@ void partner_sizes_check(State& s, Partner& p) {
 
 TimeNs partner_rto(const State& s, const Partner& p) {
   const TimeNs base = p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
-  return std::min(base << std::min<unsigned>(p.backoff, 16), std::max(base, s.config.resend_delay_max));
+  return partner_spread(
+      s, p, std::min(base << std::min<unsigned>(p.backoff, 16), std::max(base, s.config.resend_delay_max)));
+}
+
+TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay) {
+  const std::uint64_t pair = (s.config.nic * 31 + s.config.endpoint) ^ (p.nic << 16) ^ p.endpoint;
+  return delay + delay / 4 * ((pair * 0x9E3779B97F4A7C15ULL) >> 56) / 256;
 }
 
 namespace {
@@ -160,7 +168,8 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.extended = p.checksum = false;
   p.features = 0;
   p.mode = s.config.mode;
-  p.frame_agreed = p.frame_max = p.probe_size = 0;
+  p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
+  p.probe_wanted = false;
   p.ack_pending = false;
   p.ack_now.unlink();
   p.sacks = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "protocol/pull.h"
 #include "protocol/request.h"
 #include "protocol/seqnum.h"
 #include "protocol/timer.h"
@@ -73,9 +74,11 @@ struct Partner {
   std::uint16_t features = 0;      // the peer's
   std::uint16_t eager_credit = 0;  // frames it can hold unacknowledged
   std::uint32_t frame_agreed = 0;
-  std::uint32_t frame_max = 0;   // proven
+  std::uint32_t frame_max = 0;   // proven in both directions
+  std::uint32_t frame_in = 0;    // came from it as a probe: enough for what we ask of it
   std::uint32_t probe_size = 0;  // being tried; 0 = none
   std::uint8_t probe_tries = 0;
+  bool probe_wanted = false;  // when the first large message comes
   std::uint8_t peer_pull_frames = 32;
   wire::Sizes sizes;  // that we send with
   std::uint32_t rndv_threshold = 0;
@@ -96,8 +99,10 @@ struct Partner {
   // Receiving.
   Partial partial;
   EarlyWindow* early = nullptr;
-  std::uint32_t pulls = 0;           // running from it
-  std::size_t unexpected_bytes = 0;  // of its messages that wait for a receive
+  std::uint32_t pulls = 0;                   // from it
+  std::uint32_t pulls_running = 0;           // of those, with a handle
+  List<Pull, &Pull::wanting> pulls_wanting;  // that may ask for more, oldest first
+  std::size_t unexpected_bytes = 0;          // of its messages that wait for a receive
 
   // Acknowledging.
   bool ack_pending = false;  // delayed ack armed
@@ -108,6 +113,7 @@ struct Partner {
   TimeNs ping_due = 0;
   ListHook ack_now;      // state.ack_now
   ListHook region_wait;  // state.region_waiters
+  ListHook pull_turn;    // state.pulling.turns
 
   bool connected() const { return true_session != wire::kUnknownSession; }
   // As an instance that is not in this session.
@@ -124,6 +130,7 @@ struct Partner {
   bool held_back() const { return connected() && !extended && !back_known; }
   // Whether frames to it may have a header extension (docs/wire.md 7).
   bool carries_ext() const { return mode == wire::Mode::omx && (features & wire::kFeatureHeaderExt) != 0; }
+  bool larger_frames_than(std::uint32_t size) const { return frame_max > size || frame_in > size; }
   std::uint32_t outstanding() const { return seq_diff(next_send, next_acked); }
 };
 

@@ -13,6 +13,10 @@ namespace {
 constexpr std::uint8_t kTries = 4;
 constexpr TimeNs kFirstDelay = 20 * kMillisecond;
 constexpr TimeNs kRetryLater = 30'000 * kMillisecond;
+// Who meets many at once, as jobs do that start, would fill their ports with probes of frames that few of
+// them ever need: beyond these a partner is probed with its first large message.
+constexpr std::uint32_t kProbesAtOnce = 16;
+constexpr TimeNs kAtOnce = 10 * kMillisecond;
 // What is tried after the agreed size: jumbo frames, the MX frame, half a page above the base.
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048};
 
@@ -46,15 +50,35 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   s.count(Counter::send_probe)++;
 }
 
+// Paths are mended, and a probe may have been lost for another reason than its size.
+void try_later(State& s, Partner& p) {
+  p.probe_size = p.frame_agreed;
+  p.probe_due = s.now + kRetryLater;
+  p.probe_tries = kTries - 1;
+}
+
 void proven(State& s, Partner& p, std::uint32_t size) {
   p.frame_max = size;
   p.probe_size = 0;
+  if (size < p.frame_agreed) try_later(s, p);
   partner_update_sizes(s, p);
 }
 
 }  // namespace
 
+void probe_at_connect(State& s, Partner& p) {
+  if (s.now - s.probes_since > kAtOnce) {
+    s.probes_since = s.now;
+    s.probes_sent = 0;
+  }
+  if (s.probes_sent++ < kProbesAtOnce)
+    probe_start(s, p);
+  else
+    p.probe_wanted = true;
+}
+
 void probe_start(State& s, Partner& p) {
+  p.probe_wanted = false;
   p.probe_size = p.frame_agreed;
   p.probe_tries = 0;
   p.probe_due = s.now;
@@ -72,23 +96,19 @@ void probe_tick(State& s, Partner& p) {
         next = size;
         break;
       }
-    if (!next) {  // nothing larger gets through; look again some time, paths are mended
-      p.probe_size = p.frame_agreed;
-      p.probe_due = s.now + kRetryLater;
-      p.probe_tries = kTries - 1;
-      return;
-    }
+    if (!next) return try_later(s, p);  // nothing larger gets through
     p.probe_size = next;
   }
   transmit(s, p, p.probe_size, false, p.probe_size);
-  p.probe_due = s.now + (kFirstDelay << p.probe_tries);
+  p.probe_due = s.now + partner_spread(s, p, kFirstDelay << p.probe_tries);
   p.probe_tries++;
 }
 
 void probe_fall_back(State& s, Partner& p) {
-  if (p.frame_max <= kBaseFrame) return;
+  if (!p.larger_frames_than(kBaseFrame)) return;
   s.count(Counter::mtu_fallback)++;
   p.frame_max = std::min(p.frame_agreed, kBaseFrame);
+  p.frame_in = 0;
   partner_update_sizes(s, p);
   probe_start(s, p);
 }
@@ -110,8 +130,12 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   partner_heard(s, *p);
   if (!packet.is_reply) {
     // Only up to our own size: a reply is never larger than what reached us.
-    if (packet.size <= s.own_frame && frame.size() >= packet.size)
-      transmit(s, *p, packet.size, true, packet.cookie);
+    if (packet.size > s.own_frame || frame.size() < packet.size) return;
+    if (packet.size > p->frame_in && packet.size <= p->frame_agreed) {
+      p->frame_in = packet.size;
+      partner_update_sizes(s, *p);
+    }
+    transmit(s, *p, packet.size, true, packet.cookie);
   } else if (packet.size > p->frame_max && packet.size <= p->frame_agreed && frame.size() >= packet.size) {
     proven(s, *p, packet.size);
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kGenerationMask = 0x3FFFFF;
 constexpr unsigned kSlotShift = 22;
 constexpr std::uint32_t kBulkBytes = 64 * 1024;  // from here on a pull has many replies
-constexpr std::uint32_t kSilentRoundsMtu = 3;    // then large frames are suspected
+constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are suspected
 
 // Byte range of a frame in the message.
 std::uint64_t frame_start(const Pull& pull, std::uint64_t index) {
@@ -25,7 +25,8 @@ std::uint64_t frame_end(const Pull& pull, std::uint64_t index) {
 }
 
 TimeNs pull_delay(const State& s, const Pull& pull) {
-  const TimeNs base = pull.partner->extended ? s.config.pull_delay_extended : s.config.pull_delay;
+  const bool extended = pull.partner->extended;
+  const TimeNs base = extended ? pull_patience(s, s.config.pull_delay_extended) : s.config.pull_delay;
   return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
                   std::max(base, s.config.resend_delay_max));
 }
@@ -73,18 +74,6 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   }
 }
 
-void window_fill(State& s, Pull& pull) {
-  while (pull.block_count < pull.blocks_max && pull.next_frame < pull.frames) {
-    PullBlock& block = pull.block(pull.block_count++);
-    block.first = pull.next_frame;
-    block.frames = std::min(pull.block_frames, pull.frames - pull.next_frame);
-    block.missing = block.frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << block.frames) - 1;
-    block.asked_again = false;
-    pull.next_frame += block.frames;
-    request_transmit(s, pull, block.first, block.frames);
-  }
-}
-
 // Geometry from the partner's present sizes; starts from the first byte.
 void transfer_begin(State& s, Pull& pull) {
   const Partner& p = *pull.partner;
@@ -93,16 +82,9 @@ void transfer_begin(State& s, Pull& pull) {
   pull.frames =
       static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
   pull.blocks_max = std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax);
-  pull.block_frames = p.sizes.pull_frames;
-  if (p.extended && p.mode == wire::Mode::omx) {
-    const std::uint32_t fits = s.config.pull_window_bytes / pull.blocks_max / pull.unit;
-    pull.block_frames = std::clamp<std::uint32_t>(std::min<std::uint32_t>(fits, p.peer_pull_frames), 1, 32);
-  }
   pull.next_frame = 0;
   pull.first_block = pull.block_count = 0;
-  pull.last_asked = s.now;
-  window_fill(s, pull);
-  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+  pull_want(s, pull);
 }
 
 bool slot_acquire(State& s, Pull& pull) {
@@ -115,10 +97,12 @@ bool slot_acquire(State& s, Pull& pull) {
   s.pull_free.pop_back();
   s.pull_slots[slot].pull = &pull;
   pull.handle = (static_cast<std::uint32_t>(slot) << kSlotShift) | s.pull_slots[slot].generation;
+  pull_enter(s, pull);
   return true;
 }
 
 void slot_release(State& s, Pull& pull) {
+  pull_leave(s, pull);
   PullSlot& slot = s.pull_slots[pull.handle >> kSlotShift];
   slot.pull = nullptr;
   slot.generation = (slot.generation + 1) & kGenerationMask;
@@ -154,12 +138,30 @@ void start_waiting(State& s) {
     if (!slot_acquire(s, *next)) return;
     next->all.unlink();
     s.pull_list.push_back(*next);
-    next->last_reply = s.now;
     transfer_begin(s, *next);
   }
+  pulls_ask(s);
 }
 
 }  // namespace
+
+void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
+  if (pull.block_count == 0) {  // it may have waited long for its turn
+    pull.last_reply = s.now;
+    pull.silent_rounds = 0;
+  }
+  PullBlock& block = pull.block(pull.block_count++);
+  block.first = pull.next_frame;
+  block.frames = frames;
+  block.missing = frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << frames) - 1;
+  block.asked_again = false;
+  block.untouched = true;
+  block.asked = s.pulling.asked;
+  block.asked_at = pull.last_asked = s.now;
+  pull.next_frame += frames;
+  request_transmit(s, pull, block.first, frames);
+  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+}
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   Pull* pull = s.pulls.create();
@@ -171,6 +173,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   pull->request = &receive;
   pull->partner = receive.partner;
   pull->partner->pulls++;
+  pull->age = ++s.pull_age;
   pull->region = rndv.rdma_id;
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
@@ -182,8 +185,8 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
     return;
   }
   s.pull_list.push_back(*pull);
-  pull->last_reply = s.now;
   transfer_begin(s, *pull);
+  pulls_ask(s);
 }
 
 void pull_finish(State& s, Pull& pull, Status status) {
@@ -242,8 +245,8 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_reply_bad_frame)++;
     return;
   }
-  // All blocks but the last have the same size.
-  const std::uint32_t position = (index - first) / pull->block_frames;
+  std::uint32_t position = 0;
+  while (index >= pull->block(position).first + pull->block(position).frames) position++;
   PullBlock& block = pull->block(position);
   const std::uint64_t bit = std::uint64_t{1} << (index - block.first);
   if (!(block.missing & bit)) {
@@ -255,16 +258,18 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   pull->last_reply = s.now;
   pull->silent_rounds = 0;
   partner_heard(s, p);
-  if (block.missing) return;
+  pull_arrived(s, *pull, block, packet.frame_length);
+  if (block.missing) return pulls_ask(s);
 
   if (position > 0) {
     // A later block is whole and an earlier one is not: frames were lost.
     for (std::uint32_t i = 0; i < position; i++) {
       PullBlock& earlier = pull->block(i);
-      if (earlier.missing && !earlier.asked_again)
-        block_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
+      if (!earlier.missing || earlier.asked_again) continue;
+      pull_lost(s, *pull, earlier);
+      block_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
     }
-    return;
+    return pulls_ask(s);
   }
   while (pull->block_count > 0 && pull->block(0).missing == 0) {
     pull->first_block = (pull->first_block + 1) % kPullBlocksMax;
@@ -273,7 +278,8 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   if (pull->block_count == 0 && pull->next_frame == pull->frames)
     return pull_finish(s, *pull, Status::success);
   for (std::uint32_t i = 0; i < pull->block_count; i++) pull->block(i).asked_again = false;
-  window_fill(s, *pull);
+  pull_want(s, *pull);
+  pulls_ask(s);
 }
 
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
@@ -295,6 +301,7 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
 
 void pull_timer(State& s, Pull& pull) {
   Partner& p = *pull.partner;
+  if (pull.block_count == 0) return;  // it waits for its turn
   // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a
   // partner that talks otherwise may still never serve it. It must have been asked in vain, and lately: see
   // retransmit.cc.
@@ -312,7 +319,7 @@ void pull_timer(State& s, Pull& pull) {
     return;
   }
   pull.silent_rounds++;
-  if (pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.frame_max > kBaseFrame) {
+  if (pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(kBaseFrame)) {
     // Large frames are suspected only while small ones get through.
     if (p.last_heard > pull.last_asked) {
       probe_fall_back(s, p);
@@ -327,7 +334,7 @@ void pull_timer(State& s, Pull& pull) {
     assert(got);
     pull.silent_rounds = 0;
     transfer_begin(s, pull);
-    return;
+    return pulls_ask(s);
   }
   for (std::uint32_t i = 0; i < pull.block_count; i++)
     block_ask_again(s, pull, pull.block(i), Counter::pull_rerequest_timer);

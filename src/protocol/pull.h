@@ -22,6 +22,9 @@ struct PullBlock {
   std::uint32_t frames = 0;
   std::uint64_t missing = 0;  // bit i: frame first + i
   bool asked_again = false;   // after a gap; the timer and a window shift allow it again
+  bool untouched = true;      // no reply yet
+  TimeNs asked_at = 0;
+  std::uint64_t asked = 0;  // state.pulling.asked then
 };
 
 struct Pull {
@@ -33,12 +36,11 @@ struct Pull {
   std::uint32_t region = 0;
   std::uint8_t region_generation = 0;
   std::uint32_t region_offset = 0;
-  std::uint32_t length = 0;        // bytes to transfer
-  std::uint32_t unit = 0;          // M: data bytes of a full frame
-  std::uint32_t shift = 0;         // o: how much the first frame is shorter
-  std::uint32_t block_frames = 0;  // N
-  std::uint32_t frames = 0;        // of the whole transfer
-  std::uint32_t next_frame = 0;    // first not yet asked for
+  std::uint32_t length = 0;      // bytes to transfer
+  std::uint32_t unit = 0;        // M: data bytes of a full frame
+  std::uint32_t shift = 0;       // o: how much the first frame is shorter
+  std::uint32_t frames = 0;      // of the whole transfer
+  std::uint32_t next_frame = 0;  // first not yet asked for
   std::uint32_t blocks_max = 0;
   std::array<PullBlock, kPullBlocksMax> blocks;  // ring: the window
   std::uint32_t first_block = 0;
@@ -48,6 +50,10 @@ struct Pull {
   TimeNs last_asked = 0;  // for everything that was missing
   Timer timer;
   ListHook all;
+  // The schedule's (pull_schedule.cc).
+  std::uint32_t age = 0;     // grows from pull to pull
+  std::uint32_t charge = 0;  // bytes asked for and not here, unless the sender kept them too long
+  ListHook wanting;          // partner.pulls_wanting
 
   PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksMax]; }
 };

@@ -54,7 +54,9 @@ TimeNs ping_interval(const State& s, TimeNs patience) {
 
 TimeNs connect_delay(const State& s, const Request& r) {
   const TimeNs first = s.config.extension ? s.config.resend_delay_extended : s.config.resend_delay;
-  return std::min(first << std::min<unsigned>(r.resends, 16), std::max(s.config.resend_delay, first));
+  return partner_spread(
+      s, *r.partner,
+      std::min(first << std::min<unsigned>(r.resends, 16), std::max(s.config.resend_delay, first)));
 }
 
 void connects_check(State& s, Partner& p, TimeNs& next) {
@@ -209,6 +211,9 @@ void timers_run(State& s) {
         break;
       case TimerKind::pull:
         pull_timer(s, *timer_owner<Pull, &Pull::timer>(t));
+        break;
+      case TimerKind::pull_schedule:
+        pull_schedule_timer(s);
         break;
     }
   }

@@ -112,6 +112,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     request_finish(s, *r, Status::rejected);
     return handle;
   }
+  probe_at_message(s, p, r->msg_length);
   r->session = p.true_session;
   r->phase = Phase::queued;
   r->first_sent = s.now;

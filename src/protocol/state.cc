@@ -20,6 +20,7 @@ State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_co
   config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
   own_frame = config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   partners.reserve(16);
+  pulls_init(*this);
   if (c.context_bits > 0)
     for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
       done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());

@@ -20,6 +20,7 @@
 #include "protocol/observer.h"
 #include "protocol/partner.h"
 #include "protocol/pull.h"
+#include "protocol/pull_schedule.h"
 #include "protocol/request.h"
 #include "protocol/timer.h"
 #include "protocol/types.h"
@@ -113,7 +114,12 @@ struct State {
   std::vector<std::uint16_t> pull_free;
   List<Pull, &Pull::all> pull_list;     // running
   List<Pull, &Pull::all> pull_waiting;  // for a slot
-  bool bulk_seen = false;               // a pull so large that a lane of its own pays
+  PullSchedule pulling;
+  std::uint32_t pull_age = 0;  // of the youngest
+  bool bulk_seen = false;      // a pull so large that a lane of its own pays
+
+  TimeNs probes_since = 0;        // so many connects ...
+  std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
 
   TimerHeap timers;
   List<Partner, &Partner::ack_now> ack_now;
@@ -140,6 +146,9 @@ std::uint32_t partner_overhead(const Partner& p);
 // Gives up a partner whose frames became so small that a medium message under way cannot be repeated.
 void partner_sizes_check(State& s, Partner& p);
 TimeNs partner_rto(const State& s, const Partner& p);
+// Up to a quarter longer, and differently for each pair: who lost frames in the same overflow must not cause
+// the next one together.
+TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay);
 // Any valid packet proves that it lives.
 inline void partner_heard(State& s, Partner& p) {
   p.last_heard = s.now;
@@ -190,6 +199,22 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame);
 void pull_timer(State& s, Pull& pull);
 void pull_finish(State& s, Pull& pull, Status status);
 void pulls_fail(State& s, Partner& p, Status status);
+// Asks for the next `frames` frames, as a block.
+void pull_ask(State& s, Pull& pull, std::uint32_t frames);
+
+// --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
+void pulls_init(State& s);
+// A pull has got, and gives up, its handle.
+void pull_enter(State& s, Pull& pull);
+void pull_leave(State& s, Pull& pull);
+// It may have frames to ask for; pulls_ask() lets all ask whose turn it is.
+void pull_want(State& s, Pull& pull);
+void pulls_ask(State& s);
+void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
+void pull_lost(State& s, const Pull& pull, const PullBlock& block);
+void pull_schedule_timer(State& s);
+// How long a first answer may take: not longer than `most`.
+TimeNs pull_patience(const State& s, TimeNs most);
 
 // --- connect.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
@@ -226,6 +251,13 @@ void epochs_doubt(State& s, Partner& p);
 
 // --- probe.cc ----------------------------------------------------------------------------------------------
 void probe_start(State& s, Partner& p);
+// A new partner; what it agreed is larger than what is proven.
+void probe_at_connect(State& s, Partner& p);
+// A message of this length comes or goes.
+inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
+  if (p.probe_wanted && length > kBaseFrame) [[unlikely]]
+    probe_start(s, p);
+}
 void probe_tick(State& s, Partner& p);
 void probe_received(State& s, const wire::Head& head, wire::Frame frame);
 // Large frames seem not to get through any more.

@@ -11,7 +11,7 @@
 
 namespace omx::protocol {
 
-enum class TimerKind : std::uint8_t { ack, resend, pull };
+enum class TimerKind : std::uint8_t { ack, resend, pull, pull_schedule };
 
 struct Timer {
   TimeNs deadline = kNever;

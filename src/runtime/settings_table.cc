@@ -197,7 +197,7 @@ constexpr Tunable kTunables[] = {
     row<Number<&Config::pull_blocks, 1, 64>>("OMX_PULL_BLOCKS", "",
                                              "blocks of a large message that are in flight at a time"),
     row<Bytes<&Config::pull_window_bytes, 65536, kGiB>>(
-        "OMX_PULL_WINDOW_BYTES", "", "bytes of a large message that are in flight at a time"),
+        "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages together that are in flight at most"),
     row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "frames that the receive ring holds"),
     row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "limit of the receive ring's size"),
 

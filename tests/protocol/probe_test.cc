@@ -58,6 +58,30 @@ TEST_F(ProbeTest, probe__looks_again_when_the_path_is_mended) {
   EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
 }
 
+TEST_F(ProbeTest, probe__many_partners_are_not_all_probed_at_connect) {
+  a = &network.add(jumbo());
+  std::vector<Partner*> partners;
+  for (int i = 0; i < 40; i++) partners.push_back(connect(network, *a, network.add(jumbo())));
+  const auto probes = a->counters[Counter::send_probe];
+  EXPECT_LE(probes, 2U * 16) << "ours, and answers";
+  EXPECT_EQ(partner_info(partners.back()).frame_max, 1514U);
+  // The first large message brings the probe with it, early enough for its own frames.
+  Host& last = *network.hosts.back();
+  exchange(*a, partners.back(), last, 1000000);
+  EXPECT_EQ(partner_info(partners.back()).frame_max, 9014U);
+  EXPECT_LE(a->counters[Counter::send_pull_reply], 1000000U / 8900 + 1);
+}
+
+TEST_F(ProbeTest, probe__lost_ones_do_not_keep_frames_small_for_ever) {
+  network.faults.drop = [](const Bytes& f) { return f.size() > 5000; };
+  open(jumbo(), jumbo());
+  network.run_for(5 * kSecond);
+  EXPECT_EQ(partner_info(to_b).frame_max, 4158U);
+  network.faults.drop = nullptr;
+  network.run_for(40 * kSecond);
+  EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
+}
+
 TEST_F(ProbeTest, fall_back__path_shrinks_during_life) {
   for (const std::size_t length : {20000, 1000000}) {
     for (const bool under_way : {false, true}) {

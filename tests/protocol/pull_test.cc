@@ -321,7 +321,7 @@ TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pul
     ASSERT_EQ(wire::decode_pull(seen, mode, false, pull), wire::Drop::none);
     EXPECT_EQ(pull.rdma_offset, 1234U);
     EXPECT_EQ(pull.first_frame_offset, 1234U);
-    EXPECT_EQ(pull.block_length + 1234, std::min(r->pull->unit * r->pull->block_frames, 101234U));
+    EXPECT_EQ(pull.block_length + 1234, std::min(r->pull->unit * r->pull->block(0).frames, 101234U));
     network.faults.drop = nullptr;
   }
 }

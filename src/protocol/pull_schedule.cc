@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/pull_schedule.h"
+
+#include <algorithm>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// With several senders: what even the ports of small switches hold.
+constexpr std::uint32_t kSharedStart = 192 * 1024;
+constexpr std::uint32_t kLeastBytes = 16 * 1024;
+constexpr std::uint32_t kLeastFrames = 2;
+// Senders that are asked at the same time when there are many: enough for some to be slow.
+constexpr std::uint32_t kTurnsInFlight = 8;
+constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
+constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
+// Asking for so little costs the port nothing.
+constexpr std::uint32_t kNoTurn = 1024;
+
+std::uint32_t frames_of_turn(State& s, const Pull& pull) {
+  const Partner& p = *pull.partner;
+  const bool free = p.extended && p.mode == wire::Mode::omx;
+  const std::uint32_t most = free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
+  const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
+  return std::clamp<std::uint32_t>(s.pulling.window().bytes / parts / pull.unit, 1, most);
+}
+
+bool wants(const Pull& pull) {
+  return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames;
+}
+
+void turn_update(State& s, Partner& p) {
+  p.pull_turn.unlink();
+  if (!p.pulls_wanting.empty()) s.pulling.turns.push_back(p);
+}
+
+void uncharge(State& s, Pull& pull, std::uint32_t bytes) {
+  const std::uint32_t part = std::min(pull.charge, bytes);
+  pull.charge -= part;
+  s.pulling.in_flight -= part;
+}
+
+void charge(State& s, Pull& pull, std::uint32_t frames) {
+  const std::uint32_t bytes = frames * pull.unit;
+  pull.charge += bytes;
+  s.pulling.in_flight += bytes;
+  s.pulling.asked += bytes;
+  pull_ask(s, pull, frames);
+}
+
+void rtt_measured(PullSchedule& schedule, TimeNs now, TimeNs rtt) {
+  schedule.rtt = schedule.rtt == 0 ? rtt : schedule.rtt - schedule.rtt / 8 + rtt / 8;
+  schedule.rtt_last = rtt;
+  if (now - schedule.rtt_period > kRttPeriod) {
+    schedule.rtt_period = now;
+    schedule.rtt_least_before = std::exchange(schedule.rtt_least, rtt);
+  }
+  schedule.rtt_least = std::min(schedule.rtt_least, rtt);
+}
+
+// Longer than the shortest answers took: frames wait in a queue, which a larger window would only lengthen.
+bool queueing(const PullSchedule& schedule) {
+  const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
+  return schedule.rtt_last > least + least / 2 + 10'000;
+}
+
+// Who does not answer for so long does not keep the others waiting.
+TimeNs share_kept(const PullSchedule& schedule) {
+  return std::clamp(schedule.rtt * 4, kShareKeptLeast, kShareKept);
+}
+
+void grow(State& s, const Pull& pull, std::uint32_t bytes) {
+  PullSchedule& schedule = s.pulling;
+  PullWindow& w = schedule.window();
+  // The window must be the limit: not what else is slow, nor what a larger window before left in flight.
+  if (schedule.in_flight < w.bytes / 2 || schedule.in_flight > w.bytes) return;
+  if (queueing(schedule)) {
+    w.doubling = false;
+    return;
+  }
+  const std::uint64_t more =
+      w.doubling ? bytes : (std::uint64_t{bytes} * pull.unit + w.bytes - 1) / std::max(w.bytes, 1U);
+  w.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(w.bytes + more, s.config.pull_window_bytes));
+}
+
+}  // namespace
+
+void pulls_init(State& s) {
+  s.pulling.alone.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
+  s.pulling.shared.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
+}
+
+void pull_enter(State& s, Pull& pull) {
+  if (pull.partner->pulls_running++ == 0) s.pulling.senders++;
+}
+
+void pull_leave(State& s, Pull& pull) {
+  uncharge(s, pull, pull.charge);
+  if (pull.wanting.linked()) {
+    pull.wanting.unlink();
+    if (pull.partner->pulls_wanting.empty()) pull.partner->pull_turn.unlink();
+  }
+  if (--pull.partner->pulls_running == 0) s.pulling.senders--;
+}
+
+void pull_want(State& s, Pull& pull) {
+  if (pull.wanting.linked() || !wants(pull)) return;
+  Partner& p = *pull.partner;
+  if (pull.length <= kNoTurn && pull.next_frame == 0) {
+    charge(s, pull, pull.frames);
+    return;
+  }
+  // The oldest first, so that of several messages of one sender the first one is complete first.
+  Pull* younger = p.pulls_wanting.front();
+  while (younger && younger->age - pull.age > ~0U / 2) younger = p.pulls_wanting.next(*younger);
+  if (younger)
+    p.pulls_wanting.insert_before(*younger, pull);
+  else
+    p.pulls_wanting.push_back(pull);
+  if (!p.pull_turn.linked()) s.pulling.turns.push_back(p);
+}
+
+void pulls_ask(State& s) {
+  PullSchedule& schedule = s.pulling;
+  while (Partner* p = schedule.turns.front()) {
+    Pull& pull = *p->pulls_wanting.front();
+    const std::uint32_t frames = std::min(frames_of_turn(s, pull), pull.frames - pull.next_frame);
+    // One turn is always allowed, however small the window.
+    if (schedule.in_flight > 0 &&
+        schedule.in_flight + std::uint64_t{frames} * pull.unit > schedule.window().bytes) {
+      s.timers.arm_by(schedule.timer, s.now + share_kept(schedule));
+      return;
+    }
+    charge(s, pull, frames);
+    if (!wants(pull)) pull.wanting.unlink();
+    turn_update(s, *p);
+  }
+}
+
+void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
+  if (block.untouched && !block.asked_again) rtt_measured(s.pulling, s.now, s.now - block.asked_at);
+  block.untouched = false;
+  grow(s, pull, bytes);
+  uncharge(s, pull, pull.unit);
+}
+
+void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
+  PullWindow& w = s.pulling.window();
+  if (block.asked < w.reacted) return;
+  w.reacted = s.pulling.asked;
+  w.doubling = false;
+  const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);
+  w.bytes = std::min(std::max(w.bytes - w.bytes / 4, least), s.config.pull_window_bytes);
+}
+
+void pull_schedule_timer(State& s) {
+  const TimeNs kept = share_kept(s.pulling);
+  for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
+    if (s.now >= std::max(pull->last_reply, pull->last_asked) + kept) uncharge(s, *pull, pull->charge);
+  }
+  pulls_ask(s);
+}
+
+TimeNs pull_patience(const State& s, TimeNs most) {
+  constexpr TimeNs kLeast = 3 * kMillisecond;  // longer than an owner takes a repetition for needless
+  return std::min(most, std::max(kLeast, s.pulling.rtt * 8));
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Large messages of several senders to one receiver (docs/pulls.md). What it does to a network is measured by
+// simulation (tests/simulation/scale_test.cc); here are its rules, one by one.
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class PullScheduleTest : public PairTest {
+ protected:
+  static constexpr std::size_t kLength = 1 << 20;
+
+  // `count` senders that are connected to the receiver.
+  void open_senders(std::size_t count, const Config& config = {}) {
+    receiver = &network.add(config);
+    for (std::size_t i = 0; i < count; i++) {
+      Host& sender = network.add(config);
+      senders.push_back(&sender);
+      to_receiver.push_back(connect(network, sender, *receiver));
+      ASSERT_NE(to_receiver.back(), nullptr);
+    }
+    network.run_for(kSecond);
+  }
+  Request* send_from(std::size_t i, std::size_t length, std::uint64_t match) {
+    return send(*senders[i], to_receiver[i], message(length, match), match);
+  }
+  PullSchedule& schedule() { return (*receiver)->state().pulling; }
+
+  Host* receiver = nullptr;
+  std::vector<Host*> senders;
+  std::vector<Partner*> to_receiver;
+};
+
+TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight) {
+  open_senders(6);
+  std::vector<Request*> receives;
+  for (std::size_t i = 0; i < 6; i++) {
+    receives.push_back(receive(*receiver, room(kLength), i));
+    send_from(i, kLength, i);
+  }
+  ASSERT_TRUE(network.run_until([&] { return schedule().senders == 6; }));
+  // The first one began alone.
+  ASSERT_TRUE(network.run_until([&] { return schedule().in_flight <= schedule().shared.bytes; }));
+  std::uint64_t most = 0;
+  network.run_until([&] {
+    if (schedule().senders < 2) return true;
+    EXPECT_LE(schedule().in_flight, schedule().shared.bytes);
+    most = std::max(most, schedule().in_flight);
+    return false;
+  });
+  EXPECT_GT(most, schedule().shared.bytes / 2);
+  for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  EXPECT_EQ(schedule().in_flight, 0U);
+  EXPECT_EQ(schedule().senders, 0U);
+  EXPECT_TRUE(schedule().turns.empty());
+}
+
+TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
+  Config config;
+  config.peer_timeout = 5 * kSecond;
+  open_senders(20, config);
+  std::vector<Request*> receives;
+  for (std::size_t i = 0; i < 20; i++) {
+    receives.push_back(receive(*receiver, room(kLength), i));
+    send_from(i, kLength, i);
+  }
+  ASSERT_TRUE(network.run_until([&] { return schedule().senders == 20; }));
+  for (std::size_t i = 1; i < 20; i++) network.kill(1 + i);
+  EXPECT_EQ(wait(*receiver, receives[0], 200 * kMillisecond).status, Status::success);
+  for (std::size_t i = 1; i < 20; i++)
+    EXPECT_EQ(wait(*receiver, receives[i], 20 * kSecond).status, Status::endpoint_unreachable);
+  EXPECT_EQ(schedule().in_flight, 0U);
+}
+
+TEST_F(PullScheduleTest, turns__a_late_message_gets_its_share_at_once) {
+  open_senders(4);
+  std::vector<Request*> receives;
+  for (std::size_t i = 0; i < 3; i++) {
+    receives.push_back(receive(*receiver, room(32 * kLength), i));
+    send_from(i, 32 * kLength, i);
+  }
+  network.run_for(kMillisecond);
+  Request* late = receive(*receiver, room(kLength), 3);
+  send_from(3, kLength, 3);
+  EXPECT_EQ(wait(*receiver, late).status, Status::success);
+  for (Request* r : receives) EXPECT_FALSE((*receiver)->done(r)) << "much longer messages are not first";
+  for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
+}
+
+TEST_F(PullScheduleTest, turns__of_one_sender_the_oldest_message_is_first) {
+  open_senders(2);
+  for (std::size_t i = 0; i < 10; i++) {
+    receive(*receiver, room(kLength), i);
+    send_from(i % 2, kLength, i);
+  }
+  std::uint64_t next[2] = {0, 1};
+  for (int i = 0; i < 10; i++) {
+    ASSERT_TRUE(network.run_until([&] { return (*receiver)->peek_done() != nullptr; }));
+    const Completion c = (*receiver)->consume((*receiver)->peek_done());
+    EXPECT_EQ(c.status, Status::success);
+    EXPECT_EQ(c.match_info, next[c.match_info % 2]);
+    next[c.match_info % 2] += 2;
+  }
+}
+
+TEST_F(PullScheduleTest, turns__short_pulls_need_none) {
+  open_senders(3);
+  Request* one = receive(*receiver, room(8 * kLength), 0);
+  Request* two = receive(*receiver, room(8 * kLength), 1);
+  send_from(0, 8 * kLength, 0);
+  send_from(1, 8 * kLength, 1);
+  ASSERT_TRUE(network.run_until([&] { return !schedule().turns.empty(); }));
+  const auto asked = receiver->counters[Counter::send_pull_request];
+  Request* r = receive(*receiver, room(100), 2);
+  Bytes& out = message(100, 2);
+  Request* s = send(*senders[2], to_receiver[2], out, 2, true);  // synchronous, so it is pulled
+  EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  EXPECT_EQ(wait(*senders[2], s).status, Status::success);
+  EXPECT_GT(receiver->counters[Counter::send_pull_request], asked);
+  EXPECT_FALSE((*receiver)->done(one));
+  for (Request* large : {one, two}) EXPECT_EQ(wait(*receiver, large).status, Status::success);
+}
+
+TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
+  open_senders(2);
+  const std::uint32_t before = schedule().shared.bytes;
+  network.faults.loss = 0.02;
+  for (int round = 0; round < 4; round++) {
+    std::vector<Request*> receives;
+    for (std::size_t i = 0; i < 2; i++) {
+      receives.push_back(receive(*receiver, room(4 * kLength), i));
+      send_from(i, 4 * kLength, i);
+    }
+    for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
+    if (round == 0) {
+      EXPECT_LT(schedule().shared.bytes, before);
+      EXPECT_GE(schedule().shared.bytes, 2U * to_receiver[0]->sizes.pull_reply_max);
+      network.faults.loss = 0;
+    }
+  }
+  EXPECT_GT(schedule().shared.bytes, before / 2);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
