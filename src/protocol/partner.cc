@@ -123,6 +123,8 @@ void partner_renumber(Partner& p) {
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why == Cleanup::restarted) s.count(Counter::partner_restarted)++;
   if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
+  if (s.config.observer) [[unlikely]]
+    s.config.observer->on_forget(p, why);
 
   if (p.region_blocked) {
     p.region_blocked = false;
@@ -142,7 +144,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   for (Unexpected* u = s.unexpected.front(); u;) {
     Unexpected* next = s.unexpected.next(*u);
     if (u->partner == &p && u->rendezvous) {
-      s.unexpected.remove(*u);
+      arrival_drop(s, *u);
       unexpected_free(s, *u);
     }
     u = next;

@@ -12,8 +12,8 @@ namespace {
 TEST(simulation, same_seed_same_run) {
   std::set<std::uint64_t> digests;
   for (std::uint64_t seed = 1; seed <= 20; seed++) {
-    const MixedResult first = mixed_run({seed, 300, nullptr});
-    const MixedResult second = mixed_run({seed, 300, nullptr});
+    const RunResult first = mixed_run({seed, 300, nullptr});
+    const RunResult second = mixed_run({seed, 300, nullptr});
     EXPECT_EQ(first.failure, "") << "seed " << seed;
     EXPECT_EQ(first.digest, second.digest) << "seed " << seed;
     EXPECT_EQ(first.time, second.time) << "seed " << seed;

@@ -16,7 +16,7 @@ using namespace omx::simulation;
 
 struct Arguments {
   std::uint64_t seed = 0, seeds = 0, first = 1;
-  std::uint32_t operations = MixedOptions{}.operations;
+  std::uint32_t operations = RunOptions{}.operations;
   bool trace = false;
 };
 
@@ -25,8 +25,8 @@ std::string replay(const char* program, const Arguments& a, std::uint64_t seed) 
   return fmt::format("{} --seed {} --operations {} --trace", program, seed, a.operations);
 }
 
-MixedResult run(const Arguments& a, std::uint64_t seed, bool trace) {
-  MixedOptions options;
+RunResult run(const Arguments& a, std::uint64_t seed, bool trace) {
+  RunOptions options;
   options.seed = seed;
   options.operations = a.operations;
   options.trace = trace ? stderr : nullptr;
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (a.seed != 0) {
-    const MixedResult r = run(a, a.seed, a.trace);
+    const RunResult r = run(a, a.seed, a.trace);
     fmt::print(
         "seed {}: {} messages, {} bytes, {} frames ({} lost), {:.3f} s of virtual time, digest {:016x}: {}\n",
         a.seed, r.messages, r.bytes, r.frames, r.lost, static_cast<double>(r.time) / 1e9, r.digest,
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   std::uint64_t failed = 0, messages = 0, frames = 0;
   const auto start = std::chrono::steady_clock::now();
   for (std::uint64_t seed = a.first; seed < a.first + a.seeds; seed++) {
-    const MixedResult r = run(a, seed, false);
+    const RunResult r = run(a, seed, false);
     messages += r.messages;
     frames += r.frames;
     if (r.ok()) continue;
