@@ -97,12 +97,18 @@ void ask_again(State& s, Partner& p, Request* r) {
 // Copies to `answer`, for a peer whose key is wrong, how we count with the partner that it was. It may hold a
 // relation that we have given up, and would hear of no other way to learn that.
 void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
+  const bool known = p.peer_epoch_session == packet.src_session;
   if (extended(s, packet)) {
-    if (p.peer_epoch_session != packet.src_session) return;
-    epochs_meet(s, p, packet.src_session, packet, false);
+    if (known) epochs_meet(s, p, packet.src_session, packet, false);
+    // It took over our count from a connect of ours that then ended without its answer: we shall never know
+    // it.
+    const bool half = packet.ext.peer_epoch == p.epoch && packet.ext.peer_epoch_in_use &&
+                      !(known && p.peer_epoch_in_use) && p.connects.empty();
+    if (half) partner_renumber(p);
   }
   answer.next_match = p.next_match;
   answer.epoch = p.epoch;
+  if (!known) return;
   answer.peer_epoch = p.peer_epoch;
   answer.peer_epoch_in_use = p.peer_epoch_in_use;
 }
@@ -156,12 +162,14 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
 void refused_by(State& s, Partner& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   const bool same = p.connected() && p.true_session == session;
+  // By the same extended instance epochs_meet has done what there is to do. That the two do not agree yet may
+  // only mean that its connect is not complete, or that the answer is late.
   const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
                                           : reference_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {
     partner_heard(s, p);
     send_pump(s, p);
-  } else if (p.connected()) {
+  } else if (p.connected() && !(same && extended(s, packet))) {
     partner_cleanup(s, p, Cleanup::restarted);
   }
 }

@@ -107,6 +107,7 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
   while (Request* r = list.pop_front()) {
     if (r->kind == RequestKind::send && r->send_class == SendClass::large && r->phase != Phase::queued)
       region_release(s, *r);
+    if (!r->user_done && r->kind == RequestKind::receive) r->xfer_length = 0;  // its NOTIFY had not left
     request_finish(s, *r, status);
   }
 }
