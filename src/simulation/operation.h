@@ -26,13 +26,14 @@ struct Operation {
   std::vector<protocol::Segment> segments;
   std::uint64_t info = 0, mask = 0;
   TimeNs start = 0;
+  std::uint64_t losses = 0;  // of the partner, before it; receive: before it was matched
   bool bad_key = false;
   bool ended = false;
+  bool well = false;  // with success
 
   // A send is a message.
   Instance* target = nullptr;  // whom the engine was connected to
   bool stale = false;          // the address names an earlier instance
-  std::uint64_t losses = 0;    // of the partner, before it
   bool arrived = false;        // matched there or kept as unexpected
   bool delivered = false;
   bool truncated = false;       // its receive was too small

@@ -88,6 +88,8 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   op.context = &m;
   op.synchronous = wish.synchronous;
   op.forgotten = wish.forgotten;
+  op.session = wish.session;
+  m.stale = op.session != wire::kUnknownSession && op.session != partner->true_session;
   const auto target = by_session_.find(partner->true_session);
   m.target = target == by_session_.end() ? nullptr : target->second;
   m.losses = current_[host]->peers[to].losses;
@@ -151,9 +153,8 @@ void Workload::reap_all() {
 void Workload::receives_cancel() {
   for (const auto& o : operations_) {
     if (o->ended || o->kind != RequestKind::receive || o->instance->dead()) continue;
-    const auto cancelled = engine(o->host).cancel(o->request);
-    if (!cancelled || !*cancelled) fail(fmt::format("receive {} was matched and never ended", o->id));
-    o->ended = true;
+    if (!o->waiting) return fail(fmt::format("receive {} was matched and never ended", o->id));
+    cancel(*o, false);
   }
 }
 

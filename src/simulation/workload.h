@@ -59,11 +59,16 @@ class Workload {
     std::size_t length = 0;
     bool synchronous = false;
     bool forgotten = false;
+    std::uint32_t session = wire::kUnknownSession;  // in the address
   };
 
   virtual void act() = 0;
+  // Whether two hosts can always tell who forgot whom: without deaths nobody does.
+  virtual bool strict(std::uint32_t, std::uint32_t) const { return true; }
   // Whether something happened that explains why the operation ended with this status.
   virtual bool may_fail(const Operation&, protocol::Status) { return false; }
+  // Of what arrives from now on between the two, when was the oldest sent?
+  virtual TimeNs horizon(std::uint32_t, std::uint32_t) const { return 0; }
   // An engine forgets a partner that it was connected to.
   virtual void partner_lost(Instance&, const protocol::Partner&, protocol::Cleanup) {}
 
