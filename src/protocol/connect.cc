@@ -98,14 +98,7 @@ void ask_again(State& s, Partner& p, Request* r) {
 // relation that we have given up, and would hear of no other way to learn that.
 void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
   const bool known = p.peer_epoch_session == packet.src_session;
-  if (extended(s, packet)) {
-    if (known) epochs_meet(s, p, packet.src_session, packet, false);
-    // It took over our count from a connect of ours that then ended without its answer: we shall never know
-    // it.
-    const bool half = packet.ext.peer_epoch == p.epoch && packet.ext.peer_epoch_in_use &&
-                      !(known && p.peer_epoch_in_use) && p.connects.empty();
-    if (half) partner_renumber(p);
-  }
+  if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
   answer.next_match = p.next_match;
   answer.epoch = p.epoch;
   if (!known) return;
@@ -249,6 +242,10 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   connect_transmit(s, *r);
   retransmit_arm(s, *p);
   return handle;
+}
+
+void connect_in_vain(State& s, Partner& p) {
+  if (s.config.extension && !p.connected() && p.connects.empty()) partner_renumber(p);
 }
 
 void connect_transmit(State& s, Request& r) {

@@ -196,6 +196,9 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
                                           bool hidden);
 void connect_received(State& s, const wire::Head& head, wire::Frame frame);
 void connect_transmit(State& s, Request& r);
+// One ended without an answer. If it was the last hope, the count that it offered is over: the peer may have
+// taken it up, and would use it for ever.
+void connect_in_vain(State& s, Partner& p);
 // An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
 // The same, though not more often than keep-alives.
