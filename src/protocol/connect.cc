@@ -98,12 +98,11 @@ void ask_again(State& s, Partner& p, Request* r) {
 // Copies to `answer`, for a peer whose key is wrong, how we count with the partner that it was. It may hold a
 // relation that we have given up, and would hear of no other way to learn that.
 void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
-  if (extended(s, packet)) {
-    if (p.peer_epoch_session != packet.src_session) return;
-    epochs_meet(s, p, packet.src_session, packet, false);
-  }
+  const bool known = p.peer_epoch_session == packet.src_session;
+  if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
   answer.next_match = p.next_match;
   answer.epoch = p.epoch;
+  if (!known) return;
   answer.peer_epoch = p.peer_epoch;
   answer.peer_epoch_in_use = p.peer_epoch_in_use;
 }
@@ -157,14 +156,14 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
 void refused_by(State& s, Partner& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   const bool same = p.connected() && p.true_session == session;
-  // It never counted with us: then it knows us by a connect of its own only, and our answer is under way.
-  if (same && extended(s, packet) && packet.ext.epoch == 0) return partner_heard(s, p);
+  // By the same extended instance epochs_meet has done what there is to do. That the two do not agree yet may
+  // only mean that its connect is not complete, or that the answer is late.
   const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
                                           : reference_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {
     partner_heard(s, p);
     send_pump(s, p);
-  } else if (p.connected()) {
+  } else if (p.connected() && !(same && extended(s, packet))) {
     partner_cleanup(s, p, Cleanup::restarted);
   }
 }
@@ -244,6 +243,10 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   connect_transmit(s, *r);
   retransmit_arm(s, *p);
   return handle;
+}
+
+void connect_in_vain(State& s, Partner& p) {
+  if (s.config.extension && !p.connected() && p.connects.empty()) partner_renumber(p);
 }
 
 void connect_transmit(State& s, Request& r) {

@@ -98,6 +98,12 @@ void arrival_keep(State& s, Unexpected& u) {
     s.config.observer->on_arrival(*u.partner, u.match_info, nullptr);
 }
 
+void arrival_drop(State& s, Unexpected& u) {
+  s.unexpected.remove(u);
+  if (s.config.observer) [[unlikely]]
+    s.config.observer->on_dropped(*u.partner, u.match_info);
+}
+
 void unexpected_free(State& s, Unexpected& u) {
   if (!u.self_send) u.partner->unexpected_bytes -= bytes_of(u);
   s.buffers.put(u.buffer, u.msg_length);
@@ -245,7 +251,7 @@ void partial_abandon(State& s, Partner& p, Status status) {
   Request* r = partial.request;
   if (Unexpected* u = partial.unexpected) {
     r = u->claimed;
-    if (!r) s.unexpected.remove(*u);
+    if (!r) arrival_drop(s, *u);
     unexpected_free(s, *u);
   }
   if (r) {

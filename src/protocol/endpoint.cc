@@ -44,9 +44,10 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
   if (r.user_done) return false;
   if (r.phase == Phase::posted)
     s.posted.remove(r);
-  else if (r.phase == Phase::connecting)
+  else if (r.phase == Phase::connecting) {
     r.queue.unlink();
-  else
+    connect_in_vain(s, *r.partner);
+  } else
     return false;  // a message is arriving for it
   if (!complete) r.user_gone = true;
   r.phase = Phase::finished;

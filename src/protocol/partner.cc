@@ -115,6 +115,7 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
   while (Request* r = list.pop_front()) {
     if (r->kind == RequestKind::send && r->send_class == SendClass::large && r->phase != Phase::queued)
       region_release(s, *r);
+    if (!r->user_done && r->kind == RequestKind::receive) r->xfer_length = 0;  // its NOTIFY had not left
     request_finish(s, *r, status);
   }
 }
@@ -131,6 +132,8 @@ void partner_renumber(Partner& p) {
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why == Cleanup::restarted) s.count(Counter::partner_restarted)++;
   if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
+  if (s.config.observer) [[unlikely]]
+    s.config.observer->on_forget(p, why);
 
   if (p.region_blocked) {
     p.region_blocked = false;
@@ -150,7 +153,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   for (Unexpected* u = s.unexpected.front(); u;) {
     Unexpected* next = s.unexpected.next(*u);
     if (u->partner == &p && u->rendezvous) {
-      s.unexpected.remove(*u);
+      arrival_drop(s, *u);
       unexpected_free(s, *u);
     }
     u = next;

@@ -16,6 +16,9 @@ namespace omx::protocol {
 struct EarlyWindow;
 struct Unexpected;
 
+// Why a partner is forgotten.
+enum class Cleanup { restarted, given_up, refused, disconnected };
+
 // The multi-fragment message that is arriving. There is at most one per partner: messages complete in
 // order (mx-clients.md 17), later ones wait in the early window.
 struct Partial {

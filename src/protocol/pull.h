@@ -60,7 +60,7 @@ struct Pull {
 
 struct PullSlot {
   Pull* pull = nullptr;
-  std::uint32_t generation = 0x23;
+  std::uint32_t generation = 1;
 };
 
 }  // namespace omx::protocol

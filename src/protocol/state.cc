@@ -34,6 +34,7 @@ State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_co
 State::~State() {
   closing = true;
   handler = nullptr;
+  config.observer = nullptr;
   for (Partner* p : partners) {
     partner_cleanup(*this, *p, Cleanup::disconnected);
     timers.cancel(p->ack_timer);

@@ -135,7 +135,6 @@ struct State {
 // --- partner.cc --------------------------------------------------------------------------------------------
 Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint);
 Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr: no memory or slots
-enum class Cleanup { restarted, given_up, refused, disconnected };
 // Fails all that is pending with the partner and forgets its session (protocol.md 7).
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
 // Begins another count of received numbers; the peer learns it from the next CONNECT.
@@ -222,6 +221,9 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
                                           bool hidden);
 void connect_received(State& s, const wire::Head& head, wire::Frame frame);
 void connect_transmit(State& s, Request& r);
+// One ended without an answer. If it was the last hope, the count that it offered is over: the peer may have
+// taken it up, and would use it for ever.
+void connect_in_vain(State& s, Partner& p);
 // An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
 // The same, though not more often than keep-alives.
@@ -306,10 +308,11 @@ void early_drop(State& s, Partner& p);
 // --- deliver.cc: matching and data of one message
 // ------------------------------------------------------------
 enum class Delivery { complete, incomplete, refused };
-// The receive for a new message, or nullptr; and keeping the message if there is none. All pass through these
-// two, so that the observer sees them.
+// The receive for a new message, or nullptr; keeping the message if there is none; giving it up with its
+// partner. All pass through these three, so that the observer sees them.
 Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class);
 void arrival_keep(State& s, Unexpected& u);
+void arrival_drop(State& s, Unexpected& u);
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data);
 Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data);

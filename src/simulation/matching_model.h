@@ -54,6 +54,15 @@ class MatchingModel {
     }
     return false;
   }
+  // Whether it still waited.
+  bool drop(std::uint64_t message) {
+    for (auto m = messages_.begin(); m != messages_.end(); m++) {
+      if (m->id != message) continue;
+      messages_.erase(m);
+      return true;
+    }
+    return false;
+  }
   std::size_t receives() const { return receives_.size(); }
   std::size_t messages() const { return messages_.size(); }
 

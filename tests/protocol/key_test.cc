@@ -64,6 +64,89 @@ TEST_P(Key, wrong_in_a_connect__pings_keep_the_one_that_worked) {
   exchange_both_ways();
 }
 
+bool is_connect(const Bytes& frame, bool reply, wire::Connect& packet) {
+  return type_of(frame) == wire::PacketType::connect &&
+         wire::decode_connect(frame, packet) == wire::Drop::none && packet.is_reply == reply;
+}
+
+// The answer shows how B counted before the two agreed anew, and arrives after that.
+TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
+  Config keyed;
+  keyed.key = 0x1234;
+  a = &network.add({});
+  b = &network.add(keyed);
+  to_b = connect(network, *a, *b, 0x1234);
+  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  exchange_both_ways();
+  (*b)->disconnect(network.now, to_a);
+  Bytes late;
+  network.faults.drop = [&](const Bytes& frame) {
+    wire::Connect packet;
+    const bool refusal = is_connect(frame, true, packet) && packet.status != 0;
+    if (refusal && late.empty()) late = frame;
+    return refusal;
+  };
+  Request* wrong = connect_start(*a, *b, 6);
+  network.run_for(kMillisecond);
+  ASSERT_FALSE(late.empty());
+  ASSERT_EQ(connect(network, *a, *b, 0x1234), to_b);
+  Request* s = send(*a, to_b, message(100000), 1);
+  const std::uint64_t restarts = a->counters[Counter::partner_restarted];
+  network.inject(late);
+  EXPECT_EQ(wait(*a, wrong).status, Status::bad_key);
+  EXPECT_EQ(a->counters[Counter::partner_restarted], restarts);
+  (void)receive(*b, room(100000), 1);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  exchange_both_ways();
+}
+
+// A's connect has reached B once, which may send since, but A does not hear B's answer, and B does not know
+// the key with which it could ask.
+class HalfOpen : public PairTest {
+ protected:
+  void start() {
+    Config keyed;
+    keyed.key = 0x1234;
+    a = &network.add(keyed);
+    b = &network.add({});
+    under_way = connect_start(*a, *b);
+    network.faults.drop = [this](const Bytes& frame) {
+      wire::Connect packet;
+      if (is_connect(frame, false, packet)) return packet.src_session == (*a)->config().session;
+      return is_connect(frame, true, packet) && packet.status == 0;
+    };
+    network.run_for(kMillisecond);
+    to_a = (*b)->find_partner((*a)->config().nic, 0);
+    ASSERT_TRUE(to_a && to_a->connected());
+    large = send(*b, to_a, message(100000), 1);
+    network.run_for(10 * kSecond);
+  }
+  Request* under_way = nullptr;
+  Request* large = nullptr;
+};
+
+TEST_F(HalfOpen, lasts_as_long_as_the_connect) {
+  start();
+  EXPECT_FALSE((*b)->done(large));
+  network.faults.drop = nullptr;
+  const Completion c = wait(*a, under_way);
+  EXPECT_EQ(c.status, Status::success);
+  to_b = c.partner;
+  (void)receive(*a, room(100000), 1);
+  EXPECT_EQ(wait(*b, large).status, Status::success);
+  exchange_both_ways();
+}
+
+TEST_F(HalfOpen, ends_when_the_connect_has_ended) {
+  start();
+  ASSERT_TRUE(*(*a)->cancel(under_way));
+  EXPECT_EQ(wait(*b, large, 5 * kSecond).status, Status::endpoint_unreachable);
+  network.faults.drop = nullptr;
+  to_b = connect(network, *a, *b);
+  ASSERT_NE(to_b, nullptr);
+  exchange_both_ways();
+}
+
 std::string key_name(const testing::TestParamInfo<bool>& info) {
   return info.param ? "extended" : "reference";
 }

@@ -366,6 +366,27 @@ TEST_F(PartnerTest, cleanup__what_was_received_whole_stays) {
   EXPECT_FALSE((*a)->probe(2, ~0ULL));
 }
 
+TEST_F(PartnerTest, cleanup__a_receive_whose_notify_waits_has_no_data) {
+  a = &network.add(reference());
+  b = &network.add(reference());
+  network.faults.drop = [&](const Bytes& frame) {  // B's own CONNECT: its numbers are held back
+    wire::Connect packet;
+    return type_of(frame) == wire::PacketType::connect &&
+           wire::decode_connect(frame, packet) == wire::Drop::none && !packet.is_reply &&
+           mac_load(frame.data()) == (*a)->config().nic;
+  };
+  to_b = connect(network, *a, *b);
+  Request* r = receive(*b, room(5000), 1);
+  Request* s = send(*a, to_b, message(5000), 1, true);
+  ASSERT_TRUE(network.run_until([&] { return r->send_class == SendClass::notify; }));
+  EXPECT_FALSE((*b)->done(r));
+  (*b)->disconnect(network.now, r->partner);
+  const Completion c = wait(*b, r);
+  EXPECT_EQ(c.status, Status::endpoint_unreachable);
+  EXPECT_EQ(c.xfer_length, 0U);
+  EXPECT_FALSE((*a)->done(s));
+}
+
 TEST_F(PartnerTest, region_wait__gone_partner_does_not_take_the_wake_up) {
   open();
   Host& c = network.add({});

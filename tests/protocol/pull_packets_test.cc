@@ -7,6 +7,36 @@ namespace {
 
 class PullPackets : public PairTest {};
 
+// A reply names neither session nor number: only the handle tells the pull of an instance that is gone from
+// the first one of the next.
+TEST_F(PullPackets, pull_reply_received__late_ones_for_an_instance_that_is_gone) {
+  open();
+  std::vector<Bytes> late;
+  network.faults.drop = [&](const Bytes& frame) {
+    if (type_of(frame) != wire::PacketType::pull_reply) return false;
+    late.push_back(frame);
+    return true;
+  };
+  (void)receive(*b, room(5000), 1);
+  (void)send(*a, to_b, message(5000, 1), 1, true);
+  network.run_for(kMillisecond);
+  ASSERT_FALSE(late.empty());
+  b = &network.restart(1, with_session(0x2000));
+  network.faults.drop = drop_all(wire::PacketType::pull_reply);
+  to_b = connect(network, *a, *b);
+  Bytes& in = room(5000);
+  Bytes& out = message(5000, 2);
+  Request* r = receive(*b, in, 2);
+  Request* s = send(*a, to_b, out, 2, true);
+  ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }));
+  for (const Bytes& frame : late) network.inject(frame);
+  network.run_for(kMillisecond);
+  network.faults.drop = nullptr;
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  EXPECT_EQ(in, out);
+}
+
 TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_partner) {
   open();
   Host& c = network.add({});

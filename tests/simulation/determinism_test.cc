@@ -5,15 +5,18 @@
 #include <set>
 
 #include "simulation/mixed.h"
+#include "simulation/restless.h"
 
 namespace omx::simulation {
 namespace {
 
-TEST(simulation, same_seed_same_run) {
+class Determinism : public testing::TestWithParam<RunResult (*)(const RunOptions&)> {};
+
+TEST_P(Determinism, same_seed_same_run) {
   std::set<std::uint64_t> digests;
   for (std::uint64_t seed = 1; seed <= 20; seed++) {
-    const MixedResult first = mixed_run({seed, 300, nullptr});
-    const MixedResult second = mixed_run({seed, 300, nullptr});
+    const RunResult first = GetParam()({seed, 300, nullptr});
+    const RunResult second = GetParam()({seed, 300, nullptr});
     EXPECT_EQ(first.failure, "") << "seed " << seed;
     EXPECT_EQ(first.digest, second.digest) << "seed " << seed;
     EXPECT_EQ(first.time, second.time) << "seed " << seed;
@@ -22,13 +25,19 @@ TEST(simulation, same_seed_same_run) {
   EXPECT_EQ(digests.size(), 20U);
 }
 
-TEST(simulation, a_trace_changes_nothing) {
+TEST_P(Determinism, a_trace_changes_nothing) {
   std::FILE* out = std::tmpfile();
   ASSERT_NE(out, nullptr);
-  EXPECT_EQ(mixed_run({7, 200, out}).digest, mixed_run({7, 200, nullptr}).digest);
+  EXPECT_EQ(GetParam()({7, 200, out}).digest, GetParam()({7, 200, nullptr}).digest);
   EXPECT_GT(std::ftell(out), 0);
   std::fclose(out);
 }
+
+using Parameter = testing::TestParamInfo<RunResult (*)(const RunOptions&)>;
+std::string workload_name(const Parameter& parameter) {
+  return parameter.index == 0 ? "mixed" : "deaths";
+}
+INSTANTIATE_TEST_SUITE_P(Workloads, Determinism, testing::Values(&mixed_run, &restless_run), workload_name);
 
 }  // namespace
 }  // namespace omx::simulation

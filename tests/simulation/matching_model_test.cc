@@ -38,5 +38,13 @@ TEST(matching_model, a_cancelled_receive_matches_no_more) {
   EXPECT_EQ(m.arrive({10, 5, nullptr}), std::nullopt);
 }
 
+TEST(matching_model, a_dropped_message_matches_no_more) {
+  MatchingModel m;
+  EXPECT_FALSE(m.arrive({10, 5, nullptr}));
+  EXPECT_TRUE(m.drop(10));
+  EXPECT_FALSE(m.drop(10));
+  EXPECT_FALSE(m.post({1, 5, ~0ULL, nullptr}));
+}
+
 }  // namespace
 }  // namespace omx::simulation

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call of a simulated application: its memory, what it asked for, and what has become of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "protocol/types.h"
+
+namespace omx::simulation {
+
+using protocol::TimeNs;
+
+class Instance;
+
+struct Operation {
+  protocol::RequestKind kind = protocol::RequestKind::send;
+  std::uint64_t id = 0;
+  std::uint32_t host = 0;
+  std::uint32_t to = 0;          // send, connect
+  Instance* instance = nullptr;  // of the host
+  protocol::Request* request = nullptr;
+  std::vector<std::byte> data;
+  std::vector<protocol::Segment> segments;
+  std::uint64_t info = 0, mask = 0;
+  TimeNs start = 0;
+  std::uint64_t losses = 0;  // of the partner, before it; receive: before it was matched
+  bool bad_key = false;
+  bool ended = false;
+  bool well = false;  // with success
+
+  // A send is a message.
+  Instance* target = nullptr;  // whom the engine was connected to
+  bool stale = false;          // the address names an earlier instance
+  bool arrived = false;        // matched there or kept as unexpected
+  bool delivered = false;
+  bool truncated = false;       // its receive was too small
+  bool receive_failed = false;  // its receive ended without the data
+
+  // A receive.
+  std::uint64_t expected = 0;  // id of the message that the model gave it
+  TimeNs matched = 0;          // when
+  bool waiting = false;        // still in the model
+  bool cancelled = false;
+};
+
+constexpr unsigned kIdShift = 8;          // match information: the message's id ...
+constexpr std::uint64_t kTagMask = 0xFF;  // ... above what receives look at
+
+// The whole of its data as up to five pieces, some of them empty.
+void operation_split(Operation& operation, Random& random);
+
+// What is wrong with a message in the memory of its receive; empty: nothing. Sets `truncated`.
+std::string delivery_check(Operation& message, const Operation& receive, const protocol::Completion& c);
+
+// A message length: often one where something changes.
+std::size_t length_choose(Random& random, std::size_t largest);
+
+}  // namespace omx::simulation
