@@ -124,6 +124,11 @@ struct State {
     return buffers.in_use() + unexpected_slab.live() * sizeof(Unexpected) +
            early_windows.live() * sizeof(EarlyWindow);
   }
+  // Whether one more message of `bytes` stays within it.
+  bool room_for_unexpected(std::size_t bytes) const {
+    const std::size_t buffer = bytes > 0 ? BufferPool::capacity_of(bytes) : 0;
+    return buffers_held() + sizeof(Unexpected) + buffer <= buffers.limit();
+  }
 };
 
 // --- partner.cc --------------------------------------------------------------------------------------------
