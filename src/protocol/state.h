@@ -238,6 +238,8 @@ void probe_fall_back(State& s, Partner& p);
 
 // --- ack.cc ------------------------------------------------------------------------------------------------
 void ack_apply(State& s, Partner& p, Seqnum ack);
+// A message is not sent again because of a bitmap within so long of the last time.
+TimeNs sack_guard(const State& s, const Request& r);
 void ack_received(State& s, const wire::Head& head, wire::Frame frame);
 void ack_needed(State& s, Partner& p);  // the next wanted number moved
 void ack_immediately(State& s, Partner& p);
