@@ -22,6 +22,8 @@ class BufferPool {
   std::byte* get(std::size_t size);
   // `size` as given to get.
   void put(std::byte* buffer, std::size_t size);
+  // What get(size) adds to in_use().
+  static std::size_t capacity_of(std::size_t size) { return std::size_t{1} << shift_of(size); }
   // Whether get(size) would stay within the limit.
   bool fits(std::size_t size) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
 #include "link/interfaces.h"
 
 namespace omx::link {
@@ -100,7 +101,7 @@ Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all,
         std::find_if(all.begin(), all.end(), [&](const Interface& i) { return i.name == name; });
     if (found == all.end()) {
       return fail(kBoardUnknown, fmt::format("OMX_INTERFACES names {}, which does not exist; there are: {}",
-                                             name, describe_names(all)));
+                                             shown(name), describe_names(all)));
     }
     const bool usable = found->ethernet || found->loopback;
     choices.push_back(

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Acknowledgements in both directions (protocol.md 5). Between extended peers TRUC carries a bitmap of the
 // messages that arrived early, so that only what is missing is sent again.
+#include <algorithm>
+
 #include "protocol/state.h"
 
 namespace omx::protocol {
 
-namespace {
-// A message is not sent again because of a bitmap twice within this time: the first repetition needs a
-// round trip to show in a bitmap.
-constexpr TimeNs kSackGuard = 1 * kMillisecond;
-}  // namespace
+// The first repetition needs a round trip to show in a bitmap. Where they do not help, the receiver has no
+// memory, and each would be answered by a bitmap that asks for the next.
+TimeNs sack_guard(const State& s, const Request& r) {
+  constexpr TimeNs kFirst = 1 * kMillisecond;
+  return std::min(kFirst << std::min<unsigned>(r.resends, 16), std::max(kFirst, s.config.resend_delay_max));
+}
 
 // --- what we sent ------------------------------------------------------------------------------------------
 
@@ -49,19 +52,20 @@ void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
   }
   p.sacks = highest > 0;
   if (highest == 0) return;
-  bool waiting = false;
+  TimeNs next = kNever;
   for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
     if (seq_diff(r->seqnum, packet.seqnum) > highest) break;
     if (r->sacked) continue;
-    if (s.now - r->last_sent >= kSackGuard) {
+    const TimeNs due = r->last_sent + sack_guard(s, *r);
+    if (s.now >= due) {
       s.count(Counter::resend_sack)++;
       send_retransmit(s, *r);
     } else {
       r->lost = true;
-      waiting = true;
+      next = std::min(next, due);
     }
   }
-  if (waiting) s.timers.arm_by(p.resend_timer, s.now + kSackGuard);
+  s.timers.arm_by(p.resend_timer, next);
 }
 
 }  // namespace

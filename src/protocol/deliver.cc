@@ -13,11 +13,9 @@ constexpr std::size_t kShareAlways = 64 * 1024;  // see Config::buffer_bytes
 constexpr std::uint32_t kMaxNotifiesQueued = 1024;
 
 bool room_for(const State& s, const Partner& p, std::size_t bytes) {
-  const std::size_t held = s.buffers_held();
-  const std::size_t limit = s.buffers.limit();
-  if (held + bytes > limit || (bytes > 0 && !s.buffers.fits(bytes))) return false;
+  if (!s.room_for_unexpected(bytes)) return false;
   const std::size_t share = p.unexpected_bytes + sizeof(Unexpected) + bytes;
-  return share <= kShareAlways || share <= limit - held;
+  return share <= kShareAlways || share <= s.buffers.limit() - s.buffers_held();
 }
 
 std::size_t bytes_of(const Unexpected& u) {

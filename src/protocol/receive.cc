@@ -27,8 +27,10 @@ void receive_complete(State& s, Request& r) {
 
 void receive_rndv(State& s, Request& r, const wire::Rndv& rndv) {
   // The unexpected handler may have dropped the sender.
-  if (r.partner->reply_session() == wire::kUnknownSession)
+  if (r.partner->reply_session() == wire::kUnknownSession) {
+    r.xfer_length = 0;
     return request_finish(s, r, Status::endpoint_unreachable);
+  }
   r.region = rndv.rdma_id;
   r.region_generation = rndv.rdma_seqnum;
   if (r.xfer_length > 0) {

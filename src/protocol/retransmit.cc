@@ -95,7 +95,14 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   bool suspect = false;
   for (Request* r = oldest; r; r = p.unacked.next(*r)) {
     const bool burst = due && !r->sacked && (!p.extended || sent < kResendBurst);
-    if (!burst && !r->lost) continue;
+    if (!burst) {
+      if (!r->lost) continue;
+      const TimeNs lost_due = r->last_sent + sack_guard(s, *r);
+      if (s.now < lost_due) {
+        next = std::min(next, lost_due);
+        continue;
+      }
+    }
     if (r->send_class == SendClass::medium && r->kind == RequestKind::send && r->resends >= kSuspectMtu) {
       // Large frames are suspected only while small ones get through.
       if (p.last_heard > r->last_sent)

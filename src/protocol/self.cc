@@ -39,6 +39,7 @@ void self_send(State& s, Request& r) {
     if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class))
       return transfer(s, r, *receive, nullptr);
   }
+  const bool room = s.room_for_unexpected(r.msg_length);
   Unexpected* u = s.unexpected_slab.create();
   if (!u) return request_finish(s, r, Status::no_resources);
   u->partner = s.myself;
@@ -52,7 +53,8 @@ void self_send(State& s, Request& r) {
   u->self_send = &r;
   // Short data are copied so that the user may have the memory back (ibuffered); long ones are copied once,
   // when they are received.
-  if (r.msg_length > 0 && r.msg_length <= s.config.rndv_threshold) u->buffer = s.buffers.get(r.msg_length);
+  if (r.msg_length > 0 && r.msg_length <= s.config.rndv_threshold && room)
+    u->buffer = s.buffers.get(r.msg_length);
   if (u->buffer) r.segments.read(0, u->buffer, r.msg_length);
   r.buffered = u->buffer != nullptr || r.msg_length == 0;
   arrival_keep(s, *u);

@@ -130,6 +130,11 @@ struct State {
     return buffers.in_use() + unexpected_slab.live() * sizeof(Unexpected) +
            early_windows.live() * sizeof(EarlyWindow);
   }
+  // Whether one more message of `bytes` stays within it.
+  bool room_for_unexpected(std::size_t bytes) const {
+    const std::size_t buffer = bytes > 0 ? BufferPool::capacity_of(bytes) : 0;
+    return buffers_held() + sizeof(Unexpected) + buffer <= buffers.limit();
+  }
 };
 
 // --- partner.cc --------------------------------------------------------------------------------------------
@@ -267,6 +272,8 @@ void probe_fall_back(State& s, Partner& p);
 
 // --- ack.cc ------------------------------------------------------------------------------------------------
 void ack_apply(State& s, Partner& p, Seqnum ack);
+// A message is not sent again because of a bitmap within so long of the last time.
+TimeNs sack_guard(const State& s, const Request& r);
 void ack_received(State& s, const wire::Head& head, wire::Frame frame);
 void ack_needed(State& s, Partner& p);  // the next wanted number moved
 void ack_immediately(State& s, Partner& p);

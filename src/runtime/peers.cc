@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/text.h"
 #include "wire/packets.h"
 
 namespace omx::runtime {
@@ -15,8 +16,8 @@ namespace {
 constexpr int kMxFailure = 2;
 
 std::string line_error(const std::string& origin, int line, const std::string& why) {
-  return fmt::format("{}:{}: {}; write \"MAC NAME\", for example \"02:00:00:00:00:01 node1:0\"", origin, line,
-                     why);
+  return fmt::format("{}:{}: {}; write \"MAC NAME\", for example \"02:00:00:00:00:01 node1:0\"",
+                     shown(origin, kPathShown), line, why);
 }
 
 }  // namespace
@@ -35,15 +36,18 @@ Result<std::vector<Peer>> peers_parse(const std::string& text, const std::string
       return fail(kMxFailure, line_error(origin, number, why));
     };
     const auto nic = mac_parse(mac);
-    if (!nic) return bad(fmt::format("\"{}\" is not a MAC address", mac));
+    if (!nic) return bad(fmt::format("\"{}\" is not a MAC address", shown(mac)));
     if (!(words >> name)) return bad(fmt::format("no name behind {}", mac));
-    if (words >> extra) return bad(fmt::format("\"{}\" behind the name \"{}\"", extra, name));
+    if (words >> extra) return bad(fmt::format("\"{}\" behind the name \"{}\"", shown(extra), shown(name)));
     if (name.size() >= wire::kHostnameMax)
-      return bad(fmt::format("the name \"{}\" has more than {} characters", name, wire::kHostnameMax - 1));
+      return bad(
+          fmt::format("the name \"{}\" has more than {} characters", shown(name), wire::kHostnameMax - 1));
+    if (std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
+      return bad(fmt::format("the name \"{}\" has control characters", shown(name)));
     if (const auto [at, fresh] = nics.emplace(*nic, number); !fresh)
       return bad(fmt::format("{} was named in line {} already", mac, at->second));
     if (const auto [at, fresh] = names.emplace(name, number); !fresh)
-      return bad(fmt::format("\"{}\" names another NIC in line {}", name, at->second));
+      return bad(fmt::format("\"{}\" names another NIC in line {}", shown(name), at->second));
     Peer peer;
     peer.nic = *nic;
     peer.name = name;

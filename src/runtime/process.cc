@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/fork_guard.h"
 #include "runtime/text_file.h"
@@ -84,7 +85,7 @@ Result<void> Process::peers_setup() {
   if (!text && (named || text.error() != ENOENT)) {
     return fail(kMxFailure,
                 fmt::format("cannot read the peers file {}: {}; correct OMX_PEERS_FILE or its permissions",
-                            file, text_file_error(text.error())));
+                            shown(file, kPathShown), text_file_error(text.error())));
   }
   std::string listed = settings_.peers;
   std::replace(listed.begin(), listed.end(), ',', '\n');

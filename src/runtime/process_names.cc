@@ -2,6 +2,7 @@
 // Names of NICs: the table first, then the network.
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "runtime/peers_discovery.h"
 #include "runtime/process.h"
 #include "runtime/settings_kinds.h"
@@ -48,7 +49,7 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
   if (peer) return peer->nic;
   return fail(kMxHostNotFound,
               fmt::format("\"{}\" is not in the table of peers, and {}; name it in OMX_PEERS=\"MAC NAME\"",
-                          hostname, reason_of(asked, settings_.discovery_ms)));
+                          shown(hostname), reason_of(asked, settings_.discovery_ms)));
 }
 
 Result<std::string> Process::name_of(NicId nic) {

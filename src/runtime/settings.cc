@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <map>
 
+#include "base/text.h"
 #include "runtime/settings_table.h"
 #include "runtime/text_file.h"
 
@@ -42,12 +43,6 @@ std::string_view unquote(std::string_view value) {
   return value;
 }
 
-// Error texts have an end (mx-api.md 5), and the remedy comes last.
-std::string shown(std::string_view value) {
-  constexpr std::size_t kMost = 60;
-  return value.size() > kMost ? std::string(value.substr(0, kMost)) + "..." : std::string(value);
-}
-
 const Tunable* tunable_find_key(std::string_view key) {
   for (const Tunable& tunable : tunables()) {
     if (tunable.in_file && tunable_key(tunable) == key) return &tunable;
@@ -76,7 +71,7 @@ Result<void> file_apply(const std::string& text, const std::string& path, Settin
     number++;
     if (line.empty()) continue;
     const auto bad = [&](const std::string& why) {
-      return fail(kMxFailure, fmt::format("{}:{}: {}", path, number, why));
+      return fail(kMxFailure, fmt::format("{}:{}: {}", shown(path, kPathShown), number, why));
     };
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos)
@@ -141,8 +136,8 @@ Result<void> settings_read(const GetEnv& getenv, const std::string& path, Settin
   } else if (named || text.error() != ENOENT) {
     return fail(
         kMxFailure,
-        fmt::format("cannot read the configuration file {}: {}; correct OMX_CONFIG or its permissions", file,
-                    text_file_error(text.error())));
+        fmt::format("cannot read the configuration file {}: {}; correct OMX_CONFIG or its permissions",
+                    shown(file, kPathShown), text_file_error(text.error())));
   }
   if (auto r = environment_apply(getenv, settings); !r) return r;
   settings.protocol.max_endpoints = settings.endpoints_max;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "runtime/settings.h"
 #include "runtime/settings_table.h"
 
@@ -84,7 +85,7 @@ std::vector<std::string> settings_unknown(const char* const* environment) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
     if (equals == std::string_view::npos || !name.starts_with("OMX_") || known(name)) continue;
-    warnings.push_back(fmt::format("{} is not a setting; omx info --settings lists them", name));
+    warnings.push_back(fmt::format("{} is not a setting; omx info --settings lists them", shown(name)));
   }
   return warnings;
 }

@@ -68,7 +68,8 @@ struct ResendsMax {
   }
   static std::string print(const S& s) {
     if (s.protocol.peer_timeout == protocol::kNever) return "0";
-    return std::to_string(s.protocol.peer_timeout / (kResendMs * kMs));
+    // 0 would mean no limit.
+    return std::to_string((s.protocol.peer_timeout + kResendMs * kMs - 1) / (kResendMs * kMs));
   }
   static std::string accepted() { return number_accepted(0, kDayMs / kResendMs) + "; 0 = no limit"; }
 };

@@ -86,9 +86,39 @@ TEST_F(Bounds, unexpected__a_small_amount_is_not_shared) {
   EXPECT_GT((*b)->state().buffers_held(), 60U * 1024);
 }
 
+TEST_F(Bounds, unexpected__the_limit_is_exact) {
+  for (const std::size_t length : {0, 100, 5000, 30000}) {
+    network.clear();
+    Config config;
+    config.buffer_bytes = 80 * 1024;
+    open(config, config);
+    Host& c = network.add(config);
+    Partner* p = connect(network, c, *b);
+    for (int i = 0; i < 600; i++) {
+      (void)send(*a, to_b, message(length), 1);
+      (void)send(c, p, message(length), 1);
+    }
+    for (int i = 0; i < 1000; i++) {
+      network.run_for(kMillisecond);
+      ASSERT_LE((*b)->state().buffers_held(), 80U * 1024) << length;
+    }
+    EXPECT_GT(b->counters[Counter::back_pressure], 0U) << length;
+  }
+}
+
+TEST_F(Bounds, unexpected__the_limit_holds_for_messages_to_oneself) {
+  Config config;
+  config.buffer_bytes = 64 * 1024;
+  Host& h = network.add(config);
+  for (std::uint64_t i = 0; i < 100; i++) stranger(h, i, 3);
+  ASSERT_GT(h->state().buffers_held(), 20U * 1024);
+  for (int i = 0; i < 30; i++) (void)send(h, h->self(), message(4000), 1);
+  EXPECT_LE(h->state().buffers_held(), 64U * 1024 + 30 * sizeof(Unexpected));
+}
+
 TEST_F(Bounds, unexpected__a_partner_alone_may_always_send_one) {
   Config config;
-  config.buffer_bytes = 32 * 1024;
+  config.buffer_bytes = 33 * 1024;
   config.rndv_threshold = 32 * 1024;
   open(config, config);
   Bytes& out = message(30000);

@@ -167,6 +167,19 @@ TEST_F(Handler, partner_dropped_inside__leaves_it_dropped) {
   }
 }
 
+TEST_F(Handler, partner_dropped_inside__a_large_message_of_it_has_no_data) {
+  open();
+  handle(*b, [&](const Arrival& arrival) {
+    (*b)->disconnect(network.now, arrival.partner);
+    return HandlerAction::proceed;
+  });
+  (void)send(*a, to_b, message(100000), 1);
+  ASSERT_TRUE(network.run_until([&] { return !calls.empty(); }, kSecond));
+  const Completion c = wait(*b, receive(*b, room(100000), 1), kSecond);
+  EXPECT_EQ(c.status, Status::endpoint_unreachable);
+  EXPECT_EQ(c.xfer_length, 0U);
+}
+
 // --- self
 // -----------------------------------------------------------------------------------------------------
 

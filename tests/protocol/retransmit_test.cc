@@ -305,5 +305,38 @@ TEST_F(Retransmit, early__window_of_255_and_hostile_fragments) {
   EXPECT_EQ(b->counters[Counter::early], 1U);
 }
 
+TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
+  Config config;
+  config.buffer_bytes = 256 * 1024;
+  open(config, config);
+  // B holds the last of A's messages early, and then has no memory for those before it.
+  int left = 99;
+  network.faults.drop = [&](const Bytes& f) {
+    return type_of(f) == wire::PacketType::small && f[11] == std::byte{1} && left-- > 0;
+  };
+  std::vector<Request*> sends;
+  for (int i = 0; i < 100; i++) sends.push_back(send(*a, to_b, message(100), 1));
+  left = 1 << 30;
+  network.run_for(kMillisecond);
+  for (int host = 0; host < 4; host++) {
+    Host& c = network.add(config);
+    Partner* c_to_b = connect(network, c, *b);
+    for (const std::size_t length : {8000, 8})
+      for (int i = 0; i < 250; i++) (void)send(c, c_to_b, message(length), length);
+    network.run_for(kSecond);
+  }
+  network.faults.drop = nullptr;
+  network.run_for(10 * kSecond);
+  ASSERT_GT(b->counters[Counter::back_pressure], 0U);
+  ASSERT_NE(to_a->early, nullptr);
+  const std::uint64_t before = a->counters[Counter::resend_sack];
+  network.run_for(10 * kSecond);
+  EXPECT_LT(a->counters[Counter::resend_sack] - before, 100U * 10 * 2);
+  // As soon as there is room again all goes on.
+  for (int i = 0; i < 100; i++) (void)receive(*b, room(8000), 8000);
+  for (int i = 0; i < 100; i++)
+    EXPECT_EQ(wait(*b, receive(*b, room(100), 1), 5 * kSecond).status, Status::success);
+}
+
 }  // namespace
 }  // namespace omx::protocol::test

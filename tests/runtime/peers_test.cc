@@ -37,6 +37,8 @@ TEST(peers_parse, malformed) {
   EXPECT_THAT(error_of("02:00:00:00:00:01\n"), HasSubstr("no name"));
   EXPECT_THAT(error_of("02:00:00:00:00:01 a b\n"), HasSubstr("\"b\" behind the name \"a\""));
   EXPECT_THAT(error_of("02:00:00:00:00:01 " + std::string(80, 'x')), HasSubstr("79 characters"));
+  EXPECT_THAT(error_of("02:00:00:00:00:01 \x1B[2J"), HasSubstr("\"?[2J\" has control characters"));
+  EXPECT_LT(error_of(std::string(1000, 'x')).size(), 200U);
   EXPECT_THAT(error_of("02:00:00:00:00:01 a\n02:00:00:00:00:01 b"),
               AllOf(HasSubstr("peers:2:"), HasSubstr("line 1")));
   EXPECT_THAT(error_of("02:00:00:00:00:01 a\n02:00:00:00:00:02 a"), HasSubstr("names another NIC"));

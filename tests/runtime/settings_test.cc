@@ -105,6 +105,13 @@ TEST(settings_load, file__key_twice) {
               AllOf(HasSubstr("FILE:3:"), HasSubstr("line 1")));
 }
 
+TEST(settings_load, errors__show_no_control_characters) {
+  const std::string noise = "\x1B[2J" + std::string(1000, 'x');
+  EXPECT_THAT(error_of(load("spin_us = " + noise + "\n")), HasSubstr("= \"?[2Jxxx"));
+  EXPECT_LT(error_of(load(noise + " = 1\n")).size(), 300U);
+  EXPECT_THAT(error_of(load("", {{"OMX_SPIN_US", "1\n2"}})), HasSubstr("\"1?2\""));
+}
+
 TEST(settings_load, file__bad_value_says_what_is_accepted) {
   EXPECT_EQ(error_of(load("spin_us = soon\n")),
             "FILE:1: spin_us = \"soon\" is not accepted; give a whole number from 0 to 10000000");
@@ -267,6 +274,14 @@ TEST(settings_load, peer_timeout__wins_over_resends) {
   const auto s = load("", {{"OMX_PEER_TIMEOUT_MS", "300"}, {"OMX_RESENDS_MAX", "1000"}});
   ASSERT_TRUE(s);
   EXPECT_EQ(s->protocol.peer_timeout, 300 * protocol::kMillisecond);
+}
+
+TEST(settings_rows, resends__a_short_timeout_is_not_shown_as_none) {
+  const auto s = load("peer_timeout_ms = 5");
+  for (const SettingRow& row : settings_rows(*s))
+    if (std::string_view(row.variable) == "OMX_RESENDS_MAX") {
+      EXPECT_EQ(row.value, "1");
+    }
 }
 
 TEST(settings_load, resends__infinite) {

@@ -3,22 +3,13 @@
 // must decode to the same values and data.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "../../wire/wire_util.h"
+#include "../require.h"
 
 namespace omx::wire::test {
 namespace {
-
-#define REQUIRE(condition)                                                           \
-  do {                                                                               \
-    if (!(condition)) {                                                              \
-      std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                                  \
-    }                                                                                \
-  } while (0)
 
 struct Case {
   Frame frame;

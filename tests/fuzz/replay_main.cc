@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the fuzz target over kept inputs with any compiler: wire_fuzz_replay FILE-OR-FOLDER...
+// Runs the fuzz target over kept inputs with any compiler: NAME_fuzz_replay FILE-OR-FOLDER...
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

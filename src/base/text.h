@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Text from outside in messages for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace omx {
+
+// `text` as an error shows it: its control characters as '?', so that it cannot work on the terminal or add
+// lines, and no more than `most` bytes of it, so that the remedy behind it is read (mx-api.md 5).
+std::string shown(std::string_view text, std::size_t most = 60);
+
+// Names of files are longer than other words.
+inline constexpr std::size_t kPathShown = 200;
+
+}  // namespace omx

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fuzz/engine/oracle.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "tests/fuzz/require.h"
+
+namespace omx::fuzz {
+
+namespace {
+
+// The most that a frame earns by itself: a PULL is answered with at most 64 replies. A PULL_REPLY that shows
+// gaps makes the victim ask again for every run of missing frames: at most every second one of 8 blocks
+// of 32.
+constexpr std::uint64_t kAnswers = 8 * 32 / 2;
+// Beside that an acknowledgement sets free, or a bitmap repeats, what the application sends to its sender, at
+// most 64 frames a message, and a message that fills a hole brings all that waited behind it: a large one
+// asks for 8 blocks, or is answered.
+constexpr std::uint64_t kFramesPerMessage = protocol::kMaxFragments;
+constexpr std::uint64_t kFramesPerEarly = protocol::kPullBlocksMax + 1;
+// Acknowledgement, ping, probe and connect-back.
+constexpr std::uint64_t kControl = 4;
+
+struct Held {
+  std::uint64_t messages = 0, early = 0;
+};
+
+Held held(protocol::State& s) {
+  Held total;
+  for (Partner* p : s.partners) {
+    for (auto* list : {&p->unacked, &p->queued, &p->connects})
+      for (Request* r = list->front(); r; r = list->next(*r)) total.messages++;
+    if (p->early) total.early += p->early->frames;
+  }
+  return total;
+}
+
+}  // namespace
+
+void check_bounds(Scene& scene) {
+  protocol::State& s = scene.state();
+  // Beside what the application sends to itself: those requests are its own.
+  std::size_t own = 0;
+  for (protocol::Unexpected* u = s.unexpected.front(); u; u = s.unexpected.next(*u))
+    if (u->self_send) own += sizeof(protocol::Unexpected);
+  REQUIRE(s.buffers_held() <= s.config.buffer_bytes + own);
+  REQUIRE(s.buffers.kept() + s.buffers.in_use() <= s.config.buffer_bytes);
+  REQUIRE(s.send_buffers.in_use() <= s.config.send_buffer_bytes);
+  REQUIRE(s.partners.size() <= s.config.max_partners);
+  REQUIRE(s.early_windows.live() <= s.partners.size());
+  REQUIRE(s.pulls.live() <= s.requests.live());
+  REQUIRE(s.zombies <= s.config.zombie_max + s.requests.live());
+  REQUIRE(s.regions_used <= protocol::kRegions);
+}
+
+std::uint64_t answer_limit(protocol::State& s) {
+  const Held h = held(s);
+  return kAnswers + h.messages * kFramesPerMessage + h.early * kFramesPerEarly + s.partners.size() * kControl;
+}
+
+std::uint64_t wake_limit(protocol::State& s) {
+  return 64 + 16 * s.partners.size() + 8 * s.requests.live();
+}
+
+void check_leak(const Bytes& frame) {
+  std::size_t at = 0, length = 0;
+  const auto type = static_cast<wire::PacketType>(frame[16]);
+  switch (type) {
+    case wire::PacketType::tiny:
+    case wire::PacketType::small:
+      at = 40;
+      length = load_be16(frame.data() + 20);
+      break;
+    case wire::PacketType::medium:
+      at = 48;
+      length = load_be16(frame.data() + 40);
+      break;
+    case wire::PacketType::pull_reply:
+      at = 32;
+      length = load_be16(frame.data() + 18);
+      break;
+    default:
+      return;
+  }
+  const bool extension =
+      type != wire::PacketType::pull_reply && (load8(frame.data() + 19) & wire::kFlagHeaderExt);
+  if (extension) at += wire::kHeaderExtBytes;
+  REQUIRE(at + length <= frame.size());
+  const auto data = frame.begin() + static_cast<std::ptrdiff_t>(at);
+  REQUIRE(std::all_of(data, data + static_cast<std::ptrdiff_t>(length),
+                      [](std::byte b) { return b < std::byte{0x80}; }));
+}
+
+}  // namespace omx::fuzz

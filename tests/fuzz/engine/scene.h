@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The stage of a hostile peer: a victim, an honest peer, virtual time, and the cable between them. Attackers
+// are no endpoints: their frames come from the script (attacker.h).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "protocol/endpoint.h"
+#include "protocol/state.h"
+#include "tests/fuzz/engine/book.h"
+#include "tests/fuzz/engine/script.h"
+
+namespace omx::fuzz {
+
+using protocol::kMillisecond;
+using protocol::Partner;
+using protocol::Request;
+using protocol::TimeNs;
+
+inline constexpr NicId kVictimNic = 0x020000000001;
+inline constexpr NicId kHonestNic = 0x020000000002;
+inline constexpr NicId kAttackerNic = 0x0200000000A0;  // and the next one
+inline constexpr NicId kFloodNic = 0x060000000000;
+inline constexpr std::uint8_t kVictimEndpoint = 2, kHonestEndpoint = 1;
+inline constexpr std::uint32_t kVictimSession = 0x11112222, kHonestSession = 0x33334444;
+inline constexpr std::uint32_t kKey = 7;
+inline constexpr TimeNs kPeerTimeout = 4000 * kMillisecond;
+
+struct Setup {
+  explicit Setup(Script& script);
+  protocol::Config victim, honest;
+  // Attackers may send in the honest peer's name, and the MTU may change: then its messages may be lost.
+  bool relaxed = false;
+  bool attacker_extended = true;
+  bool attacker_connected = false;
+  // Whether all of the honest peer's messages must arrive. Without extension a message that finds no room, as
+  // the victim's application does not receive, is given up after the time-out (retransmit.cc).
+  bool lossless() const { return !relaxed && victim.extension && honest.extension; }
+};
+
+class Scene;
+
+// An endpoint whose frames end up in the scene.
+class Node : public wire::FrameSink {
+ public:
+  Node(Scene& scene, const protocol::Config& config) : endpoint(config, *this, counters), scene_(scene) {}
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
+  void frame_commit() override;
+  void flush() override {}
+
+  protocol::Counters counters;
+  protocol::Endpoint endpoint;
+
+ private:
+  Scene& scene_;
+  wire::TxFrame frame_;
+  std::vector<iovec> segments_;
+};
+
+// Who plays beside the endpoints: told after every step, to look at completions.
+class Player {
+ public:
+  virtual ~Player() = default;
+  virtual void look() = 0;
+};
+
+class Scene {
+ public:
+  explicit Scene(const Setup& setup);
+
+  protocol::State& state() { return victim.endpoint.state(); }
+  // Both ways, before anything else.
+  void introduce();
+  void advance(TimeNs time);
+  // One frame of an attacker, and what the victim makes of it.
+  void attack(const Bytes& frame, bool progress);
+  void sent(const Node& from, Bytes frame);
+
+  const Setup& setup;
+  TimeNs now = kMillisecond;
+  Node victim, honest;
+  Partner* to_honest = nullptr;  // as the victim sees it
+  Partner* to_victim = nullptr;  // as the honest peer sees it
+  std::vector<Player*> players;
+  std::deque<Bytes> seen;    // frames on the segment, as a switch that floods shows them
+  std::uint32_t losing = 0;  // frames between the two to be lost
+
+ private:
+  struct Flying {
+    TimeNs at;
+    Bytes frame;
+  };
+  void deliver();
+  void look();
+
+  std::deque<Flying> to_victim_, to_honest_;
+  std::uint64_t frames_out_ = 0;
+};
+
+}  // namespace omx::fuzz
