@@ -52,9 +52,9 @@ MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
                     : dice < 75 ? Kind::mxoe
                     : dice < 88 ? Kind::reference
                                 : Kind::mixed;
-  static constexpr std::uint32_t kMtus[] = {9000, 1500, 4200, 1280, 576};
+  static constexpr std::uint32_t kMtus[] = {9000, 1500, 4200, 3000, 1280, 576};
   static constexpr std::uint32_t kThresholds[] = {128, 1000, 8192, 32768};
-  const std::uint32_t mtu = kMtus[random.below(kind == Kind::extended ? 5 : 3)];
+  const std::uint32_t mtu = kMtus[random.below(kind == Kind::extended ? 6 : 4)];
   const bool path_is_short = network.world.path_mtu != 0;
   const bool checksum = kind != Kind::reference && kind != Kind::mixed && random.chance(0.4);
   const bool small_memory = random.chance(0.2);
@@ -62,7 +62,7 @@ MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
     HostOptions host;
     protocol::Config& c = host.config;
     c.key = key;
-    c.mtu = kind == Kind::extended && random.chance(0.3) ? kMtus[random.below(5)] : mtu;
+    c.mtu = kind == Kind::extended && random.chance(0.3) ? kMtus[random.below(6)] : mtu;
     // Without the extension nobody finds out that a path is shorter than the MTU.
     if (path_is_short && kind != Kind::extended) c.mtu = 1500;
     c.mode = kind == Kind::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
