@@ -13,7 +13,7 @@ using protocol::Status;
 
 namespace {
 
-constexpr std::size_t kOperationsMax = 200, kMemoryMax = 512 << 10;
+constexpr std::size_t kOperationsMax = 200, kMemoryMax = 256 << 10;
 constexpr std::uint64_t kTagMask = 3;
 
 bool arrived_whole(Status status) {

@@ -144,7 +144,7 @@ void Application::drain() {
   for (int quiet = 0; quiet < 10; quiet++) {
     while (const protocol::Unexpected* u = scene_.state().unexpected.front()) {
       Operation& op = operations_.emplace_back();
-      op.allocate(std::min<std::uint32_t>(u->msg_length, 1 << 20), 1);
+      op.allocate(std::min<std::uint32_t>(u->msg_length, 65537), 1);
       op.match_mask = 0;
       post(op, u->message_class, false);
       look();

@@ -294,7 +294,7 @@ void Attacker::replay(const Sender& from, Script& script) {
 // Many strangers, each of whom connects and sends a message that is early or in order.
 void Attacker::flood(Script& script) {
   const std::uint8_t count = script.u8(), how = script.u8();
-  for (unsigned i = 0; i < std::min<unsigned>(count, 80); i++) {
+  for (unsigned i = 0; i < std::min<unsigned>(count, 66); i++) {
     const std::uint8_t bytes[] = {
         2, static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(how & 32), 0, 0, 0, 0, 0};
     Script hello(bytes);

@@ -8,7 +8,8 @@
 namespace omx::fuzz {
 namespace {
 
-constexpr int kStepsMax = 400;
+constexpr int kStepsMax = 250;
+constexpr std::uint32_t kHonestBytesMax = 256 << 10;
 constexpr TimeNs kTimeMax = 120'000 * kMillisecond;
 
 void time_passes(Scene& scene, Script& script) {
@@ -45,7 +46,7 @@ void play(std::span<const std::uint8_t> input) {
     Script zeros({});
     attacker.play(Step::connect_request, zeros);
   }
-  std::uint32_t losses_left = 3;
+  std::uint32_t losses_left = 3, honest_bytes = 0;
   for (int i = 0; i < kStepsMax && !script.empty(); i++) {
     const auto step = static_cast<Step>(script.u8() % static_cast<unsigned>(Step::count));
     switch (step) {
@@ -81,6 +82,8 @@ void play(std::span<const std::uint8_t> input) {
         break;
       case Step::honest_send: {
         const std::uint8_t how = script.u8();
+        if (honest_bytes + kLengths[how & 15] > kHonestBytesMax) break;
+        honest_bytes += kLengths[how & 15];
         honest.send(kLengths[how & 15], how >> 4 & 3, how & 64, how & 128);
         break;
       }
