@@ -33,18 +33,13 @@ constexpr int kAnySender = 0, kFromA = 16;
 constexpr int kTagOnly = 0, kAnyTag = 4;
 
 void write(const std::filesystem::path& folder, const std::string& name, const Seed& seed) {
-  // Full frames extended and not, MX frames, checksums, and a name that is not the sender's.
+  // Extended, not, with checksums in jumbo frames, MX frames, attackers unlike the honest peer, and names
+  // that are not the sender's.
   const struct {
     const char* name;
     int a, b;
-  } kinds[] = {{"omx", 0, 0},
-               {"reference", 2, 0},
-               {"checksum", 4 | 16, 0},
-               {"mxoe", 1, 1},
-               {"mxoe_reference", 1 | 2, 0},
-               {"jumbo", 16, 4},
-               {"mixed", 128, 32},
-               {"spoofed", 8, 0}};
+  } kinds[] = {{"omx", 0, 0},  {"reference", 2, 0}, {"checksum", 4 | 16, 4},
+               {"mxoe", 1, 1}, {"mixed", 128, 32},  {"spoofed", 8, 0}};
   for (const auto& kind : kinds) {
     std::ofstream out(folder / (name + "_" + kind.name + ".bin"), std::ios::binary);
     out << static_cast<char>(kind.a) << static_cast<char>(kind.b) << seed.text();
@@ -66,6 +61,9 @@ void write_receiving(const std::filesystem::path& folder) {
   medium(Step::medium, {0, 0, kMedium})(Step::receive, {kAnySender, 6});
   medium(Step::receive, {kAnySender, kLarge});
   for (const int fragment : {2, 0, 4, 4, 1, 3}) medium(Step::medium, {0, 0, kMedium | 64, fragment});
+  // More fragments than the mask has bits; another length in the middle of a message.
+  medium(Step::medium, {0, 0, kMedium | 32 | 64, 0, 16, 4, 70})(Step::medium, {0, 0, kMedium | 64, 0});
+  medium(Step::medium, {0, 0, kLarge | 64, 30})(Step::medium, {0, 0, kMedium | 64 | 128, 4, 3, 255});
   write(folder, "medium", medium);
 
   Seed early;
@@ -102,7 +100,7 @@ void write_sending(const std::filesystem::path& folder) {
   Seed large;
   large(Step::send, {kLarge << 2})(Step::send, {kTiny << 2 | 64});
   large(Step::pull, {0, 0, 0})(Step::pull, {0, 64, 0, 20})(Step::pull, {0, 32 | 64, 0, 0, 0, 32, 0, 39});
-  large(Step::pull, {0, 64, 16, 0})(Step::truc, {0, 0});
+  large(Step::pull, {0, 64, 16, 0})(Step::pull, {0, 32 | 128, 32, 0, 0, 156, 64, 0, 64})(Step::truc, {0, 0});
   large(Step::notify, {0, 0, 0})(Step::notify, {0, 0, 0})(Step::time, {kMilli});
   write(folder, "large_send", large);
 
