@@ -37,6 +37,32 @@ TEST_F(PullPackets, pull_reply_received__late_ones_for_an_instance_that_is_gone)
   EXPECT_EQ(in, out);
 }
 
+TEST_F(PullPackets, large_notified__only_of_the_region_s_present_use) {
+  open();
+  Request* s = send(*a, to_b, message(5000), 1, true);
+  ASSERT_TRUE(network.run_until([&] { return s->phase == Phase::await_notify; }));
+  const auto notify = [&](std::uint8_t region, std::uint8_t generation) {
+    wire::Notify packet;
+    packet.session = (*a)->config().session;
+    packet.total_length = 5000;
+    packet.rdma_id = region;
+    packet.rdma_seqnum = generation;
+    packet.seqnum = to_b->next_match;
+    packet.piggyack = to_b->next_send;
+    network.inject(
+        hand_made((*b)->config().nic, (*a)->config().nic, wire::PacketType::notify,
+                  [&](std::byte* out, const wire::Head& head) { return encode_notify(out, head, packet); }));
+    const Seqnum wanted = to_b->next_match;
+    network.run_for(kMillisecond / 100);
+    return to_b->next_match == seq_add(wanted, 1);  // taken as a message, whatever it does
+  };
+  EXPECT_TRUE(notify(s->region, static_cast<std::uint8_t>(s->region_generation - 1)));
+  EXPECT_TRUE(notify(static_cast<std::uint8_t>(s->region + 1), s->region_generation));
+  EXPECT_FALSE((*a)->done(s));
+  EXPECT_TRUE(notify(s->region, s->region_generation));
+  EXPECT_TRUE((*a)->done(s));
+}
+
 TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_partner) {
   open();
   Host& c = network.add({});

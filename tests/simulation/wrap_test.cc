@@ -145,7 +145,16 @@ TEST_P(Wrap, message_numbers) {
     EXPECT_EQ(streams[i].received, kMessages);
     EXPECT_GT(pair.count(i, Counter::early), 100U);
     EXPECT_GT(pair.count(i, Counter::duplicate), 100U);
-    EXPECT_EQ(pair.count(i, Counter::resend_sack) > 100, GetParam().extension);
+    // Mistakes that repetition repairs show in how much is repeated: about half as much again as is repeated
+    // here, where one frame of a hundred is lost and one of twenty comes late.
+    if (GetParam().extension) {
+      EXPECT_GT(pair.count(i, Counter::resend_sack), 100U);
+      EXPECT_LT(pair.count(i, Counter::resend_sack), 3300U);
+      EXPECT_EQ(pair.count(i, Counter::resend_timeout), 0U);
+    } else {
+      EXPECT_EQ(pair.count(i, Counter::resend_sack), 0U);
+      EXPECT_LT(pair.count(i, Counter::send_lib_ack), 2400U);
+    }
   }
 }
 
@@ -204,6 +213,10 @@ TEST_P(Wrap, frame_numbers_of_a_pull) {
   EXPECT_GT(
       pair.count(1, Counter::drop_pull_reply_duplicate) + pair.count(1, Counter::drop_pull_reply_bad_frame),
       0U);
+  // A gap is asked for at once and in full: few are left to a timer, at which the reference waits a second.
+  if (!GetParam().extension) {
+    EXPECT_LT(pair.count(1, Counter::pull_rerequest_timer), 8U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Wrap, all_pairs(), pair_name);
