@@ -30,6 +30,8 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   const std::uint32_t was_agreed = p.frame_agreed;
   p.extended = ext.present && s.config.extension;
   if (!p.extended) {
+    p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
+    p.probe_wanted = false;
     p.features = 0;
     p.checksum = false;
     p.mode = s.config.mode;

@@ -82,6 +82,42 @@ TEST_F(ProbeTest, probe__lost_ones_do_not_keep_frames_small_for_ever) {
   EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
 }
 
+// Found by fuzzing: a peer that announced large frames and, before anything was agreed on, connects again
+// without the extension.
+TEST_F(ProbeTest, probe__ends_when_the_peer_has_no_extension_after_all) {
+  a = &network.add(jumbo());
+  const NicId peer = 0x02000000aaaa;
+  wire::Connect connect;
+  connect.src_session = 0x4711;
+  connect.key_or_target_session = 0;
+  connect.ext.mode = wire::Mode::omx;
+  connect.ext.eager_frames = 8;
+  connect.ext.pull_frames = 8;
+  connect.target_recv_seqnum_start = kSeqFirst;
+  for (const bool extension : {true, false}) {
+    connect.ext.present = extension;
+    connect.ext.features = wire::kFeatureProbe;
+    connect.ext.max_frame = 9014;
+    connect.ext.epoch = 0;
+    network.inject(hand_made(
+        peer, (*a)->config().nic, wire::PacketType::connect,
+        [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, connect); }));
+    network.run_for(kMillisecond);
+  }
+  Partner* p = (*a)->find_partner(peer, 0);
+  ASSERT_NE(p, nullptr);
+  EXPECT_GT(a->counters[Counter::send_probe], 0U);
+  EXPECT_EQ(p->probe_size, 0U);
+  std::size_t longest = 0;
+  network.faults.drop = [&](const Bytes& f) {
+    longest = std::max(longest, f.size());
+    return false;
+  };
+  (*a)->set_mtu(network.now, 1500);
+  network.run_for(100 * kSecond);
+  EXPECT_LE(longest, 1514U);
+}
+
 TEST_F(ProbeTest, fall_back__path_shrinks_during_life) {
   for (const std::size_t length : {20000, 1000000}) {
     for (const bool under_way : {false, true}) {
