@@ -79,6 +79,8 @@ void probe_at_connect(State& s, Partner& p) {
 
 void probe_start(State& s, Partner& p) {
   p.probe_wanted = false;
+  if (p.frame_max >= p.frame_agreed || p.mode != wire::Mode::omx)
+    return;  // the MTU or mode changed meanwhile
   p.probe_size = p.frame_agreed;
   p.probe_tries = 0;
   p.probe_due = s.now;

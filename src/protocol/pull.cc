@@ -60,7 +60,9 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
 
 // Asks again for each run of missing frames.
 void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
-  block.asked_again = true;
+  if (!block.missing) return;
+  block.asked_again = block.repeated = true;
+  pull_repeated(s, pull);
   for (std::uint32_t i = 0; i < block.frames;) {
     if (!(block.missing >> i & 1)) {
       i++;
@@ -84,7 +86,14 @@ void transfer_begin(State& s, Pull& pull) {
   pull.blocks_max = std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax);
   pull.next_frame = 0;
   pull.first_block = pull.block_count = 0;
+  pull.blocks = {};
   pull_want(s, pull);
+}
+
+// One partner takes no more handles than it leaves free: the pulls of others go on.
+bool slot_allowed(const State& s, const Partner& p) {
+  const std::size_t free = kPullSlots - s.pull_slots.size() + s.pull_free.size();
+  return p.pulls_running < free;
 }
 
 bool slot_acquire(State& s, Pull& pull) {
@@ -135,11 +144,15 @@ void pull_free(State& s, Pull& pull) {
 }
 
 void start_waiting(State& s) {
-  while (Pull* next = s.pull_waiting.front()) {
-    if (!slot_acquire(s, *next)) return;
-    next->all.unlink();
-    s.pull_list.push_back(*next);
-    transfer_begin(s, *next);
+  for (Pull* pull = s.pull_waiting.front(); pull;) {
+    Pull* next = s.pull_waiting.next(*pull);
+    if (slot_allowed(s, *pull->partner)) {
+      if (!slot_acquire(s, *pull)) break;
+      pull->all.unlink();
+      s.pull_list.push_back(*pull);
+      transfer_begin(s, *pull);
+    }
+    pull = next;
   }
   pulls_ask(s);
 }
@@ -155,7 +168,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.first = pull.next_frame;
   block.frames = frames;
   block.missing = frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << frames) - 1;
-  block.asked_again = false;
+  block.asked_again = block.repeated = false;
   block.untouched = true;
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = s.now;
@@ -181,7 +194,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   pull->length = receive.xfer_length;
   if (pull->length >= kBulkBytes) s.bulk_seen = true;
   receive.pull = pull;
-  if (!slot_acquire(s, *pull)) {
+  if (!slot_allowed(s, *pull->partner) || !slot_acquire(s, *pull)) {
     s.pull_waiting.push_back(*pull);
     return;
   }
@@ -240,7 +253,7 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   s.count(Counter::recv_pull_reply)++;
   const std::uint32_t first = pull->block(0).first;
   const std::uint32_t index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
-  if (index >= pull->next_frame || packet.msg_offset != frame_start(*pull, index) ||
+  if (pull->block_count == 0 || index >= pull->next_frame || packet.msg_offset != frame_start(*pull, index) ||
       packet.frame_length != frame_end(*pull, index) - frame_start(*pull, index)) {
     // Late repetitions of frames before the window end here too.
     s.count(Counter::drop_pull_reply_bad_frame)++;
@@ -329,7 +342,10 @@ void pull_timer(State& s, Pull& pull) {
     }
   }
   pull.last_asked = s.now;
-  if (pull.unit != p.sizes.pull_reply_max) {  // the frame size changed: start over with another handle
+  // The frame size changed: start over with another handle. Each PULL of ours names its size, so only smaller
+  // ones matter there.
+  const bool named = p.extended && p.mode == wire::Mode::omx;
+  if (named ? pull.unit > p.sizes.pull_reply_max : pull.unit != p.sizes.pull_reply_max) {
     slot_release(s, pull);
     [[maybe_unused]] const bool got = slot_acquire(s, pull);
     assert(got);
@@ -337,8 +353,12 @@ void pull_timer(State& s, Pull& pull) {
     transfer_begin(s, pull);
     return pulls_ask(s);
   }
-  for (std::uint32_t i = 0; i < pull.block_count; i++)
-    block_ask_again(s, pull, pull.block(i), Counter::pull_rerequest_timer);
+  for (std::uint32_t i = 0; i < pull.block_count; i++) {
+    PullBlock& block = pull.block(i);
+    // A partner that answers nothing at all may just not run.
+    if (block.missing && (!block.untouched || p.last_heard > block.asked_at)) pull_lost(s, pull, block);
+    block_ask_again(s, pull, block, Counter::pull_rerequest_timer);
+  }
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }
 

@@ -22,6 +22,7 @@ struct PullBlock {
   std::uint32_t frames = 0;
   std::uint64_t missing = 0;  // bit i: frame first + i
   bool asked_again = false;   // after a gap; the timer and a window shift allow it again
+  bool repeated = false;      // some of it was asked for more than once
   bool untouched = true;      // no reply yet
   TimeNs asked_at = 0;
   std::uint64_t asked = 0;  // state.pulling.asked then

@@ -2,6 +2,7 @@
 #include "protocol/pull_schedule.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "protocol/state.h"
 
@@ -15,6 +16,8 @@ constexpr std::uint32_t kLeastBytes = 16 * 1024;
 constexpr std::uint32_t kLeastFrames = 2;
 // Senders that are asked at the same time when there are many: enough for some to be slow.
 constexpr std::uint32_t kTurnsInFlight = 8;
+// What takes longer was not on its way: one of the two did not run.
+constexpr TimeNs kRttMost = 5 * kMillisecond;
 constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
 // Asking for so little costs the port nothing.
@@ -44,7 +47,7 @@ void uncharge(State& s, Pull& pull, std::uint32_t bytes) {
 }
 
 void charge(State& s, Pull& pull, std::uint32_t frames) {
-  const std::uint32_t bytes = frames * pull.unit;
+  const std::uint32_t bytes = std::min(frames * pull.unit, pull.length);
   pull.charge += bytes;
   s.pulling.in_flight += bytes;
   s.pulling.asked += bytes;
@@ -109,8 +112,8 @@ void pull_leave(State& s, Pull& pull) {
 void pull_want(State& s, Pull& pull) {
   if (pull.wanting.linked() || !wants(pull)) return;
   Partner& p = *pull.partner;
-  if (pull.length <= kNoTurn && pull.next_frame == 0) {
-    charge(s, pull, pull.frames);
+  if (pull.length <= kNoTurn && pull.frames == 1) {
+    charge(s, pull, 1);
     return;
   }
   // The oldest first, so that of several messages of one sender the first one is complete first.
@@ -141,15 +144,25 @@ void pulls_ask(State& s) {
 }
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
-  if (block.untouched && !block.asked_again) rtt_measured(s.pulling, s.now, s.now - block.asked_at);
+  if (block.untouched && !block.repeated)
+    rtt_measured(s.pulling, s.now, std::min(s.now - block.asked_at, kRttMost));
   block.untouched = false;
   grow(s, pull, bytes);
   uncharge(s, pull, pull.unit);
 }
 
+void pull_repeated(State& s, Pull& pull) {
+  std::uint32_t missing = 0;
+  for (std::uint32_t i = 0; i < pull.block_count; i++)
+    missing += static_cast<std::uint32_t>(std::popcount(pull.block(i).missing));
+  s.pulling.in_flight -= pull.charge;
+  pull.charge = std::min(missing * pull.unit, pull.length);
+  s.pulling.in_flight += pull.charge;
+}
+
 void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   PullWindow& w = s.pulling.window();
-  if (block.asked < w.reacted) return;
+  if (block.asked <= w.reacted) return;
   w.reacted = s.pulling.asked;
   w.doubling = false;
   const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);

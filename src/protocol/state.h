@@ -215,6 +215,8 @@ void pull_leave(State& s, Pull& pull);
 void pull_want(State& s, Pull& pull);
 void pulls_ask(State& s);
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
+// What it misses is asked for again, and in flight again.
+void pull_repeated(State& s, Pull& pull);
 void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 void pull_schedule_timer(State& s);
 // How long a first answer may take: not longer than `most`.

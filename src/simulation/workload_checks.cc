@@ -160,6 +160,8 @@ void Workload::leftovers(bool timers) {
     none("requests", s.requests.live());
     none("unexpected messages", s.unexpected_slab.live());
     none("pulls", s.pulls.live());
+    none("bytes asked for", s.pulling.in_flight);
+    none("senders of pulls", s.pulling.senders);
     none("early windows", s.early_windows.live());
     none("bytes of buffers", s.buffers.in_use());
     none("bytes of send buffers", s.send_buffers.in_use());

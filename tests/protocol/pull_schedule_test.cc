@@ -141,5 +141,59 @@ TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
   EXPECT_GT(schedule().shared.bytes, before / 2);
 }
 
+TEST_F(PullScheduleTest, handles__a_dead_sender_leaves_half_of_them) {
+  Config config;
+  config.peer_timeout = 60 * kSecond;
+  open_senders(2, config);
+  // More rendezvous than there are handles, in rounds of what a sender may have open; none is answered.
+  for (std::size_t i = 0; i < 600; i++) {
+    receive(*receiver, room(2000), 1000 + i);
+    receive(*receiver, room(40000), i % 200);
+  }
+  network.faults.drop = [&](const Bytes& f) {
+    return type_of(f) == wire::PacketType::pull && mac_load(f.data()) == (*senders[0])->config().nic;
+  };
+  for (std::size_t i = 0; i < 600; i++) send(*senders[0], to_receiver[0], message(2000, i), 1000 + i, true);
+  network.run_for(kSecond);
+  for (std::size_t i = 0; i < 4; i++) {
+    Request* r = receive(*receiver, room(40000), 5000 + i);
+    send_from(1, 40000, 5000 + i);
+    EXPECT_EQ(wait(*receiver, r, kSecond).status, Status::success) << i;
+  }
+}
+
+TEST_F(PullScheduleTest, window__losses_that_only_silence_shows_narrow_it) {
+  open_senders(8);
+  const std::uint32_t before = schedule().shared.bytes;
+  std::uint64_t replies = 0;
+  network.faults.drop = [&](const Bytes& f) {
+    return type_of(f) == wire::PacketType::pull_reply && replies++ % 4 == 3;
+  };
+  for (int round = 0; round < 10; round++) {
+    std::vector<Request*> receives;
+    for (std::size_t i = 0; i < 8; i++) {
+      receives.push_back(receive(*receiver, room(33000), i));
+      send_from(i, 33000, i);
+    }
+    for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  }
+  EXPECT_LT(schedule().shared.bytes, before);
+}
+
+TEST_F(PullScheduleTest, rtt__a_sender_that_did_not_run_says_nothing_about_the_way) {
+  open_senders(1);
+  Request* r = receive(*receiver, room(kLength), 0);
+  network.faults.drop = nullptr;
+  senders[0]->paused = true;
+  // Its RNDV is on the way before it stops.
+  senders[0]->paused = false;
+  send_from(0, kLength, 0);
+  senders[0]->paused = true;
+  network.run_for(kSecond);
+  senders[0]->paused = false;
+  EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  EXPECT_LE(schedule().rtt, 5 * kMillisecond);
+}
+
 }  // namespace
 }  // namespace omx::protocol::test
