@@ -9,6 +9,7 @@
 
 namespace omx::protocol {
 
+class DirectReader;
 class Observer;
 
 struct Config {
@@ -56,6 +57,8 @@ struct Config {
   std::uint32_t pull_window_bytes =
       2U << 20;  // of large messages in flight at most: what the receive ring holds
 
+  // Reads large messages of senders whose memory can be reached (direct.h); usually nobody.
+  DirectReader* direct = nullptr;
   // Is told what is matched with what (observer.h); usually nobody.
   Observer* observer = nullptr;
 };

@@ -214,6 +214,19 @@ bool Endpoint::drained() const {
   return true;
 }
 
+void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
+  state_->now = now;
+  Partner* p = partner_find(*state_, nic, endpoint);
+  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::restarted);
+}
+
+std::span<const Segment> Endpoint::region(std::uint8_t id, std::uint8_t& generation) const {
+  const Request* r = state_->regions[id];
+  if (!r) return {};
+  generation = r->region_generation;
+  return r->segments.span();
+}
+
 // --- partners ----------------------------------------------------------------------------------------------
 
 Partner* Endpoint::self() {

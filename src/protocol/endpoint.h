@@ -100,6 +100,12 @@ class Endpoint {
   // No send is waiting for an acknowledgement.
   bool drained() const;
 
+  // The endpoint that had this address is known to be gone: fails what is pending with it (unreachable), but
+  // connects, which may be for its successor.
+  void peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint);
+  // The memory that a large send offers as its region, and the region's generation; empty: none does.
+  std::span<const Segment> region(std::uint8_t id, std::uint8_t& generation) const;
+
   // --- partners ---------------------------------------------------------------------------------------
   Partner* self();
   Partner* find_partner(NicId nic, std::uint8_t endpoint);

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "base/bytes.h"
+#include "protocol/direct.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -157,6 +158,32 @@ void start_waiting(State& s) {
   pulls_ask(s);
 }
 
+// The end of the transfer: tells the sender.
+void large_received(State& s, Request& r, Status status, std::uint32_t length) {
+  const bool success = status == Status::success;
+  r.notify_length = success ? length : 0;
+  if (!success) r.xfer_length = 0;
+  r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
+  if (success) {
+    s.count(Counter::messages_received)++;
+    s.count(Counter::bytes_received) += r.xfer_length;
+  }
+  if (r.partner->reply_session() == wire::kUnknownSession)
+    request_finish(s, r, r.status);
+  else
+    send_queue_notify(s, r);
+}
+
+// Without a single frame.
+bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
+  const Partner& p = *receive.partner;
+  if (!s.config.direct->read(p.nic, p.endpoint, rndv.rdma_id, rndv.rdma_seqnum, rndv.rdma_offset,
+                             receive.segments.span(), receive.xfer_length))
+    return false;
+  large_received(s, receive, Status::success, receive.xfer_length);
+  return true;
+}
+
 }  // namespace
 
 void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
@@ -178,6 +205,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
 }
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
+  if (s.config.direct && read_directly(s, receive, rndv)) return;
   Pull* pull = s.pulls.create();
   if (!pull) {  // the sender must not wait for ever
     receive.xfer_length = receive.notify_length = 0;
@@ -205,19 +233,9 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
 
 void pull_finish(State& s, Pull& pull, Status status) {
   Request& r = *pull.request;
-  const bool success = status == Status::success;
-  r.notify_length = success ? pull.length : 0;
-  if (!success) r.xfer_length = 0;
-  r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
+  const std::uint32_t length = pull.length;
   pull_free(s, pull);
-  if (success) {
-    s.count(Counter::messages_received)++;
-    s.count(Counter::bytes_received) += r.xfer_length;
-  }
-  if (r.partner->reply_session() == wire::kUnknownSession)
-    request_finish(s, r, r.status);
-  else
-    send_queue_notify(s, r);
+  large_received(s, r, status, length);
   start_waiting(s);
 }
 

@@ -134,6 +134,18 @@ std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t end
   return holder;
 }
 
+OwnFd claim_connect(std::uint32_t ifindex, std::uint32_t endpoint) {
+  OwnFd connection = socket_open();
+  sockaddr_un address;
+  const socklen_t length = address_fill(address, endpoint_name(ifindex, endpoint));
+  if (connection.open() && ::connect(connection.get(), reinterpret_cast<sockaddr*>(&address), length) < 0) {
+    const int error = errno;
+    connection.reset();
+    errno = error;
+  }
+  return connection;
+}
+
 bool claim_held(std::uint32_t ifindex, std::uint32_t endpoint) {
   return name_look(endpoint_name(ifindex, endpoint), nullptr) != Look::free;
 }

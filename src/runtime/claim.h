@@ -51,6 +51,9 @@ Failure claim_busy(std::uint32_t ifindex, std::uint32_t endpoint);
 // Who holds an endpoint id; nullopt when it is free. Uses the listening socket's peer credentials: needs no
 // answer from the holder. Where this process cannot look (no descriptor), the id passes for held.
 std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t endpoint);
+// A connection to the holder, which it may accept when it comes to it; not open, with errno, when there is
+// none (ECONNREFUSED) or it cannot be had now.
+OwnFd claim_connect(std::uint32_t ifindex, std::uint32_t endpoint);
 // Only whether: three system calls.
 bool claim_held(std::uint32_t ifindex, std::uint32_t endpoint);
 

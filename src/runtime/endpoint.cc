@@ -45,7 +45,7 @@ Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, 
   const Operation operation(*impl_);
   auto request =
       impl_->engine->connect(impl_->now, nic, endpoint, key, match_info, context, forgotten, hidden);
-  impl_->link->flush();
+  impl_->out->flush();
   return request;
 }
 
@@ -57,7 +57,7 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   if (!op.partner) return refused();
   op.session = parts.session;
   auto request = impl_->engine->send(impl_->now, op);
-  impl_->link->flush();
+  impl_->out->flush();
   if (++impl_->sends_since_turn >= kSendsPerTurn) impl_->turn();
   return request;
 }
@@ -67,7 +67,7 @@ Expected<Request*, OpError> Endpoint::receive(const protocol::ReceiveOp& op) {
   Operation operation(*impl_, false);
   if (!impl_->engine->unexpected_empty()) operation.time();
   auto request = impl_->engine->receive(impl_->now, op);
-  impl_->link->flush();
+  impl_->out->flush();
   return request;
 }
 
@@ -102,7 +102,7 @@ bool Endpoint::disconnect(const Address& address) {
   protocol::Partner* partner = impl_->partner_of(address_unpack(address));
   if (!partner) return false;
   impl_->engine->disconnect(impl_->now, partner);
-  impl_->link->flush();
+  impl_->out->flush();
   return true;
 }
 

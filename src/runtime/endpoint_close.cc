@@ -27,7 +27,7 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
   return {};
 }
 
-Result<void> Endpoint::Impl::link_open(PeerTable& peers) {
+Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board>& boards) {
   link::PacketLinkOptions options;
   options.interface = board_.interface.name;
   options.endpoint = id_;
@@ -37,11 +37,16 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers) {
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
   responder_.emplace(board_, settings_.endpoints_max, peers, *link);
+  if (settings_.local) local_open(boards);
+  out = std::make_unique<Router>(*link, hub.get());
   return {};
 }
 
 Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
-  engine = std::make_unique<protocol::Endpoint>(config, *link, segment->counters().engine);
+  protocol::Config own = config;
+  own.direct = hub.get();
+  engine = std::make_unique<protocol::Endpoint>(own, *out, segment->counters().engine);
+  out->engine_is(engine.get());
   return {};
 }
 
@@ -65,7 +70,7 @@ void Endpoint::Impl::close_begin() {
   disabled_ = false;
   now = clock.read();
   engine->flush_acks(now);
-  link->flush();
+  out->flush();
   lock.unlock();
   // Those are short calls.
   while (pins_.load(std::memory_order_acquire) > 0) ::sched_yield();
@@ -84,7 +89,7 @@ void Endpoint::Impl::close_end() {
   const std::lock_guard guard(lock);
   now = clock.read();
   engine->flush_acks(now);
-  link->flush();
+  out->flush();
   log_partners();
 }
 

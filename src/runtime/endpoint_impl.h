@@ -16,6 +16,7 @@
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
 #include "runtime/fork_guard.h"
+#include "runtime/router.h"
 
 namespace omx::runtime {
 
@@ -37,7 +38,7 @@ struct Waiter {
   ListHook hook;
 };
 
-class Endpoint::Impl final : public link::FrameHandler {
+class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
  public:
   Impl(const Board& board, std::uint8_t id, std::uint32_t slot, const Settings& settings)
       : board_(board), id_(id), slot_(slot), settings_(settings) {}
@@ -45,7 +46,7 @@ class Endpoint::Impl final : public link::FrameHandler {
 
   // --- endpoint_close.cc: setting up, in this order ---
   Result<void> claim_take(Claim claim);
-  Result<void> link_open(PeerTable& peers);
+  Result<void> link_open(PeerTable& peers, const std::vector<Board>& boards);
   Result<void> engine_start(const protocol::Config& config);
 
   // --- endpoint_progress.cc ---
@@ -60,7 +61,7 @@ class Endpoint::Impl final : public link::FrameHandler {
   bool poll_due() {
     // Several looks for one lock and unlock: a frame is seen sooner.
     for (unsigned look = 0; look < kLooks; look++) {
-      if (link->pending()) return true;
+      if (link->pending() || (hub && hub->pending())) return true;
     }
     return engine->pulls_running() || (++idle_polls_ & kClockEvery) == 0;
   }
@@ -69,6 +70,12 @@ class Endpoint::Impl final : public link::FrameHandler {
   // For a thread that only helps: does nothing when the endpoint is in use.
   void turn_if_free();
   void on_frame(wire::Frame frame) override;
+  // --- endpoint_local.cc: the other endpoints of this host ---
+  void local_open(const std::vector<Board>& boards);
+  std::size_t local_turn();
+  void on_local_frame(wire::Frame frame) override { on_frame(frame); }
+  void on_local_gone(const local::Place& peer) override;
+  void on_local_refused(wire::Frame frame) override;
   void disable();
   void reenable();
   void handler_set(const UnexpectedHandler& handler);
@@ -113,6 +120,8 @@ class Endpoint::Impl final : public link::FrameHandler {
   TimeNs now = 0;  // of the operation or turn that runs; never goes back
   std::unique_ptr<CounterSegment> segment;
   std::unique_ptr<link::Link> link;
+  std::unique_ptr<local::Hub> hub;  // nullptr: switched off
+  std::unique_ptr<Router> out;      // what the engine sends through
   std::unique_ptr<protocol::Endpoint> engine;
   unsigned sends_since_turn = 0;
 
@@ -154,6 +163,7 @@ class Endpoint::Impl final : public link::FrameHandler {
   unsigned idle_polls_ = 0;
   unsigned found_ = 0;
   TimeNs next_check_ = 0;
+  TimeNs next_tick_ = 0;  // of the hub
   bool link_up_ = true;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
 

@@ -26,13 +26,14 @@ bool Endpoint::Impl::turn() {
   if (!deferred_.empty()) [[unlikely]]
     deferred_process();
   std::size_t frames = link->receive(*this, kBudget);
+  if (hub) frames += local_turn();
   if (engine->pulls_running()) {
     if (engine->bulk_seen()) link->bulk_expect();
     frames += link->bulk_receive(*this, kBudget);
   }
   if (frames || now >= engine->next_deadline()) {
     engine->progress(now);
-    link->flush();
+    out->flush();
   }
   if (now >= next_check_) check();
   return frames > 0;
@@ -129,7 +130,7 @@ void Endpoint::Impl::check() {
   next_check_ = now + kCheckPeriod;
   check_link();
   segment->counters().link = link->counters();
-  claim_.drain();
+  if (!hub) claim_.drain();
   log_partners();
 }
 
@@ -151,7 +152,7 @@ void Endpoint::Impl::check_link() {
   if (link->mtu() == mtu_before || link->mtu() == 0) return;
   log(LogLevel::warn, "{}: the MTU changed from {} to {}", name, mtu_before, link->mtu());
   engine->set_mtu(now, link->mtu());
-  link->flush();
+  out->flush();
 }
 
 void Endpoint::Impl::log_partners() {

@@ -23,6 +23,8 @@ namespace {
 
 // After the link's descriptor reported an error, so that a lasting one costs no processor time.
 constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
+// A full ring of another process says nothing when it has room again.
+constexpr TimeNs kBacklogPause = 50'000;
 
 // Threads of this process that spin now. With more of them than processors they would only keep each other,
 // and the threads that they wait for, from running.
@@ -147,29 +149,38 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   TimeNs until = deadline;
   if (!stopped) until = std::min(until, engine->next_deadline());
   if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
+  if (hub && !stopped && hub->backlog()) until = std::min(until, now + kBacklogPause);
   if (until <= now) return true;
+  // While it is stopped nobody would read, so nobody need wake us.
+  if (hub && !stopped && !hub->fall_asleep()) return true;
 
   segment->counters().link = link->counters();  // nobody may update them for long
   sleeping_ = true;
   kicked_ = false;
   sleep_until_ = until;
-  pollfd waits[3] = {
-      {event_.get(), POLLIN, 0}, {link->descriptor(), POLLIN, 0}, {link->bulk_descriptor(), POLLIN, 0}};
+  pollfd waits[4] = {{event_.get(), POLLIN, 0},
+                     {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
+                     {link->descriptor(), POLLIN, 0},
+                     {link->bulk_descriptor(), POLLIN, 0}};
   const timespec limit = timespec_of(until - now);
   lock.unlock();
   const int result =
-      ::ppoll(waits, polls_link ? 3 : 1, until == protocol::kNever ? nullptr : &limit, nullptr);
+      ::ppoll(waits, polls_link ? 4 : 2, until == protocol::kNever ? nullptr : &limit, nullptr);
   const bool interrupted = result < 0 && errno == EINTR;
   lock.lock();
   now = clock.read();
   sleeping_ = false;
+  if (hub && !stopped) {
+    hub->wake_up();
+    if (waits[1].revents) next_tick_ = 0;
+  }
   segment->counters().wakeups++;
 
   if (result > 0 && (waits[0].revents & POLLIN)) {
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t size = ::read(event_.get(), &count, sizeof count);
   }
-  if (result > 0 && ((waits[1].revents | waits[2].revents) & (POLLERR | POLLHUP | POLLNVAL))) {
+  if (result > 0 && ((waits[2].revents | waits[3].revents) & (POLLERR | POLLHUP | POLLNVAL))) {
     // The interface went down or away. Its state is read, and its descriptor left alone for a while.
     check_link();
     link_quiet_until_ = now + kErrorPause;

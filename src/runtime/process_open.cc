@@ -80,7 +80,7 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   endpoint->impl_ = std::make_unique<Endpoint::Impl>(board, endpoint->id_, *slot, settings_);
   Endpoint::Impl& impl = *endpoint->impl_;
   if (auto r = impl.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
-  if (auto r = impl.link_open(peers_); !r) return tl::unexpected(r.error());
+  if (auto r = impl.link_open(peers_, boards_); !r) return tl::unexpected(r.error());
 
   protocol::Config config = settings_.protocol;
   config.nic = impl.link->nic();

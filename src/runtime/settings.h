@@ -33,6 +33,7 @@ struct Settings {
   bool errors_are_fatal = true;                     // OMX_FATAL_ERRORS
   bool disable_self = false;                        // hints, see mx-clients.md 3
   bool disable_shared = false;
+  bool local = true;                  // OMX_LOCAL: endpoints of this host by shared memory
   std::int64_t any_endpoint = -1;     // OMX_ANY_ENDPOINT
   std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX, per board, <= 256
   std::uint32_t spin_us = 100;        // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps

@@ -144,6 +144,8 @@ constexpr Tunable kTunables[] = {
                                    "hint: no traffic of an endpoint with itself"),
     row<Boolean<&S::disable_shared>>("OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
                                      "hint: no traffic within the host"),
+    row<Boolean<&S::local>>("OMX_LOCAL", "",
+                            "0 = frames to NICs of this host go out by the cable as well (tests)"),
 
     // What goes over the wire.
     row<WireMode>("OMX_WIRE_MODE", "", "packet sizes; the same on all hosts"),

@@ -19,7 +19,7 @@ LAYERS = {
     "protocol": ["wire", "base"],
     "copy": ["base"],
     "link": ["wire", "base"],
-    "local": ["protocol", "base"],
+    "local": ["protocol", "wire", "base"],
     "steering": ["link", "base"],
     "runtime": ["local", "steering", "copy", "link", "protocol", "wire", "base"],
     "mx": ["runtime", "link", "protocol", "wire", "base"],

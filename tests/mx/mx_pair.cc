@@ -58,6 +58,8 @@ void CableOnly::SetUp() {
   if (IsSkipped() || HasFatalFailure()) return;
   environment_.set("OMX_INTERFACES", "v0,v1");
   environment_.set("OMX_HOSTNAME", "host");
+  // Both ends are on this host: only these runs use shared memory.
+  environment_.set("OMX_LOCAL", std::getenv("OMX_TEST_LOCAL") ? "1" : "0");
   environment_.set("OMX_DISCOVERY_MS", "200");
   environment_.set("OMX_PEER_TIMEOUT_MS", "3000");
   environment_.set("OMX_CLOSE_LINGER_MS", "100");

@@ -23,6 +23,8 @@ Settings PairTest::settings() {
   Settings s;
   s.interfaces = "v0,v1";
   s.hostname = "host";
+  // Both ends are on this host: only these runs use shared memory.
+  s.local = std::getenv("OMX_TEST_LOCAL") != nullptr;
   s.discovery_ms = 200;
   s.protocol.peer_timeout = 3000 * protocol::kMillisecond;
   s.endpoints_max = s.protocol.max_endpoints = 32;

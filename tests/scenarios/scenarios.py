@@ -204,6 +204,45 @@ def interface_down_and_up(lab):
     finish("h2", b, 0, 300)
 
 
+def local_soak(lab, endpoint, env, messages, *more):
+    argv = [lab.bin / "tests/soak/omx_soak", "--endpoint", endpoint, "--peer", MAC["h1"], "--peer-endpoint",
+            1 - endpoint, "--messages", messages or lab.messages, *more]
+    return lab.start("h1", argv, env)
+
+
+@scenario(mtu="9000")
+def local(lab):
+    """Two processes of one host, polling and blocking: shared memory, without a frame on the cable."""
+    sent = "cat /sys/class/net/eth0/statistics/tx_packets"
+    before = int(lab.lab("exec", "h1", "--", "sh", "-c", sent))
+    for more in ((), ("--wait",)):
+        a = local_soak(lab, 0, {}, None, *more)
+        b = local_soak(lab, 1, {}, None, *more)
+        finish("endpoint 0", a, 0, 120)
+        finish("endpoint 1", b, 0, 120)
+    if int(lab.lab("exec", "h1", "--", "sh", "-c", sent)) - before > 20:
+        raise Failure("their messages went over the cable")
+
+
+@scenario(mtu="9000")
+def local_kill(lab):
+    """kill -9 of one of two processes of one host: the other notices at once, its successor is a new peer."""
+    for round_ in range(3):
+        a = local_soak(lab, 0, {}, 10_000_000, "--tolerate", "--seed", round_ + 1)
+        b = local_soak(lab, 1, {}, 10_000_000, "--tolerate", "--seed", round_ + 1)
+        time.sleep(1)
+        lab.lab("exec", "h1", "--", "pkill", "-9", "-f", "omx_soa[k].*--endpoint 1")
+        b.wait(timeout=10)
+        began = time.time()
+        finish("endpoint 0", a, 3, 30)
+        if time.time() - began > 5:
+            raise Failure(f"the survivor took {time.time() - began:.1f} s")
+    a = local_soak(lab, 0, {}, None)
+    b = local_soak(lab, 1, {}, None)
+    finish("endpoint 0", a, 0, 120)
+    finish("endpoint 1", b, 0, 120)
+
+
 @scenario(mtu="9000")
 def hello(lab):
     """The C example, built with pkg-config from an installed tree as the README says, between two hosts."""

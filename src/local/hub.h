@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How an endpoint reaches the other endpoints of its host: by frames, as on the cable, but through shared
+// memory; and the data of large messages straight from the sender's memory.
+//
+// Each direction is a ring of its own. The sender makes it when it has the first frame for a peer, connects
+// to the socket by which that endpoint is claimed, and passes it there. The connection stays: its end says
+// that the other one is gone, and a byte on it wakes the other one. Not thread-safe: the endpoint's lock
+// guards it.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/mac.h"
+#include "base/own_fd.h"
+#include "local/memory.h"
+#include "local/ring.h"
+#include "protocol/direct.h"
+#include "wire/codec.h"
+
+namespace omx::local {
+
+// An endpoint of this host.
+struct Place {
+  NicId nic = 0;
+  std::uint8_t endpoint = 0;
+  bool operator==(const Place&) const = default;
+};
+
+struct HubOptions {
+  Place self;
+  std::vector<NicId> nics;  // of this host: frames to them never leave it
+  int listener = -1;        // where peers connect
+  // A connection to the peer's listener; not open with errno: ECONNREFUSED when there is no such endpoint.
+  std::function<OwnFd(const Place&)> connect;
+};
+
+struct HubCounters {
+  std::uint64_t frames_sent = 0, frames_received = 0;
+  std::uint64_t frames_delayed = 0;  // the ring was full
+  std::uint64_t frames_dropped = 0;  // nobody there
+  std::uint64_t direct_reads = 0, direct_bytes = 0;
+  std::uint64_t bells = 0;  // sleeping peers woken
+};
+
+// Is told what comes.
+class Arrivals {
+ public:
+  virtual void on_local_frame(wire::Frame frame) = 0;
+  // All that it sent has been handed over.
+  virtual void on_local_gone(const Place& peer) = 0;
+  // A frame that found no such endpoint.
+  virtual void on_local_refused(wire::Frame frame) = 0;
+
+ protected:
+  ~Arrivals() = default;
+};
+
+class Hub final : public protocol::DirectReader {
+ public:
+  explicit Hub(HubOptions options);
+  ~Hub();
+
+  // Whether a frame that begins with these bytes stays on this host.
+  bool reaches(const std::byte* frame) const {
+    const NicId to = mac_load(frame);
+    for (const NicId nic : options_.nics)
+      if (nic == to) return true;
+    return false;
+  }
+  // Copies the frame; what a full ring does not take waits here.
+  void send(std::span<const iovec> frame);
+  // Ahead of an RNDV: where the message is.
+  void send_region(const Place& to, std::uint8_t region, std::uint8_t generation,
+                   std::span<const protocol::Segment> memory);
+  // Wakes the peers that sleep.
+  void flush();
+
+  bool pending() const {
+    if (backlog_ || !refused_.empty()) return true;
+    for (const auto& lane : in_)
+      if (lane->ring.pending()) return true;
+    return false;
+  }
+  std::size_t receive(Arrivals& arrivals, std::size_t budget);
+  // Who connected, who is gone. Some system calls: now and then.
+  void tick(Arrivals& arrivals);
+
+  // To sleep on; then first fall_asleep(), which says false when there is something to do.
+  int descriptor() const { return poll_.get(); }
+  bool fall_asleep();
+  void wake_up();
+  // Frames wait for room in a ring, of which nobody tells us.
+  bool backlog() const { return backlog_; }
+
+  bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
+            std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) override;
+  const HubCounters& counters() const { return counters_; }
+
+ private:
+  struct Waiting {
+    Kind kind;
+    std::vector<std::byte> bytes;
+  };
+  struct LaneOut {
+    Place to;
+    OwnFd connection;
+    SharedMemory memory;
+    RingWriter ring;
+    std::deque<Waiting> waiting;
+    std::size_t waiting_bytes = 0;
+    bool touched = false;  // since the last flush
+  };
+  struct Region {
+    std::uint8_t generation = 0;
+    std::vector<iovec> memory;
+  };
+  struct LaneIn {
+    Place from;
+    int pid = 0;
+    bool readable = false;  // we may read its memory
+    bool gone = false;
+    OwnFd connection;
+    SharedMemory memory;
+    RingReader ring;
+    std::array<std::unique_ptr<Region>, 256> regions;
+  };
+
+  LaneOut* lane_to(const Place& to);
+  LaneOut* lane_open(const Place& to);
+  void put(LaneOut& lane, Kind kind, std::span<const iovec> pieces, std::size_t least);
+  bool drain(LaneOut& lane);
+  LaneIn* lane_from(const Place& from);
+  void lane_adopt(OwnFd connection);
+  bool hello_read(OwnFd& connection, LaneIn& lane);
+  void region_learn(LaneIn& lane, std::span<const std::byte> bytes);
+  std::size_t receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget);
+  void watch(int fd);
+
+  HubOptions options_;
+  OwnFd poll_;
+  std::vector<std::unique_ptr<LaneOut>> out_;
+  std::vector<std::unique_ptr<LaneIn>> in_;
+  std::vector<OwnFd> strangers_;  // connected, and have not said who they are
+  LaneOut* last_out_ = nullptr;
+  bool touched_ = false;
+  bool backlog_ = false;
+  std::deque<std::vector<std::byte>> refused_;
+  HubCounters counters_;
+};
+
+}  // namespace omx::local

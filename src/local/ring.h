@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One direction between two processes: a ring of records in shared memory, one writer, one reader.
+//
+// A record is a word (kind and length) and its bytes, together a multiple of a cache line, never split at the
+// end of the ring. The word is written last, so a reader that polls it finds the bytes in the same cache
+// line: a small frame costs one transfer between the cores. The reader's position is another line, which the
+// writer reads only when it believes the ring to be full.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace omx::local {
+
+inline constexpr std::size_t kLine = 64;
+inline constexpr std::uint32_t kRingVersion = 1;
+
+enum class Kind : std::uint8_t {
+  none = 0,      // nothing there yet
+  frame = 1,     // as on the cable
+  regions = 2,   // where the memory of a large message is
+  again = 0x7F,  // the ring goes on at its beginning
+};
+
+struct Record {
+  Kind kind = Kind::none;
+  std::span<const std::byte> bytes;
+};
+
+// At the start of the shared memory; the records follow at kRecordsAt.
+struct RingHeader {
+  alignas(kLine) std::atomic<std::uint64_t> consumed{0};  // by the reader, bytes since the start
+  alignas(kLine) std::atomic<std::uint32_t> asleep{0};    // the reader wants a byte on the connection
+};
+inline constexpr std::size_t kRecordsAt = 4096;
+static_assert(sizeof(RingHeader) <= kRecordsAt && std::atomic<std::uint64_t>::is_always_lock_free);
+
+// What a ring of so many record bytes (a power of two) occupies.
+constexpr std::size_t ring_memory(std::size_t bytes) {
+  return kRecordsAt + bytes;
+}
+
+class RingWriter {
+ public:
+  RingWriter() = default;
+  // Zeroed memory of ring_memory(bytes).
+  RingWriter(std::byte* memory, std::size_t bytes)
+      : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRecordsAt), bytes_(bytes) {}
+
+  static constexpr std::size_t longest(std::size_t bytes) { return bytes / 4; }
+  // False when there is no room now. At most longest() bytes, and at least `least`, padded with zeros.
+  bool put(Kind kind, std::span<const iovec> pieces, std::size_t least = 0);
+  // After puts: whether the reader sleeps and must be woken. Says so once.
+  bool must_wake();
+
+ private:
+  bool room(std::size_t bytes);
+  std::atomic<std::uint32_t>& word(std::uint64_t position) {
+    return *reinterpret_cast<std::atomic<std::uint32_t>*>(records_ + (position & (bytes_ - 1)));
+  }
+
+  RingHeader* header_ = nullptr;
+  std::byte* records_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t consumed_ = 0;  // as last seen
+};
+
+class RingReader {
+ public:
+  RingReader() = default;
+  RingReader(std::byte* memory, std::size_t bytes)
+      : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRecordsAt), bytes_(bytes) {}
+
+  // The cheapest look, for poll loops.
+  bool pending() const { return word().load(std::memory_order_relaxed) != 0; }
+  // The oldest record; Kind::none when there is none. Its bytes are the writer's to spoil: it must be trusted
+  // as far as one trusts a process of the same user.
+  Record front();
+  void pop();
+  // Tells the writer what was popped; now and then, and before sleeping.
+  void publish() { header_->consumed.store(read_, std::memory_order_release); }
+  // Before sleeping: from now on the writer wakes us. False: there is something, do not sleep.
+  bool fall_asleep();
+  void wake_up() { header_->asleep.store(0, std::memory_order_relaxed); }
+  // The writer broke the rules: nothing more is read.
+  bool broken() const { return broken_; }
+
+ private:
+  std::atomic<std::uint32_t>& word() const {
+    return *reinterpret_cast<std::atomic<std::uint32_t>*>(records_ + (read_ & (bytes_ - 1)));
+  }
+
+  RingHeader* header_ = nullptr;
+  std::byte* records_ = nullptr;
+  std::size_t bytes_ = 0;
+  std::uint64_t read_ = 0;
+  std::size_t current_ = 0;  // bytes that the front record occupies
+  bool broken_ = false;
+};
+
+}  // namespace omx::local

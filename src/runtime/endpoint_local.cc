@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The other endpoints of this host: frames to and from them go through shared memory (local/hub.h).
+#include <algorithm>
+
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr std::size_t kBudget = 64;
+// How long somebody who connects may wait to be seen. A look costs some system calls.
+constexpr TimeNs kTickPeriod = 200'000;
+
+}  // namespace
+
+void Endpoint::Impl::local_open(const std::vector<Board>& boards) {
+  local::HubOptions options;
+  options.self = {board_.interface.nic, id_};
+  options.listener = claim_.descriptor();
+  std::vector<std::pair<NicId, std::uint32_t>> places;
+  for (const Board& board : boards) {
+    if (board.interface.nic == 0) continue;  // the loopback brings frames back by itself
+    options.nics.push_back(board.interface.nic);
+    places.emplace_back(board.interface.nic, board.interface.index);
+  }
+  options.connect = [places](const local::Place& to) {
+    const auto found =
+        std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.first == to.nic; });
+    return found == places.end() ? OwnFd() : claim_connect(found->second, to.endpoint);
+  };
+  hub = std::make_unique<local::Hub>(std::move(options));
+}
+
+std::size_t Endpoint::Impl::local_turn() {
+  const std::size_t frames = hub->receive(*this, kBudget);
+  if (now >= next_tick_) {
+    next_tick_ = now + kTickPeriod;
+    hub->tick(*this);
+  }
+  return frames;
+}
+
+void Endpoint::Impl::on_local_gone(const local::Place& peer) {
+  engine->peer_gone(now, peer.nic, peer.endpoint);
+}
+
+// As a board's responder refuses over the wire.
+void Endpoint::Impl::on_local_refused(wire::Frame frame) {
+  wire::Connect connect;
+  wire::Head head;
+  if (wire::decode_head(frame, head) != wire::Drop::none ||
+      wire::decode_connect(frame, connect) != wire::Drop::none || connect.is_reply)
+    return;
+  wire::NackLib nack;
+  nack.src_endpoint = connect.dst_endpoint;
+  nack.dst_endpoint = connect.src_endpoint;
+  nack.code = connect.dst_endpoint < settings_.endpoints_max ? wire::NackCode::endpoint_closed
+                                                             : wire::NackCode::bad_endpoint;
+  nack.peer_index = connect.src_dst_peer_index;
+  std::byte bytes[wire::kMinFrame] = {};
+  const wire::Head back{head.src, head.dst, connect.src_dst_peer_index, wire::PacketType::nack_lib};
+  wire::encode_nack_lib(bytes, back, nack);
+  engine->on_frame(now, bytes);
+}
+
+}  // namespace omx::runtime

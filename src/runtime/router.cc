@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/router.h"
+
+#include <array>
+
+namespace omx::runtime {
+
+namespace {
+constexpr std::size_t kPieces = 512;  // as the link's frames have at most
+}
+
+void Router::stay() {
+  std::array<iovec, kPieces + 1> pieces;
+  pieces[0] = {frame_->header, frame_->header_length};
+  for (std::uint32_t i = 0; i < frame_->segment_count; i++) pieces[i + 1] = frame_->segments[i];
+  const wire::Frame header{frame_->header, frame_->header_length};
+  wire::Rndv rndv;
+  if (wire::decode_rndv(header, false, rndv) == wire::Drop::none) {
+    std::uint8_t generation = 0;
+    const auto memory = engine_->region(rndv.rdma_id, generation);
+    if (!memory.empty() && generation == rndv.rdma_seqnum)
+      hub_->send_region({mac_load(frame_->header), rndv.dst_endpoint}, rndv.rdma_id, generation, memory);
+  }
+  hub_->send({pieces.data(), frame_->segment_count + std::size_t{1}});
+}
+
+}  // namespace omx::runtime

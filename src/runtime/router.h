@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where a frame of the engine goes: to the link, or, when its destination is a NIC of this host, through
+// shared memory. A frame to one's own MAC address would never come back from a cable.
+#pragma once
+
+#include "link/link.h"
+#include "local/hub.h"
+#include "protocol/endpoint.h"
+#include "wire/frame_io.h"
+
+namespace omx::runtime {
+
+class Router final : public wire::FrameSink {
+ public:
+  // `hub` may be nullptr: everything goes to the link.
+  Router(link::Link& link, local::Hub* hub) : link_(link), hub_(hub) {}
+  // Who knows the memory of large messages.
+  void engine_is(const protocol::Endpoint* engine) { engine_ = engine; }
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    frame_ = &link_.frame_begin(max_segments);
+    return *frame_;
+  }
+  void frame_commit() override {
+    if (hub_ && hub_->reaches(frame_->header)) return stay();
+    link_.frame_commit();
+  }
+  void flush() override {
+    link_.flush();
+    if (hub_) hub_->flush();
+  }
+
+ private:
+  // The link's frame is not committed, so the link forgets it.
+  void stay();
+
+  link::Link& link_;
+  local::Hub* hub_;
+  const protocol::Endpoint* engine_ = nullptr;
+  wire::TxFrame* frame_ = nullptr;
+};
+
+}  // namespace omx::runtime
