@@ -3,6 +3,8 @@
 // through the kernel can be faster, so this is what Open-MX is measured against.
 #include "floor_raw.h"
 
+#include <CLI/CLI.hpp>
+
 namespace {
 
 using omx::NicId;

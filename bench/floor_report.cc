@@ -2,6 +2,7 @@
 #include "floor_report.h"
 
 #include <sched.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>

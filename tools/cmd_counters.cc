@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx counters: what the open endpoints of this host have counted, read without disturbing them.
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <thread>

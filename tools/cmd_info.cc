@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx info: this host as Open-MX sees it, what it would choose, and what is wrong.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "commands.h"

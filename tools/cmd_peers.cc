@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx peers: the names that are known, and those that the network tells.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "commands.h"

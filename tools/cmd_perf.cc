@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx perf: latency, throughput and message rate between two hosts, as applications see them.
 #include <sched.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstring>

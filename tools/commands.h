@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace omx::tools {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx: looks at Open-MX on this host, and measures it.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <new>

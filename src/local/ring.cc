@@ -54,10 +54,9 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
 }
 
 bool RingWriter::must_wake() {
-  // Pairs with fall_asleep(): one of the two sees what the other has written.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (header_->asleep.load(std::memory_order_relaxed) == 0) return false;
-  return header_->asleep.exchange(0, std::memory_order_relaxed) != 0;
+  // Two exchanges of one word have an order: either this one sees that the reader sleeps, or the reader,
+  // after its own, sees the record.
+  return header_->asleep.exchange(0, std::memory_order_acq_rel) != 0;
 }
 
 Record RingReader::front() {
@@ -86,8 +85,7 @@ void RingReader::pop() {
 
 bool RingReader::fall_asleep() {
   publish();
-  header_->asleep.store(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  header_->asleep.exchange(1, std::memory_order_acq_rel);
   if (!pending()) return true;
   wake_up();
   return false;

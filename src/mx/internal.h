@@ -105,11 +105,7 @@ class Call {
   // "function: text", at most kTextMax characters.
   template <class... Args>
   [[gnu::cold]] int fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
-    char text[kTextMax + 1];
-    char* end = fmt::format_to_n(text, sizeof text - 1, "{}: ", function_).out;
-    const auto room = static_cast<std::size_t>(text + sizeof text - 1 - end);
-    *fmt::format_to_n(end, room, format, std::forward<Args>(args)...).out = '\0';
-    return error_raise(handle_, code, text);
+    return raise(code, fmt::format(format, std::forward<Args>(args)...));
   }
   int fail(Code code) { return fail(code, "{}", code_text(code)); }
   int fail(OpError error) { return fail(static_cast<Code>(error)); }
@@ -119,6 +115,8 @@ class Call {
   int fail_loudly(const Failure& failure);
 
  private:
+  int raise(Code code, const std::string& text);
+
   const char* function_;
   Handle* handle_;
   runtime::Endpoint* endpoint_;

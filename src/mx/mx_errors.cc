@@ -130,6 +130,10 @@ omx_error_handler_t as_native(const ErrorHandler& handler) {
   return adapt<omx_error_handler_t>(handler.mx);
 }
 
+int Call::raise(Code code, const std::string& text) {
+  return error_raise(handle_, code, (std::string(function_) + ": " + text).substr(0, kTextMax).c_str());
+}
+
 int Call::fail_loudly(const Failure& failure) {
   const bool cut = std::strlen(function_) + std::strlen(": ") + failure.message.size() > kTextMax;
   if (cut || !error_handler_prints(handle_)) log(LogLevel::error, "{}: {}", function_, failure.message);
