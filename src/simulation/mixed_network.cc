@@ -54,6 +54,8 @@ MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
                                 : Kind::mixed;
   static constexpr std::uint32_t kMtus[] = {9000, 1500, 4200, 3000, 1280, 576};
   static constexpr std::uint32_t kThresholds[] = {128, 1000, 8192, 32768};
+  // One frame at a time, little, and as by default.
+  static constexpr std::uint32_t kWindows[] = {1, 64U << 10, 2U << 20, 2U << 20};
   const std::uint32_t mtu = kMtus[random.below(kind == Kind::extended ? 6 : 4)];
   const bool path_is_short = network.world.path_mtu != 0;
   const bool checksum = kind != Kind::reference && kind != Kind::mixed && random.chance(0.4);
@@ -69,6 +71,7 @@ MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
     c.extension = kind == Kind::extended || kind == Kind::mxoe || (kind == Kind::mixed && i % 2 == 0);
     c.checksum = checksum;
     c.rndv_threshold = kThresholds[random.below(4)];
+    c.pull_window_bytes = kWindows[random.below(4)];
     c.pull_blocks = static_cast<std::uint32_t>(1 + random.below(8));
     c.eager_frames = static_cast<std::uint32_t>(8 + random.below(250));
     if (small_memory) c.buffer_bytes = 512U << 10;
