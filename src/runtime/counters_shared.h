@@ -24,8 +24,12 @@ struct SharedCounters {
   std::uint32_t ifindex = 0;
   std::uint32_t endpoint = 0;
   protocol::Counters engine;
-  link::LinkCounters link;    // copied from the link now and then by the owner
-  std::uint64_t wakeups = 0;  // times a waiter slept and was woken
+  link::LinkCounters link;              // copied from the link now and then by the owner
+  std::uint64_t wakeups = 0;            // times a waiter slept and was woken; of these:
+  std::uint64_t wakeups_frame = 0;      // by any frame
+  std::uint64_t wakeups_bell = 0;       // in a stream, by a marked frame
+  std::uint64_t wakeups_moderated = 0;  // in a stream, by the moderation timer
+  std::uint64_t takeovers = 0;          // times the progress thread took over
 };
 
 class CounterSegment {

@@ -224,6 +224,7 @@ void Endpoint::wakeup() {
 void Endpoint::progress() {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
+  impl_->helper_notice();
   impl_->turn();
 }
 
