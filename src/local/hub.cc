@@ -249,7 +249,6 @@ void Hub::lane_adopt(OwnFd connection) {
   lane->connection = std::move(connection);
   // A new instance of the peer: the old one is gone, whatever its connection says.
   if (LaneIn* old = lane_from(lane->from)) old->gone = true;
-  watch(lane->connection.get());
   in_.push_back(std::move(lane));
 }
 
@@ -305,6 +304,7 @@ void Hub::tick(Arrivals& arrivals) {
   for (;;) {
     OwnFd connection(::accept4(options_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.open()) break;
+    watch(connection.get());  // what it says may come later, when we sleep
     strangers_.push_back(std::move(connection));
   }
   for (auto it = strangers_.begin(); it != strangers_.end();) {
@@ -321,7 +321,8 @@ void Hub::tick(Arrivals& arrivals) {
   const int count = ::epoll_wait(poll_.get(), events, kEventsAtOnce, 0);
   for (int i = 0; i < count; i++) {
     const int fd = events[i].data.fd;
-    if (fd == options_.listener) continue;
+    const auto is_stranger = [fd](const OwnFd& stranger) { return stranger.get() == fd; };
+    if (fd == options_.listener || std::any_of(strangers_.begin(), strangers_.end(), is_stranger)) continue;
     char bells[64];
     const ssize_t got = ::recv(fd, bells, sizeof bells, MSG_DONTWAIT);
     if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) continue;

@@ -354,10 +354,10 @@ int run(const Options& o) {
   Members members(o, endpoint);
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
-  for (unsigned i = 0; i < o.threads; i++) {
+  for (unsigned i = 0; i < o.threads; i++)
     workers.push_back(std::make_unique<Worker>(o, endpoint, members, i));
-    threads.emplace_back([&, i] { workers[i]->run(); });
-  }
+  threads.reserve(workers.size());
+  for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
   for (std::thread& t : threads) t.join();
   check(mx_close_endpoint(endpoint), "mx_close_endpoint");
   check(mx_finalize(), "mx_finalize");
