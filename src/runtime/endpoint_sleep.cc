@@ -22,8 +22,9 @@ namespace {
 constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
 // A full ring of another process says nothing when it has room again.
 constexpr TimeNs kBacklogPause = 50'000;
-// A spin shorter than this catches nothing; it is what a frame of a running exchange needs.
+// A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
+constexpr unsigned kTryMask = 63;
 
 void event_clear(int event) {
   std::uint64_t count = 0;
@@ -41,11 +42,31 @@ void Endpoint::Impl::kick() {
   [[maybe_unused]] const ssize_t written = ::write(b.event.get(), &one, sizeof one);
 }
 
-// Spinning on would have caught a short sleep's end; of a long one it only delays the beginning.
-void Endpoint::Impl::spin_learn(TimeNs slept) {
+// A wait ended while it was spinning.
+void Endpoint::Impl::spin_paid(TimeNs time) {
   const TimeNs most = TimeNs{settings_.spin_us} * 1000;
-  const TimeNs least = std::min(kSpinLeast, most);
-  spin_ = std::clamp(slept < most ? 2 * spin_ : slept > 2 * most ? spin_ / 2 : spin_, least, most);
+  waited(time);
+  set_drowsy(false);
+  spin_ = std::min(std::max({2 * spin_, 4 * time, kSpinLeast}), most);
+}
+
+// It had to sleep after all: whoever it waits for takes longer, or needs this very processor.
+void Endpoint::Impl::spin_failed() {
+  spin_ = spin_ / 2 >= kSpinLeast ? spin_ / 2 : 0;
+}
+
+// How long the wait that begins may spin. Who gave it up tries now and then, for as long as waits take.
+TimeNs Endpoint::Impl::spin_next() {
+  if (spin_ > 0 || (++waits_ & kTryMask) != 0) return spin_;
+  const TimeNs most = TimeNs{settings_.spin_us} * 1000;
+  return waited_ <= most ? std::min(2 * waited_ + kSpinLeast, most) : 0;
+}
+
+void Endpoint::Impl::set_drowsy(bool drowsy) {
+  if (drowsy == drowsy_) return;
+  drowsy_ = drowsy;
+  engine->set_drowsy(now, drowsy);
+  out->flush();
 }
 
 void Endpoint::Impl::stream_learn(bool frames, bool useful) {
@@ -73,7 +94,6 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
 
   SharedCounters& counters = segment->counters();
   counters.link = link->counters();  // nobody may update them for long
-  const TimeNs began = now;
   Bed& b = bed();
   b.taken = true;
   b.kicked = false;
@@ -116,7 +136,6 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     woken_by_ = WokenBy::moderation;
     counters.wakeups_moderated++;
   }
-  spin_learn(now - began);
   return !interrupted;
 }
 
