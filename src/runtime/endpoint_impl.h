@@ -219,8 +219,10 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   unsigned waits_ = 0;      // that did not spin
   bool drowsy_ = false;     // the engine knows that we sleep between frames
   bool streaming_ = false;  // frames come that nobody waits for: only the bell and the timer wake
-  enum class WokenBy : std::uint8_t { other, frames, moderation };
+  enum class WokenBy : std::uint8_t { other, frames, bell, moderation };
   WokenBy woken_by_ = WokenBy::other;  // the leader, last
+  unsigned lone_ = 0;                  // wake-ups in a row by single frames that somebody waited for
+  std::uint64_t frames_seen_ = 0;      // at the last of them
   TimeNs link_quiet_until_ = 0;        // the link's descriptor reported an error: not polled until then
   std::uint64_t wake_generation_ = 0;
   std::uint64_t events_seen_ = 0;  // completions and arrivals that waiters were told of

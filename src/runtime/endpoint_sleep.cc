@@ -5,7 +5,7 @@
 // While an endpoint is idle, any frame ends the sleep. When one did that nobody waited for (the first of many
 // of a large message, say), the next sleeps are those of a stream: the data sockets stay out of the poll set,
 // and only the bell (frames that their sender marked as urgent) and a timer (OMX_MODERATION_US) end them. A
-// timer that finds nothing ends the stream.
+// timer that finds nothing, or some messages of single frames, end the stream.
 #include <poll.h>
 #include <unistd.h>
 
@@ -25,6 +25,8 @@ constexpr TimeNs kBacklogPause = 50'000;
 // A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
 constexpr unsigned kTryMask = 63;
+constexpr std::uint64_t kLoneFrames = 2;
+constexpr unsigned kLoneMost = 4;
 
 void event_clear(int event) {
   std::uint64_t count = 0;
@@ -72,6 +74,13 @@ void Endpoint::Impl::set_drowsy(bool drowsy) {
 void Endpoint::Impl::stream_learn(bool frames, bool useful) {
   if (woken_by_ == WokenBy::frames && frames && !useful) streaming_ = link->bell_open();
   if (woken_by_ == WokenBy::moderation && !frames) streaming_ = false;
+  if (woken_by_ == WokenBy::bell) {
+    // Messages of a frame each are no stream: whoever sent them waits for an answer.
+    const std::uint64_t received = link->counters().frames_received;
+    lone_ = useful && received - frames_seen_ <= kLoneFrames ? lone_ + 1 : 0;
+    frames_seen_ = received;
+    if (lone_ >= kLoneMost) streaming_ = false;
+  }
   woken_by_ = WokenBy::other;
 }
 
@@ -128,6 +137,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     link_quiet_until_ = now + kErrorPause;
   } else if (link_events && streaming) {
     link->bell_clear();
+    woken_by_ = WokenBy::bell;
     counters.wakeups_bell++;
   } else if (link_events) {
     woken_by_ = WokenBy::frames;
