@@ -92,6 +92,7 @@ class Workload {
   std::uint32_t hosts() const { return world_.host_count(); }
   std::uint32_t any_host() { return static_cast<std::uint32_t>(random_.below(hosts())); }
   Operation& operation(std::uint64_t id) { return *operations_[id - 1]; }
+  void note(const Operation& o, const std::string& text);  // in the trace
   Operation& operation_begin(protocol::RequestKind kind, std::uint32_t host);
   Instance& instance_create(std::uint32_t host);
   void message_matched(Operation& receive, std::uint64_t message);

@@ -132,6 +132,7 @@ void Workload::ended(Instance& at, const Completion& c, bool accepted, bool larg
   o.ended = true;
   o.request = nullptr;
   o.well = c.status == Status::success;
+  note(o, fmt::format("ends with status {}", static_cast<int>(c.status)));
   if (o.instance != &at || o.kind != c.kind) return fail(fmt::format("operation {} ended as another", o.id));
   const bool taken = large || o.to == o.host;
   switch (c.kind) {
