@@ -46,7 +46,10 @@ class Restless final : public Workload {
   bool connect_may_fail(const Operation& o, protocol::Status status);
   void partner_lost(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) override;
   bool loss_explained(Instance& at, const protocol::Partner& partner, protocol::Cleanup why);
-  TimeNs horizon(std::uint32_t a, std::uint32_t b) const override;
+  // What a host's engine has made of a frame.
+  void delivered(SimHost& host, const SimFrame& frame);
+  // Of what arrives from now on between the two, when was the oldest sent?
+  TimeNs horizon(std::uint32_t a, std::uint32_t b) const;
   // Fails when somebody waits too long for one who is gone.
   void overdue_check();
   TimeNs gone_since(const Operation& o);
@@ -54,7 +57,7 @@ class Restless final : public Workload {
   TimeNs timeout_;
   Contact contact_;
   std::vector<Life> lives_;
-  bool calm_ = false;  // all is well again: nobody may be forgotten any more
+  bool calm_ = false;  // all is well again: of those that can tell, nobody may be forgotten any more
 };
 
 }  // namespace omx::simulation

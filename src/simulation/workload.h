@@ -67,8 +67,6 @@ class Workload {
   virtual bool strict(std::uint32_t, std::uint32_t) const { return true; }
   // Whether something happened that explains why the operation ended with this status.
   virtual bool may_fail(const Operation&, protocol::Status) { return false; }
-  // Of what arrives from now on between the two, when was the oldest sent?
-  virtual TimeNs horizon(std::uint32_t, std::uint32_t) const { return 0; }
   // An engine forgets a partner that it was connected to.
   virtual void partner_lost(Instance&, const protocol::Partner&, protocol::Cleanup) {}
 
