@@ -36,6 +36,7 @@ class Restless final : public Workload {
   void unstick();
   bool over(const Operation& o) const;
   bool settled();
+  bool relaxed() const;  // some are not strict
   void connect_all();
   void exchange_all();
   // --- restless_causes.cc ---
@@ -50,9 +51,10 @@ class Restless final : public Workload {
   void delivered(SimHost& host, const SimFrame& frame);
   // Of what arrives from now on between the two, when was the oldest sent?
   TimeNs horizon(std::uint32_t a, std::uint32_t b) const;
-  // Fails when somebody waits too long for one who is gone.
+  // Fails when somebody waits too long, for one who is gone or for one who is there.
   void overdue_check();
   TimeNs gone_since(const Operation& o);
+  TimeNs owed_since(const Operation& o);
 
   TimeNs timeout_;
   Contact contact_;

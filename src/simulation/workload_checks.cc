@@ -19,7 +19,7 @@ void Workload::fail(const std::string& text) {
 
 void Workload::message_matched(Operation& receive, std::uint64_t message) {
   receive.expected = message;
-  receive.matched = world_.now();
+  receive.matched = operation(message).matched = world_.now();
   receive.losses = receive.instance->peers[operation(message).host].losses;
   receive.waiting = false;
 }
