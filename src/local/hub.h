@@ -20,6 +20,7 @@
 
 #include "base/mac.h"
 #include "base/own_fd.h"
+#include "local/counters.h"
 #include "local/memory.h"
 #include "local/ring.h"
 #include "protocol/direct.h"
@@ -40,14 +41,6 @@ struct HubOptions {
   int listener = -1;        // where peers connect
   // A connection to the peer's listener; not open with errno: ECONNREFUSED when there is no such endpoint.
   std::function<OwnFd(const Place&)> connect;
-};
-
-struct HubCounters {
-  std::uint64_t frames_sent = 0, frames_received = 0;
-  std::uint64_t frames_delayed = 0;  // the ring was full
-  std::uint64_t frames_dropped = 0;  // nobody there
-  std::uint64_t direct_reads = 0, direct_bytes = 0;
-  std::uint64_t bells = 0;  // sleeping peers woken
 };
 
 // Is told what comes.

@@ -154,7 +154,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   // While it is stopped nobody would read, so nobody need wake us.
   if (hub && !stopped && !hub->fall_asleep()) return true;
 
-  segment->counters().link = link->counters();  // nobody may update them for long
+  counters_publish();  // nobody may do so for long
   sleeping_ = true;
   kicked_ = false;
   sleep_until_ = until;
