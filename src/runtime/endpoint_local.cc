@@ -18,6 +18,8 @@ void Endpoint::Impl::local_open(const std::vector<Board>& boards) {
   local::HubOptions options;
   options.self = {board_.interface.nic, id_};
   options.listener = claim_.descriptor();
+  options.direct = settings_.local_direct;
+  options.rndv_threshold = settings_.local_rndv_threshold;
   std::vector<std::pair<NicId, std::uint32_t>> places;
   for (const Board& board : boards) {
     if (board.interface.nic == 0) continue;  // the loopback brings frames back by itself
