@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   CPU_ZERO(&set);
   CPU_SET(atoi(argv[1 + rank]), &set);
   sched_setaffinity(0, sizeof set, &set);
-  const int iterations = atoi(argv[3]), warm_up = iterations / 10 + 5;
+  const int iterations = atoi(argv[3]), warm_up = iterations;
   double* samples = malloc((size_t)iterations * sizeof(double));
   for (int i = 4; i < argc; i++) {
     const int size = atoi(argv[i]);

@@ -193,7 +193,7 @@ std::size_t Hub::receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budg
     }
     lane.ring.pop();
   }
-  if (frames > 0) lane.ring.publish();
+  lane.ring.publish();
   return frames;
 }
 
@@ -214,7 +214,7 @@ std::size_t Hub::receive(Arrivals& arrivals, std::size_t budget) {
   return frames;
 }
 
-void Hub::tick(Arrivals& arrivals) {
+void Hub::strangers_hear() {
   for (std::size_t i = 0; i < kStrangersMost; i++) {
     OwnFd connection(::accept4(options_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.open()) break;
@@ -234,21 +234,26 @@ void Hub::tick(Arrivals& arrivals) {
   if (strangers_.size() > kStrangersMost)
     strangers_.erase(strangers_.begin(),
                      strangers_.begin() + static_cast<std::ptrdiff_t>(strangers_.size() - kStrangersMost));
-  epoll_event events[kEventsAtOnce];
-  const int count = ::epoll_wait(poll_.get(), events, kEventsAtOnce, 0);
-  for (int i = 0; i < count; i++) {
-    const int fd = events[i].data.fd;
-    const bool stranger = std::any_of(strangers_.begin(), strangers_.end(),
-                                      [&](const OwnFd& connection) { return connection.get() == fd; });
-    if (fd == options_.listener || stranger) continue;  // heard at the next tick
-    char bells[64];
-    const ssize_t got = ::recv(fd, bells, sizeof bells, MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) continue;
-    for (const auto& lane : in_)
-      if (lane->connection.get() == fd) lane->gone = true;
-    if (last_out_ && last_out_->connection.get() == fd) last_out_ = nullptr;
-    std::erase_if(out_, [&](const auto& lane) { return lane->connection.get() == fd; });
+}
+
+// Bells, which have done their work, or the end of a connection. False: it is no lane's.
+bool Hub::lane_hear(int fd) {
+  const auto is_it = [&](const auto& lane) { return lane->connection.get() == fd; };
+  const auto in = std::find_if(in_.begin(), in_.end(), is_it);
+  const auto out = std::find_if(out_.begin(), out_.end(), is_it);
+  if (in == in_.end() && out == out_.end()) return false;
+  char bells[64];
+  const ssize_t got = ::recv(fd, bells, sizeof bells, MSG_DONTWAIT);
+  if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return true;
+  if (in != in_.end()) (*in)->gone = true;
+  if (out != out_.end()) {
+    last_out_ = nullptr;
+    out_.erase(out);
   }
+  return true;
+}
+
+void Hub::lanes_end(Arrivals& arrivals) {
   for (std::size_t i = 0; i < in_.size();) {
     LaneIn& lane = *in_[i];
     if (lane.ring.broken()) lane.gone = true;
@@ -260,6 +265,16 @@ void Hub::tick(Arrivals& arrivals) {
     in_.erase(in_.begin() + static_cast<std::ptrdiff_t>(i));
     if (!lane_from(peer)) arrivals.on_local_gone(peer);
   }
+}
+
+void Hub::tick(Arrivals& arrivals) {
+  epoll_event events[kEventsAtOnce];
+  const int count = ::epoll_wait(poll_.get(), events, kEventsAtOnce, 0);
+  bool strangers = false;
+  for (int i = 0; i < count; i++)
+    if (!lane_hear(events[i].data.fd)) strangers = true;
+  if (strangers) strangers_hear();
+  lanes_end(arrivals);
 }
 
 // --- asleep ------------------------------------------------------------------------------------------------

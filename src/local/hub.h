@@ -80,7 +80,7 @@ class Hub final : public protocol::DirectReader {
     return false;
   }
   std::size_t receive(Arrivals& arrivals, std::size_t budget);
-  // Who connected, who is gone. Some system calls: now and then.
+  // Who connected, who is gone. A system call: now and then.
   void tick(Arrivals& arrivals);
 
   // To sleep on; then first fall_asleep(), which says false when there is something to do.
@@ -144,6 +144,9 @@ class Hub final : public protocol::DirectReader {
   void region_learn(LaneIn& lane, std::span<const std::byte> bytes);
   std::size_t receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget);
   void watch(int fd);
+  void strangers_hear();
+  bool lane_hear(int fd);
+  void lanes_end(Arrivals& arrivals);
 
   HubOptions options_;
   OwnFd poll_;

@@ -17,8 +17,8 @@ namespace omx::local {
 namespace {
 
 // Two copies: pieces that the caches hold; and all that is asked for at a time fits the ring.
-constexpr std::uint32_t kFrameBytes = 32 * 1024 + 64;
-constexpr std::uint8_t kPullFrames = 2;
+constexpr std::uint32_t kFrameBytes = 16 * 1024 + 64;
+constexpr std::uint8_t kPullFrames = 6;
 
 constexpr std::uint64_t kProof = 0x6f70656e2d6d7821;  // what a peer finds at Hello::proof_at
 const std::uint64_t g_proof = kProof;

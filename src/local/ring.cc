@@ -84,7 +84,7 @@ void RingReader::pop() {
 }
 
 bool RingReader::fall_asleep() {
-  publish();
+  publish_all();
   header_->asleep.exchange(1, std::memory_order_acq_rel);
   if (!pending()) return true;
   wake_up();

@@ -9,8 +9,9 @@ namespace omx::runtime {
 namespace {
 
 constexpr std::size_t kBudget = 64;
-// How long somebody who connects may wait to be seen. A look costs some system calls.
-constexpr TimeNs kTickPeriod = 200'000;
+// How long somebody who connects may wait to be seen. A look costs a system call, and the message that meets
+// it that much time.
+constexpr TimeNs kTickPeriod = 500'000;
 
 }  // namespace
 
