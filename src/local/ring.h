@@ -69,6 +69,7 @@ class RingWriter {
   std::size_t bytes_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t consumed_ = 0;  // as last seen
+  std::uint64_t cleared_ = 0;   // a position whose word is zero already, unless a record was written over it
 };
 
 class RingReader {
