@@ -45,6 +45,14 @@ std::vector<Value> values_of(const runtime::SharedCounters& counters) {
                                {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},
                                {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
                                {"Progress Thread Took Over", counters.takeovers}});
+  const local::HubCounters& h = counters.local;
+  values.insert(values.end(), {{"Local Frames Sent", h.frames_sent},
+                               {"Local Frames Received", h.frames_received},
+                               {"Local Frames Delayed, Ring Full", h.frames_delayed},
+                               {"Local Frames Dropped, Nobody There", h.frames_dropped},
+                               {"Local One-Copy Reads", h.direct_reads},
+                               {"Local One-Copy Bytes", h.direct_bytes},
+                               {"Local Peers Woken", h.bells}});
   return values;
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/mac.h"
 #include "base/own_fd.h"
+#include "local/counters.h"
 #include "local/memory.h"
 #include "local/ring.h"
 #include "protocol/direct.h"
@@ -36,18 +37,12 @@ struct Place {
 
 struct HubOptions {
   Place self;
-  std::vector<NicId> nics;  // of this host: frames to them never leave it
-  int listener = -1;        // where peers connect
+  std::vector<NicId> nics;           // of this host: frames to them never leave it
+  int listener = -1;                 // where peers connect
+  bool direct = true;                // one copy, where the system permits it
+  std::uint32_t rndv_threshold = 0;  // messages up to this go through the ring at once; 0: as measured
   // A connection to the peer's listener; not open with errno: ECONNREFUSED when there is no such endpoint.
   std::function<OwnFd(const Place&)> connect;
-};
-
-struct HubCounters {
-  std::uint64_t frames_sent = 0, frames_received = 0;
-  std::uint64_t frames_delayed = 0;  // the ring was full
-  std::uint64_t frames_dropped = 0;  // nobody there
-  std::uint64_t direct_reads = 0, direct_bytes = 0;
-  std::uint64_t bells = 0;  // sleeping peers woken
 };
 
 // Is told what comes.
@@ -69,12 +64,7 @@ class Hub final : public protocol::DirectReader {
   ~Hub();
 
   // Whether a frame that begins with these bytes stays on this host.
-  bool reaches(const std::byte* frame) const {
-    const NicId to = mac_load(frame);
-    for (const NicId nic : options_.nics)
-      if (nic == to) return true;
-    return false;
-  }
+  bool reaches(const std::byte* frame) const { return stays(mac_load(frame)); }
   // Copies the frame; what a full ring does not take waits here.
   void send(std::span<const iovec> frame);
   // Ahead of an RNDV: where the message is.
@@ -90,7 +80,7 @@ class Hub final : public protocol::DirectReader {
     return false;
   }
   std::size_t receive(Arrivals& arrivals, std::size_t budget);
-  // Who connected, who is gone. Some system calls: now and then.
+  // Who connected, who is gone. A system call: now and then.
   void tick(Arrivals& arrivals);
 
   // To sleep on; then first fall_asleep(), which says false when there is something to do.
@@ -100,8 +90,11 @@ class Hub final : public protocol::DirectReader {
   // Frames wait for room in a ring, of which nobody tells us.
   bool backlog() const { return backlog_; }
 
+  protocol::NearPath path(NicId nic, std::uint8_t endpoint) const override;
   bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
             std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) override;
+  // What shows a peer that it reads our memory and not another process's.
+  static std::uint64_t proof_address();
   const HubCounters& counters() const { return counters_; }
 
  private:
@@ -133,6 +126,12 @@ class Hub final : public protocol::DirectReader {
     std::array<std::unique_ptr<Region>, 256> regions;
   };
 
+  // Whether it is a NIC of this host.
+  bool stays(NicId nic) const {
+    for (const NicId own : options_.nics)
+      if (own == nic) return true;
+    return false;
+  }
   LaneOut* lane_to(const Place& to);
   LaneOut* lane_open(const Place& to);
   void put(LaneOut& lane, Kind kind, std::span<const iovec> pieces, std::size_t least);
@@ -140,9 +139,14 @@ class Hub final : public protocol::DirectReader {
   LaneIn* lane_from(const Place& from);
   void lane_adopt(OwnFd connection);
   bool hello_read(OwnFd& connection, LaneIn& lane);
+  // hub_direct.cc
+  bool memory_readable(int pid, std::uint64_t proof_at) const;
   void region_learn(LaneIn& lane, std::span<const std::byte> bytes);
   std::size_t receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget);
   void watch(int fd);
+  void strangers_hear();
+  bool lane_hear(int fd);
+  void lanes_end(Arrivals& arrivals);
 
   HubOptions options_;
   OwnFd poll_;

@@ -38,6 +38,8 @@ void SharedMemory::reset() {
 bool SharedMemory::map(std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (memory == MAP_FAILED) return false;
+  // A forked child must neither disturb the ring nor keep it in memory.
+  ::madvise(memory, bytes, MADV_DONTFORK);
   base_ = static_cast<std::byte*>(memory);
   bytes_ = bytes;
   return true;

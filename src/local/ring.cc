@@ -41,7 +41,7 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
     word(written_).store(word_of(Kind::again, 0), std::memory_order_release);
     written_ += skipped;
   }
-  word(written_ + needed).store(0, std::memory_order_relaxed);
+  if (written_ + needed != cleared_) word(written_ + needed).store(0, std::memory_order_relaxed);
   std::byte* out = records_ + (written_ & (bytes_ - 1)) + kWord;
   for (const iovec& piece : pieces) {
     if (piece.iov_len > 0) std::memcpy(out, piece.iov_base, piece.iov_len);
@@ -50,6 +50,12 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
   if (padding > 0) std::memset(out, 0, padding);
   word(written_).store(word_of(kind, length), std::memory_order_release);
   written_ += needed;
+  // The line that the next record clears, if it is as long as this one, belongs to the reader's core: a store
+  // to it ahead of the record would let the reader wait twice as long.
+  if (written_ + needed + kLine - consumed_ <= bytes_) {
+    cleared_ = written_ + needed;
+    word(cleared_).store(0, std::memory_order_relaxed);
+  }
   return true;
 }
 
@@ -73,6 +79,8 @@ Record RingReader::front() {
     const std::size_t length = value & kLengthMask;
     current_ = occupied(length);
     if (length > RingWriter::longest(bytes_) || at + current_ > bytes_) break;
+    // Whether there is another one is asked before this one is answered, and the line is the writer's.
+    __builtin_prefetch(records_ + ((read_ + current_) & (bytes_ - 1)));
     return {kind, {records_ + at + kWord, length}};
   }
   broken_ = true;
@@ -84,7 +92,7 @@ void RingReader::pop() {
 }
 
 bool RingReader::fall_asleep() {
-  publish();
+  publish_all();
   header_->asleep.exchange(1, std::memory_order_acq_rel);
   if (!pending()) return true;
   wake_up();

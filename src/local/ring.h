@@ -17,7 +17,7 @@
 namespace omx::local {
 
 inline constexpr std::size_t kLine = 64;
-inline constexpr std::uint32_t kRingVersion = 1;
+inline constexpr std::uint32_t kRingVersion = 2;
 
 enum class Kind : std::uint8_t {
   none = 0,      // nothing there yet
@@ -31,10 +31,11 @@ struct Record {
   std::span<const std::byte> bytes;
 };
 
-// At the start of the shared memory; the records follow at kRecordsAt.
+// At the start of the shared memory; the records follow at kRecordsAt. Processors fetch neighbouring lines
+// together, so each has more than one to itself.
 struct RingHeader {
-  alignas(kLine) std::atomic<std::uint64_t> consumed{0};  // by the reader, bytes since the start
-  alignas(kLine) std::atomic<std::uint32_t> asleep{0};    // the reader wants a byte on the connection
+  alignas(4 * kLine) std::atomic<std::uint64_t> consumed{0};  // by the reader, bytes since the start
+  alignas(4 * kLine) std::atomic<std::uint32_t> asleep{0};    // the reader wants a byte on the connection
 };
 inline constexpr std::size_t kRecordsAt = 4096;
 static_assert(sizeof(RingHeader) <= kRecordsAt && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -68,6 +69,7 @@ class RingWriter {
   std::size_t bytes_ = 0;
   std::uint64_t written_ = 0;
   std::uint64_t consumed_ = 0;  // as last seen
+  std::uint64_t cleared_ = 0;   // a position whose word is zero already, unless a record was written over it
 };
 
 class RingReader {
@@ -82,8 +84,15 @@ class RingReader {
   // as far as one trusts a process of the same user.
   Record front();
   void pop();
-  // Tells the writer what was popped; now and then, and before sleeping.
-  void publish() { header_->consumed.store(read_, std::memory_order_release); }
+  // Tells the writer what was popped. Not every time: it looks only when the ring seems full, and a longest
+  // record finds room with what is not told.
+  void publish() {
+    if (read_ - published_ >= bytes_ / 8) publish_all();
+  }
+  void publish_all() {
+    published_ = read_;
+    header_->consumed.store(read_, std::memory_order_release);
+  }
   // Before sleeping: from now on the writer wakes us. False: there is something, do not sleep.
   bool fall_asleep();
   void wake_up() { header_->asleep.store(0, std::memory_order_relaxed); }
@@ -98,7 +107,7 @@ class RingReader {
   RingHeader* header_ = nullptr;
   std::byte* records_ = nullptr;
   std::size_t bytes_ = 0;
-  std::uint64_t read_ = 0;
+  std::uint64_t read_ = 0, published_ = 0;
   std::size_t current_ = 0;  // bytes that the front record occupies
   bool broken_ = false;
 };

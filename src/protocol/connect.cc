@@ -17,8 +17,8 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe;
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
-  ext.max_frame = s.own_frame;
-  ext.pull_frames = 32;
+  ext.max_frame = partner_frame(s, p);
+  ext.pull_frames = p.near_pull_frames;
   ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
   epoch_fill(p, ext);
   return ext;
@@ -45,9 +45,9 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
       s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
   p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
   p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
-  p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, s.own_frame), 256);
+  p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.frame_agreed) {
-    p.frame_max = std::min(p.frame_agreed, kBaseFrame);
+    p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, kBaseFrame);
     p.frame_in = p.probe_size = 0;
     p.probe_wanted = false;
     partner_update_sizes(s, p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One copy inside a host: the data of a large message come straight from the sender's memory, if whoever
-// carries the frames can read it.
+// Partners inside the host, whose frames stay in memory: larger ones than the cable's, and the data of a
+// large message straight from the sender's memory, if whoever carries the frames can read it.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,16 @@
 
 namespace omx::protocol {
 
+// The way to a partner.
+struct NearPath {
+  std::uint32_t frame = 0;           // the largest, Ethernet header included; 0: not of this host
+  std::uint8_t pull_frames = 32;     // that one request may ask for
+  std::uint32_t rndv_threshold = 0;  // instead of Config::rndv_threshold
+};
+
 class DirectReader {
  public:
+  virtual NearPath path(NicId nic, std::uint8_t endpoint) const = 0;
   // Reads [offset, offset + length) of a sender's region into the first `length` bytes of `to`. False: not
   // possible, and the data are pulled instead; part of `to` may have been written.
   virtual bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,

@@ -196,6 +196,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   for (Partner* p : s.partners) {
+    if (p->near_frame) continue;
     if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;
     p->frame_max = std::min(p->frame_max, p->frame_agreed);
     p->frame_in = std::min(p->frame_in, p->frame_agreed);

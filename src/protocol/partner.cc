@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 
+#include "protocol/direct.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -55,6 +56,12 @@ Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
   p->mode = s.config.mode;
   p->last_heard = s.now;
   p->epoch = epoch_first(s.config.session);
+  if (s.config.direct) {
+    const NearPath path = s.config.direct->path(nic, endpoint);
+    p->near_frame = path.frame;
+    p->near_rndv_threshold = path.rndv_threshold;
+    p->near_pull_frames = path.pull_frames;
+  }
   s.partners.push_back(p);
   if (s.partners.size() > s.partner_hash.size()) {
     hash_grow(s);
@@ -86,8 +93,10 @@ void partner_update_sizes(State& s, Partner& p) {
   std::uint32_t limit = p.sizes.medium_max();
   if (p.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
   // A message sent with large fragments must still fit the mask if the frame falls back to the base size.
-  if (p.extended && p.mode == wire::Mode::omx) limit = std::min<std::uint32_t>(limit, kMaxFragments * 1400);
-  p.rndv_threshold = std::clamp<std::uint32_t>(s.config.rndv_threshold, wire::kSmallMax, limit);
+  if (p.extended && p.mode == wire::Mode::omx && p.near_frame == 0)
+    limit = std::min<std::uint32_t>(limit, kMaxFragments * 1400);
+  const std::uint32_t wanted = p.near_frame ? p.near_rndv_threshold : s.config.rndv_threshold;
+  p.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }
 
 void partner_sizes_check(State& s, Partner& p) {

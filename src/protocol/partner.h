@@ -83,6 +83,10 @@ struct Partner {
   std::uint8_t probe_tries = 0;
   bool probe_wanted = false;  // when the first large message comes
   std::uint8_t peer_pull_frames = 32;
+  std::uint8_t near_pull_frames = 32;
+  // Of a partner inside the host (direct.h): the largest frame, which needs no proof.
+  std::uint32_t near_frame = 0;
+  std::uint32_t near_rndv_threshold = 0;
   wire::Sizes sizes;  // that we send with
   std::uint32_t rndv_threshold = 0;
 
@@ -133,7 +137,10 @@ struct Partner {
   bool held_back() const { return connected() && !extended && !back_known; }
   // Whether frames to it may have a header extension (docs/wire.md 7).
   bool carries_ext() const { return mode == wire::Mode::omx && (features & wire::kFeatureHeaderExt) != 0; }
-  bool larger_frames_than(std::uint32_t size) const { return frame_max > size || frame_in > size; }
+  // Whether smaller ones may get through where these do not.
+  bool larger_frames_than(std::uint32_t size) const {
+    return near_frame == 0 && (frame_max > size || frame_in > size);
+  }
   std::uint32_t outstanding() const { return seq_diff(next_send, next_acked); }
 };
 

@@ -132,7 +132,7 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   partner_heard(s, *p);
   if (!packet.is_reply) {
     // Only up to our own size: a reply is never larger than what reached us.
-    if (packet.size > s.own_frame || frame.size() < packet.size) return;
+    if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
     if (packet.size > p->frame_in && packet.size <= p->frame_agreed) {
       p->frame_in = packet.size;
       partner_update_sizes(s, *p);

@@ -24,7 +24,7 @@ struct Range {
 bool range_check(const State& s, const Partner& p, const Request& r, const wire::Pull& pull, Range& range) {
   range.unit = pull.reply_max ? pull.reply_max : p.sizes.pull_reply_max;
   const std::uint64_t m = range.unit;
-  if (m < 64 || m + 32 + partner_overhead(p) > s.own_frame) return false;
+  if (m < 64 || m + 32 + partner_overhead(p) > partner_frame(s, p)) return false;
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;

@@ -147,6 +147,10 @@ void partner_renumber(Partner& p);
 // Sizes from mode, agreed features and the proven frame.
 void partner_update_sizes(State& s, Partner& p);
 std::uint32_t partner_overhead(const Partner& p);
+// The largest frame that we can exchange with it, as far as we know.
+inline std::uint32_t partner_frame(const State& s, const Partner& p) {
+  return p.near_frame ? p.near_frame : s.own_frame;
+}
 // Gives up a partner whose frames became so small that a medium message under way cannot be repeated.
 void partner_sizes_check(State& s, Partner& p);
 TimeNs partner_rto(const State& s, const Partner& p);

@@ -56,6 +56,7 @@ std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, st
         ::mmap(nullptr, sizeof(SharedCounters), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   if (memory == MAP_FAILED) return nullptr;
+  ::madvise(memory, sizeof(SharedCounters), MADV_DONTFORK);  // a child of fork() has no endpoint
   segment->shared_ = new (memory) SharedCounters;
   segment->shared_->ifindex = ifindex;
   segment->shared_->endpoint = endpoint;

@@ -12,6 +12,7 @@
 #include "base/expected.h"
 #include "base/own_fd.h"
 #include "link/link.h"
+#include "local/counters.h"
 #include "protocol/counters.h"
 #include "runtime/claim.h"
 
@@ -24,7 +25,9 @@ struct SharedCounters {
   std::uint32_t ifindex = 0;
   std::uint32_t endpoint = 0;
   protocol::Counters engine;
-  link::LinkCounters link;              // copied from the link now and then by the owner
+  // Copied from the link and the hub now and then by the owner.
+  link::LinkCounters link;
+  local::HubCounters local;
   std::uint64_t wakeups = 0;            // times a waiter slept and was woken; of these:
   std::uint64_t wakeups_frame = 0;      // by any frame
   std::uint64_t wakeups_bell = 0;       // in a stream, by a marked frame

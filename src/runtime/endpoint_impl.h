@@ -158,6 +158,11 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   void deferred_process();
   void check();
   void check_link();
+  // What others count, to where other processes read it.
+  void counters_publish() {
+    segment->counters().link = link->counters();
+    if (hub) segment->counters().local = hub->counters();
+  }
   void log_partners();
 
   bool satisfied(const Want& want);

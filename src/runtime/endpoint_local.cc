@@ -9,8 +9,9 @@ namespace omx::runtime {
 namespace {
 
 constexpr std::size_t kBudget = 64;
-// How long somebody who connects may wait to be seen. A look costs some system calls.
-constexpr TimeNs kTickPeriod = 200'000;
+// How long somebody who connects may wait to be seen. A look costs a system call, and the message that meets
+// it that much time.
+constexpr TimeNs kTickPeriod = 500'000;
 
 }  // namespace
 
@@ -18,6 +19,8 @@ void Endpoint::Impl::local_open(const std::vector<Board>& boards) {
   local::HubOptions options;
   options.self = {board_.interface.nic, id_};
   options.listener = claim_.descriptor();
+  options.direct = settings_.local_direct;
+  options.rndv_threshold = settings_.local_rndv_threshold;
   std::vector<std::pair<NicId, std::uint32_t>> places;
   for (const Board& board : boards) {
     if (board.interface.nic == 0) continue;  // the loopback brings frames back by itself

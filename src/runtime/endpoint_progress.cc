@@ -129,7 +129,7 @@ void Endpoint::Impl::handler_set(const UnexpectedHandler& handler) {
 void Endpoint::Impl::check() {
   next_check_ = now + kCheckPeriod;
   check_link();
-  segment->counters().link = link->counters();
+  counters_publish();
   if (!hub) claim_.drain();
   log_partners();
 }

@@ -102,7 +102,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (hub && !stopped && !hub->fall_asleep()) return true;
 
   SharedCounters& counters = segment->counters();
-  counters.link = link->counters();  // nobody may update them for long
+  counters_publish();  // nobody may do so for long
   Bed& b = bed();
   b.taken = true;
   b.kicked = false;

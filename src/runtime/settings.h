@@ -37,10 +37,12 @@ struct Settings {
   bool errors_are_fatal = true;                     // OMX_FATAL_ERRORS
   bool disable_self = false;                        // hints, see mx-clients.md 3
   bool disable_shared = false;
-  bool local = true;                  // OMX_LOCAL: endpoints of this host by shared memory
-  std::int64_t any_endpoint = -1;     // OMX_ANY_ENDPOINT
-  std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX, per board, <= 256
-  std::uint32_t spin_us = 100;        // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
+  bool local = true;                       // OMX_LOCAL: endpoints of this host by shared memory
+  bool local_direct = true;                // OMX_LOCAL_DIRECT: their large messages by one copy
+  std::uint32_t local_rndv_threshold = 0;  // OMX_LOCAL_RNDV_THRESHOLD; 0: as measured
+  std::int64_t any_endpoint = -1;          // OMX_ANY_ENDPOINT
+  std::uint32_t endpoints_max = 256;       // OMX_ENDPOINTS_MAX, per board, <= 256
+  std::uint32_t spin_us = 100;  // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
   bool spin_forever = false;
   bool wait_intr = false;             // OMX_WAITINTR
   std::uint32_t moderation_us = 500;  // OMX_MODERATION_US: a sleeper looks at an unmarked stream so often

@@ -31,6 +31,16 @@ struct WireMode {
   static std::string accepted() { return "omx (full frames) or mxoe (the sizes of native MX)"; }
 };
 
+struct LocalThreshold : Bytes<&S::local_rndv_threshold, 128, kGiB> {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "auto") return Bytes::parse(text, s);
+    s.local_rndv_threshold = 0;
+    return true;
+  }
+  static std::string print(const S& s) { return s.local_rndv_threshold ? Bytes::print(s) : "auto"; }
+  static std::string accepted() { return Bytes::accepted() + ", or auto"; }
+};
+
 struct ContextIds {
   static bool parse(std::string_view text, S& s) {
     const std::size_t comma = text.find(',');
@@ -172,6 +182,11 @@ constexpr Tunable kTunables[] = {
                                      "hint: no traffic within the host"),
     row<Boolean<&S::local>>("OMX_LOCAL", "",
                             "0 = frames to NICs of this host go out by the cable as well (tests)"),
+    row<Boolean<&S::local_direct>>(
+        "OMX_LOCAL_DIRECT", "",
+        "0 = large messages of this host's processes are not read from their memory (two copies)"),
+    row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "",
+                        "larger messages go by rendezvous inside the host; auto = measured once a process"),
 
     // What goes over the wire.
     row<WireMode>("OMX_WIRE_MODE", "", "packet sizes; the same on all hosts"),

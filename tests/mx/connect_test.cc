@@ -83,10 +83,14 @@ TEST_F(Connect, to_itself) {
 }
 
 // 3: with these set a client may still send to itself.
-TEST_F(Connect, to_itself_where_that_is_disabled) {
+class Hints : public Connect, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(prefixes, Hints, testing::Values("OMX_", "MX_"));
+
+TEST_P(Hints, to_itself_and_its_host_where_that_is_disabled) {
   mx_finalize();
-  environment_.set("MX_DISABLE_SELF", "1");
-  environment_.set("MX_DISABLE_SHMEM", "1");
+  environment_.set(GetParam() + std::string("DISABLE_SELF"), "1");
+  environment_.set(GetParam() + std::string("DISABLE_SHARED"), "1");
   ASSERT_EQ(mx_init(), MX_SUCCESS);
   a_ = open(0);
   b_ = open(1);

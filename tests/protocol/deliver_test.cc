@@ -212,6 +212,27 @@ TEST_F(Self, self_send__posted_and_unexpected) {
   EXPECT_EQ(network.frames_sent, 0U);
 }
 
+// One copy: no memory between the two would hold the message.
+TEST_F(Self, self_send__large_ones_are_copied_once) {
+  Config config;
+  config.buffer_bytes = config.send_buffer_bytes = 64 * 1024;
+  a = &network.add(config);
+  for (const bool unexpected : {true, false}) {
+    Bytes& out = message(1'000'000);
+    Bytes& in = room(1'000'000);
+    Request* r = unexpected ? nullptr : receive(*a, in, 1);
+    Request* s = send(*a, (*a)->self(), out, 1);
+    EXPECT_EQ((*a)->memory().buffers, 0U);
+    if (unexpected) {
+      out[999'999] ^= std::byte{0xFF};  // taken when it is received, not before
+      r = receive(*a, in, 1);
+    }
+    EXPECT_EQ(wait(*a, r).status, Status::success);
+    EXPECT_EQ(wait(*a, s).status, Status::success);
+    EXPECT_EQ(in, out);
+  }
+}
+
 TEST_F(Self, self_send__truncation_shows_on_both_sides) {
   a = &network.add({});
   for (const bool unexpected : {true, false}) {

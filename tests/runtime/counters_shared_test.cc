@@ -23,6 +23,7 @@ TEST(counters_read, of_another_process) {
     segment->counters().engine[Counter::send_tiny] = 11;
     segment->counters().link.frames_sent = 12;
     segment->counters().wakeups = 13;
+    segment->counters().local.direct_bytes = 14;
     return true;
   });
   ASSERT_TRUE(child.ok());
@@ -33,6 +34,7 @@ TEST(counters_read, of_another_process) {
   EXPECT_EQ(counters->engine[Counter::send_tiny], 11U);
   EXPECT_EQ(counters->link.frames_sent, 12U);
   EXPECT_EQ(counters->wakeups, 13U);
+  EXPECT_EQ(counters->local.direct_bytes, 14U);
 }
 
 TEST(counters_read, own) {

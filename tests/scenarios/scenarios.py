@@ -214,12 +214,13 @@ def local_soak(lab, endpoint, env, messages, *more):
 
 @scenario(mtu="9000")
 def local(lab):
-    """Two processes of one host, polling and blocking: shared memory, without a frame on the cable."""
+    """Two processes of one host, polling and blocking, one copy and two: without a frame on the cable."""
     sent = "cat /sys/class/net/eth0/statistics/tx_packets"
     before = int(lab.lab("exec", "h1", "--", "sh", "-c", sent))
-    for more in ((), ("--wait",)):
-        a = local_soak(lab, 0, {}, None, *more)
-        b = local_soak(lab, 1, {}, None, *more)
+    for more, env in (((), {}), (("--wait",), {}), ((), {"OMX_LOCAL_DIRECT": "0"}),
+                      (("--wait",), {"OMX_LOCAL_DIRECT": "0", "OMX_LOCAL_RNDV_THRESHOLD": "4096"})):
+        a = local_soak(lab, 0, env, None, *more)
+        b = local_soak(lab, 1, env, None, *more)
         finish("endpoint 0", a, 0, 120)
         finish("endpoint 1", b, 0, 120)
     if int(lab.lab("exec", "h1", "--", "sh", "-c", sent)) - before > 20:

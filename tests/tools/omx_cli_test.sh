@@ -223,6 +223,34 @@ test_perf() {
   server_stop
 }
 
+# Two processes of one host.
+test_local() {
+  local perf=("$omx" perf 02:4f:4d:58:00:02 --verify -n 20 --sizes)
+  server_start
+  expect 0 '^ +3000000 +20 ' on h2 "${perf[@]}" 8,30000,70000,3000000
+  # Counted where the server shows it before it sleeps.
+  for _ in $(seq 50); do
+    if on h2 "$omx" counters | grep -q 'Local One-Copy Reads'; then break; fi
+    sleep 0.1
+  done
+  expect 0 ' [0-9]+ Local Frames Received$' on h2 "$omx" counters
+  expect 0 ' [0-9]+ Local Frames Sent$' on h2 "$omx" counters
+  expect 0 ' [0-9]{8} Local One-Copy Bytes$' on h2 "$omx" counters
+  expect 0 ' 0 Local Frames Dropped, Nobody There$' on h2 "$omx" counters -v
+  expect 0 '"Local One-Copy Reads": [0-9]+' on h2 "$omx" counters --json
+  expect 0 '^ +3000000 +20 ' on h2 env OMX_LOCAL_DIRECT=0 "${perf[@]}" 3000000
+  expect 0 '^ +200000 +20 ' on h2 env OMX_LOCAL_RNDV_THRESHOLD=1M "${perf[@]}" 200000
+  expect 0 'one copy \(32 KiB: ' on h2 env OMX_VERBOSE=1 "${perf[@]}" 8
+  # Where a process has no number for the other one, it cannot read its memory.
+  if on h2 unshare --pid --fork true 2>/dev/null; then
+    expect 0 'warning: large messages .* take two copies.*--pid=host' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
+    expect 0 '^ +3000000 +20 ' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
+  else
+    echo "no PID namespaces here: the test of refused memory is left out"
+  fi
+  server_stop
+}
+
 # Damaged data must be told, and must not get through when frames have checksums.
 test_damage() {
   local medium=39
@@ -254,6 +282,7 @@ case $part in
     test_setuid
     test_nobody_there
     test_perf
+    test_local
     test_damage
     ;;
 esac

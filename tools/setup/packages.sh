@@ -8,6 +8,10 @@ OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libcli11-de
 # To run all tests: faults on the lab's cables are eBPF programs, and so on.
 OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev bpftool pkgconf binutils util-linux)
 
+# What bench/local compares with, if it is there; nothing else needs it.
+# shellcheck disable=SC2034
+OMX_BENCH_PACKAGES=(openmpi-bin libopenmpi-dev)
+
 # omx_packages_ensure [build]: installs what is missing of the build packages, or of all. An ordinary user is told the
 # command that an administrator has to run, and the calling script ends.
 omx_packages_ensure() {

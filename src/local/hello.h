@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The first message on a connection between two hubs, with the descriptor of the ring that its sender writes.
+#pragma once
+
+#include <cstdint>
+
+#include "base/mac.h"
+#include "base/own_fd.h"
+#include "local/ring.h"
+
+namespace omx::local {
+
+// Enough for the frames of one turn to stay in the second-level cache.
+inline constexpr std::size_t kRingBytes = 512 * 1024;
+
+struct Hello {
+  static constexpr std::uint32_t kMagic = 0x4f4d584c;
+  std::uint32_t magic = kMagic;
+  std::uint32_t version = kRingVersion;
+  NicId nic = 0;
+  std::uint64_t ring_bytes = kRingBytes;
+  std::uint64_t proof_at = 0;  // in the sender's memory: hub_direct.cc
+  std::uint32_t endpoint = 0;
+  std::uint32_t reserved = 0;
+};
+
+bool hello_send(int connection, const Hello& hello, int memory);
+// 1: `hello` and `memory` are filled; 0: not yet; -1: it hung up, or is none of ours.
+int hello_receive(int connection, Hello& hello, OwnFd& memory);
+
+}  // namespace omx::local

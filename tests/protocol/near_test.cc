@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partners inside the host: their own frame size and threshold, and data that are read instead of pulled.
+#include "protocol/direct.h"
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+constexpr std::uint32_t kNearFrame = 20'000;
+
+// Endpoints of one host, one of which can reach the other's memory if `readable`.
+class FakeReader final : public DirectReader {
+ public:
+  NearPath path(NicId nic, std::uint8_t) const override {
+    return nic == far ? NearPath{} : NearPath{kNearFrame, 3, threshold};
+  }
+  bool read(NicId, std::uint8_t, std::uint8_t region, std::uint8_t generation, std::uint64_t offset,
+            std::span<const Segment> to, std::uint64_t length) override {
+    reads++;
+    if (!readable) return false;
+    std::uint8_t current = 0;
+    const auto from = (*sender)->region(region, current);
+    if (current != generation || to.size() != 1 || from.size() != 1) return false;
+    std::memcpy(to[0].base, from[0].base + offset, length);
+    return true;
+  }
+  NicId far = 0;
+  std::uint32_t threshold = 10'000;
+  bool readable = false;
+  Host* sender = nullptr;
+  int reads = 0;
+};
+
+class NearTest : public PairTest {
+ protected:
+  NearTest() {
+    network.near_frame = kNearFrame;
+    network.faults.drop = [this](const Bytes& frame) {
+      if (type_of(frame) == wire::PacketType::probe) probes++;
+      if (type_of(frame) == wire::PacketType::rndv) rndvs++;
+      largest = std::max(largest, frame.size());
+      return false;
+    };
+  }
+  static Config near_config(FakeReader& reader) {
+    Config config;
+    config.direct = &reader;
+    return config;
+  }
+  void open_near() {
+    open(near_config(of_a), near_config(of_b));
+    of_b.sender = a;
+  }
+  FakeReader of_a, of_b;
+  std::size_t largest = 0;
+  int probes = 0, rndvs = 0;
+};
+
+TEST_F(NearTest, frames__are_as_large_as_the_way_allows_at_once) {
+  open_near();
+  exchange(*a, to_b, *b, 9'000);
+  EXPECT_GT(largest, 9'000U) << "one frame";
+  exchange(*a, to_b, *b, 500'000);
+  EXPECT_GT(largest, kNearFrame - 100);
+  EXPECT_LE(largest, kNearFrame);
+  EXPECT_EQ(probes, 0);
+}
+
+TEST_F(NearTest, frames__only_as_large_as_the_other_end_says) {
+  Config other = near_config(of_b);
+  of_b.far = 0x020000000001;  // for b, a is not near
+  open(near_config(of_a), other);
+  exchange(*a, to_b, *b, 500'000);
+  exchange(*b, to_a, *a, 500'000);
+  EXPECT_LE(largest, 1514U);
+}
+
+TEST_F(NearTest, frames__do_not_follow_the_mtu) {
+  open_near();
+  (*a)->set_mtu(network.now, 600);
+  (*b)->set_mtu(network.now, 600);
+  exchange(*a, to_b, *b, 500'000);
+  EXPECT_GT(largest, kNearFrame - 100);
+}
+
+TEST_F(NearTest, frames__stay_large_after_a_long_silence) {
+  open_near();
+  Bytes& out = message(300'000);
+  Bytes& in = room(300'000);
+  b->paused = true;
+  Request* s = send(*a, to_b, out, 1);
+  network.run_for(5 * kSecond);
+  b->paused = false;
+  Request* r = receive(*b, in, 1);
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(a->counters[Counter::mtu_fallback] + b->counters[Counter::mtu_fallback], 0U);
+}
+
+TEST_F(NearTest, requests__ask_for_no_more_frames_than_the_way_takes) {
+  open_near();
+  exchange(*a, to_b, *b, 2'000'000);
+  const auto requests = b->counters[Counter::send_pull_request];
+  EXPECT_GE(requests, 2'000'000U / (3 * kNearFrame));
+  EXPECT_LE(requests, 2'000'000U / (2 * kNearFrame));
+}
+
+TEST_F(NearTest, threshold__is_the_way_s_own) {
+  of_a.threshold = 300'000;
+  open_near();
+  EXPECT_EQ((*a)->eager_max(to_b), 300'000U);
+  EXPECT_EQ((*b)->eager_max(to_a), 10'000U);
+  exchange(*a, to_b, *b, 300'000);
+  EXPECT_EQ(rndvs, 0);
+  exchange(*a, to_b, *b, 300'001);
+  EXPECT_EQ(rndvs, 1);
+  EXPECT_EQ(of_b.reads, 1);
+}
+
+TEST_F(NearTest, threshold__far_partners_keep_theirs) {
+  of_a.far = 0x020000000002;
+  open(near_config(of_a), {});
+  EXPECT_EQ((*a)->eager_max(to_b), 32768U);
+}
+
+TEST_F(NearTest, read__takes_the_place_of_a_pull) {
+  of_b.readable = true;
+  open_near();
+  exchange(*a, to_b, *b, 500'000);
+  EXPECT_EQ(of_b.reads, 1);
+  EXPECT_EQ(b->counters[Counter::send_pull_request], 0U);
+}
+
+TEST_F(NearTest, read__that_fails_is_followed_by_a_pull) {
+  open_near();
+  exchange(*a, to_b, *b, 500'000);
+  EXPECT_EQ(of_b.reads, 1);
+  EXPECT_GT(b->counters[Counter::send_pull_request], 0U);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
