@@ -5,11 +5,42 @@
 
 namespace omx {
 
+namespace {
+
+// Bytes of the UTF-8 sequence that `text` begins with; 0 when it begins with none.
+std::size_t sequence(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xC2 && lead < 0xE0 ? 2
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
+  if (length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; i++)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+// Of one sequence. Those of two bytes end at U+009F.
+bool control(std::string_view c) {
+  const auto first = static_cast<unsigned char>(c[0]);
+  if (c.size() == 1) return first < ' ' || first == 0x7F;
+  return first == 0xC2 && static_cast<unsigned char>(c[1]) < 0xA0;
+}
+
+}  // namespace
+
 std::string shown(std::string_view text, std::size_t most) {
-  std::string out(text.substr(0, most));
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  if (text.size() > most) out += "...";
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = sequence(text.substr(i));
+    if (i + std::max<std::size_t>(length, 1) > most) return out + "...";
+    if (length == 0 || control(text.substr(i, length)))
+      out += '?';
+    else
+      out += text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
   return out;
 }
 

@@ -27,15 +27,6 @@ std::vector<std::string> split_names(std::string_view text) {
   return names;
 }
 
-// The first ones: error texts have an end (mx-api.md 5).
-std::string describe_names(const std::vector<Interface>& all) {
-  constexpr std::size_t kMost = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(all.size(), kMost); i++) names += (i ? ", " : "") + all[i].name;
-  if (all.size() > kMost) names += ", ...";
-  return names.empty() ? "none" : names;
-}
-
 // The container's own port to the outside, as far as one can tell from inside.
 bool is_container_port(const Interface& i) {
   return i.kind == "veth" || i.kind == "macvlan";
@@ -90,6 +81,14 @@ std::vector<Choice> choose_default(const std::vector<Interface>& all, bool every
 
 }  // namespace
 
+std::string interfaces_named(const std::vector<Interface>& all) {
+  constexpr std::size_t kMost = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(all.size(), kMost); i++) names += (i ? ", " : "") + shown(all[i].name);
+  if (all.size() > kMost) names += ", ...";
+  return names.empty() ? "none" : names;
+}
+
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted) {
   const std::vector<std::string> names = split_names(wanted);
   if (names.empty()) return choose_default(all, false);
@@ -101,7 +100,7 @@ Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all,
         std::find_if(all.begin(), all.end(), [&](const Interface& i) { return i.name == name; });
     if (found == all.end()) {
       return fail(kBoardUnknown, fmt::format("OMX_INTERFACES names {}, which does not exist; there are: {}",
-                                             shown(name), describe_names(all)));
+                                             shown(name), interfaces_named(all)));
     }
     const bool usable = found->ethernet || found->loopback;
     choices.push_back(

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/own_fd.h"
+#include "base/text.h"
 #include "link/bell.h"
 #include "link/bulk_lane.h"
 #include "link/interface_state.h"
@@ -176,13 +177,8 @@ Failure socket_failure(const std::string& interface, int error) {
 }
 
 Failure no_interface_failure(const std::string& interface) {
-  std::string names;
-  for (const Interface& other : interfaces_list()) {
-    if (!names.empty()) names += ", ";
-    names += other.name;
-  }
-  return {kBoardUnknown,
-          fmt::format("no interface {}; there are: {}", interface, names.empty() ? "none" : names)};
+  return {kBoardUnknown, fmt::format("no interface {}; there are: {}", shown(interface),
+                                     interfaces_named(interfaces_list()))};
 }
 
 void socket_buffer_enlarge(int fd, int option_force, int option) {

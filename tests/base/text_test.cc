@@ -14,6 +14,26 @@ TEST(shown, control_characters) {
   EXPECT_EQ(shown("a\x1B[2J\nb\x7F"), "a?[2J?b?");
 }
 
+// C1 controls: U+009B begins a terminal sequence as ESC [ does; alone, some terminals take the byte for it.
+TEST(shown, control_characters_beyond_ascii) {
+  EXPECT_EQ(shown("a\xC2\x9B"
+                  "2Jb"),
+            "a?2Jb");
+  EXPECT_EQ(shown("a\x9B"
+                  "2Jb"),
+            "a?2Jb");
+  EXPECT_EQ(shown("\xC2\xA0\xE2\x82\xAC\xF0\x9F\x99\x82"), "\xC2\xA0\xE2\x82\xAC\xF0\x9F\x99\x82");
+}
+
+TEST(shown, what_is_not_utf8) {
+  EXPECT_EQ(shown("\xC3"), "?");
+  EXPECT_EQ(shown("\xE2\x82"
+                  "x"),
+            "??x");
+  EXPECT_EQ(shown("\xFF\xC0\x80"), "???");
+  EXPECT_EQ(shown("ab\xC3\xA9", 3), "ab...");
+}
+
 TEST(shown, has_an_end) {
   EXPECT_EQ(shown(std::string(60, 'x')), std::string(60, 'x'));
   EXPECT_EQ(shown(std::string(61, 'x')), std::string(60, 'x') + "...");
