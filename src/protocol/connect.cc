@@ -109,12 +109,21 @@ void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& ans
   answer.peer_epoch_in_use = p.peer_epoch_in_use;
 }
 
+// Whether a request comes from an instance before the one that we are connected to: it uses a count of ours
+// that is over, or that an earlier instance of us had.
+bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
+  return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
+         packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.epoch;
+}
+
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
   s.count(Counter::recv_connect_request)++;
   Partner* p = partner_find(s, head.src, packet.src_endpoint);
-  const bool accepted = packet.key_or_target_session == s.config.key;
+  const bool right_key = packet.key_or_target_session == s.config.key;
+  // The answer shows our present count: should the instance live after all, it asks again with that.
+  const bool accepted = right_key && !(p && outdated(s, *p, packet));
   if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
-  if (accepted && !p) return;  // no memory: the request will be repeated
+  if (right_key && !p) return;  // no memory: the request will be repeated
 
   if (accepted) {
     p->peer_index = packet.src_dst_peer_index;
@@ -126,7 +135,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     agree(s, *p, packet.ext);
     partner_sizes_check(s, *p);
   }
-  Partner refused;  // whoever has the wrong key gets an answer that changes nothing ...
+  Partner refused;  // whoever is late or has the wrong key gets an answer that changes nothing ...
   if (!accepted) {
     refused.nic = head.src;
     refused.endpoint = packet.src_endpoint;
@@ -143,7 +152,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   reply.target_recv_seqnum_start = to.next_match;
   reply.is_reply = true;
   reply.connect_seqnum = packet.connect_seqnum;
-  reply.status = accepted ? 0 : kConnectBadKey;
+  reply.status = right_key ? 0 : kConnectBadKey;
   if (packet.ext.present) reply.ext = own_extension(s, to);
   transmit(s, to, reply);
   s.count(Counter::send_connect_reply)++;

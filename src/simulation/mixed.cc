@@ -17,6 +17,8 @@ using protocol::RequestKind;
 constexpr std::uint32_t kKey = 0x6b6579;
 // Reference peers repeat twice a second, and a wide hole takes them many rounds.
 constexpr TimeNs kPatience = 4000 * kSecond;
+// Where all have the extension.
+constexpr TimeNs kPatienceExtended = 60 * kSecond;
 
 class Mixed final : public Workload {
  public:
@@ -94,8 +96,9 @@ bool Mixed::all_ended() const {
 // Everything that was sent is asked for; then nothing may be missing.
 void Mixed::settle() {
   for (std::uint32_t i = 0; i < hosts(); i++) world_.host(i).resume();
+  const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
   // A round of wildcard receives at a time, as a receive that waits may take what another was posted for.
-  for (TimeNs patience = kPatience; patience > 0 && !all_ended(); patience -= std::min(patience, kSecond)) {
+  for (TimeNs waited = 0; waited < patience && !all_ended(); waited += kSecond) {
     for (std::uint32_t i = 0; i < hosts(); i++) {
       for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);
       // Small memory refuses what no receive waits for.

@@ -30,8 +30,9 @@ constexpr TimeNs kAnswer = 15 * kSecond;
 // Clocks differ.
 constexpr TimeNs kSkew = 20 * protocol::kMillisecond;
 
-// Whether a frame shows an instance that its sender lives, whatever else the engine makes of it.
-bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t key) {
+// Whether a frame shows the instance in `session` that one in `sender` lives, whatever else the engine makes
+// of it.
+bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t sender, std::uint32_t key) {
   if (frame.damaged) return false;
   const wire::Frame in(frame.bytes);
   switch (frame.type()) {
@@ -46,7 +47,8 @@ bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t ke
     case wire::PacketType::connect: {
       wire::Connect p;
       if (wire::decode_connect(in, p) != wire::Drop::none) return false;
-      return p.is_reply ? p.src_session == session && p.status == 0 : p.key_or_target_session == key;
+      if (p.is_reply) return p.src_session == session && p.key_or_target_session == sender && p.status == 0;
+      return p.src_session == sender && p.key_or_target_session == key;
     }
     default:
       return false;
@@ -146,7 +148,8 @@ TimeNs Restless::horizon(std::uint32_t a, std::uint32_t b) const {
 
 void Restless::delivered(SimHost& host, const SimFrame& frame) {
   Instance::Peer& peer = instance(host.index()).peers[frame.from];
-  if (sign_of_life(frame, instance(host.index()).session, key_)) peer.heard = world_.now();
+  if (sign_of_life(frame, instance(host.index()).session, instance(frame.from).session, key_))
+    peer.heard = world_.now();
   if (peer.joined) return;
   const protocol::Partner* p = host.engine().find_partner(World::nic_of(frame.from), 0);
   if (!p || !p->connected()) return;

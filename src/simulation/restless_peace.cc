@@ -21,11 +21,6 @@ bool Restless::over(const Operation& o) const {
   return o.ended || o.instance->dead() || (o.kind == RequestKind::receive && o.expected == 0);
 }
 
-bool Restless::relaxed() const {
-  return std::any_of(network_.hosts.begin(), network_.hosts.end(),
-                     [](const HostOptions& h) { return !h.config.extension; });
-}
-
 bool Restless::settled() {
   return failed() ||
          std::all_of(operations_.begin(), operations_.end(), [this](const auto& o) { return over(*o); });

@@ -36,7 +36,6 @@ class Restless final : public Workload {
   void unstick();
   bool over(const Operation& o) const;
   bool settled();
-  bool relaxed() const;  // some are not strict
   void connect_all();
   void exchange_all();
   // --- restless_causes.cc ---

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "protocol/partner.h"
 
 namespace omx::simulation {
@@ -51,6 +53,11 @@ Instance& Workload::instance_create(std::uint32_t host) {
   instances_.push_back(std::make_unique<Instance>(host, session, network_.hosts.size(), world_.now()));
   current_[host] = by_session_[session] = instances_.back().get();
   return *current_[host];
+}
+
+bool Workload::relaxed() const {
+  return std::any_of(network_.hosts.begin(), network_.hosts.end(),
+                     [](const HostOptions& h) { return !h.config.extension; });
 }
 
 Operation& Workload::operation_begin(RequestKind kind, std::uint32_t host) {

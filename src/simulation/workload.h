@@ -88,6 +88,8 @@ class Workload {
   protocol::Endpoint& engine(std::uint32_t host) { return world_.host(host).engine(); }
   TimeNs clock(std::uint32_t host) { return world_.host(host).clock(); }
   std::uint32_t hosts() const { return world_.host_count(); }
+  // Some have no extension.
+  bool relaxed() const;
   std::uint32_t any_host() { return static_cast<std::uint32_t>(random_.below(hosts())); }
   Operation& operation(std::uint64_t id) { return *operations_[id - 1]; }
   void note(const Operation& o, const std::string& text);  // in the trace

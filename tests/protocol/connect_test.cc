@@ -302,6 +302,37 @@ INSTANTIATE_TEST_SUITE_P(All, Restarted,
                                          Restart{true, true, false}, Restart{true, true, true},
                                          Restart{false, true, false}, Restart{false, true, true}));
 
+// omx_sim --workload deaths --seed 1962
+TEST_F(Connect, restart__late_request_of_the_instance_before_changes_nothing) {
+  for (const bool both_restart : {false, true}) {
+    network.clear();
+    open();
+    exchange_both_ways();
+    Bytes late;
+    network.faults.drop = [&](const Bytes& frame) {
+      wire::Connect packet;
+      if (!is_connect(frame, false, packet) || packet.src_session != (*b)->config().session) return false;
+      late = frame;
+      return true;
+    };
+    connect_start(*b, *a);
+    network.run_for(kMillisecond);
+    network.faults.drop = nullptr;
+    ASSERT_FALSE(late.empty());
+    if (both_restart) a = &network.restart(0, with_session(0x3000));
+    b = &network.restart(1, with_session(0x2000));
+    to_b = connect(network, *a, *b);
+    to_a = connect(network, *b, *a);
+    ASSERT_TRUE(to_a && to_b);
+    const std::uint64_t restarts = a->counters[Counter::partner_restarted];
+    network.inject(late);
+    network.run_for(kMillisecond);
+    EXPECT_EQ(a->counters[Counter::partner_restarted], restarts);
+    EXPECT_TRUE(to_b->connected());
+    exchange_both_ways();
+  }
+}
+
 TEST_F(Connect, restart__connect_under_way_survives_the_refusal_of_an_older_message) {
   open();
   exchange_both_ways();

@@ -64,11 +64,6 @@ TEST_P(Key, wrong_in_a_connect__pings_keep_the_one_that_worked) {
   exchange_both_ways();
 }
 
-bool is_connect(const Bytes& frame, bool reply, wire::Connect& packet) {
-  return type_of(frame) == wire::PacketType::connect &&
-         wire::decode_connect(frame, packet) == wire::Drop::none && packet.is_reply == reply;
-}
-
 // The answer shows how B counted before the two agreed anew, and arrives after that.
 TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
   Config keyed;

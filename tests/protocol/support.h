@@ -57,6 +57,11 @@ inline Bytes hand_made_pull(const Host& from, const Host& to, const wire::Pull& 
       [&](std::byte* out, const wire::Head& head) { return encode_pull(out, head, wire::Mode::omx, pull); });
 }
 
+inline bool is_connect(const Bytes& frame, bool reply, wire::Connect& packet) {
+  return type_of(frame) == wire::PacketType::connect &&
+         wire::decode_connect(frame, packet) == wire::Drop::none && packet.is_reply == reply;
+}
+
 class PairTest : public testing::Test {
  protected:
   void open(const Config& config_a = {}, const Config& config_b = {}, bool connect_back = true) {
