@@ -40,7 +40,11 @@ std::vector<Value> values_of(const runtime::SharedCounters& counters) {
                                {"Link Receive Batches", l.receive_batches},
                                {"Link Frames Dropped, Ring Full", l.ring_drops},
                                {"Link Frames Ignored, Too Long", l.frames_ignored},
-                               {"Sleeps Ended", counters.wakeups}});
+                               {"Sleeps Ended", counters.wakeups},
+                               {"Sleeps Ended by a Frame", counters.wakeups_frame},
+                               {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},
+                               {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
+                               {"Progress Thread Took Over", counters.takeovers}});
   const local::HubCounters& h = counters.local;
   values.insert(values.end(), {{"Local Frames Sent", h.frames_sent},
                                {"Local Frames Received", h.frames_received},

@@ -11,7 +11,8 @@ std::atomic<int> g_log_level{static_cast<int>(LogLevel::warn)};
 
 namespace {
 std::string& prefix_text() {
-  static std::string prefix = "OMX: ";
+  // Never destroyed: a progress thread may have something to say while the process exits.
+  static std::string& prefix = *new std::string("OMX: ");
   return prefix;
 }
 }  // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/bulk_lane.h"
 
-#include <arpa/inet.h>
-#include <linux/if_packet.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <new>
 
 #include "link/packet_filter.h"
+#include "link/packet_socket.h"
 #include "wire/packets.h"
 
 namespace omx::link {
@@ -32,21 +31,15 @@ int receive_buffer(int fd) {
 }  // namespace
 
 bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
-  OwnFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
   const int fd = socket.get();
-  const int one = 1;
-  ::setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one);
-  sockaddr_ll address{};
-  address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(wire::kEthertype);
-  address.sll_ifindex = static_cast<int>(ifindex);
   FilterRule rule;
   rule.endpoint = endpoint;
   rule.board_frames = false;
   rule.lane = Lane::bulk;
   if (receive_buffer(fd) < kLeast || packet_filter_attach(fd, packet_filter_build(rule)) != 0 ||
-      ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
+      packet_socket_bind(fd, ifindex) != 0) {
     return false;
   }
   fd_ = std::move(socket);

@@ -40,6 +40,13 @@ class Link : public wire::FrameSink {
   virtual std::size_t bulk_receive(FrameHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.
   virtual int bulk_descriptor() const { return -1; }
+  // A descriptor that polls readable when a frame came that its sender marked as urgent: to sleep on instead
+  // of the others while a stream of frames passes that nobody waits for. It costs every frame a little, so it
+  // is opened when first asked for; false when the link has none.
+  virtual bool bell_open() { return false; }
+  virtual int bell_descriptor() const { return -1; }
+  // After it was readable: forgets the frames that rang.
+  virtual void bell_clear() {}
   // Whether receive() would find something: the cheapest possible look, for poll loops.
   virtual bool pending() const = 0;
   // A descriptor that polls readable when frames wait; the same for the life of the link. POLLERR says that

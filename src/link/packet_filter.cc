@@ -18,6 +18,8 @@ constexpr std::uint32_t kEndpointAt = 17;         // B1 of endpoint packets
 constexpr std::uint32_t kNackLibEndpointAt = 25;  // B9
 constexpr std::uint32_t kMagicLowAt = 31;         // low byte of B12..15 in PULL_REPLY and NACK_MCP
 constexpr std::uint32_t kConnectIsReplyAt = 42;   // B26
+constexpr std::uint32_t kFlagsAt = 19;            // docs/wire.md 6
+constexpr std::uint32_t kReplyFlagsAt = 15;       // of PULL_REPLY
 constexpr std::uint32_t kWholeFrame = 0xFFFFFFFF;
 
 // One line per instruction: jumps are relative, so the names make them checkable.
@@ -26,6 +28,7 @@ enum Line : std::size_t {
   kTestForUs,
   kLoadType,
   kIsPullReply,
+  kIsMedium,
   kIsConnect,
   kIsNackLib,
   kIsNackMcp,
@@ -37,10 +40,14 @@ enum Line : std::size_t {
   kIsAboveNotify,
   kLoadConnect,
   kTestConnect,
+  kLoadMediumFlags,
+  kTestMediumFlags,
   kLoadEndpoint,
   kTestEndpoint,
   kLoadNackLib,
   kTestNackLib,
+  kLoadReplyFlags,
+  kTestReplyFlags,
   kLoadMagic,
   kTestMagic,
   kAccept,
@@ -86,8 +93,11 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   const Line board = rule.board_frames ? kAccept : kDrop;
   w.load(kLoadType, kTypeAt);
   // First: the most frequent.
+  const bool bell = rule.lane == Lane::bell;
   w.test(kIsPullReply, BPF_JEQ, type_number(PacketType::pull_reply),
-         rule.lane == Lane::eager ? kDrop : kLoadMagic, rule.lane == Lane::bulk ? kDrop : kIsConnect);
+         rule.lane == Lane::eager ? kDrop : (bell ? kLoadReplyFlags : kLoadMagic),
+         rule.lane == Lane::bulk ? kDrop : (bell ? kIsMedium : kIsConnect));
+  w.is_type(kIsMedium, PacketType::medium, kLoadMediumFlags);
   w.is_type(kIsConnect, PacketType::connect, rule.board_frames ? kLoadConnect : kLoadEndpoint);
   w.is_type(kIsNackLib, PacketType::nack_lib, kLoadNackLib);
   w.is_type(kIsNackMcp, PacketType::nack_mcp, kLoadMagic);
@@ -102,6 +112,11 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   // Requests to any endpoint of the board, so that closed ones can be refused.
   w.load(kLoadConnect, kConnectIsReplyAt);
   w.test(kTestConnect, BPF_JEQ, 0, kAccept, kLoadEndpoint);
+  // Peers of the original set no flags: their streams are looked at by the timer.
+  w.load(kLoadMediumFlags, kFlagsAt);
+  w.test(kTestMediumFlags, BPF_JSET, wire::kFlagUrgent, kLoadEndpoint, kDrop);
+  w.load(kLoadReplyFlags, kReplyFlagsAt);
+  w.test(kTestReplyFlags, BPF_JSET, wire::kFlagUrgent, kLoadMagic, kDrop);
   w.load(kLoadEndpoint, kEndpointAt);
   w.test(kTestEndpoint, BPF_JEQ, rule.endpoint, kAccept, kDrop);
   w.load(kLoadNackLib, kNackLibEndpointAt);

@@ -11,11 +11,12 @@
 
 namespace omx::link {
 
-inline constexpr std::size_t kFilterLines = 23;
+inline constexpr std::size_t kFilterLines = 28;
 using FilterProgram = std::array<sock_filter, kFilterLines>;
 
-// Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only.
-enum class Lane : std::uint8_t { all, eager, bulk };
+// Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only; all but
+// the fragments and pull replies that are not marked as urgent.
+enum class Lane : std::uint8_t { all, eager, bulk, bell };
 
 struct FilterRule {
   std::uint8_t endpoint = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames through AF_PACKET: the link that works on every Linux with any Ethernet interface.
-#include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/if_arp.h>
 #include <sys/socket.h>
@@ -13,12 +12,14 @@
 
 #include "base/log.h"
 #include "base/own_fd.h"
+#include "link/bell.h"
 #include "link/bulk_lane.h"
 #include "link/interface_state.h"
 #include "link/interfaces.h"
 #include "link/link.h"
 #include "link/packet_filter.h"
 #include "link/packet_ring.h"
+#include "link/packet_socket.h"
 #include "link/tx_batch.h"
 #include "wire/packets.h"
 
@@ -61,6 +62,9 @@ class PacketLink final : public Link {
     return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
   }
   int bulk_descriptor() const override { return bulk_.descriptor(); }
+  bool bell_open() override { return bell_.open(state_.index, options_.endpoint, options_.board_frames); }
+  int bell_descriptor() const override { return bell_.descriptor(); }
+  void bell_clear() override { bell_.clear(); }
   bool pending() const override { return ring_.mapped() && ring_.front(); }
   int descriptor() const override { return fd_.get(); }
   NicId nic() const override { return state_.nic; }
@@ -79,6 +83,7 @@ class PacketLink final : public Link {
   TxBatch batch_;
   BulkLane bulk_;
   bool bulk_tried_ = false;
+  Bell bell_;
 };
 
 std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
@@ -187,21 +192,11 @@ void socket_buffer_enlarge(int fd, int option_force, int option) {
   ::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
 }
 
-// 0 or errno.
-int socket_bind(int fd, std::uint32_t index) {
-  sockaddr_ll address{};
-  address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(wire::kEthertype);
-  address.sll_ifindex = static_cast<int>(index);
-  return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options) {
   const std::string& name = options.interface;
-  // Protocol 0: nothing arrives before filter and ring are in place and the socket is bound.
-  OwnFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  OwnFd fd = packet_socket_new();
   if (fd.get() < 0) return tl::unexpected(socket_failure(name, errno));
 
   InterfaceState state;
@@ -219,9 +214,6 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
     log(LogLevel::warn, "{} is down, nothing can be sent or received: ip link set {} up", name, name);
   }
 
-  const int one = 1;
-  // Kernels before 4.20 do not have it; there the filter does the same.
-  ::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one);
   // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
   // and are dropped, not queued, when the driver's ring is full.
   socket_buffer_enlarge(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF);
@@ -245,7 +237,7 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
                             "or close other endpoints",
                             name, kRingMinSlots, std::strerror(error)));
   }
-  error = socket_bind(raw, state.index);
+  error = packet_socket_bind(raw, state.index);
   if (error) return fail(kFailure, fmt::format("cannot bind to {}: {}", name, std::strerror(error)));
   link->refresh();  // clears the error that a bind to an interface that is down leaves behind
   return std::unique_ptr<Link>(std::move(link));

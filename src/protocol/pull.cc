@@ -32,13 +32,16 @@ TimeNs pull_delay(const State& s, const Pull& pull) {
                   std::max(base, s.config.resend_delay_max));
 }
 
-void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, bool gap = false) {
+// The flags of a request beside those of any urgent frame.
+enum class Ask : std::uint8_t { plain = 0, gap = wire::kFlagGap, quiet = wire::kFlagQuiet };
+
+void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, Ask ask) {
   Partner& p = *pull.partner;
   wire::Pull packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
-  if (gap && p.extended) packet.flags |= wire::kFlagGap;
+  if (p.extended) packet.flags |= static_cast<std::uint8_t>(ask);
   packet.session = p.reply_session();
   packet.total_length = pull.length;
   packet.rdma_id = pull.region;
@@ -59,6 +62,15 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   s.count(Counter::send_pull_request)++;
 }
 
+// Whether the end of the next answer should find us awake: the message is whole, or half of what may be in
+// flight has come and more should be asked for.
+bool rings(PullSchedule& schedule, const Pull& pull) {
+  if (pull.next_frame < pull.frames && schedule.asked - schedule.rung < schedule.window().bytes / 2)
+    return false;
+  schedule.rung = schedule.asked;
+  return true;
+}
+
 // Asks again for each run of missing frames.
 void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   if (!block.missing) return;
@@ -71,7 +83,8 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
     }
     std::uint32_t end = i;
     while (end < block.frames && (block.missing >> end & 1)) end++;
-    request_transmit(s, pull, block.first + i, end - i, reason == Counter::pull_rerequest_gap);
+    request_transmit(s, pull, block.first + i, end - i,
+                     reason == Counter::pull_rerequest_gap ? Ask::gap : Ask::plain);
     s.count(reason)++;
     i = end;
   }
@@ -200,7 +213,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = s.now;
   pull.next_frame += frames;
-  request_transmit(s, pull, block.first, frames);
+  request_transmit(s, pull, block.first, frames, rings(s.pulling, pull) ? Ask::plain : Ask::quiet);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
 }
 

@@ -64,7 +64,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   while (left > 0) {
     const std::uint32_t length = std::min(left, room);
     left -= length;
-    packet.flags = p.extended ? frame_flags(p, left == 0) : 0;
+    packet.flags = p.extended ? frame_flags(p, left == 0 && !(pull.flags & wire::kFlagQuiet)) : 0;
     packet.frame_seqnum = static_cast<std::uint8_t>(index++);
     packet.frame_length = static_cast<std::uint16_t>(length);
     packet.msg_offset = static_cast<std::uint32_t>(offset);

@@ -25,6 +25,7 @@ struct PullSchedule {
   PullWindow alone, shared;                  // with one sender, whose own link paces it; with several
   std::uint64_t in_flight = 0;               // sum of the pulls' charges
   std::uint64_t asked = 0;                   // bytes since the endpoint opened
+  std::uint64_t rung = 0;                    // `asked`, when an answer was asked for that wakes us
   // From a request to its first reply.
   TimeNs rtt = 0;  // smoothed
   TimeNs rtt_last = 0;

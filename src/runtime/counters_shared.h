@@ -28,7 +28,11 @@ struct SharedCounters {
   // Copied from the link and the hub now and then by the owner.
   link::LinkCounters link;
   local::HubCounters local;
-  std::uint64_t wakeups = 0;  // times a waiter slept and was woken
+  std::uint64_t wakeups = 0;            // times a waiter slept and was woken; of these:
+  std::uint64_t wakeups_frame = 0;      // by any frame
+  std::uint64_t wakeups_bell = 0;       // in a stream, by a marked frame
+  std::uint64_t wakeups_moderated = 0;  // in a stream, by the moderation timer
+  std::uint64_t takeovers = 0;          // times the progress thread took over
 };
 
 class CounterSegment {

@@ -99,8 +99,11 @@ void Endpoint::set_timeout(Request* request, std::uint64_t ms) {
 bool Endpoint::disconnect(const Address& address) {
   if (impl_->foreign()) return false;
   const Operation operation(*impl_);
-  protocol::Partner* partner = impl_->partner_of(address_unpack(address));
+  const AddressParts parts = address_unpack(address);
+  protocol::Partner* partner = impl_->partner_of(parts);
   if (!partner) return false;
+  if (partner->known_otherwise(parts.session))
+    return true;  // that instance is gone; its successor is another peer
   impl_->engine->disconnect(impl_->now, partner);
   impl_->out->flush();
   return true;
@@ -224,6 +227,7 @@ void Endpoint::wakeup() {
 void Endpoint::progress() {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
+  impl_->helper_notice();
   impl_->turn();
 }
 

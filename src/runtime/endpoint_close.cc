@@ -20,9 +20,9 @@ constexpr int kMxNoResources = 15;
 Result<void> Endpoint::Impl::claim_take(Claim claim) {
   claim_ = std::move(claim);
   segment = CounterSegment::create(board_.interface.index, id_);
-  event_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  bed_.event = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!segment) return fail(kMxNoResources, "no memory for the counters of an endpoint");
-  if (!event_.open())
+  if (!bed_.event.open())
     return fail(kMxNoResources, fmt::format("no eventfd for an endpoint: {}", std::strerror(errno)));
   return {};
 }
@@ -47,10 +47,16 @@ Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
   own.direct = hub.get();
   engine = std::make_unique<protocol::Endpoint>(own, *out, segment->counters().engine);
   out->engine_is(engine.get());
+  spin_ = TimeNs{settings_.spin_us} * 1000;
   return {};
 }
 
 Endpoint::Impl::~Impl() {
+  {
+    const std::lock_guard guard(lock);
+    closing_ = true;  // where it was never opened whole, nobody has said so
+  }
+  helper_stop();
   engine.reset();  // before what it sends through and counts in
 }
 
@@ -66,6 +72,9 @@ void Endpoint::Impl::close_begin() {
     lock.lock();
   }
   closer_ = nullptr;
+  lock.unlock();
+  helper_stop();
+  lock.lock();
   handler_wait();
   disabled_ = false;
   now = clock.read();

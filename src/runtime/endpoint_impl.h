@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Inside an open endpoint. Everything here is guarded by `lock` unless a comment says otherwise.
 //   endpoint.cc           operations        endpoint_progress.cc  turns of the engine, once-per-second work
-//   endpoint_wait.cc      waiting threads   endpoint_close.cc     the end
+//   endpoint_wait.cc      waiting threads   endpoint_sleep.cc     their sleep
+//   endpoint_helper.cc    progress thread   endpoint_close.cc     the end
 #pragma once
 
 #include <atomic>
@@ -13,16 +14,18 @@
 #include "runtime/board_responder.h"
 #include "runtime/clock.h"
 #include "runtime/counters_shared.h"
+#include "runtime/crowd.h"
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
 #include "runtime/fork_guard.h"
+#include "runtime/progress_thread.h"
 #include "runtime/router.h"
 
 namespace omx::runtime {
 
 // What a thread waits for, and where it finds it.
 struct Want {
-  enum class Kind { request, any, peek, probe };
+  enum class Kind { request, any, peek, probe, nothing };
   Kind kind = Kind::request;
   Request* request = nullptr;  // request: which; peek: the answer
   std::uint64_t match_info = 0, match_mask = 0;
@@ -30,12 +33,21 @@ struct Want {
   protocol::Arrival* arrival = nullptr;
 };
 
-// A thread inside wait_*, on its stack.
+// A thread inside wait_*, on its stack; and the progress thread.
 struct Waiter {
   explicit Waiter(Want& w) : want(w) {}
   Want& want;
   Parker parker;
   ListHook hook;
+};
+
+// Where a leader sleeps: one for waiting threads, one for the progress thread, so that neither takes what the
+// other is woken with.
+struct Bed {
+  OwnFd event;  // eventfd that ends the sleep
+  bool taken = false;
+  bool kicked = false;  // the event was written since it was taken
+  TimeNs until = 0;
 };
 
 class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
@@ -54,6 +66,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   bool turn();
   // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
   bool poll_turn() {
+    helper_notice();
     if (!poll_due()) return false;
     now = clock.now();
     return turn();
@@ -94,8 +107,20 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   void wake_all();
   // After an operation: wakes the threads that it concerns. Costs one comparison when none waits.
   void wake_others(const Waiter* self = nullptr) {
-    if (!waiters_.empty()) wake_concerned(self);
+    if (leader_ || !waiters_.empty()) wake_concerned(self);
   }
+
+  // --- endpoint_helper.cc: the progress thread ---
+  void helper_start();
+  // Closing; lock not held.
+  void helper_stop();
+  // The application polls.
+  void helper_notice() {
+    if (leader_ == &helper_) [[unlikely]]
+      helper_beside();
+  }
+  // Counts operations: the progress thread sees whether the application calls.
+  void used() { uses_++; }
 
   // --- endpoint_close.cc ---
   // Sends waiters home and waits until nobody is inside any more. Lock not held.
@@ -143,7 +168,19 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   void kick();
   WaitOutcome lead(Waiter& self, TimeNs deadline, std::uint64_t generation);
   std::optional<WaitOutcome> follow(Waiter& self, TimeNs deadline, std::uint64_t generation);
+  // --- endpoint_sleep.cc ---
   bool sleep(TimeNs deadline);
+  void spin_learn(TimeNs slept);
+  // After the turn that follows a sleep: whether frames came, and ended the wait.
+  void stream_learn(bool frames, bool useful);
+  Bed& bed() { return leader_ == &helper_ ? helper_bed_ : bed_; }
+  bool asleep() { return leader_ && bed().taken; }
+
+  void helper_main();
+  bool helper_watch();
+  void helper_lead();
+  void helper_beside();
+  void helper_dismiss();
   bool dismissed(std::uint64_t generation) const { return closing_ || wake_generation_ != generation; }
 
   Board board_;
@@ -174,15 +211,28 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
 
   // Waiting. The first in the list leads next when the leader leaves.
   List<Waiter, &Waiter::hook> waiters_;
-  Waiter* leader_ = nullptr;
-  OwnFd event_;            // eventfd that ends the leader's sleep
-  bool sleeping_ = false;  // the leader, in poll()
-  bool kicked_ = false;    // event_ was written since it fell asleep
-  TimeNs sleep_until_ = 0;
-  TimeNs link_quiet_until_ = 0;  // the link's descriptor reported an error: not polled until then
+  Waiter* leader_ = nullptr;  // one of them, or the progress thread
+  Bed bed_;
+  TimeNs spin_ = 0;         // of the next wait: as long as it lately paid
+  bool streaming_ = false;  // frames come that nobody waits for: only the bell and the timer wake
+  enum class WokenBy : std::uint8_t { other, frames, moderation };
+  WokenBy woken_by_ = WokenBy::other;  // the leader, last
+  TimeNs link_quiet_until_ = 0;        // the link's descriptor reported an error: not polled until then
   std::uint64_t wake_generation_ = 0;
   std::uint64_t events_seen_ = 0;  // completions and arrivals that waiters were told of
   bool closing_ = false;
+
+  // The progress thread.
+  ProgressThread thread_;
+  Want nothing_{.kind = Want::Kind::nothing};
+  Waiter helper_{nothing_};
+  Bed helper_bed_;
+  bool helper_rests_ = false;    // until a waiting thread leaves
+  std::uint64_t uses_ = 0;       // operations of the application
+  std::uint64_t uses_seen_ = 0;  // by the progress thread
+  unsigned polls_beside_helper_ = 0;
+  TimeNs watch_ = 0;  // how long it looks away
+
   std::atomic<unsigned> pins_{0};
   Parker* closer_ = nullptr;  // unparked when the last waiter has left
 };
@@ -193,6 +243,7 @@ class Operation {
   // `timed` false: the operation needs no time, or reads the clock itself.
   explicit Operation(Endpoint::Impl& impl, bool timed = true) : impl_(impl) {
     impl_.lock.lock();
+    impl_.used();
     if (timed) time();
   }
   void time() {

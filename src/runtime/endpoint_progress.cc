@@ -71,14 +71,14 @@ void Endpoint::Impl::frame_dispatch(wire::Frame frame) {
 void Endpoint::Impl::disable() {
   disabled_ = true;
   // A leader that sleeps on the link's descriptor would be woken by each frame and could do nothing about it.
-  if (sleeping_) kick();
+  if (asleep()) kick();
   handler_wait();
 }
 
 void Endpoint::Impl::reenable() {
   disabled_ = false;
   turn();
-  if (sleeping_) kick();
+  if (asleep()) kick();
 }
 
 void Endpoint::Impl::deferred_process() {
@@ -105,7 +105,7 @@ protocol::HandlerAction Endpoint::Impl::handler_entry(void* context, const proto
   self->handler_thread_.store(0, std::memory_order_relaxed);
   self->handler_ends_.fetch_add(1, std::memory_order_relaxed);
   if (self->handler_waiters_ > 0) futex_wake(self->handler_ends_, INT_MAX);
-  if (self->sleeping_) self->kick();  // it did not look at the link
+  if (self->asleep()) self->kick();  // it did not look at the link
   return action;
 }
 

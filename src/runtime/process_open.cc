@@ -97,6 +97,7 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   warn_small_mtu(board, settings_, config.mtu);
   log_name_endpoint(board, id);
 
+  impl.helper_start();
   const std::lock_guard guard(mutex_);
   open_.push_back(endpoint.get());
   slots_[*slot].store(endpoint.get(), std::memory_order_release);

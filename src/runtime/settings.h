@@ -24,6 +24,10 @@ inline protocol::Config protocol_defaults() {
   return config;
 }
 
+// Who looks after an endpoint while the application does not call: nobody; a thread that notices; a thread
+// that every frame wakes.
+enum class ProgressMode : std::uint8_t { off, automatic, always };
+
 struct Settings {
   protocol::Config protocol = protocol_defaults();  // identity fields are filled when an endpoint opens
   std::string interfaces;                           // OMX_INTERFACES: see link/interfaces.h
@@ -40,9 +44,12 @@ struct Settings {
   std::uint32_t endpoints_max = 256;       // OMX_ENDPOINTS_MAX, per board, <= 256
   std::uint32_t spin_us = 100;  // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
   bool spin_forever = false;
-  bool wait_intr = false;                // OMX_WAITINTR
-  std::uint32_t close_linger_ms = 1000;  // OMX_CLOSE_LINGER_MS: for unacknowledged sends
-  std::uint32_t ring_frames = 1024;      // OMX_RING_FRAMES
+  bool wait_intr = false;             // OMX_WAITINTR
+  std::uint32_t moderation_us = 500;  // OMX_MODERATION_US: a sleeper looks at an unmarked stream so often
+  ProgressMode progress = ProgressMode::automatic;  // OMX_PROGRESS
+  std::string progress_cpus = "auto";               // OMX_PROGRESS_CPUS
+  std::uint32_t close_linger_ms = 1000;             // OMX_CLOSE_LINGER_MS: for unacknowledged sends
+  std::uint32_t ring_frames = 1024;                 // OMX_RING_FRAMES
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t discovery_ms = 1000;     // OMX_DISCOVERY_MS: how long a name look-up may ask the network
   int verbose = 0;                       // OMX_VERBOSE: 1 = info, 2 = debug lines

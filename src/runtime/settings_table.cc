@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/cpu_list.h"
 #include "runtime/settings_kinds.h"
 
 namespace omx::runtime {
@@ -116,6 +117,31 @@ struct Prefix : Text<&S::verbose_prefix> {
   }
 };
 
+struct Progress {
+  static bool parse(std::string_view text, S& s) {
+    if (text == "off" || text == "0")
+      s.progress = ProgressMode::off;
+    else if (text == "auto" || text == "1")
+      s.progress = ProgressMode::automatic;
+    else if (text == "always")
+      s.progress = ProgressMode::always;
+    else
+      return false;
+    return true;
+  }
+  static std::string print(const S& s) {
+    return s.progress == ProgressMode::off ? "off" : s.progress == ProgressMode::always ? "always" : "auto";
+  }
+  static std::string accepted() { return "off, auto or always"; }
+};
+
+struct ProgressCpus : Text<&S::progress_cpus> {
+  static bool parse(std::string_view text, S& s) {
+    return (text == "auto" || text == "inherit" || !cpu_list_parse(text).empty()) && Text::parse(text, s);
+  }
+  static std::string accepted() { return "auto, inherit, or processors like 0,2-5"; }
+};
+
 template <class Kind>
 constexpr Tunable row(const char* variable, const char* aliases, const char* help, bool in_file = true) {
   return {variable, aliases, help, Kind::parse, Kind::print, Kind::accepted, in_file};
@@ -221,9 +247,18 @@ constexpr Tunable kTunables[] = {
 
     // Waiting.
     row<Number<&S::spin_us, 0, 10'000'000>>("OMX_SPIN_US", "",
-                                            "microseconds of busy waiting before a thread sleeps"),
+                                            "microseconds of busy waiting before a thread sleeps, at most"),
     row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = never sleep"),
     row<Boolean<&S::wait_intr>>("OMX_WAITINTR", "", "1 = a signal ends a wait as if it had timed out"),
+    row<Number<&S::moderation_us, 10, 1'000'000>>(
+        "OMX_MODERATION_US", "",
+        "microseconds between looks of a sleeping thread at a stream of frames that nobody marked as urgent"),
+    row<Progress>(
+        "OMX_PROGRESS", "",
+        "a thread goes on while the application computes: off, auto, or always (every frame wakes it)"),
+    row<ProgressCpus>(
+        "OMX_PROGRESS_CPUS", "",
+        "where that thread may run: as the application (inherit), there and beside it (auto), or a list"),
     row<Number<&S::close_linger_ms, 0, 600'000>>("OMX_CLOSE_LINGER_MS", "",
                                                  "how long closing an endpoint waits for acknowledgements"),
 };

@@ -75,6 +75,7 @@ enum Flags : std::uint8_t {
   kFlagChecksum = 2,   // CRC-32C trailer after the data
   kFlagHeaderExt = 4,  // 16-byte header extension between header and data
   kFlagGap = 8,        // PULL: asks again, as later frames arrived
+  kFlagQuiet = 16,     // PULL: the last frame of the answer need not be urgent
 };
 
 struct Head {

@@ -134,6 +134,31 @@ TEST(packet_filter, board_frames__discovery_passes_only_there) {
   }
 }
 
+// Of a stream's frames only the marked ones ring (docs/wire.md 6).
+TEST(packet_filter, bell__marked_frames_and_those_that_come_alone) {
+  FilterRule rule;
+  rule.endpoint = 5;
+  rule.board_frames = false;
+  rule.lane = Lane::bell;
+  Gate gate(rule);
+  constexpr unsigned kMedium = static_cast<unsigned>(PacketType::medium);
+  constexpr unsigned kReply = static_cast<unsigned>(PacketType::pull_reply);
+  for (unsigned type : kEndpointTypes) {
+    const bool stream = type == kMedium || type == kReply;
+    EXPECT_EQ(gate.passes(frame_for(type, 5)), !stream) << type;
+    EXPECT_FALSE(gate.passes(frame_for(type, 6))) << type;
+    if (!stream) continue;
+    for (const unsigned flags : {1U, 3U, 2U, 0xFEU}) {
+      Bytes frame = frame_for(type, 5);
+      store8(&frame[type == kReply ? 15 : 19], static_cast<std::uint8_t>(flags));
+      EXPECT_EQ(gate.passes(frame), (flags & 1) != 0) << type << " flags " << flags;
+      frame = frame_for(type, 6);
+      store8(&frame[type == kReply ? 15 : 19], static_cast<std::uint8_t>(flags));
+      EXPECT_FALSE(gate.passes(frame)) << type;
+    }
+  }
+}
+
 TEST(packet_filter, unknown_types__refused) {
   Gate gate({.endpoint = 0, .board_frames = true, .all_frames = false});
   for (unsigned type = 0; type < 256; type++) {

@@ -55,6 +55,37 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
   EXPECT_TRUE(schedule().turns.empty());
 }
 
+// docs/wire.md 6: a sleeping receiver is woken when the message is whole, or when half of the window has
+// come.
+TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
+  open_senders(1);
+  constexpr std::size_t kMessages = 8;
+  std::size_t marked = 0, replies = 0, marked_last = 0;
+  network.faults.drop = [&](const std::vector<std::byte>& frame) {
+    wire::PullReply packet;
+    const std::byte* data = nullptr;
+    wire::Head head;
+    if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::pull_reply ||
+        wire::decode_pull_reply(frame, true, packet, &data) != wire::Drop::none)
+      return false;
+    replies++;
+    const bool last = packet.msg_offset + packet.frame_length == kLength;
+    marked += packet.flags & wire::kFlagUrgent;
+    marked_last += last && (packet.flags & wire::kFlagUrgent);
+    return false;
+  };
+  schedule().alone.bytes = 2 << 20;
+  schedule().alone.doubling = false;
+  for (std::size_t i = 0; i < kMessages; i++) {
+    Request* r = receive(*receiver, room(kLength), i);
+    send_from(0, kLength, i);
+    EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  }
+  EXPECT_EQ(marked_last, kMessages);
+  EXPECT_GT(replies, 20 * kMessages);
+  EXPECT_LE(marked, 2 * kMessages);
+}
+
 TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   Config config;
   config.peer_timeout = 5 * kSecond;

@@ -155,6 +155,26 @@ TEST_F(endpoint, disconnect__then_connect_again) {
   EXPECT_EQ(complete(*b_, receive).status, Status::success);
 }
 
+// Another thread may have noticed late that an instance is gone whose successor has connected already.
+TEST_F(endpoint, disconnect__of_an_instance_that_is_gone_leaves_its_successor_alone) {
+  const std::uint32_t id = a_->id();
+  connect(*a_, *b_);
+  const Address old = connect(*b_, *a_);
+  EXPECT_TRUE(process_->close(a_));
+  a_ = open(*process_, "v0", id);
+  ASSERT_TRUE(a_);
+  const Address to_b = connect(*a_, *b_);
+  const Bytes data = pattern(100, 1);
+  Bytes buffer(data.size());
+  Request* receive = post(*b_, buffer, 1);
+  send(*a_, to_b, data, 1, true);
+  EXPECT_TRUE(b_->disconnect(old));
+  EXPECT_EQ(complete(*b_, receive).status, Status::success);
+  receive = post(*b_, buffer, 2);
+  send(*a_, to_b, data, 2, true);
+  EXPECT_EQ(complete(*b_, receive).status, Status::success);
+}
+
 TEST_F(endpoint, set_timeout__of_a_connect_to_nobody) {
   const auto request = a_->connect(0x02deadbeef01, 0, 0, 0, nullptr, false);
   a_->set_timeout(*request, 100);

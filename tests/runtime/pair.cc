@@ -25,6 +25,7 @@ Settings PairTest::settings() {
   s.hostname = "host";
   // Both ends are on this host: only these runs use shared memory.
   s.local = std::getenv("OMX_TEST_LOCAL") != nullptr;
+  s.progress = std::getenv("OMX_TEST_PROGRESS") ? ProgressMode::always : ProgressMode::off;
   s.discovery_ms = 200;
   s.protocol.peer_timeout = 3000 * protocol::kMillisecond;
   s.endpoints_max = s.protocol.max_endpoints = 32;

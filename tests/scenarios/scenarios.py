@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What must hold between two hosts: storms of verified messages, faults, deaths, mixed MTUs.
 
-  scenarios.py --bin BUILD [--messages N] [NAME...]      runs the named scenarios (default: all)
+  scenarios.py --bin BUILD [--messages N] [--seconds N] [NAME...]      runs the named scenarios (default: all)
   scenarios.py --list
 
 Each scenario brings up a lab of its own. Exit 77 when no lab can be made here.
@@ -10,6 +10,7 @@ Each scenario brings up a lab of its own. Exit 77 when no lab can be made here.
 import argparse
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -38,9 +39,10 @@ class Failure(Exception):
 class Lab:
     """The hosts, seen from inside `lab run`."""
 
-    def __init__(self, bindir, messages):
+    def __init__(self, bindir, messages, seconds):
         self.bin = pathlib.Path(bindir)
         self.messages = messages
+        self.seconds = seconds  # of a mesh
 
     def start(self, host, argv, env=None):
         full = dict(os.environ, **(env or {}))
@@ -244,6 +246,54 @@ def local_kill(lab):
     finish("endpoint 1", b, 0, 120)
 
 
+MESH = [("h1", 0), ("h1", 1), ("h2", 0), ("h2", 1)]
+
+
+def mesh_start(lab, member, seconds, *more):
+    argv = [lab.bin / "tests/soak/omx_mesh", "--self", member, "--threads", 4, "--seconds", f"{seconds:.1f}", *more]
+    for host, endpoint in MESH:
+        argv += ["--member", f"{MAC[host]}:{endpoint}"]
+    return lab.start(MESH[member][0], argv, {"OMX_PEER_TIMEOUT_MS": "5000"})
+
+
+def mesh_run(lab, kills):
+    """Two hosts of two processes of four threads, all pairs; with kills, one of them dies every second or two."""
+    random_ = random.Random(time.time_ns())
+    end = time.time() + lab.seconds
+    more = ["--kills"] if kills else []
+    running = [mesh_start(lab, member, lab.seconds, *more) for member in range(len(MESH))]
+    killed = 0
+    while kills and time.time() + 6 < end:
+        time.sleep(random_.uniform(0.5, 2))
+        victim = random_.randrange(len(MESH))
+        if running[victim].poll() is not None:
+            raise Failure(f"member {victim} ended by itself: {running[victim].stdout.read()[-800:]}")
+        lab.lab("exec", "h1", "--", "pkill", "-9", "-f", f"omx_mes[h] --self {victim} ")
+        running[victim].communicate(timeout=10)
+        time.sleep(random_.uniform(0, 0.5))
+        running[victim] = mesh_start(lab, victim, end - time.time(), *more)
+        killed += 1
+    for member, process in enumerate(running):
+        finish(f"member {member}", process, 0, lab.seconds + 120)
+    print(f"  {killed} killed")
+    for host in MAC:
+        left = lab.lab("exec", host, "--", "ss", "-xlH")
+        if "omx" in left:
+            raise Failure(f"a socket is left on {host}: {left}")
+
+
+@scenario(mtu="9000")
+def mesh(lab):
+    """Threads of four processes on two hosts, local and over the wire mixed."""
+    mesh_run(lab, False)
+
+
+@scenario(mtu="9000")
+def mesh_kills(lab):
+    """The same, while processes are killed and started again."""
+    mesh_run(lab, True)
+
+
 @scenario(mtu="9000")
 def hello(lab):
     """The C example, built with pkg-config from an installed tree as the README says, between two hosts."""
@@ -267,7 +317,7 @@ def hello(lab):
 def inside(args):
     function, _, _ = SCENARIOS[args.inside]
     try:
-        function(Lab(args.bin, args.messages))
+        function(Lab(args.bin, args.messages, args.seconds))
     except Failure as problem:
         print(f"  FAILED: {problem}")
         return 1
@@ -278,6 +328,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=str(ROOT / "build/release"))
     parser.add_argument("--messages", type=int, default=4000)
+    parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
@@ -294,7 +345,8 @@ def main():
         began = time.time()
         print(f"{name}", flush=True)
         run = subprocess.run([str(LAB), "run", "--hosts", "2", "--mtu", SCENARIOS[name][1], "--", sys.executable, str(HERE),
-                              "--bin", args.bin, "--messages", str(args.messages), "--inside", name])
+                              "--bin", args.bin, "--messages", str(args.messages), "--seconds", str(args.seconds),
+                              "--inside", name])
         verdict = {0: "ok", 77: "skipped"}.get(run.returncode, "FAILED")
         passed += verdict == "ok"
         skipped += verdict == "skipped"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A packet socket to sleep on while a stream passes: it takes the frames that their sender marked as urgent,
+// and those of the kinds that come alone (acknowledgements, connects); not the rest of a stream's frames. The
+// frames themselves are read from the data sockets.
+#pragma once
+
+#include <cstdint>
+
+#include "base/own_fd.h"
+
+namespace omx::link {
+
+class Bell {
+ public:
+  // False when the socket cannot be had; that is final.
+  bool open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames);
+  int descriptor() const { return fd_.get(); }
+  // Forgets what rang.
+  void clear() const;
+
+ private:
+  OwnFd fd_;
+  bool tried_ = false;
+};
+
+}  // namespace omx::link

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all packet sockets of an endpoint have in common.
+#pragma once
+
+#include <cstdint>
+
+#include "base/own_fd.h"
+
+namespace omx::link {
+
+// Takes no frames yet: filter and ring come first, then packet_socket_bind(). Not open, with errno, when it
+// cannot be had.
+OwnFd packet_socket_new();
+// 0 or errno.
+int packet_socket_bind(int fd, std::uint32_t ifindex);
+
+}  // namespace omx::link

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists of processors as Linux writes them: "0,2-5".
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace omx::runtime {
+
+// Empty when it is none, or names a processor that a cpu_set_t cannot hold.
+std::vector<int> cpu_list_parse(std::string_view text);
+
+}  // namespace omx::runtime

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether somebody else needs the processor on which a thread waits busily. With more runnable threads than
+// processors, each that spins keeps those from running that it waits for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "runtime/clock.h"
+
+namespace omx::runtime {
+
+// Threads of this host that run or want to, out of the text of /proc/loadavg.
+std::optional<unsigned> runnable_parse(std::string_view loadavg);
+
+// One busy wait of one thread.
+class Spin {
+ public:
+  ~Spin() { stop(); }
+  // Whether it may go on. Cheap: what costs system calls is done now and then.
+  bool allowed(TimeNs now);
+  void stop();
+
+ private:
+  bool crowded(TimeNs now);
+
+  bool counted_ = false;  // among the spinners of this process
+  unsigned crowded_ = 0;  // looks in a row that found a crowd
+  TimeNs next_look_ = 0;
+  long preempted_ = -1;  // times this thread was, at the last look
+};
+
+}  // namespace omx::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The progress thread of an endpoint: rendezvous, pulls, acknowledgements, retransmissions and answers to
+// peers go on while the application computes.
+//
+// It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls) whether there were
+// calls. When there were none, it *leads*, like a waiting thread that waits for nothing: it sleeps on the
+// endpoint's descriptors and moves what comes. It makes way when a thread of the application waits, or polls
+// a few times in a row; so a polling application meets it every 2 ms for some microseconds, and an idle one
+// never. While a thread of the application sleeps in a wait for long, it *rests* until that one leaves.
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/log.h"
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr TimeNs kWatchLeast = 200'000, kWatchMost = 2'000'000;
+// A single test between two computations is no reason to make way.
+constexpr unsigned kPollsToDismiss = 16;
+
+}  // namespace
+
+void Endpoint::Impl::helper_start() {
+  if (settings_.progress == ProgressMode::off) return;
+  helper_bed_.event = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  watch_ = kWatchLeast;
+  if (helper_bed_.event.open() && thread_.start([this] { helper_main(); }, settings_.progress_cpus)) return;
+  log(LogLevel::warn,
+      "{} endpoint {}: no progress thread (limit of threads or open files): messages move during calls only",
+      board_.interface.name, id_);
+}
+
+void Endpoint::Impl::helper_stop() {
+  if (!thread_.running()) return;
+  lock.lock();
+  if (leader_ == &helper_) helper_dismiss();
+  helper_.parker.unpark();
+  lock.unlock();
+  thread_.join();
+}
+
+void Endpoint::Impl::helper_main() {
+  const std::lock_guard guard(lock);
+  while (!closing_) {
+    now = clock.read();
+    try {
+      if (helper_watch()) helper_lead();
+    } catch (const std::bad_alloc&) {
+      // What needed memory is tried again, by whoever leads next.
+      if (leader_ == &helper_) leader_ = nullptr;
+      uses_++;
+    }
+  }
+}
+
+// Looks away for a while. True when nobody else looks after the endpoint.
+bool Endpoint::Impl::helper_watch() {
+  const bool always = settings_.progress == ProgressMode::always;
+  if (!leader_ && (uses_ == uses_seen_ || always)) {
+    watch_ = kWatchLeast;
+    return true;
+  }
+  uses_seen_ = uses_;
+  const bool rests = asleep() && (always || watch_ == kWatchMost);
+  const TimeNs until = rests ? protocol::kNever : now + watch_;
+  watch_ = std::min(2 * watch_, kWatchMost);
+  helper_rests_ = rests || always;
+  lock.unlock();
+  helper_.parker.park(until);
+  lock.lock();
+  helper_rests_ = false;
+  return false;
+}
+
+void Endpoint::Impl::helper_lead() {
+  leader_ = &helper_;
+  polls_beside_helper_ = 0;
+  segment->counters().takeovers++;
+  lead(helper_, protocol::kNever, wake_generation_);
+  uses_seen_ = uses_;
+  if (leader_ != &helper_) return;
+  leader_ = nullptr;
+  if (!waiters_.empty()) waiters_.front()->parker.unpark();
+}
+
+// The application polls while the progress thread leads.
+void Endpoint::Impl::helper_beside() {
+  if (settings_.progress == ProgressMode::always || ++polls_beside_helper_ < kPollsToDismiss) return;
+  helper_dismiss();
+}
+
+void Endpoint::Impl::helper_dismiss() {
+  if (helper_bed_.taken) {
+    kick();
+    helper_bed_.taken = false;
+    if (hub) hub->wake_up();
+  }
+  leader_ = nullptr;
+}
+
+}  // namespace omx::runtime

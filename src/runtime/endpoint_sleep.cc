@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a leader sleeps, and what it learns from it: how long the next wait spins, and whether single frames
+// may wake it.
+//
+// While an endpoint is idle, any frame ends the sleep. When one did that nobody waited for (the first of many
+// of a large message, say), the next sleeps are those of a stream: the data sockets stay out of the poll set,
+// and only the bell (frames that their sender marked as urgent) and a timer (OMX_MODERATION_US) end them. A
+// timer that finds nothing ends the stream.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+namespace {
+
+// After the link's descriptor reported an error, so that a lasting one costs no processor time.
+constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
+// A full ring of another process says nothing when it has room again.
+constexpr TimeNs kBacklogPause = 50'000;
+// A spin shorter than this catches nothing; it is what a frame of a running exchange needs.
+constexpr TimeNs kSpinLeast = 4'000;
+
+void event_clear(int event) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t size = ::read(event, &count, sizeof count);
+}
+
+}  // namespace
+
+void Endpoint::Impl::kick() {
+  Bed& b = bed();
+  if (b.kicked) return;
+  b.kicked = true;
+  const std::uint64_t one = 1;
+  // Cannot fail: the counter is far from full.
+  [[maybe_unused]] const ssize_t written = ::write(b.event.get(), &one, sizeof one);
+}
+
+// Spinning on would have caught a short sleep's end; of a long one it only delays the beginning.
+void Endpoint::Impl::spin_learn(TimeNs slept) {
+  const TimeNs most = TimeNs{settings_.spin_us} * 1000;
+  const TimeNs least = std::min(kSpinLeast, most);
+  spin_ = std::clamp(slept < most ? 2 * spin_ : slept > 2 * most ? spin_ / 2 : spin_, least, most);
+}
+
+void Endpoint::Impl::stream_learn(bool frames, bool useful) {
+  if (woken_by_ == WokenBy::frames && frames && !useful) streaming_ = link->bell_open();
+  if (woken_by_ == WokenBy::moderation && !frames) streaming_ = false;
+  woken_by_ = WokenBy::other;
+}
+
+// Sleeps as the leader, lock released. False when a signal ended it.
+bool Endpoint::Impl::sleep(TimeNs deadline) {
+  // While another thread runs the handler nothing can move either; its end wakes us.
+  const bool stopped = disabled_ || in_handler();
+  const bool polls_link = !stopped && now >= link_quiet_until_;
+  TimeNs until = deadline;
+  if (!stopped) until = std::min(until, engine->next_deadline());
+  if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
+  if (hub && !stopped && hub->backlog()) until = std::min(until, now + kBacklogPause);
+  const bool streaming = streaming_ && polls_link;
+  const TimeNs look = now + TimeNs{settings_.moderation_us} * 1000;
+  const bool moderated = streaming && look < until;
+  if (moderated) until = look;
+  if (until <= now) return true;
+  // While it is stopped nobody would read, so nobody need wake us.
+  if (hub && !stopped && !hub->fall_asleep()) return true;
+
+  SharedCounters& counters = segment->counters();
+  counters_publish();  // nobody may do so for long
+  const TimeNs began = now;
+  Bed& b = bed();
+  b.taken = true;
+  b.kicked = false;
+  b.until = until;
+  enum { kEvent, kLocal, kFrames, kBulk, kWaits };
+  pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
+                          {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
+                          {streaming ? link->bell_descriptor() : link->descriptor(), POLLIN, 0},
+                          {streaming ? -1 : link->bulk_descriptor(), POLLIN, 0}};
+  const timespec limit = timespec_of(until - now);
+  lock.unlock();
+  const int result =
+      ::ppoll(waits, polls_link ? kWaits : kFrames, until == protocol::kNever ? nullptr : &limit, nullptr);
+  const bool interrupted = result < 0 && errno == EINTR;
+  lock.lock();
+  now = clock.read();
+  counters.wakeups++;
+  if (result > 0 && (waits[kEvent].revents & POLLIN)) event_clear(b.event.get());
+  // Dismissed: what follows is the business of whoever leads now.
+  if (!b.taken) return true;
+  b.taken = false;
+
+  if (hub && !stopped) {
+    hub->wake_up();
+    if (waits[kLocal].revents) next_tick_ = 0;
+  }
+  const int link_events = result > 0 ? waits[kFrames].revents | waits[kBulk].revents : 0;
+  woken_by_ = WokenBy::other;
+  if (link_events & (POLLERR | POLLHUP | POLLNVAL)) {
+    // The interface went down or away. Its state is read, and its descriptor left alone for a while.
+    check_link();
+    link_quiet_until_ = now + kErrorPause;
+  } else if (link_events && streaming) {
+    link->bell_clear();
+    counters.wakeups_bell++;
+  } else if (link_events) {
+    woken_by_ = WokenBy::frames;
+    counters.wakeups_frame++;
+  } else if (result == 0 && moderated) {
+    woken_by_ = WokenBy::moderation;
+    counters.wakeups_moderated++;
+  }
+  spin_learn(now - began);
+  return !interrupted;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/progress_thread.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "runtime/cpu_list.h"
+#include "runtime/text_file.h"
+
+namespace omx::runtime {
+
+namespace {
+
+// The processors of the memory node that `cpu` belongs to; empty: unknown.
+std::vector<int> node_of(int cpu) {
+  for (int node = 0; node < 64; node++) {
+    const auto text = text_file_read(fmt::format("/sys/devices/system/node/node{}/cpulist", node));
+    if (!text) break;
+    const auto cpus = cpu_list_parse(std::string_view(*text).substr(0, text->find('\n')));
+    for (const int other : cpus)
+      if (other == cpu) return cpus;
+  }
+  return {};
+}
+
+void place(const std::string& cpus) {
+  if (cpus == "inherit") return;
+  std::vector<int> wanted;
+  if (cpus == "auto") {
+    // A process that is bound to one processor computes there: this thread may go where an idle one is near.
+    // Processors that its control group forbids are left out by the kernel.
+    cpu_set_t mine;
+    if (::sched_getaffinity(0, sizeof mine, &mine) < 0 || CPU_COUNT(&mine) != 1) return;
+    for (int cpu = 0; cpu < CPU_SETSIZE && wanted.empty(); cpu++)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &mine)) wanted = node_of(cpu);
+  } else {
+    wanted = cpu_list_parse(cpus);
+  }
+  if (wanted.empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : wanted) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  if (::sched_setaffinity(0, sizeof set, &set) < 0 && cpus != "auto")
+    log(LogLevel::warn, "OMX_PROGRESS_CPUS={}: this process may use none of these processors", cpus);
+}
+
+}  // namespace
+
+void* ProgressThread::run(void* self) {
+  auto* thread = static_cast<ProgressThread*>(self);
+  ::pthread_setname_np(::pthread_self(), "omx-progress");
+  place(thread->cpus_);
+  thread->body_();
+  return nullptr;
+}
+
+bool ProgressThread::start(std::function<void()> body, const std::string& cpus) {
+  body_ = std::move(body);
+  cpus_ = cpus;
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  running_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return running_;
+}
+
+void ProgressThread::join() {
+  if (running_) ::pthread_join(thread_, nullptr);
+  running_ = false;
+}
+
+}  // namespace omx::runtime

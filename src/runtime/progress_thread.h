@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The thread behind the application's back: how it is made and where it runs. What it does:
+// endpoint_helper.cc.
+#pragma once
+
+#include <pthread.h>
+
+#include <functional>
+#include <string>
+
+namespace omx::runtime {
+
+class ProgressThread {
+ public:
+  ProgressThread() = default;
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+  // False when the system has no thread left. `cpus` as in OMX_PROGRESS_CPUS. Signals go to the application's
+  // own threads.
+  bool start(std::function<void()> body, const std::string& cpus);
+  // After the body was told to end.
+  void join();
+  bool running() const { return running_; }
+
+ private:
+  static void* run(void* self);
+
+  std::function<void()> body_;
+  std::string cpus_;
+  pthread_t thread_{};
+  bool running_ = false;
+};
+
+}  // namespace omx::runtime

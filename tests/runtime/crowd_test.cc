@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/crowd.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "runtime/cpu_list.h"
+
+namespace omx::runtime {
+namespace {
+
+TEST(crowd, loadavg__the_fourth_column) {
+  EXPECT_EQ(runnable_parse("0.20 0.18 0.12 1/80 11206\n"), 1U);
+  EXPECT_EQ(runnable_parse("12.00 8.18 0.12 123/4567 11206\n"), 123U);
+  for (const char* text :
+       {"", "0.20", "0.20 0.18 0.12 ", "0.20 0.18 0.12 x/80", "0.20 0.18 0.12 7", "a b c d"})
+    EXPECT_FALSE(runnable_parse(text)) << text;
+}
+
+// Of more threads that spin than there are processors, some are told to stop.
+TEST(crowd, spinners__no_more_than_processors) {
+  const unsigned count = 2 * std::max(1U, std::thread::hardware_concurrency());
+  std::vector<Spin> spins(count);
+  unsigned allowed = 0;
+  for (Spin& spin : spins) allowed += spin.allowed(clock_now());
+  EXPECT_GT(allowed, 0U);
+  EXPECT_LT(allowed, count);
+  for (Spin& spin : spins) spin.stop();
+  EXPECT_TRUE(spins[0].allowed(clock_now()));
+}
+
+TEST(cpu_list, as_linux_writes_it) {
+  EXPECT_EQ(cpu_list_parse("0"), std::vector<int>{0});
+  EXPECT_EQ(cpu_list_parse("0,2-4,9"), (std::vector<int>{0, 2, 3, 4, 9}));
+  for (const char* text : {"", ",", "1,", "-1", "3-1", "1-", "a", "1 ", "0-100000", "99999"})
+    EXPECT_TRUE(cpu_list_parse(text).empty()) << text;
+}
+
+}  // namespace
+}  // namespace omx::runtime

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The progress thread: what goes on while nobody calls, and that it makes way for those who do.
+#include <dirent.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "pair.h"
+#include "runtime/counters_shared.h"
+
+namespace omx::runtime {
+namespace {
+
+using protocol::kMillisecond;
+
+class endpoint_helper : public PairTest {
+ protected:
+  Settings settings() override {
+    Settings s = PairTest::settings();
+    s.progress = mode_;
+    return s;
+  }
+  // b belongs to another process object: a's waits must not help it along.
+  void start(ProgressMode mode) {
+    mode_ = mode;
+    process_ = process_create(settings());
+    other_ = process_create(settings());
+    ASSERT_TRUE(process_ && other_);
+    a_ = open(*process_, "v0");
+    b_ = open(*other_, "v1");
+    ASSERT_TRUE(a_ && b_);
+  }
+  void SetUp() override {
+    opens_ = false;
+    PairTest::SetUp();
+    process_.reset();
+  }
+  void TearDown() override {
+    other_.reset();
+    PairTest::TearDown();
+  }
+  static SharedCounters counters(const Endpoint& endpoint) {
+    return counters_read(endpoint.board().interface.index, endpoint.id()).value_or(SharedCounters{});
+  }
+  static bool connects(Endpoint& from, Endpoint& to, Address& address, std::uint64_t timeout_ms = 5000) {
+    const auto request = from.connect(to.board().interface.nic, to.id(), 0, 0, nullptr, false);
+    Completion completion;
+    if (from.wait(*request, timeout_ms, completion) != WaitOutcome::done) {
+      from.cancel(*request);
+      return false;
+    }
+    address = from.address_of(completion.partner, completion.session);
+    return completion.status == Status::success;
+  }
+  static void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+  static int threads_of_this_kind() {
+    int count = 0;
+    DIR* tasks = ::opendir("/proc/self/task");
+    while (const dirent* task = ::readdir(tasks)) {
+      std::ifstream file(std::string("/proc/self/task/") + task->d_name + "/comm");
+      std::string name;
+      std::getline(file, name);
+      count += name == "omx-progress";
+    }
+    ::closedir(tasks);
+    return count;
+  }
+
+  ProgressMode mode_ = ProgressMode::automatic;
+  std::unique_ptr<Process> other_;
+};
+
+// mx-clients.md 2
+TEST_F(endpoint_helper, connect__answered_while_the_peer_computes) {
+  start(ProgressMode::automatic);
+  Address address;
+  EXPECT_TRUE(connects(*a_, *b_, address));
+}
+
+TEST_F(endpoint_helper, off__nothing_moves_outside_calls) {
+  start(ProgressMode::off);
+  EXPECT_EQ(threads_of_this_kind(), 0);
+  Address address;
+  EXPECT_FALSE(connects(*a_, *b_, address, 50));
+}
+
+TEST_F(endpoint_helper, large_message__received_while_the_application_computes) {
+  for (const ProgressMode mode : {ProgressMode::automatic, ProgressMode::always}) {
+    start(mode);
+    Address to_b;
+    ASSERT_TRUE(connects(*a_, *b_, to_b));
+    const Bytes data = pattern(1 << 20, 3);
+    Bytes buffer(data.size());
+    Request* receive = post(*b_, buffer, 1);
+    Completion completion;
+    // The sender is done only when the receiver has pulled all of it and said so.
+    ASSERT_EQ(a_->wait(send(*a_, to_b, data, 1), 5000, completion), WaitOutcome::done);
+    EXPECT_EQ(completion.status, Status::success);
+    // One look finds it done.
+    EXPECT_TRUE(b_->test(receive, completion));
+    EXPECT_EQ(buffer, data);
+    EXPECT_GE(counters(*b_).takeovers, 1U);
+    other_.reset();
+    process_.reset();
+  }
+}
+
+TEST_F(endpoint_helper, sender__serves_pulls_while_it_computes) {
+  start(ProgressMode::automatic);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  const Bytes data = pattern(300'000, 4);
+  Bytes buffer(data.size());
+  Request* sent = send(*a_, to_b, data, 1);
+  Completion completion;
+  ASSERT_EQ(b_->wait(post(*b_, buffer, 1), 5000, completion), WaitOutcome::done);
+  EXPECT_EQ(buffer, data);
+  EXPECT_TRUE(becomes_true([&] { return a_->test(sent, completion); }));
+}
+
+TEST_F(endpoint_helper, polling__sends_it_away_and_silence_brings_it_back) {
+  start(ProgressMode::automatic);
+  EXPECT_TRUE(becomes_true([&] { return counters(*b_).takeovers == 1; }));
+  // It leads now, asleep. Some polls in a row, and it only watches.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+  while (std::chrono::steady_clock::now() < until) b_->progress();
+  EXPECT_TRUE(becomes_true([&] { return counters(*b_).takeovers >= 2; }));
+}
+
+TEST_F(endpoint_helper, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
+  start(ProgressMode::automatic);
+  Address to_b, to_a;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  Bytes buffer(10);
+  for (int round = 0; round < 3; round++) {
+    Request* receive = post(*b_, buffer, 1);
+    Completion completion;
+    EXPECT_EQ(b_->wait(receive, 40, completion), WaitOutcome::timed_out);
+    // Afterwards it is there again.
+    Bytes large = pattern(200'000, 1);
+    Bytes room(large.size());
+    Request* second = post(*b_, room, 2);
+    ASSERT_EQ(a_->wait(send(*a_, to_b, large, 2), 5000, completion), WaitOutcome::done);
+    EXPECT_TRUE(b_->test(second, completion));
+    EXPECT_TRUE(b_->cancel(receive).value_or(false));
+  }
+}
+
+TEST_F(endpoint_helper, disable_progression__holds_for_it_too) {
+  start(ProgressMode::always);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  b_->disable_progression();
+  Bytes data = pattern(200'000, 1), buffer(data.size());
+  Request* receive = post(*b_, buffer, 1);
+  Request* sent = send(*a_, to_b, data, 1);
+  Completion completion;
+  EXPECT_EQ(a_->wait(sent, 50, completion), WaitOutcome::timed_out);
+  b_->reenable_progression();
+  EXPECT_EQ(a_->wait(sent, 5000, completion), WaitOutcome::done);
+  EXPECT_TRUE(b_->test(receive, completion));
+}
+
+// As in MX, whose library had a thread, too.
+TEST_F(endpoint_helper, handler__called_while_the_application_computes) {
+  start(ProgressMode::automatic);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  static std::atomic<int> calls;
+  calls = 0;
+  UnexpectedHandler handler;
+  handler.call = [](const UnexpectedHandler&, const protocol::Arrival&) {
+    calls++;
+    return protocol::HandlerAction::finished;
+  };
+  b_->set_unexpected_handler(handler);
+  const Bytes data = pattern(10, 1);
+  send(*a_, to_b, data, 1, true);
+  EXPECT_TRUE(becomes_true([&] { return calls == 1; }));
+}
+
+TEST_F(endpoint_helper, close__ends_the_thread) {
+  start(ProgressMode::automatic);
+  EXPECT_TRUE(becomes_true([] { return threads_of_this_kind() == 2; }));
+  EXPECT_TRUE(other_->close(b_));
+  EXPECT_EQ(threads_of_this_kind(), 1);
+  EXPECT_TRUE(process_->close(a_));
+  EXPECT_EQ(threads_of_this_kind(), 0);
+}
+
+// A stream wakes a sleeper by its marked frames, not by each.
+TEST_F(endpoint_helper, stream__wakes_a_sleeper_by_marked_frames) {
+  mode_ = ProgressMode::off;
+  Settings s = settings();
+  s.spin_us = 0;
+  s.local = false;
+  process_ = process_create(s);
+  other_ = process_create(s);
+  ASSERT_TRUE(process_ && other_);
+  a_ = open(*process_, "v0");
+  b_ = open(*other_, "v1");
+  ASSERT_TRUE(a_ && b_);
+  Address to_b;
+  {
+    const Background answers([&] { b_->progress(); });
+    ASSERT_TRUE(connects(*a_, *b_, to_b));
+  }
+  const Bytes data = pattern(1 << 20, 1);
+  constexpr int kMessages = 30;
+  std::thread sender([&] {
+    Completion completion;
+    for (int i = 0; i < kMessages; i++)
+      EXPECT_EQ(a_->wait(send(*a_, to_b, data, 1), 10000, completion), WaitOutcome::done);
+  });
+  Completion completion;
+  for (int i = 0; i < kMessages; i++) {
+    Bytes buffer(data.size());
+    ASSERT_EQ(b_->wait(post(*b_, buffer, 1), 10000, completion), WaitOutcome::done);
+    EXPECT_EQ(buffer, data);
+  }
+  const Background answers([&] { b_->progress(); });
+  sender.join();
+  const SharedCounters seen = counters(*b_);
+  EXPECT_GT(seen.wakeups_bell, 0U);
+  // The first message of all opens lanes and bell.
+  EXPECT_LT(seen.wakeups, b_->link_counters().frames_received / 4);
+}
+
+}  // namespace
+}  // namespace omx::runtime
