@@ -79,6 +79,8 @@ Record RingReader::front() {
     const std::size_t length = value & kLengthMask;
     current_ = occupied(length);
     if (length > RingWriter::longest(bytes_) || at + current_ > bytes_) break;
+    // Whether there is another one is asked before this one is answered, and the line is the writer's.
+    __builtin_prefetch(records_ + ((read_ + current_) & (bytes_ - 1)));
     return {kind, {records_ + at + kWord, length}};
   }
   broken_ = true;
