@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A packet socket to sleep on while a stream passes: it takes the frames that their sender marked as urgent,
-// and those of the kinds that come alone (acknowledgements, connects); not the rest of a stream's frames. The
-// frames themselves are read from the data sockets.
+// and those of the kinds that come alone (connects, say); not the rest of a stream's frames. The frames
+// themselves are read from the data sockets.
 #pragma once
 
 #include <cstdint>

@@ -29,6 +29,7 @@ enum Line : std::size_t {
   kLoadType,
   kIsPullReply,
   kIsMedium,
+  kIsTruc,
   kIsConnect,
   kIsNackLib,
   kIsNackMcp,
@@ -40,8 +41,8 @@ enum Line : std::size_t {
   kIsAboveNotify,
   kLoadConnect,
   kTestConnect,
-  kLoadMediumFlags,
-  kTestMediumFlags,
+  kLoadFlags,
+  kTestFlags,
   kLoadEndpoint,
   kTestEndpoint,
   kLoadNackLib,
@@ -97,7 +98,8 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.test(kIsPullReply, BPF_JEQ, type_number(PacketType::pull_reply),
          rule.lane == Lane::eager ? kDrop : (bell ? kLoadReplyFlags : kLoadMagic),
          rule.lane == Lane::bulk ? kDrop : (bell ? kIsMedium : kIsConnect));
-  w.is_type(kIsMedium, PacketType::medium, kLoadMediumFlags);
+  w.is_type(kIsMedium, PacketType::medium, kLoadFlags);
+  w.is_type(kIsTruc, PacketType::truc, kLoadFlags);
   w.is_type(kIsConnect, PacketType::connect, rule.board_frames ? kLoadConnect : kLoadEndpoint);
   w.is_type(kIsNackLib, PacketType::nack_lib, kLoadNackLib);
   w.is_type(kIsNackMcp, PacketType::nack_mcp, kLoadMagic);
@@ -113,8 +115,8 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.load(kLoadConnect, kConnectIsReplyAt);
   w.test(kTestConnect, BPF_JEQ, 0, kAccept, kLoadEndpoint);
   // Peers of the original set no flags: their streams are looked at by the timer.
-  w.load(kLoadMediumFlags, kFlagsAt);
-  w.test(kTestMediumFlags, BPF_JSET, wire::kFlagUrgent, kLoadEndpoint, kDrop);
+  w.load(kLoadFlags, kFlagsAt);
+  w.test(kTestFlags, BPF_JSET, wire::kFlagUrgent, kLoadEndpoint, kDrop);
   w.load(kLoadReplyFlags, kReplyFlagsAt);
   w.test(kTestReplyFlags, BPF_JSET, wire::kFlagUrgent, kLoadMagic, kDrop);
   w.load(kLoadEndpoint, kEndpointAt);

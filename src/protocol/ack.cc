@@ -128,7 +128,9 @@ void ack_transmit(State& s, Partner& p) {
   wire::Truc packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, false);
+  // A sender may be waiting for room in its window.
+  const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
+  packet.flags = frame_flags(p, owed >= s.config.notacked_max_extended);
   packet.session = p.reply_session();
   packet.seqnum = p.next_match;
   packet.send_seq = p.next_match;

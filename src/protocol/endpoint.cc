@@ -66,6 +66,13 @@ void Endpoint::disconnect(TimeNs now, Partner* partner) {
   partner->context = nullptr;  // survives reconnection, not this (mx-api.md 4.4)
 }
 
+void Endpoint::set_drowsy(TimeNs now, bool drowsy) {
+  State& s = *state_;
+  s.now = now;
+  s.pulling.drowsy = drowsy;
+  if (drowsy) pulls_ask(s);
+}
+
 void Endpoint::set_timeout(Request* request, TimeNs timeout) {
   State& s = *state_;
   if (!request) {

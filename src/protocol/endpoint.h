@@ -91,6 +91,9 @@ class Endpoint {
   void progress(TimeNs now);
   // kNever when nothing is scheduled.
   TimeNs next_deadline() const;
+  // The application sleeps between frames, or does not any more: large messages of a lone sender are asked
+  // for further ahead, so that fewer frames need wake it.
+  void set_drowsy(TimeNs now, bool drowsy);
   // The interface's MTU changed.
   void set_mtu(TimeNs now, std::uint32_t mtu);
 

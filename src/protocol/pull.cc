@@ -65,8 +65,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
 // Whether the end of the next answer should find us awake: the message is whole, or half of what may be in
 // flight has come and more should be asked for.
 bool rings(PullSchedule& schedule, const Pull& pull) {
-  if (pull.next_frame < pull.frames && schedule.asked - schedule.rung < schedule.window().bytes / 2)
-    return false;
+  if (pull.next_frame < pull.frames && schedule.asked - schedule.rung < schedule.allowed() / 2) return false;
   schedule.rung = schedule.asked;
   return true;
 }

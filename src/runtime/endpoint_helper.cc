@@ -37,6 +37,7 @@ void Endpoint::Impl::helper_start() {
 
 void Endpoint::Impl::helper_stop() {
   if (!thread_.running()) return;
+  helper_stops_ = true;
   lock.lock();
   if (leader_ == &helper_) helper_dismiss();
   helper_.parker.unpark();
@@ -66,13 +67,20 @@ bool Endpoint::Impl::helper_watch() {
     return true;
   }
   uses_seen_ = uses_;
-  const bool rests = asleep() && (always || watch_ == kWatchMost);
-  const TimeNs until = rests ? protocol::kNever : now + watch_;
-  watch_ = std::min(2 * watch_, kWatchMost);
+  // The same sleep as at the last look: a long one.
+  const std::uint64_t sleeps = segment->counters().wakeups;
+  const bool rests = asleep() && (always || (watch_ == kWatchMost && sleeps == sleep_seen_));
+  sleep_seen_ = sleeps;
   helper_rests_ = rests || always;
   lock.unlock();
-  helper_.parker.park(until);
-  lock.lock();
+  // An endpoint that is locked is looked after: nobody who is busy there shall wait for us.
+  bool forever = rests;
+  do {
+    helper_.parker.park(forever ? protocol::kNever : clock_now() + watch_);
+    forever = false;
+    watch_ = std::min(2 * watch_, kWatchMost);
+  } while (!helper_stops_.load(std::memory_order_relaxed) && !lock.try_lock());
+  if (!lock.owned()) lock.lock();
   helper_rests_ = false;
   return false;
 }

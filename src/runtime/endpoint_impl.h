@@ -67,6 +67,8 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
   bool poll_turn() {
     helper_notice();
+    if (drowsy_) [[unlikely]]
+      set_drowsy(false);
     if (!poll_due()) return false;
     now = clock.now();
     return turn();
@@ -170,7 +172,11 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   std::optional<WaitOutcome> follow(Waiter& self, TimeNs deadline, std::uint64_t generation);
   // --- endpoint_sleep.cc ---
   bool sleep(TimeNs deadline);
-  void spin_learn(TimeNs slept);
+  void spin_paid(TimeNs waited);
+  void spin_failed();
+  void waited(TimeNs time) { waited_ = waited_ - waited_ / 8 + time / 8; }
+  TimeNs spin_next();
+  void set_drowsy(bool drowsy);
   // After the turn that follows a sleep: whether frames came, and ended the wait.
   void stream_learn(bool frames, bool useful);
   Bed& bed() { return leader_ == &helper_ ? helper_bed_ : bed_; }
@@ -214,9 +220,14 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   Waiter* leader_ = nullptr;  // one of them, or the progress thread
   Bed bed_;
   TimeNs spin_ = 0;         // of the next wait: as long as it lately paid
+  TimeNs waited_ = 0;       // how long waits last, smoothed
+  unsigned waits_ = 0;      // that did not spin
+  bool drowsy_ = false;     // the engine knows that we sleep between frames
   bool streaming_ = false;  // frames come that nobody waits for: only the bell and the timer wake
-  enum class WokenBy : std::uint8_t { other, frames, moderation };
+  enum class WokenBy : std::uint8_t { other, frames, bell, moderation };
   WokenBy woken_by_ = WokenBy::other;  // the leader, last
+  unsigned lone_ = 0;                  // wake-ups in a row by single frames that somebody waited for
+  std::uint64_t frames_seen_ = 0;      // at the last of them
   TimeNs link_quiet_until_ = 0;        // the link's descriptor reported an error: not polled until then
   std::uint64_t wake_generation_ = 0;
   std::uint64_t events_seen_ = 0;  // completions and arrivals that waiters were told of
@@ -227,10 +238,12 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   Want nothing_{.kind = Want::Kind::nothing};
   Waiter helper_{nothing_};
   Bed helper_bed_;
-  bool helper_rests_ = false;    // until a waiting thread leaves
-  std::uint64_t uses_ = 0;       // operations of the application
-  std::uint64_t uses_seen_ = 0;  // by the progress thread
+  bool helper_rests_ = false;     // until a waiting thread leaves
+  std::uint64_t uses_ = 0;        // operations of the application
+  std::uint64_t uses_seen_ = 0;   // by the progress thread
+  std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;
+  std::atomic<bool> helper_stops_{false};
   TimeNs watch_ = 0;  // how long it looks away
 
   std::atomic<unsigned> pins_{0};

@@ -5,7 +5,7 @@
 // While an endpoint is idle, any frame ends the sleep. When one did that nobody waited for (the first of many
 // of a large message, say), the next sleeps are those of a stream: the data sockets stay out of the poll set,
 // and only the bell (frames that their sender marked as urgent) and a timer (OMX_MODERATION_US) end them. A
-// timer that finds nothing ends the stream.
+// timer that finds nothing, or some messages of single frames, end the stream.
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,8 +22,11 @@ namespace {
 constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
 // A full ring of another process says nothing when it has room again.
 constexpr TimeNs kBacklogPause = 50'000;
-// A spin shorter than this catches nothing; it is what a frame of a running exchange needs.
+// A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
+constexpr unsigned kTryMask = 63;
+constexpr std::uint64_t kLoneFrames = 2;
+constexpr unsigned kLoneMost = 4;
 
 void event_clear(int event) {
   std::uint64_t count = 0;
@@ -41,16 +44,43 @@ void Endpoint::Impl::kick() {
   [[maybe_unused]] const ssize_t written = ::write(b.event.get(), &one, sizeof one);
 }
 
-// Spinning on would have caught a short sleep's end; of a long one it only delays the beginning.
-void Endpoint::Impl::spin_learn(TimeNs slept) {
+// A wait ended while it was spinning.
+void Endpoint::Impl::spin_paid(TimeNs time) {
   const TimeNs most = TimeNs{settings_.spin_us} * 1000;
-  const TimeNs least = std::min(kSpinLeast, most);
-  spin_ = std::clamp(slept < most ? 2 * spin_ : slept > 2 * most ? spin_ / 2 : spin_, least, most);
+  waited(time);
+  set_drowsy(false);
+  spin_ = std::min(std::max({2 * spin_, 4 * time, kSpinLeast}), most);
+}
+
+// It had to sleep after all: whoever it waits for takes longer, or needs this very processor.
+void Endpoint::Impl::spin_failed() {
+  spin_ = spin_ / 2 >= kSpinLeast ? spin_ / 2 : 0;
+}
+
+// How long the wait that begins may spin. Who gave it up tries now and then, for as long as waits take.
+TimeNs Endpoint::Impl::spin_next() {
+  if (spin_ > 0 || (++waits_ & kTryMask) != 0) return spin_;
+  const TimeNs most = TimeNs{settings_.spin_us} * 1000;
+  return waited_ <= most ? std::min(2 * waited_ + kSpinLeast, most) : 0;
+}
+
+void Endpoint::Impl::set_drowsy(bool drowsy) {
+  if (drowsy == drowsy_) return;
+  drowsy_ = drowsy;
+  engine->set_drowsy(now, drowsy);
+  out->flush();
 }
 
 void Endpoint::Impl::stream_learn(bool frames, bool useful) {
   if (woken_by_ == WokenBy::frames && frames && !useful) streaming_ = link->bell_open();
   if (woken_by_ == WokenBy::moderation && !frames) streaming_ = false;
+  if (woken_by_ == WokenBy::bell) {
+    // Messages of a frame each are no stream: whoever sent them waits for an answer.
+    const std::uint64_t received = link->counters().frames_received;
+    lone_ = useful && received - frames_seen_ <= kLoneFrames ? lone_ + 1 : 0;
+    frames_seen_ = received;
+    if (lone_ >= kLoneMost) streaming_ = false;
+  }
   woken_by_ = WokenBy::other;
 }
 
@@ -73,7 +103,6 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
 
   SharedCounters& counters = segment->counters();
   counters_publish();  // nobody may do so for long
-  const TimeNs began = now;
   Bed& b = bed();
   b.taken = true;
   b.kicked = false;
@@ -108,6 +137,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     link_quiet_until_ = now + kErrorPause;
   } else if (link_events && streaming) {
     link->bell_clear();
+    woken_by_ = WokenBy::bell;
     counters.wakeups_bell++;
   } else if (link_events) {
     woken_by_ = WokenBy::frames;
@@ -116,7 +146,6 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     woken_by_ = WokenBy::moderation;
     counters.wakeups_moderated++;
   }
-  spin_learn(now - began);
   return !interrupted;
 }
 

@@ -93,33 +93,44 @@ void Endpoint::Impl::wake_all() {
 }
 
 WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t generation) {
+  const TimeNs began = now;
+  const bool helps = &self == &helper_;
   // The progress thread keeps nobody waiting: it is busy only while frames come.
-  TimeNs spin_until = &self == &helper_ ? now : now + spin_;
-  bool slept = false;
-  Spin spin;
+  TimeNs spin = helps ? spin_ : spin_next();
+  TimeNs spin_until = helps ? now : now + spin;
+  bool slept = false, ever_slept = false;
+  Spin turns;
   for (;;) {
     const bool frames = turn();
     if (leader_ != &self) return WaitOutcome::woken;  // dismissed, while the handler ran
-    if (frames) spin_until = now + spin_;
+    if (frames) spin_until = now + spin;
     const bool taken = take(self.want);
     if (slept) stream_learn(frames, taken);
     slept = false;
-    if (taken) return WaitOutcome::done;
+    if (taken) {
+      if (!ever_slept) spin_paid(now - began);
+      return WaitOutcome::done;
+    }
     if (dismissed(generation)) return WaitOutcome::woken;
     wake_others(&self);
     if (now >= deadline) return WaitOutcome::timed_out;
 
-    if (settings_.spin_forever && &self != &helper_) {
+    if (settings_.spin_forever && !helps) {
       lock.unlock();
       ::sched_yield();
-    } else if (!disabled_ && !in_handler() && now < spin_until && spin.allowed(now)) {
+    } else if (!disabled_ && !in_handler() && now < spin_until && turns.allowed(now)) {
       lock.unlock();
       cpu_relax();
     } else {
-      spin.stop();
+      turns.stop();
+      if (!ever_slept && !helps) spin_failed();
+      slept = ever_slept = true;
+      spin = std::min(spin, spin_);
+      if (!disabled_ && !in_handler()) set_drowsy(true);
+      const TimeNs before = now;
       const bool whole = sleep(deadline);
-      slept = true;
       if (leader_ != &self) return WaitOutcome::woken;
+      if (!helps) waited(now - before);
       if (!whole && settings_.wait_intr) return WaitOutcome::timed_out;
       continue;
     }

@@ -25,6 +25,10 @@ class Contact {
   TimeNs apart_since(std::uint32_t a, std::uint32_t b) {
     return pair(a, b).able ? protocol::kNever : pair(a, b).since;
   }
+  // Since when they can; kNever: they cannot.
+  TimeNs together_since(std::uint32_t a, std::uint32_t b) {
+    return pair(a, b).able ? pair(a, b).since : protocol::kNever;
+  }
   // The last time at which they certainly had heard each other.
   TimeNs last(std::uint32_t a, std::uint32_t b, TimeNs now) {
     const Pair& p = pair(a, b);

@@ -15,6 +15,7 @@ struct SimFrame {
   std::vector<std::byte> bytes;
   std::uint64_t number = 0;  // of the frame in the run; copies share it
   std::uint32_t from = 0;    // host
+  bool damaged = false;
 
   wire::PacketType type() const { return static_cast<wire::PacketType>(bytes[16]); }
   NicId destination() const { return mac_load(bytes.data()); }
@@ -41,6 +42,7 @@ class FramePool {
   void destroy(std::uint32_t index) {
     live_--;
     frames_[index]->bytes.clear();
+    frames_[index]->damaged = false;
     free_.push_back(index);
   }
   SimFrame& operator[](std::uint32_t index) { return *frames_[index]; }

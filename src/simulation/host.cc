@@ -75,6 +75,7 @@ void SimHost::ring_process() {
     const std::uint32_t frame = ring_.front();
     ring_.pop_front();
     engine_->on_frame(clock(), world_.frames()[frame].bytes);
+    world_.delivered(*this, world_.frames()[frame]);
     world_.frames().destroy(frame);
   }
   engine_->progress(clock());

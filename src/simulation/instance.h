@@ -24,9 +24,11 @@ class Instance {
     std::uint32_t session = 0;             // that it was told then
     std::uint64_t losses = 0;              // how often the engine forgot it
     TimeNs last_loss = 0;
-    TimeNs horizon = 0;    // frames that arrived after that were sent after this
-    TimeNs last_vain = 0;  // when a connect to it failed
-    TimeNs last_dead = 0;  // when it forgot an instance that had died
+    bool joined = false;     // the engine is connected to it ...
+    TimeNs joined_from = 0;  // ... because of frames that were sent after this
+    TimeNs heard = 0;        // when a frame came that proves that it lives
+    TimeNs last_vain = 0;    // when a connect to it failed that it may have taken up
+    TimeNs last_dead = 0;    // when it forgot an instance that had died
   };
 
   std::uint32_t host;

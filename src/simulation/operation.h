@@ -39,9 +39,10 @@ struct Operation {
   bool truncated = false;       // its receive was too small
   bool receive_failed = false;  // its receive ended without the data
 
+  TimeNs matched = 0;  // when the model brought message and receive together
+
   // A receive.
   std::uint64_t expected = 0;  // id of the message that the model gave it
-  TimeNs matched = 0;          // when
   bool waiting = false;        // still in the model
   bool cancelled = false;
 };

@@ -31,7 +31,9 @@ Restless::Restless(const RunOptions& options)
     : Workload(options, restless_network(options.seed), kKey),
       timeout_(network_.hosts.front().config.peer_timeout),
       contact_(hosts(), kTalk),
-      lives_(hosts()) {}
+      lives_(hosts()) {
+  world_.on_delivery([this](SimHost& host, const SimFrame& frame) { delivered(host, frame); });
+}
 
 void Restless::contact_update() {
   for (std::uint32_t a = 0; a < hosts(); a++) {

@@ -9,6 +9,7 @@
 
 #include "protocol/partner.h"
 #include "simulation/restless_workload.h"
+#include "wire/codec.h"
 
 namespace omx::simulation {
 
@@ -23,6 +24,34 @@ constexpr TimeNs kUnderWay = 1 * kSecond;
 // Beyond peer_timeout: the last repetition must have had time to be answered, and the last two questions
 // whether anybody is there, which come once a second.
 constexpr TimeNs kSlack = 5 * kSecond;
+// Between two that hear each other, what is lost is sent again within 1.25 s, the longest pause there is. The
+// longest wait in 1000 seeds was 7 s, of a connect in a network that loses a third of the CONNECTs.
+constexpr TimeNs kAnswer = 15 * kSecond;
+// Clocks differ.
+constexpr TimeNs kSkew = 20 * protocol::kMillisecond;
+
+// Whether a frame shows an instance that its sender lives, whatever else the engine makes of it.
+bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t key) {
+  if (frame.damaged) return false;
+  const wire::Frame in(frame.bytes);
+  switch (frame.type()) {
+    case wire::PacketType::truc: {
+      wire::Truc p;
+      return wire::decode_truc(in, true, p) == wire::Drop::none && p.session == session;
+    }
+    case wire::PacketType::probe: {
+      wire::Probe p;
+      return wire::decode_probe(in, p) == wire::Drop::none && p.session == session;
+    }
+    case wire::PacketType::connect: {
+      wire::Connect p;
+      if (wire::decode_connect(in, p) != wire::Drop::none) return false;
+      return p.is_reply ? p.src_session == session && p.status == 0 : p.key_or_target_session == key;
+    }
+    default:
+      return false;
+  }
+}
 
 const char* name(Cleanup why) {
   switch (why) {
@@ -73,29 +102,33 @@ bool Restless::receive_may_fail(const Operation& r, Status status) {
   if (!strict(r.host, m.host)) return true;
   return r.instance->peers[m.host].losses > r.losses || m.instance->dead() ||
          m.instance->peers[r.host].losses > m.losses ||
-         contact_.silent(r.host, m.host, world_.now(), timeout_);
+         (world_.now() + kSkew >= r.matched + timeout_ &&
+          contact_.silent(r.host, m.host, world_.now(), timeout_));
 }
 
 bool Restless::connect_may_fail(const Operation& o, Status status) {
   if (status != Status::endpoint_unreachable) return false;
   if (!strict(o.host, o.to) || o.instance->peers[o.to].losses > o.losses) return true;
-  return contact_.last(o.host, o.to, world_.now()) < o.start + contact_.talk();
+  return world_.now() + kSkew >= o.start + timeout_ &&
+         contact_.last(o.host, o.to, world_.now()) < o.start + contact_.talk();
 }
 
 bool Restless::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
+  if (why == Cleanup::disconnected) return true;
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   const auto found = by_session_.find(partner.true_session);
-  if (why == Cleanup::disconnected || found == by_session_.end()) return true;
-  if (calm_) return false;
+  if (calm_ || found == by_session_.end()) return false;
   const Instance& peer = *found->second;
-  if (peer.dead()) return true;
-  if (why == Cleanup::given_up) return contact_.silent(at.host, other, world_.now(), timeout_);
   const Instance::Peer& ours = at.peers[other];
+  if (why == Cleanup::given_up) {
+    const bool deaf = world_.now() + kSkew >= ours.heard + timeout_;
+    return deaf && (peer.dead() || contact_.silent(at.host, other, world_.now(), timeout_));
+  }
+  if (peer.dead()) return true;
   const Instance::Peer& theirs = peer.peers[at.host];
-  const TimeNs since = ours.losses > 0 ? ours.horizon : at.born - std::min(at.born, kUnderWay);
-  if (theirs.losses > 0 && theirs.last_loss >= since) return true;
-  // A connect failed before both knew of it.
-  if (std::max(theirs.last_vain, ours.last_vain) >= std::max<TimeNs>(since, 1)) return true;
+  if (theirs.losses > 0 && theirs.last_loss >= ours.joined_from) return true;
+  // A connect of theirs failed before both knew of it: the count is withdrawn that we took up.
+  if (theirs.last_vain > 0 && theirs.last_vain >= ours.joined_from) return true;
   // Frames of those who died, or to them.
   const TimeNs oldest = horizon(at.host, other);
   const auto late = [&](TimeNs then) { return then > 0 && then >= oldest; };
@@ -109,6 +142,16 @@ TimeNs Restless::horizon(std::uint32_t a, std::uint32_t b) const {
     if (life->last_resume > 0 && now - life->last_resume <= kUnderWay)
       oldest = std::min(oldest, life->last_pause);
   return oldest - std::min(oldest, kUnderWay);
+}
+
+void Restless::delivered(SimHost& host, const SimFrame& frame) {
+  Instance::Peer& peer = instance(host.index()).peers[frame.from];
+  if (sign_of_life(frame, instance(host.index()).session, key_)) peer.heard = world_.now();
+  if (peer.joined) return;
+  const protocol::Partner* p = host.engine().find_partner(World::nic_of(frame.from), 0);
+  if (!p || !p->connected()) return;
+  peer.joined = true;
+  peer.joined_from = horizon(host.index(), frame.from);
 }
 
 void Restless::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
@@ -135,9 +178,26 @@ TimeNs Restless::gone_since(const Operation& o) {
   return peer ? std::min(apart, peer->died) : apart;
 }
 
+// Since when somebody is there who must answer; kNever: nobody, or the application there may take its time.
+TimeNs Restless::owed_since(const Operation& o) {
+  if (o.ended || o.instance->dead()) return protocol::kNever;
+  const bool receive = o.kind == RequestKind::receive;
+  if (receive && o.expected == 0) return protocol::kNever;
+  const std::uint32_t other = receive ? operation(o.expected).host : o.to;
+  if (other == o.host || !strict(o.host, other)) return protocol::kNever;
+  const bool application = o.kind == RequestKind::send && o.matched == 0 && !(o.target && o.target->dead());
+  const TimeNs together = contact_.together_since(o.host, other);
+  return application || together == protocol::kNever ? protocol::kNever
+                                                     : std::max({together, o.start, o.matched});
+}
+
 void Restless::overdue_check() {
   for (const auto& pointer : operations_) {
     const Operation& o = *pointer;
+    const TimeNs owed = owed_since(o);
+    if (owed != protocol::kNever && world_.now() > owed + kAnswer)
+      return fail(fmt::format("operation {} of host {} still waits for one who is there, after {} s", o.id,
+                              o.host, (world_.now() - owed) / kSecond));
     const TimeNs gone = gone_since(o);
     if (gone == protocol::kNever) continue;
     const TimeNs waits = std::max({gone, o.start, o.matched, lives_[o.host].last_resume});

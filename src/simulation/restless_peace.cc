@@ -12,11 +12,18 @@ using protocol::RequestKind;
 
 namespace {
 constexpr TimeNs kPatience = 4000 * kSecond;
+// Where all have the extension.
+constexpr TimeNs kPatienceExtended = 60 * kSecond;
 constexpr int kReferenceTries = 5;
 }  // namespace
 
 bool Restless::over(const Operation& o) const {
   return o.ended || o.instance->dead() || (o.kind == RequestKind::receive && o.expected == 0);
+}
+
+bool Restless::relaxed() const {
+  return std::any_of(network_.hosts.begin(), network_.hosts.end(),
+                     [](const HostOptions& h) { return !h.config.extension; });
 }
 
 bool Restless::settled() {
@@ -38,8 +45,8 @@ void Restless::settle() {
       if (instance(i).matching.messages() > 0) return false;
     return settled();
   };
-  for (TimeNs patience = kPatience; patience > 0 && !quiet() && !failed();
-       patience -= std::min(patience, kSecond)) {
+  const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
+  for (TimeNs waited = 0; waited < patience && !quiet() && !failed(); waited += kSecond) {
     for (std::uint32_t i = 0; i < hosts(); i++) {
       for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);
       // Small memory refuses what no receive waits for.
@@ -48,7 +55,7 @@ void Restless::settle() {
     reap_all();
     world_.run_until(quiet, kSecond);
     overdue_check();
-    if (kPatience - patience == 4 * timeout_) unstick();
+    if (waited == 4 * timeout_) unstick();
   }
   for (const auto& o : operations_) {
     if (!over(*o)) fail(fmt::format("operation {} of host {} never ended", o->id, o->host));
@@ -89,19 +96,18 @@ void Restless::peace() {
   contact_update();
   settle();
   if (failed()) return;
-  const bool relaxed = std::any_of(network_.hosts.begin(), network_.hosts.end(),
-                                   [](const HostOptions& h) { return !h.config.extension; });
-  for (int i = 0; i < (relaxed ? kReferenceTries : 1) && !failed(); i++) {
+  const int tries = relaxed() ? kReferenceTries : 1;
+  for (int i = 0; i < tries && !failed(); i++) {
     receives_cancel();  // some are too small
     const std::size_t before = operations_.size();
     connect_all();
     world_.run_for(2 * kSecond);  // what is under way arrives
-    calm_ = !relaxed;
+    calm_ = true;
     exchange_all();
     const bool all = std::all_of(operations_.begin() + static_cast<std::ptrdiff_t>(before), operations_.end(),
                                  [](const auto& o) { return o->kind == RequestKind::receive || o->well; });
     if (all) break;
-    if (i + 1 == (relaxed ? kReferenceTries : 1)) fail("not everybody can talk to everybody again");
+    if (i + 1 == tries) fail("not everybody can talk to everybody again");
   }
   if (failed()) return;
   receives_cancel();

@@ -36,6 +36,7 @@ class Restless final : public Workload {
   void unstick();
   bool over(const Operation& o) const;
   bool settled();
+  bool relaxed() const;  // some are not strict
   void connect_all();
   void exchange_all();
   // --- restless_causes.cc ---
@@ -46,15 +47,19 @@ class Restless final : public Workload {
   bool connect_may_fail(const Operation& o, protocol::Status status);
   void partner_lost(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) override;
   bool loss_explained(Instance& at, const protocol::Partner& partner, protocol::Cleanup why);
-  TimeNs horizon(std::uint32_t a, std::uint32_t b) const override;
-  // Fails when somebody waits too long for one who is gone.
+  // What a host's engine has made of a frame.
+  void delivered(SimHost& host, const SimFrame& frame);
+  // Of what arrives from now on between the two, when was the oldest sent?
+  TimeNs horizon(std::uint32_t a, std::uint32_t b) const;
+  // Fails when somebody waits too long, for one who is gone or for one who is there.
   void overdue_check();
   TimeNs gone_since(const Operation& o);
+  TimeNs owed_since(const Operation& o);
 
   TimeNs timeout_;
   Contact contact_;
   std::vector<Life> lives_;
-  bool calm_ = false;  // all is well again: nobody may be forgotten any more
+  bool calm_ = false;  // all is well again: of those that can tell, nobody may be forgotten any more
 };
 
 }  // namespace omx::simulation

@@ -63,11 +63,16 @@ Operation& Workload::operation_begin(RequestKind kind, std::uint32_t host) {
   return o;
 }
 
+void Workload::note(const Operation& o, const std::string& text) {
+  if (trace_) trace_->line(world_.now(), fmt::format("operation {} of {}: {}", o.id, o.host, text));
+}
+
 void Workload::connect(std::uint32_t host, std::uint32_t to, bool bad_key) {
   Operation& c = operation_begin(RequestKind::connect, host);
   c.to = to;
   c.bad_key = bad_key;
   c.losses = current_[host]->peers[to].losses;
+  note(c, fmt::format("connects to {}{}", to, bad_key ? " with a wrong key" : ""));
   const auto r =
       engine(host).connect(clock(host), World::nic_of(to), 0, bad_key ? key_ + 1 : key_, 0, &c, false);
   if (!r) return fail("a connect was refused");
@@ -97,6 +102,8 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   bytes_ += m.data.size();
   undelivered_[to]++;
   m.ended = op.forgotten;
+  note(m, fmt::format("sends {} bytes to {}, match {:#x}{}", m.data.size(), to, m.info,
+                      wish.synchronous ? ", synchronously" : ""));
   const auto r = engine(host).send(clock(host), op);
   if (!r) return fail("a send was refused");
   m.request = *r;
@@ -118,6 +125,8 @@ void Workload::receive(std::uint32_t host, bool anything) {
   op.match_mask = r.mask;
   op.source = source;
   op.context = &r;
+  note(r, fmt::format("receives up to {} bytes, match {:#x} mask {:#x}{}", r.data.size(), r.info, r.mask,
+                      source ? " of one source" : ""));
   Instance& at = *current_[host];
   const auto taken = at.matching.post({r.id, r.info, r.mask, source});
   r.waiting = !taken;
@@ -132,6 +141,7 @@ void Workload::cancel(Operation& o, bool complete) {
   const Request* request = o.request;
   Instance& at = *o.instance;
   o.cancelled = o.waiting;
+  note(o, "is cancelled");
   const auto cancelled = engine(o.host).cancel(o.request, complete);
   if (!cancelled || *cancelled != o.waiting)
     return fail(fmt::format("cancel of receive {} says {}", o.id, cancelled ? int{*cancelled} : -1));

@@ -67,8 +67,6 @@ class Workload {
   virtual bool strict(std::uint32_t, std::uint32_t) const { return true; }
   // Whether something happened that explains why the operation ended with this status.
   virtual bool may_fail(const Operation&, protocol::Status) { return false; }
-  // Of what arrives from now on between the two, when was the oldest sent?
-  virtual TimeNs horizon(std::uint32_t, std::uint32_t) const { return 0; }
   // An engine forgets a partner that it was connected to.
   virtual void partner_lost(Instance&, const protocol::Partner&, protocol::Cleanup) {}
 
@@ -92,6 +90,7 @@ class Workload {
   std::uint32_t hosts() const { return world_.host_count(); }
   std::uint32_t any_host() { return static_cast<std::uint32_t>(random_.below(hosts())); }
   Operation& operation(std::uint64_t id) { return *operations_[id - 1]; }
+  void note(const Operation& o, const std::string& text);  // in the trace
   Operation& operation_begin(protocol::RequestKind kind, std::uint32_t host);
   Instance& instance_create(std::uint32_t host);
   void message_matched(Operation& receive, std::uint64_t message);

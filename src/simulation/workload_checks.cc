@@ -19,7 +19,7 @@ void Workload::fail(const std::string& text) {
 
 void Workload::message_matched(Operation& receive, std::uint64_t message) {
   receive.expected = message;
-  receive.matched = world_.now();
+  receive.matched = operation(message).matched = world_.now();
   receive.losses = receive.instance->peers[operation(message).host].losses;
   receive.waiting = false;
 }
@@ -63,7 +63,7 @@ void Workload::forget(Instance& at, const protocol::Partner& partner, protocol::
   Instance::Peer& peer = at.peers[partner.nic - World::nic_of(0)];
   peer.losses++;
   peer.last_loss = world_.now();
-  peer.horizon = horizon(at.host, static_cast<std::uint32_t>(partner.nic - World::nic_of(0)));
+  peer.joined = false;
 }
 
 void Workload::receive_ended(Operation& r, const Completion& c) {
@@ -111,7 +111,9 @@ void Workload::send_ended(Operation& m, Status status, bool accepted, bool taken
 
 void Workload::connect_ended(Operation& o, const Completion& c) {
   if (o.bad_key && c.status == Status::bad_key) return;
-  if (c.status != Status::success) o.instance->peers[o.to].last_vain = world_.now();
+  // Where the two are connected nonetheless, nothing that it offered is withdrawn.
+  if (c.status != Status::success && !c.partner->connected())
+    o.instance->peers[o.to].last_vain = world_.now();
   if (o.bad_key || c.status != Status::success) {
     if (c.status == Status::success || c.status == Status::bad_key || !may_fail(o, c.status))
       fail(fmt::format("connect {} from {} to {} ended with status {}", o.id, o.host, o.to,
@@ -132,6 +134,7 @@ void Workload::ended(Instance& at, const Completion& c, bool accepted, bool larg
   o.ended = true;
   o.request = nullptr;
   o.well = c.status == Status::success;
+  note(o, fmt::format("ends with status {}", static_cast<int>(c.status)));
   if (o.instance != &at || o.kind != c.kind) return fail(fmt::format("operation {} ended as another", o.id));
   const bool taken = large || o.to == o.host;
   switch (c.kind) {

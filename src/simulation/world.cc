@@ -32,6 +32,10 @@ void World::activity(SimHost& host) {
   if (on_activity_) on_activity_(host);
 }
 
+void World::delivered(SimHost& host, const SimFrame& frame) {
+  if (on_delivery_) on_delivery_(host, frame);
+}
+
 void World::transmit(SimHost& from, std::uint32_t index) {
   SimFrame& frame = frames_[index];
   frame.number = totals_.frames++;
@@ -51,6 +55,7 @@ void World::transmit(SimHost& from, std::uint32_t index) {
   if (fate.corrupted) {
     if (trace_) trace_->frame(now(), "damaged", frames_[index]);
     faults_.corrupt(frames_[index].bytes);
+    frames_[index].damaged = true;
   }
   leave(from, index, fate);
 }

@@ -39,6 +39,10 @@ class World final : public EventTarget {
   Faults& faults() { return faults_; }
   // Called after a host's engine has received frames or run timers.
   void on_activity(std::function<void(SimHost&)> function) { on_activity_ = std::move(function); }
+  // Called when a host's engine has processed a frame.
+  void on_delivery(std::function<void(SimHost&, const SimFrame&)> function) {
+    on_delivery_ = std::move(function);
+  }
   // Readable lines of all that happens; nullptr: none.
   void trace_to(Trace* trace) { trace_ = trace; }
 
@@ -66,6 +70,7 @@ class World final : public EventTarget {
   }
   void transmit(SimHost& from, std::uint32_t frame);
   void activity(SimHost& host);
+  void delivered(SimHost& host, const SimFrame& frame);
   void on_event(std::uint64_t argument) override;
 
  private:
@@ -80,6 +85,7 @@ class World final : public EventTarget {
   std::vector<std::unique_ptr<SimHost>> hosts_;
   std::vector<Port> switch_ports_;
   std::function<void(SimHost&)> on_activity_;
+  std::function<void(SimHost&, const SimFrame&)> on_delivery_;
   Trace* trace_ = nullptr;
   std::uint32_t session_ = 0x1001;
   std::uint64_t digest_ = 0;

@@ -143,8 +143,9 @@ TEST(packet_filter, bell__marked_frames_and_those_that_come_alone) {
   Gate gate(rule);
   constexpr unsigned kMedium = static_cast<unsigned>(PacketType::medium);
   constexpr unsigned kReply = static_cast<unsigned>(PacketType::pull_reply);
+  constexpr unsigned kAck = static_cast<unsigned>(PacketType::truc);
   for (unsigned type : kEndpointTypes) {
-    const bool stream = type == kMedium || type == kReply;
+    const bool stream = type == kMedium || type == kReply || type == kAck;
     EXPECT_EQ(gate.passes(frame_for(type, 5)), !stream) << type;
     EXPECT_FALSE(gate.passes(frame_for(type, 6))) << type;
     if (!stream) continue;

@@ -2,6 +2,7 @@
 #include "tests/fuzz/engine/oracle.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/bytes.h"
 #include "tests/fuzz/require.h"
@@ -36,6 +37,28 @@ Held held(protocol::State& s) {
   return total;
 }
 
+// The pull schedule's books: what counts as in flight is what the pulls are charged with, and none of them is
+// charged with more than it misses of what it asked for.
+void check_schedule(protocol::State& s) {
+  std::uint64_t charges = 0, running = 0, senders = 0;
+  for (protocol::Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
+    std::uint64_t missing = 0;
+    for (std::uint32_t i = 0; i < pull->block_count; i++)
+      missing += static_cast<std::uint64_t>(std::popcount(pull->block(i).missing));
+    REQUIRE(pull->charge <= missing * pull->unit);
+    charges += pull->charge;
+    running++;
+  }
+  REQUIRE(s.pulling.in_flight == charges);
+  for (Partner* p : s.partners) {
+    REQUIRE(running >= p->pulls_running);
+    running -= p->pulls_running;
+    senders += p->pulls_running > 0;
+  }
+  REQUIRE(running == 0);
+  REQUIRE(s.pulling.senders == senders);
+}
+
 }  // namespace
 
 void check_bounds(Scene& scene) {
@@ -52,6 +75,7 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.pulls.live() <= s.requests.live());
   REQUIRE(s.zombies <= s.config.zombie_max + s.requests.live());
   REQUIRE(s.regions_used <= protocol::kRegions);
+  check_schedule(s);
 }
 
 std::uint64_t answer_limit(protocol::State& s) {

@@ -6,7 +6,7 @@
 
 namespace omx::fuzz {
 
-// Memory within the configured bounds.
+// Memory within the configured bounds, and the books of the pull schedule.
 void check_bounds(Scene& scene);
 // How many frames the victim may send because of one frame: see the comment in oracle.cc.
 std::uint64_t answer_limit(protocol::State& s);
