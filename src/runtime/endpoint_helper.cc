@@ -3,10 +3,10 @@
 // peers go on while the application computes.
 //
 // It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls) whether there were
-// calls. When there were none, it *leads*, like a waiting thread that waits for nothing: it sleeps on the
-// endpoint's descriptors and moves what comes. It makes way when a thread of the application waits, or polls
-// a few times in a row; so a polling application meets it every 2 ms for some microseconds, and an idle one
-// never. While a thread of the application sleeps in a wait for long, it *rests* until that one leaves.
+// calls. When there were none or few, it *leads*, like a waiting thread that waits for nothing: it sleeps on
+// the endpoint's descriptors and moves what comes. It makes way when a thread of the application waits, or
+// polls a few times in a row; so a polling application meets it every 2 ms for some microseconds, and an idle
+// one never. While a thread of the application sleeps in a wait for long, it *rests* until that one leaves.
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace omx::runtime {
 namespace {
 
 constexpr TimeNs kWatchLeast = 200'000, kWatchMost = 2'000'000;
-// A single test between two computations is no reason to make way.
+// Some calls between two computations are no polling: no reason to make way, nor to stay away.
 constexpr unsigned kPollsToDismiss = 16;
 
 }  // namespace
@@ -62,7 +62,7 @@ void Endpoint::Impl::helper_main() {
 // Looks away for a while. True when nobody else looks after the endpoint.
 bool Endpoint::Impl::helper_watch() {
   const bool always = settings_.progress == ProgressMode::always;
-  if (!leader_ && (uses_ == uses_seen_ || always)) {
+  if (!leader_ && (uses_ - uses_seen_ < kPollsToDismiss || always)) {
     watch_ = kWatchLeast;
     return true;
   }
