@@ -33,6 +33,23 @@ TEST_F(PullTest, frames__eight_bit_number_wraps_under_faults) {
   }
 }
 
+// Also what comes alone, as the NOTIFY of one large message, is acknowledged in time.
+TEST_F(PullTest, lossless__nothing_is_sent_twice) {
+  for (const bool extension : {true, false}) {
+    network.clear();
+    const Config config = sized(wire::Mode::omx, 9000, extension);
+    open(config, config);
+    for (const std::size_t length : {100'000, 16, 20'000}) {
+      exchange(*a, to_b, *b, length);
+      network.run_for(2 * kSecond);
+    }
+    for (Host* host : {a, b}) {
+      EXPECT_EQ(host->counters[Counter::resend_timeout], 0U);
+      EXPECT_EQ(host->counters[Counter::duplicate], 0U);
+    }
+  }
+}
+
 TEST_F(PullTest, sizes__every_mtu_in_mxoe_mode) {
   // 2048-byte units times 32 frames do not fit the 16-bit block length.
   for (const std::uint32_t mtu : {512U, 1500U, 2100U, 3000U, 4148U, 9000U}) {
