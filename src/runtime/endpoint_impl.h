@@ -173,7 +173,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   // --- endpoint_sleep.cc ---
   bool sleep(TimeNs deadline);
   void spin_paid(TimeNs waited);
-  void spin_failed();
+  void spin_failed(TimeNs spun);
   void waited(TimeNs time) { waited_ = waited_ - waited_ / 8 + time / 8; }
   TimeNs spin_next();
   void set_drowsy(bool drowsy);
@@ -219,11 +219,12 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   List<Waiter, &Waiter::hook> waiters_;
   Waiter* leader_ = nullptr;  // one of them, or the progress thread
   Bed bed_;
-  TimeNs spin_ = 0;         // of the next wait: as long as it lately paid
-  TimeNs waited_ = 0;       // how long waits last, smoothed
-  unsigned waits_ = 0;      // that did not spin
-  bool drowsy_ = false;     // the engine knows that we sleep between frames
-  bool streaming_ = false;  // frames come that nobody waits for: only the bell and the timer wake
+  TimeNs spin_ = 0;          // of the next wait: as long as it lately paid
+  TimeNs waited_ = 0;        // how long waits last, smoothed
+  unsigned waits_ = 0;       // that did not spin
+  unsigned try_after_ = 64;  // of them
+  bool drowsy_ = false;      // the engine knows that we sleep between frames
+  bool streaming_ = false;   // frames come that nobody waits for: only the bell and the timer wake
   enum class WokenBy : std::uint8_t { other, frames, bell, moderation };
   WokenBy woken_by_ = WokenBy::other;  // the leader, last
   unsigned lone_ = 0;                  // wake-ups in a row by single frames that somebody waited for

@@ -24,7 +24,7 @@ constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
 constexpr TimeNs kBacklogPause = 50'000;
 // A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
-constexpr unsigned kTryMask = 63;
+constexpr unsigned kTryLeast = 64, kTryMost = 4096;  // waits
 constexpr std::uint64_t kLoneFrames = 2;
 constexpr unsigned kLoneMost = 4;
 
@@ -49,17 +49,20 @@ void Endpoint::Impl::spin_paid(TimeNs time) {
   const TimeNs most = TimeNs{settings_.spin_us} * 1000;
   waited(time);
   set_drowsy(false);
+  try_after_ = kTryLeast;
   spin_ = std::min(std::max({2 * spin_, 4 * time, kSpinLeast}), most);
 }
 
 // It had to sleep after all: whoever it waits for takes longer, or needs this very processor.
-void Endpoint::Impl::spin_failed() {
+void Endpoint::Impl::spin_failed(TimeNs spun) {
+  if (spin_ == 0 && spun > 0) try_after_ = std::min(2 * try_after_, kTryMost);
   spin_ = spin_ / 2 >= kSpinLeast ? spin_ / 2 : 0;
 }
 
 // How long the wait that begins may spin. Who gave it up tries now and then, for as long as waits take.
 TimeNs Endpoint::Impl::spin_next() {
-  if (spin_ > 0 || (++waits_ & kTryMask) != 0) return spin_;
+  if (spin_ > 0 || ++waits_ < try_after_) return spin_;
+  waits_ = 0;
   const TimeNs most = TimeNs{settings_.spin_us} * 1000;
   return waited_ <= most ? std::min(2 * waited_ + kSpinLeast, most) : 0;
 }

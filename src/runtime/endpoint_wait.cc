@@ -123,7 +123,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
       cpu_relax();
     } else {
       turns.stop();
-      if (!ever_slept && !helps) spin_failed();
+      if (!ever_slept && !helps) spin_failed(spin);
       slept = ever_slept = true;
       spin = std::min(spin, spin_);
       if (!disabled_ && !in_handler()) set_drowsy(true);
