@@ -15,7 +15,8 @@ namespace {
 
 // Most waits end before the first look, which costs about two microseconds.
 constexpr TimeNs kFirstLook = 5'000, kNextLook = 20'000;
-// A kernel thread that runs for a moment is no crowd.
+// Whoever runs for a moment, as kernel threads do, is no crowd.
+constexpr TimeNs kAway = 100'000;
 constexpr unsigned kLooks = 2;
 
 // Threads of this process that spin now.
@@ -66,11 +67,12 @@ std::optional<unsigned> runnable_parse(std::string_view loadavg) {
 bool Spin::crowded(TimeNs now) {
   if (next_look_ == 0) next_look_ = now + kFirstLook;
   if (now < next_look_) return false;
+  const bool away = now > next_look_ + kAway;
   next_look_ = now + kNextLook;
   const long before = preempted_;
   preempted_ = preemptions();
-  // Preempted in between: others share this very processor, however many are idle elsewhere.
-  if (before >= 0 && preempted_ > before) return true;
+  // Somebody else had this very processor for a while, however many are idle elsewhere.
+  if (away && before >= 0 && preempted_ > before) return true;
   crowded_ = runnable() > processors_all() ? crowded_ + 1 : 0;
   return crowded_ >= kLooks;
 }

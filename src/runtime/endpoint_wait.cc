@@ -10,11 +10,15 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
+
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
 
 namespace {
+
+constexpr TimeNs kStreamSpin = 20'000;
 
 class NoCancel {
  public:
@@ -98,12 +102,14 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
   // The progress thread keeps nobody waiting: it is busy only while frames come.
   TimeNs spin = helps ? spin_ : spin_next();
   TimeNs spin_until = helps ? now : now + spin;
+  const TimeNs stream_spin = std::min(kStreamSpin, TimeNs{settings_.spin_us} * 1000);
   bool slept = false, ever_slept = false;
   Spin turns;
   for (;;) {
     const bool frames = turn();
     if (leader_ != &self) return WaitOutcome::woken;  // dismissed, while the handler ran
-    if (frames) spin_until = now + spin;
+    // More frames of a large message follow soon.
+    if (frames) spin_until = now + (engine->pulls_running() ? std::max(spin, stream_spin) : spin);
     const bool taken = take(self.want);
     if (slept) stream_learn(frames, taken);
     slept = false;

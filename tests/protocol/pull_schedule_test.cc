@@ -58,7 +58,9 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
 // docs/wire.md 6: a sleeping receiver is woken when the message is whole, or when half of the window has
 // come.
 TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
-  open_senders(1);
+  Config config;
+  config.mtu = 9000;
+  open_senders(1, config);
   constexpr std::size_t kMessages = 8;
   std::size_t marked = 0, replies = 0, marked_last = 0;
   network.faults.drop = [&](const std::vector<std::byte>& frame) {
@@ -84,6 +86,17 @@ TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
   EXPECT_EQ(marked_last, kMessages);
   EXPECT_GT(replies, 20 * kMessages);
   EXPECT_LE(marked, 2 * kMessages);
+
+  // Who sleeps between frames asks for all of such a message at once.
+  (*receiver)->set_drowsy(network.now, true);
+  marked = marked_last = 0;
+  for (std::size_t i = 0; i < kMessages; i++) {
+    Request* r = receive(*receiver, room(kLength), i);
+    send_from(0, kLength, i);
+    EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  }
+  EXPECT_EQ(marked_last, kMessages);
+  EXPECT_EQ(marked, kMessages);
 }
 
 TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
