@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/no_cancel.h"
 #include "local/hello.h"
 
 namespace omx::local {
@@ -61,6 +62,7 @@ Hub::LaneOut* Hub::lane_to(const Place& to) {
 }
 
 Hub::LaneOut* Hub::lane_open(const Place& to) {
+  const NoCancel no_cancel;
   OwnFd connection = options_.connect(to);
   if (!connection.open()) return nullptr;
   ucred credentials{};
@@ -140,6 +142,7 @@ void Hub::flush() {
     if (!lane->touched) continue;
     lane->touched = false;
     if (!lane->ring.must_wake()) continue;
+    const NoCancel no_cancel;
     const char bell = 0;
     [[maybe_unused]] const ssize_t sent =
         ::send(lane->connection.get(), &bell, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -291,6 +294,7 @@ void Hub::lanes_end(Arrivals& arrivals) {
 }
 
 void Hub::tick(Arrivals& arrivals) {
+  const NoCancel no_cancel;
   epoll_event events[kEventsAtOnce];
   const int count = ::epoll_wait(poll_.get(), events, kEventsAtOnce, 0);
   bool strangers = deaf_;
