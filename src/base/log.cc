@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "base/no_cancel.h"
+
 namespace omx {
 
 std::atomic<int> g_log_level{static_cast<int>(LogLevel::warn)};
@@ -27,6 +29,7 @@ void log_line(LogLevel level, std::string_view text) {
   line += kNames[static_cast<int>(level)];
   line += text;
   line += '\n';
+  const NoCancel no_cancel;
   // One write per line, so that lines of several processes do not mix.
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }

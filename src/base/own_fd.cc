@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/no_cancel.h"
+
 namespace omx {
 
 namespace {
@@ -34,6 +36,7 @@ OwnFd::OwnFd(int fd) : fd_(fd) {
 
 void OwnFd::reset() {
   if (fd_ < 0) return;
+  const NoCancel no_cancel;
   if (known(fd_)) word_of(fd_).fetch_and(~bit_of(fd_), std::memory_order_relaxed);
   ::close(fd_);
   fd_ = -1;

@@ -146,6 +146,9 @@ bool PacketLink::refresh() {
   length = sizeof pending;
   ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &pending, &length);
 
+  bulk_.clear_error();
+  bell_.clear_error();
+
   InterfaceState now;
   if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
     state_.up = state_.running = false;
@@ -154,7 +157,6 @@ bool PacketLink::refresh() {
   state_ = now;
   ring_fit();
   bulk_.fit(state_.mtu);
-  bulk_.clear_error();
   return state_.up && state_.running && ring_.mapped();
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/no_cancel.h"
 #include "local/hello.h"
 
 namespace omx::local {
@@ -43,11 +44,12 @@ Hub::Hub(HubOptions options) : options_(std::move(options)), poll_(::epoll_creat
 
 Hub::~Hub() = default;
 
-void Hub::watch(int fd) {
+// False, with errno, when it cannot be: then it would not wake us.
+bool Hub::watch(int fd) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.fd = fd;
-  ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event);
+  return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 // --- out ---------------------------------------------------------------------------------------------------
@@ -60,6 +62,7 @@ Hub::LaneOut* Hub::lane_to(const Place& to) {
 }
 
 Hub::LaneOut* Hub::lane_open(const Place& to) {
+  const NoCancel no_cancel;
   OwnFd connection = options_.connect(to);
   if (!connection.open()) return nullptr;
   ucred credentials{};
@@ -79,10 +82,10 @@ Hub::LaneOut* Hub::lane_open(const Place& to) {
   hello.nic = options_.self.nic;
   hello.endpoint = options_.self.endpoint;
   hello.proof_at = proof_address();
-  if (!hello_send(connection.get(), hello, lane->memory.descriptor())) return nullptr;
+  if (!watch(connection.get()) || !hello_send(connection.get(), hello, lane->memory.descriptor()))
+    return nullptr;
   lane->memory.descriptor_close();
   lane->connection = std::move(connection);
-  watch(lane->connection.get());
   out_.push_back(std::move(lane));
   return last_out_ = out_.back().get();
 }
@@ -139,6 +142,7 @@ void Hub::flush() {
     if (!lane->touched) continue;
     lane->touched = false;
     if (!lane->ring.must_wake()) continue;
+    const NoCancel no_cancel;
     const char bell = 0;
     [[maybe_unused]] const ssize_t sent =
         ::send(lane->connection.get(), &bell, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -154,12 +158,9 @@ Hub::LaneIn* Hub::lane_from(const Place& from) {
   return nullptr;
 }
 
-bool Hub::hello_read(OwnFd& connection, LaneIn& lane) {
-  Hello hello;
-  OwnFd memory;
-  if (hello_receive(connection.get(), hello, memory) <= 0 || !stays(hello.nic)) return false;
+bool Hub::lane_fill(LaneIn& lane, const OwnFd& connection, const Hello& hello, OwnFd memory) {
   ucred credentials{};
-  if (!trusted(connection, credentials)) return false;
+  if (!stays(hello.nic) || !trusted(connection, credentials)) return false;
   lane.memory = SharedMemory::adopt(std::move(memory), ring_memory(kRingBytes));
   if (!lane.memory.mapped()) return false;
   lane.memory.descriptor_close();
@@ -170,9 +171,9 @@ bool Hub::hello_read(OwnFd& connection, LaneIn& lane) {
   return true;
 }
 
-void Hub::lane_adopt(OwnFd connection) {
+void Hub::lane_adopt(OwnFd connection, const Hello& hello, OwnFd memory) {
   auto lane = std::make_unique<LaneIn>();
-  if (!hello_read(connection, *lane)) return;
+  if (!lane_fill(*lane, connection, hello, std::move(memory))) return;
   lane->connection = std::move(connection);
   // A new instance of the peer: the old one is gone, whatever its connection says.
   if (LaneIn* old = lane_from(lane->from)) old->gone = true;
@@ -181,7 +182,8 @@ void Hub::lane_adopt(OwnFd connection) {
 
 std::size_t Hub::receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget) {
   std::size_t frames = 0;
-  while (frames < budget) {
+  // All records count: a ring full of rubbish has no end.
+  for (std::size_t records = 0; records < budget; records++) {
     const Record record = lane.ring.front();
     if (record.kind == Kind::none) break;
     if (record.kind == Kind::regions) region_learn(lane, record.bytes);
@@ -200,8 +202,12 @@ std::size_t Hub::receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budg
 std::size_t Hub::receive(Arrivals& arrivals, std::size_t budget) {
   if (backlog_) {
     backlog_ = false;
-    for (const auto& lane : out_)
+    stuck_ = true;
+    for (const auto& lane : out_) {
+      const std::size_t waiting = lane->waiting.size();
       if (!drain(*lane)) backlog_ = true;
+      if (lane->waiting.size() < waiting) stuck_ = false;
+    }
     flush();
   }
   for (; !refused_.empty(); refused_.pop_front()) {
@@ -214,21 +220,39 @@ std::size_t Hub::receive(Arrivals& arrivals, std::size_t budget) {
   return frames;
 }
 
-void Hub::strangers_hear() {
-  for (std::size_t i = 0; i < kStrangersMost; i++) {
+void Hub::strangers_accept() {
+  bool deaf = false;
+  for (std::size_t i = 0; i < kStrangersMost && !deaf; i++) {
     OwnFd connection(::accept4(options_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!connection.open()) break;
-    watch(connection.get());  // what it says may come when we sleep
-    strangers_.push_back(std::move(connection));
+    if (!connection.open()) {
+      deaf = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+      break;
+    }
+    ucred credentials{};
+    // What it says may come when we sleep.
+    if (trusted(connection, credentials) && watch(connection.get()))
+      strangers_.push_back(std::move(connection));
   }
+  if (deaf == deaf_) return;
+  // Who waits for us to accept would end every sleep at once.
+  epoll_event event{};
+  event.events = deaf ? 0U : EPOLLIN;
+  event.data.fd = options_.listener;
+  ::epoll_ctl(poll_.get(), EPOLL_CTL_MOD, options_.listener, &event);
+  deaf_ = deaf;
+}
+
+void Hub::strangers_hear() {
+  strangers_accept();
   for (auto it = strangers_.begin(); it != strangers_.end();) {
-    char byte;
-    const ssize_t there = ::recv(it->get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (there < 0 && (errno == EAGAIN || errno == EINTR)) {
+    Hello hello;
+    OwnFd memory;
+    const int heard = hello_receive(it->get(), hello, memory);
+    if (heard == 0) {
       ++it;
       continue;
     }
-    if (there > 0) lane_adopt(std::move(*it));
+    if (heard > 0) lane_adopt(std::move(*it), hello, std::move(memory));
     it = strangers_.erase(it);
   }
   if (strangers_.size() > kStrangersMost)
@@ -257,7 +281,9 @@ void Hub::lanes_end(Arrivals& arrivals) {
   for (std::size_t i = 0; i < in_.size();) {
     LaneIn& lane = *in_[i];
     if (lane.ring.broken()) lane.gone = true;
-    if (!lane.gone || (lane.ring.pending() && !lane.ring.broken())) {
+    if (lane.gone) lane.ends = std::min(lane.ends, lane.ring.position() + kRingBytes);
+    const bool read = lane.ring.broken() || !lane.ring.pending() || lane.ring.position() >= lane.ends;
+    if (!lane.gone || !read) {
       i++;
       continue;
     }
@@ -268,9 +294,10 @@ void Hub::lanes_end(Arrivals& arrivals) {
 }
 
 void Hub::tick(Arrivals& arrivals) {
+  const NoCancel no_cancel;
   epoll_event events[kEventsAtOnce];
   const int count = ::epoll_wait(poll_.get(), events, kEventsAtOnce, 0);
-  bool strangers = false;
+  bool strangers = deaf_;
   for (int i = 0; i < count; i++)
     if (!lane_hear(events[i].data.fd)) strangers = true;
   if (strangers) strangers_hear();

@@ -28,6 +28,8 @@
 
 namespace omx::local {
 
+struct Hello;
+
 // An endpoint of this host.
 struct Place {
   NicId nic = 0;
@@ -89,6 +91,12 @@ class Hub final : public protocol::DirectReader {
   void wake_up();
   // Frames wait for room in a ring, of which nobody tells us.
   bool backlog() const { return backlog_; }
+  // Nothing fitted at the last try.
+  bool stuck() const { return stuck_; }
+  // Nobody can be let in now, for want of descriptors or memory: to be tried again, as nobody tells us.
+  bool deaf() const { return deaf_; }
+  // Frames that found nobody there are still to be told of.
+  bool refusals() const { return !refused_.empty(); }
 
   protocol::NearPath path(NicId nic, std::uint8_t endpoint) const override;
   bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
@@ -120,6 +128,7 @@ class Hub final : public protocol::DirectReader {
     int pid = 0;
     bool readable = false;  // we may read its memory
     bool gone = false;
+    std::uint64_t ends = ~std::uint64_t{0};  // where reading what it left behind does, when it is gone
     OwnFd connection;
     SharedMemory memory;
     RingReader ring;
@@ -137,13 +146,14 @@ class Hub final : public protocol::DirectReader {
   void put(LaneOut& lane, Kind kind, std::span<const iovec> pieces, std::size_t least);
   bool drain(LaneOut& lane);
   LaneIn* lane_from(const Place& from);
-  void lane_adopt(OwnFd connection);
-  bool hello_read(OwnFd& connection, LaneIn& lane);
+  void lane_adopt(OwnFd connection, const Hello& hello, OwnFd memory);
+  bool lane_fill(LaneIn& lane, const OwnFd& connection, const Hello& hello, OwnFd memory);
   // hub_direct.cc
   bool memory_readable(int pid, std::uint64_t proof_at) const;
   void region_learn(LaneIn& lane, std::span<const std::byte> bytes);
   std::size_t receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget);
-  void watch(int fd);
+  bool watch(int fd);
+  void strangers_accept();
   void strangers_hear();
   bool lane_hear(int fd);
   void lanes_end(Arrivals& arrivals);
@@ -155,7 +165,8 @@ class Hub final : public protocol::DirectReader {
   std::vector<OwnFd> strangers_;  // connected, and have not said who they are
   LaneOut* last_out_ = nullptr;
   bool touched_ = false;
-  bool backlog_ = false;
+  bool backlog_ = false, stuck_ = false;
+  bool deaf_ = false;
   std::deque<std::vector<std::byte>> refused_;
   HubCounters counters_;
 };

@@ -78,7 +78,7 @@ Record RingReader::front() {
     }
     const std::size_t length = value & kLengthMask;
     current_ = occupied(length);
-    if (length > RingWriter::longest(bytes_) || at + current_ > bytes_) break;
+    if (kind == Kind::none || length > RingWriter::longest(bytes_) || at + current_ > bytes_) break;
     // Whether there is another one is asked before this one is answered, and the line is the writer's.
     __builtin_prefetch(records_ + ((read_ + current_) & (bytes_ - 1)));
     return {kind, {records_ + at + kWord, length}};
@@ -94,7 +94,7 @@ void RingReader::pop() {
 bool RingReader::fall_asleep() {
   publish_all();
   header_->asleep.exchange(1, std::memory_order_acq_rel);
-  if (!pending()) return true;
+  if (!pending() && !broken_) return true;
   wake_up();
   return false;
 }

@@ -95,9 +95,12 @@ class RingReader {
   }
   // Before sleeping: from now on the writer wakes us. False: there is something, do not sleep.
   bool fall_asleep();
-  void wake_up() { header_->asleep.store(0, std::memory_order_relaxed); }
+  // An exchange, too: a store would hide the writer's from the next one (must_wake()).
+  void wake_up() { header_->asleep.exchange(0, std::memory_order_acq_rel); }
   // The writer broke the rules: nothing more is read.
   bool broken() const { return broken_; }
+  // Bytes read since the start.
+  std::uint64_t position() const { return read_; }
 
  private:
   std::atomic<std::uint32_t>& word() const {

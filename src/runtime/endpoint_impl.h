@@ -88,6 +88,8 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   // --- endpoint_local.cc: the other endpoints of this host ---
   void local_open(const std::vector<Board>& boards);
   std::size_t local_turn();
+  // When the hub wants a turn of which nobody tells.
+  TimeNs local_deadline() const;
   void on_local_frame(wire::Frame frame) override { on_frame(frame); }
   void on_local_gone(const local::Place& peer) override;
   void on_local_refused(wire::Frame frame) override;
@@ -212,6 +214,8 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   unsigned found_ = 0;
   TimeNs next_check_ = 0;
   TimeNs next_tick_ = 0;  // of the hub
+  TimeNs backlog_pause_ = 0;
+  bool bulk_late_ = false;  // the bulk lane is to be read, though no large message is on its way
   bool link_up_ = true;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
 

@@ -12,6 +12,10 @@ constexpr std::size_t kBudget = 64;
 // How long somebody who connects may wait to be seen. A look costs a system call, and the message that meets
 // it that much time.
 constexpr TimeNs kTickPeriod = 500'000;
+// A full ring of another process says nothing when it has room again. Its reader may be stopped for long.
+constexpr TimeNs kBacklogPause = 50'000, kBacklogPauseMost = 1'000'000;
+// As little is told when descriptors are to be had again.
+constexpr TimeNs kDeafPause = 100 * protocol::kMillisecond;
 
 }  // namespace
 
@@ -37,11 +41,20 @@ void Endpoint::Impl::local_open(const std::vector<Board>& boards) {
 
 std::size_t Endpoint::Impl::local_turn() {
   const std::size_t frames = hub->receive(*this, kBudget);
+  backlog_pause_ =
+      hub->backlog() && hub->stuck() ? std::min(2 * backlog_pause_, kBacklogPauseMost) : kBacklogPause;
   if (now >= next_tick_) {
     next_tick_ = now + kTickPeriod;
     hub->tick(*this);
   }
   return frames;
+}
+
+TimeNs Endpoint::Impl::local_deadline() const {
+  if (!hub) return protocol::kNever;
+  if (hub->refusals()) return now;
+  if (hub->backlog()) return now + std::max(backlog_pause_, kBacklogPause);
+  return hub->deaf() ? now + kDeafPause : protocol::kNever;
 }
 
 void Endpoint::Impl::on_local_gone(const local::Place& peer) {

@@ -27,7 +27,8 @@ bool Endpoint::Impl::turn() {
     deferred_process();
   std::size_t frames = link->receive(*this, kBudget);
   if (hub) frames += local_turn();
-  if (engine->pulls_running()) {
+  if (engine->pulls_running() || bulk_late_) {
+    bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
     frames += link->bulk_receive(*this, kBudget);
   }

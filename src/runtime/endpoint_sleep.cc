@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/no_cancel.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -20,8 +21,6 @@ namespace {
 
 // After the link's descriptor reported an error, so that a lasting one costs no processor time.
 constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
-// A full ring of another process says nothing when it has room again.
-constexpr TimeNs kBacklogPause = 50'000;
 // A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
 constexpr unsigned kTryLeast = 64, kTryMost = 4096;  // waits
@@ -39,6 +38,7 @@ void Endpoint::Impl::kick() {
   Bed& b = bed();
   if (b.kicked) return;
   b.kicked = true;
+  const NoCancel no_cancel;
   const std::uint64_t one = 1;
   // Cannot fail: the counter is far from full.
   [[maybe_unused]] const ssize_t written = ::write(b.event.get(), &one, sizeof one);
@@ -95,14 +95,20 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   TimeNs until = deadline;
   if (!stopped) until = std::min(until, engine->next_deadline());
   if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
-  if (hub && !stopped && hub->backlog()) until = std::min(until, now + kBacklogPause);
+  if (!stopped) until = std::min(until, local_deadline());
   const bool streaming = streaming_ && polls_link;
   const TimeNs look = now + TimeNs{settings_.moderation_us} * 1000;
   const bool moderated = streaming && look < until;
   if (moderated) until = look;
-  if (until <= now) return true;
   // While it is stopped nobody would read, so nobody need wake us.
-  if (hub && !stopped && !hub->fall_asleep()) return true;
+  if (until <= now || (hub && !stopped && !hub->fall_asleep())) {
+    // What never ends must not stop the clock, nor keep the lock from others.
+    lock.unlock();
+    lock.give_way();
+    lock.lock();
+    now = clock.read();
+    return true;
+  }
 
   SharedCounters& counters = segment->counters();
   counters_publish();  // nobody may do so for long
@@ -132,6 +138,8 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     hub->wake_up();
     if (waits[kLocal].revents) next_tick_ = 0;
   }
+  // Late frames of a message that is complete wait there, too.
+  if (waits[kBulk].revents & POLLIN) bulk_late_ = true;
   const int link_events = result > 0 ? waits[kFrames].revents | waits[kBulk].revents : 0;
   woken_by_ = WokenBy::other;
   if (link_events & (POLLERR | POLLHUP | POLLNVAL)) {

@@ -7,31 +7,18 @@
 // for its own timeout, and when another thread kicks it through the eventfd. All decisions are taken with the
 // lock held, so no wake-up can fall between a look and the sleep that follows: a parker and an eventfd
 // remember.
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 
+#include "base/no_cancel.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
 
 namespace {
-
 constexpr TimeNs kStreamSpin = 20'000;
-
-class NoCancel {
- public:
-  NoCancel() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NoCancel() { ::pthread_setcancelstate(before_, nullptr); }
-  NoCancel(const NoCancel&) = delete;
-  NoCancel& operator=(const NoCancel&) = delete;
-
- private:
-  int before_ = 0;
-};
-
-}  // namespace
+}
 
 bool Endpoint::Impl::satisfied(const Want& want) {
   switch (want.kind) {
@@ -76,7 +63,9 @@ bool Endpoint::Impl::take(Want& want) {
 
 void Endpoint::Impl::wake_concerned(const Waiter* self) {
   // The leader fell asleep until a deadline that may not be the first any more.
-  if (asleep() && !disabled_ && !in_handler() && engine->next_deadline() < bed().until) kick();
+  if (asleep() && !disabled_ && !in_handler() &&
+      std::min(engine->next_deadline(), local_deadline()) < bed().until)
+    kick();
   const std::uint64_t events =
       engine->completion_count() + segment->counters().engine[protocol::Counter::unexpected];
   if (events == events_seen_) return;

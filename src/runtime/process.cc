@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/log.h"
+#include "base/no_cancel.h"
 #include "base/text.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/fork_guard.h"
@@ -150,6 +151,7 @@ bool Process::close(Endpoint* endpoint) {
 
 bool Process::close_until(Endpoint* endpoint, std::uint64_t deadline) {
   if (generation_ != fork_generation()) return false;
+  const NoCancel no_cancel;
   {
     const std::lock_guard guard(mutex_);
     const auto it = std::find(open_.begin(), open_.end(), endpoint);

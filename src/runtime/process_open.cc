@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/log.h"
+#include "base/no_cancel.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/process.h"
 #include "wire/sizes.h"
@@ -140,6 +141,7 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
 
   // Ids in the outer loop: endpoints spread over the boards. A board that cannot be used is left out; why
   // is told when no other could.
+  const NoCancel no_cancel;
   const std::lock_guard guard(open_mutex_);
   const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
   const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;

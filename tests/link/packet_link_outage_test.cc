@@ -54,6 +54,16 @@ TEST_F(packet_link_outage, down__refresh_silences_the_descriptor) {
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
 }
 
+TEST_F(packet_link_outage, down__refresh_silences_the_bell_too) {
+  auto a = open("v0");
+  ASSERT_TRUE(a->bell_open());
+  ip("link set v0 down");
+  pollfd waiting{a->bell_descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 0), 1);
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(::poll(&waiting, 1, 0), 0);
+}
+
 TEST_F(packet_link_outage, down_at_open__allowed_with_a_warning) {
   ip("link set v0 down");
   testing::internal::CaptureStderr();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -137,6 +138,10 @@ class HubTest : public testing::Test {
     hello.endpoint = place.endpoint;
     hello.proof_at = Hub::proof_address();
     return hello;
+  }
+  static bool wakes(Site& site) {
+    pollfd wait{site->descriptor(), POLLIN, 0};
+    return ::poll(&wait, 1, 0) == 1;
   }
   static bool hung_up(const OwnFd& connection) {
     char byte;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames between hubs: full rings, peers that go, strangers, rubbish.
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <optional>
@@ -125,23 +125,19 @@ TEST_F(HubTest, sleep__the_writer_rings_the_bell_once) {
 }
 
 TEST_F(HubTest, sleep__ends_when_a_stranger_says_who_it_is) {
-  const auto wakes = [&] {
-    pollfd wait{b->descriptor(), POLLIN, 0};
-    return ::poll(&wait, 1, 0) == 1;
-  };
-  EXPECT_FALSE(wakes());
+  EXPECT_FALSE(wakes(b));
   OwnFd connection = socket_to(b.place());
-  EXPECT_TRUE(wakes());
+  EXPECT_TRUE(wakes(b));
   b.turn();
-  EXPECT_FALSE(wakes()) << "it has said nothing yet";
+  EXPECT_FALSE(wakes(b)) << "it has said nothing yet";
   const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
   ASSERT_TRUE(hello_send(connection.get(), hello_of({kNic, 5}), memory.descriptor()));
-  EXPECT_TRUE(wakes());
+  EXPECT_TRUE(wakes(b));
   b.turn();
-  EXPECT_FALSE(wakes());
+  EXPECT_FALSE(wakes(b));
   EXPECT_FALSE(hung_up(connection)) << "let in";
   connection.reset();
-  EXPECT_TRUE(wakes());
+  EXPECT_TRUE(wakes(b));
 }
 
 // --- strangers ---------------------------------------------------------------------------------------------
@@ -231,6 +227,33 @@ TEST_F(HubTest, strangers__hellos_that_lie_are_not_let_in) {
   EXPECT_FALSE(hung_up(good.connection));
 }
 
+// A byte out of band makes a socket readable that has nothing to read.
+TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
+  const OwnFd stranger = socket_to(b.place());
+  if (::send(stranger.get(), "x", 1, MSG_OOB) < 0) GTEST_SKIP() << "this kernel has none on such sockets";
+  for (int i = 0; i < 3; i++) b.turn();
+  EXPECT_FALSE(wakes(b));
+}
+
+TEST_F(HubTest, strangers__while_no_descriptor_is_free_nobody_is_woken_for_ever) {
+  const OwnFd connection = socket_to(b.place());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  for (int i = 0; i < 3; i++) b.turn();
+  const bool busy = wakes(b), deaf = b->deaf();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_FALSE(busy);
+  EXPECT_TRUE(deaf);
+  const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
+  ASSERT_TRUE(hello_send(connection.get(), hello_of({kNic, 5}), memory.descriptor()));
+  b.turn();
+  EXPECT_FALSE(b->deaf());
+  EXPECT_FALSE(hung_up(connection)) << "let in";
+}
+
 // What this process does meanwhile is another user's.
 class AsNobody {
  public:
@@ -245,11 +268,15 @@ TEST_F(HubTest, strangers__of_other_users_are_not_let_in) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   std::optional<AsNobody> nobody(std::in_place);
   const OwnFd connection = socket_to(b.place());
+  const OwnFd silent = socket_to(b.place());
   nobody.reset();
   const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
   ASSERT_TRUE(hello_send(connection.get(), hello_of({kNic, 5}), memory.descriptor()));
   b.turn();
-  EXPECT_TRUE(hung_up(connection));
+  EXPECT_TRUE(hung_up(silent));
+  char byte;
+  EXPECT_LE(::recv(connection.get(), &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_NE(errno, EAGAIN);
 }
 
 TEST_F(HubTest, strangers__who_took_an_endpoints_name_are_sent_nothing) {
@@ -293,6 +320,47 @@ TEST_F(HubTest, rubbish_in_the_ring__ends_that_peer_only) {
   }
   EXPECT_THAT(b.gone, testing::Each(place));
   EXPECT_FALSE(b.gone.empty());
+}
+
+TEST_F(HubTest, rubbish_in_the_ring__a_length_without_a_kind) {
+  const Place place{kNic, 6};
+  const Raw peer = raw(b, hello_of(place));
+  const std::uint32_t word = 100;
+  std::memcpy(peer.memory.data() + kRecordsAt, &word, sizeof word);
+  for (int i = 0; i < 3; i++) b.turn();
+  EXPECT_TRUE(hung_up(peer.connection));
+  EXPECT_TRUE(b->fall_asleep());
+}
+
+// Every word is a good one, and behind the last comes the first again.
+class EndlessRing : public HubTest {
+ protected:
+  static void fill(const SharedMemory& memory, Kind kind) {
+    const std::uint32_t word = static_cast<std::uint32_t>(kind) << 24 | (kLine - 4);
+    for (std::size_t at = 0; at < kRingBytes; at += kLine)
+      std::memcpy(memory.data() + kRecordsAt + at, &word, sizeof word);
+  }
+};
+
+TEST_F(EndlessRing, rubbish_in_the_ring__is_read_in_portions) {
+  for (const Kind kind : {Kind::frame, Kind::regions, static_cast<Kind>(9)}) {
+    const Raw peer = raw(b, hello_of({kNic, 6}));
+    b.turn();
+    fill(peer.memory, kind);
+    send(a, b, 1);
+    b.turn();  // returns
+    expect_frames(a, b, 1, 1);
+  }
+}
+
+TEST_F(EndlessRing, gone__who_left_more_than_a_ring_holds_ends) {
+  Raw peer = raw(b, hello_of({kNic, 6}));
+  b.turn();
+  fill(peer.memory, Kind::frame);
+  peer.connection.reset();
+  for (int i = 0; i < 20; i++) b.turn();
+  ASSERT_EQ(b.gone.size(), 1U);
+  EXPECT_TRUE(b->fall_asleep());
 }
 
 TEST_F(HubTest, rubbish_in_the_ring__frames_of_others_and_regions_that_lie) {

@@ -7,8 +7,10 @@
 #include <fstream>
 #include <string>
 
+#include "base/bytes.h"
 #include "pair.h"
 #include "runtime/counters_shared.h"
+#include "wire/packets.h"
 
 namespace omx::runtime {
 namespace {
@@ -188,6 +190,38 @@ TEST_F(endpoint_helper, close__ends_the_thread) {
   EXPECT_EQ(threads_of_this_kind(), 1);
   EXPECT_TRUE(process_->close(a_));
   EXPECT_EQ(threads_of_this_kind(), 0);
+}
+
+// Frames of a message that is complete, as repetitions leave them behind.
+TEST_F(endpoint_helper, late_pull_replies__wake_once) {
+  mode_ = ProgressMode::off;
+  Settings s = settings();
+  s.spin_us = 0;
+  s.local = false;
+  process_ = process_create(s);
+  a_ = open(*process_, "v0");
+  b_ = open(*process_, "v1");
+  ASSERT_TRUE(a_ && b_);
+  const Address to_b = PairTest::connect(*a_, *b_);
+  const Bytes data = pattern(1 << 20, 1);
+  Bytes buffer(data.size());
+  Request* receive = post(*b_, buffer, 1);
+  Request* sent = send(*a_, to_b, data, 1);
+  complete(*b_, receive);
+  complete(*a_, sent);
+  Bytes late = link::make_frame(b_->board().interface.nic, a_->board().interface.nic, 100,
+                                static_cast<std::uint8_t>(wire::PacketType::pull_reply), b_->id());
+  store_be32(&late[28], wire::kPullMagic ^ b_->id());
+  link::PacketLinkOptions options;
+  options.interface = "v0";
+  options.endpoint = 20;
+  const auto cable = link::packet_link_open(options);
+  ASSERT_TRUE(cable.has_value());
+  for (int i = 0; i < 3; i++) link::frame_send(**cable, late);
+  Completion completion;
+  const std::uint64_t before = counters(*b_).wakeups;
+  EXPECT_EQ(b_->wait_any(0, 0, 100, completion), WaitOutcome::timed_out);
+  EXPECT_LT(counters(*b_).wakeups - before, 100U);
 }
 
 // A stream wakes a sleeper by its marked frames, not by each.

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What endpoints of one host do to each other's waits, hostile ones included.
+#include <pthread.h>
+
+#include <functional>
+
+#include "local/hello.h"
+#include "local/hub.h"
+#include "pair.h"
+#include "runtime/claim.h"
+
+namespace omx::runtime {
+namespace {
+
+using protocol::kMillisecond;
+
+class endpoint_neighbours : public PairTest {
+ protected:
+  Settings settings() override {
+    Settings s = PairTest::settings();
+    s.local = true;
+    s.spin_us = 0;
+    // What is lost is not made up for in time.
+    s.protocol.resend_delay = s.protocol.resend_delay_extended = 60'000 * kMillisecond;
+    s.protocol.resend_delay_max = 60'000 * kMillisecond;
+    s.protocol.peer_timeout = 120'000 * kMillisecond;
+    return s;
+  }
+};
+
+TEST_F(endpoint_neighbours, wait__ends_though_a_ring_holds_rubbish) {
+  const OwnFd connection = claim_connect(b_->board().interface.index, b_->id());
+  ASSERT_TRUE(connection.open());
+  const auto memory = local::SharedMemory::create(local::ring_memory(local::kRingBytes));
+  local::Hello hello;
+  hello.nic = a_->board().interface.nic;
+  hello.endpoint = 9;
+  hello.proof_at = local::Hub::proof_address();
+  ASSERT_TRUE(local::hello_send(connection.get(), hello, memory.descriptor()));
+  Completion completion;
+  EXPECT_EQ(b_->wait_any(0, 0, 20, completion), WaitOutcome::timed_out);
+  const std::uint32_t rubbish = 100;
+  std::memcpy(memory.data() + local::kRecordsAt, &rubbish, sizeof rubbish);
+  EXPECT_EQ(b_->wait_any(0, 0, 20, completion), WaitOutcome::timed_out);
+}
+
+// The refusal is found by the thread that connects; the one that sleeps has to act on it.
+TEST_F(endpoint_neighbours, refused__wakes_the_thread_that_leads) {
+  Bytes buffer(16);
+  Request* never = post(*a_, buffer, 1);
+  std::thread leader([&] {
+    Completion completion;
+    EXPECT_EQ(a_->wait(never, 15000, completion), WaitOutcome::done);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto request = a_->connect(b_->board().interface.nic, 17, 0, 0, nullptr, false);
+  Completion completion;
+  EXPECT_EQ(a_->wait(*request, 5000, completion), WaitOutcome::done);
+  EXPECT_EQ(completion.status, Status::endpoint_closed);
+  EXPECT_TRUE(a_->cancel(never, true).value_or(false));
+  leader.join();
+}
+
+// Nothing but waits of the C library's own is a point where threads are cancelled.
+TEST_F(endpoint_neighbours, cancelled_thread__leaves_no_call_half_done) {
+  bool done = false;
+  std::function<void()> body = [&] {
+    ::pthread_cancel(::pthread_self());
+    const Address to_b = connect(*a_, *b_);
+    const Bytes data = pattern(16, 1);
+    send(*a_, to_b, data, 1, true);
+    a_->progress();
+    done = process_->close(a_);
+    ::pthread_testcancel();
+  };
+  const auto run = [](void* pointer) -> void* {
+    (*static_cast<std::function<void()>*>(pointer))();
+    return nullptr;
+  };
+  // Somebody to be woken.
+  const Background sleeper([&] {
+    Completion completion;
+    b_->wait_any(2, ~std::uint64_t{0}, 10, completion);
+  });
+  pthread_t thread;
+  ASSERT_EQ(::pthread_create(&thread, nullptr, run, &body), 0);
+  void* result = nullptr;
+  ::pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  EXPECT_TRUE(done);
+}
+
+}  // namespace
+}  // namespace omx::runtime
