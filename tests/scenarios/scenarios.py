@@ -256,6 +256,16 @@ def mesh_start(lab, member, seconds, *more):
     return lab.start(MESH[member][0], argv, {"OMX_PEER_TIMEOUT_MS": "5000"})
 
 
+def mesh_kill(lab, victim):
+    # On a busy machine it may not have begun yet.
+    for _ in range(100):
+        try:
+            return lab.lab("exec", "h1", "--", "pkill", "-9", "-f", f"omx_mes[h] --self {victim} ")
+        except Failure:
+            time.sleep(0.1)
+    raise Failure(f"there is no member {victim} to kill")
+
+
 def mesh_run(lab, kills):
     """Two hosts of two processes of four threads, all pairs; with kills, one of them dies every second or two."""
     random_ = random.Random(time.time_ns())
@@ -268,7 +278,7 @@ def mesh_run(lab, kills):
         victim = random_.randrange(len(MESH))
         if running[victim].poll() is not None:
             raise Failure(f"member {victim} ended by itself: {running[victim].stdout.read()[-800:]}")
-        lab.lab("exec", "h1", "--", "pkill", "-9", "-f", f"omx_mes[h] --self {victim} ")
+        mesh_kill(lab, victim)
         running[victim].communicate(timeout=10)
         time.sleep(random_.uniform(0, 0.5))
         running[victim] = mesh_start(lab, victim, end - time.time(), *more)
