@@ -184,6 +184,11 @@ class Worker {
     Clock::time_point gap{};  // the first
   };
 
+  // Another one than the stream before had: they begin at least 100 ms apart.
+  static unsigned stream_id() {
+    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch());
+    return static_cast<unsigned>(now.count() / 10) & 0xFFFF;
+  }
   unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
   std::uint32_t length() {
     std::uint64_t top = 16;
@@ -205,8 +210,7 @@ class Worker {
     Label label;
     label.to_thread = below(o_.threads);
     Stream& stream = out_[{s.member, label.to_thread}];
-    if (stream.connection != s.connection || stream.next >> 20)
-      stream = {s.connection, below(1U << 16), 0, {}};
+    if (stream.connection != s.connection || stream.next >> 20) stream = {s.connection, stream_id(), 0, {}};
     label.process = static_cast<unsigned>(o_.self);
     label.thread = thread_;
     label.stream = stream.id;
