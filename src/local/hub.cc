@@ -39,7 +39,7 @@ bool trusted(const OwnFd& connection, ucred& credentials) {
 }  // namespace
 
 Hub::Hub(HubOptions options) : options_(std::move(options)), poll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  watch(options_.listener);
+  listens_ = watch(options_.listener);
 }
 
 Hub::~Hub() = default;

@@ -65,6 +65,8 @@ class Hub final : public protocol::DirectReader {
   explicit Hub(HubOptions options);
   ~Hub();
 
+  // False: nobody could wake us.
+  bool listens() const { return listens_; }
   // Whether a frame that begins with these bytes stays on this host.
   bool reaches(const std::byte* frame) const { return stays(mac_load(frame)); }
   // Copies the frame; what a full ring does not take waits here.
@@ -160,6 +162,7 @@ class Hub final : public protocol::DirectReader {
 
   HubOptions options_;
   OwnFd poll_;
+  bool listens_ = false;
   std::vector<std::unique_ptr<LaneOut>> out_;
   std::vector<std::unique_ptr<LaneIn>> in_;
   std::vector<OwnFd> strangers_;  // connected, and have not said who they are

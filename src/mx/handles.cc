@@ -80,6 +80,9 @@ Result<void> process_start() {
 
 bool process_stop() {
   const std::lock_guard lock(g_start_mutex);
+  // Handlers may call until they return.
+  if (runtime::Process* p = process())
+    p->endpoints_visit([](runtime::Endpoint& endpoint) { endpoint.end_background(); });
   const std::unique_ptr<runtime::Process> stopping(g_process.exchange(nullptr));
   if (!stopping) return false;
   detach_all();

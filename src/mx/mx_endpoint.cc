@@ -37,6 +37,11 @@ int endpoint_open(Call& call, runtime::Process& process, const OpenParams& param
 
 int endpoint_close(Call& call, Code in_handler_code) {
   if (call.endpoint().in_handler()) return call.fail(in_handler_code, "called from the endpoint's handler");
+  {
+    // Its handler may run in there, and may call until it returns.
+    const runtime::Endpoint::Pin pin(call.endpoint());
+    call.endpoint().end_background();
+  }
   runtime::Process* p = process();
   // Of two threads that close the same endpoint one comes too late.
   runtime::Endpoint* mine = call.handle().endpoint.exchange(nullptr);

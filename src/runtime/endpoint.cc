@@ -2,6 +2,7 @@
 // Operations: each takes the lock, reads the clock once, calls the engine, and hands the frames to the link.
 #include "runtime/endpoint.h"
 
+#include "base/no_cancel.h"
 #include "protocol/partner.h"
 #include "runtime/endpoint_impl.h"
 
@@ -113,6 +114,12 @@ void Endpoint::set_unexpected_handler(const UnexpectedHandler& handler) {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
   impl_->handler_set(handler);
+}
+
+void Endpoint::end_background() {
+  if (impl_->foreign()) return;
+  const NoCancel no_cancel;
+  impl_->helper_stop();
 }
 
 bool Endpoint::in_handler() const {

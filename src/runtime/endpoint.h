@@ -2,9 +2,9 @@
 // An open endpoint of this process: engine, link, claim, lock, and the ways to wait. Any thread may call any
 // function at any time; close() must be the last (calls blocked in wait_* return first).
 //
-// Waiting: one thread at a time drives the link (the leader), the others sleep on a condition variable, so
-// that no more than one thread per endpoint spins. The leader spins for settings.spin_us, then sleeps in
-// poll() on the link's descriptor and an eventfd until the engine's next deadline.
+// Waiting: one thread at a time drives the link (the leader), the others sleep, so that no more than one
+// thread per endpoint spins. The leader spins for settings.spin_us at most, then sleeps in poll() until the
+// engine's next deadline. A progress thread may lead while no other does.
 #pragma once
 
 #include <condition_variable>
@@ -87,6 +87,8 @@ class Endpoint {
                    std::uint64_t ms);  // kForever: no limit; nullptr: default of later requests
   bool disconnect(const Address& address);
   void set_unexpected_handler(const UnexpectedHandler& handler);
+  // Ends the progress thread, if there is one: closing comes next. Its handler has returned then.
+  void end_background();
   bool in_handler() const;  // called from the unexpected handler of this endpoint, on this thread
 
   // --- completion ------------------------------------------------------------------------------------------

@@ -37,7 +37,9 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
   responder_.emplace(board_, settings_.endpoints_max, peers, *link);
-  if (settings_.local) local_open(boards);
+  if (settings_.local) {
+    if (auto r = local_open(boards); !r) return r;
+  }
   out = std::make_unique<Router>(*link, hub.get());
   return {};
 }

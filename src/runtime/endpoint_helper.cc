@@ -36,7 +36,6 @@ void Endpoint::Impl::helper_start() {
 }
 
 void Endpoint::Impl::helper_stop() {
-  if (!thread_.running()) return;
   helper_stops_ = true;
   lock.lock();
   if (leader_ == &helper_) helper_dismiss();
@@ -47,7 +46,7 @@ void Endpoint::Impl::helper_stop() {
 
 void Endpoint::Impl::helper_main() {
   const std::lock_guard guard(lock);
-  while (!closing_) {
+  while (!helper_stops_.load(std::memory_order_relaxed)) {
     now = clock.read();
     try {
       if (helper_watch()) helper_lead();

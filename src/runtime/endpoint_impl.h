@@ -86,7 +86,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   void turn_if_free();
   void on_frame(wire::Frame frame) override;
   // --- endpoint_local.cc: the other endpoints of this host ---
-  void local_open(const std::vector<Board>& boards);
+  Result<void> local_open(const std::vector<Board>& boards);
   std::size_t local_turn();
   // When the hub wants a turn of which nobody tells.
   TimeNs local_deadline() const;
@@ -116,7 +116,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
 
   // --- endpoint_helper.cc: the progress thread ---
   void helper_start();
-  // Closing; lock not held.
+  // For good; lock not held. Any thread, more than once.
   void helper_stop();
   // The application polls.
   void helper_notice() {
@@ -157,7 +157,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
  private:
   static protocol::HandlerAction handler_entry(void* context, const protocol::Arrival& arrival);
   void frame_dispatch(wire::Frame frame);
-  void deferred_process();
+  std::size_t deferred_process();
   void check();
   void check_link();
   // What others count, to where other processes read it.
@@ -171,6 +171,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   void wake_concerned(const Waiter* self);
   void kick();
   WaitOutcome lead(Waiter& self, TimeNs deadline, std::uint64_t generation);
+  void leave(Waiter& self);
   std::optional<WaitOutcome> follow(Waiter& self, TimeNs deadline, std::uint64_t generation);
   // --- endpoint_sleep.cc ---
   bool sleep(TimeNs deadline);

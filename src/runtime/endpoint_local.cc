@@ -8,6 +8,7 @@ namespace omx::runtime {
 
 namespace {
 
+constexpr int kMxNoResources = 15;
 constexpr std::size_t kBudget = 64;
 // How long somebody who connects may wait to be seen. A look costs a system call, and the message that meets
 // it that much time.
@@ -19,7 +20,7 @@ constexpr TimeNs kDeafPause = 100 * protocol::kMillisecond;
 
 }  // namespace
 
-void Endpoint::Impl::local_open(const std::vector<Board>& boards) {
+Result<void> Endpoint::Impl::local_open(const std::vector<Board>& boards) {
   local::HubOptions options;
   options.self = {board_.interface.nic, id_};
   options.listener = claim_.descriptor();
@@ -37,10 +38,16 @@ void Endpoint::Impl::local_open(const std::vector<Board>& boards) {
     return found == places.end() ? OwnFd() : claim_connect(found->second, to.endpoint);
   };
   hub = std::make_unique<local::Hub>(std::move(options));
+  if (!hub->listens())
+    return fail(kMxNoResources,
+                "no epoll descriptor for the endpoints of this host; raise the limit of open "
+                "files (ulimit -n)");
+  return {};
 }
 
 std::size_t Endpoint::Impl::local_turn() {
-  const std::size_t frames = hub->receive(*this, kBudget);
+  // Refusals are answers, too.
+  const std::size_t frames = (hub->refusals() ? 1 : 0) + hub->receive(*this, kBudget);
   backlog_pause_ =
       hub->backlog() && hub->stuck() ? std::min(2 * backlog_pause_, kBacklogPauseMost) : kBacklogPause;
   if (now >= next_tick_) {
@@ -59,6 +66,7 @@ TimeNs Endpoint::Impl::local_deadline() const {
 
 void Endpoint::Impl::on_local_gone(const local::Place& peer) {
   engine->peer_gone(now, peer.nic, peer.endpoint);
+  out->flush();  // others may have waited for what it leaves free
 }
 
 // As a board's responder refuses over the wire.

@@ -23,9 +23,8 @@ constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 bool Endpoint::Impl::turn() {
   if (disabled_ || in_handler()) return false;
   sends_since_turn = 0;
-  if (!deferred_.empty()) [[unlikely]]
-    deferred_process();
-  std::size_t frames = link->receive(*this, kBudget);
+  std::size_t frames = deferred_.empty() ? 0 : deferred_process();
+  frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
   if (engine->pulls_running() || bulk_late_) {
     bulk_late_ = false;
@@ -82,10 +81,11 @@ void Endpoint::Impl::reenable() {
   if (asleep()) kick();
 }
 
-void Endpoint::Impl::deferred_process() {
+std::size_t Endpoint::Impl::deferred_process() {
   std::vector<std::vector<std::byte>> frames;
   frames.swap(deferred_);
   for (const auto& frame : frames) on_frame(frame);
+  return frames.size();
 }
 
 // Called by the engine in the middle of a delivery, or of a send to oneself. The lock is released for the

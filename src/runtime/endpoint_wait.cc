@@ -164,22 +164,32 @@ WaitOutcome Endpoint::Impl::wait(Want& want, std::uint64_t timeout_ms) {
   const std::uint64_t generation = wake_generation_;
   waiters_.push_back(self);
   std::optional<WaitOutcome> outcome;
-  while (!outcome) {
-    if (leader_ && leader_ != &helper_) {
-      outcome = follow(self, deadline, generation);
-    } else {
-      if (leader_) helper_dismiss();
-      leader_ = &self;
-      outcome = lead(self, deadline, generation);
-      leader_ = nullptr;
+  try {
+    while (!outcome) {
+      if (leader_ && leader_ != &helper_) {
+        outcome = follow(self, deadline, generation);
+      } else {
+        if (leader_) helper_dismiss();
+        leader_ = &self;
+        outcome = lead(self, deadline, generation);
+        leader_ = nullptr;
+      }
     }
+  } catch (...) {  // no memory
+    if (leader_ == &self) leader_ = nullptr;
+    leave(self);
+    throw;
   }
+  leave(self);
+  return *outcome;
+}
+
+void Endpoint::Impl::leave(Waiter& self) {
   self.hook.unlink();
   wake_others();
   if (!leader_ && !waiters_.empty()) waiters_.front()->parker.unpark();
   if (closer_ && waiters_.empty()) closer_->unpark();
   if (helper_rests_ && !leader_) helper_.parker.unpark();
-  return *outcome;
 }
 
 }  // namespace omx::runtime

@@ -68,6 +68,7 @@ bool ProgressThread::start(std::function<void()> body, const std::string& cpus) 
 }
 
 void ProgressThread::join() {
+  const std::lock_guard guard(join_mutex_);
   if (running_) ::pthread_join(thread_, nullptr);
   running_ = false;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <functional>
+#include <mutex>
 #include <string>
 
 namespace omx::runtime {
@@ -19,15 +20,15 @@ class ProgressThread {
   // False when the system has no thread left. `cpus` as in OMX_PROGRESS_CPUS. Signals go to the application's
   // own threads.
   bool start(std::function<void()> body, const std::string& cpus);
-  // After the body was told to end.
+  // After the body was told to end; returns when it has. Any thread, more than once.
   void join();
-  bool running() const { return running_; }
 
  private:
   static void* run(void* self);
 
   std::function<void()> body_;
   std::string cpus_;
+  std::mutex join_mutex_;
   pthread_t thread_{};
   bool running_ = false;
 };

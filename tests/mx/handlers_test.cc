@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The unexpected handler and the progression switch (mx-clients.md 21 to 24).
+#include <unistd.h>
+
+#include <atomic>
+
 #include "mx_pair.h"
 #include "open-mx.h"
 
@@ -38,6 +42,47 @@ class Handler : public Pair {
 
 mx_unexp_handler_action_t keep(const Call&) {
   return MX_RECV_CONTINUE;
+}
+
+// The handler runs in the progress thread.
+class HandlerBehind : public Handler {
+ protected:
+  void SetUp() override {
+    CableOnly::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    environment_.set("OMX_PROGRESS", "always");
+    ASSERT_EQ(mx_init(), MX_SUCCESS);
+    a_ = open(0);
+    b_ = open(1);
+    ASSERT_TRUE(a_ && b_);
+    to_b_ = connect(a_, b_);
+  }
+  // Closes while the handler runs, which then calls.
+  template <class Close>
+  void close_meanwhile(Close close) {
+    std::atomic<bool> entered{false};
+    std::atomic<int> answer{-1};
+    install([&](const Call&) {
+      entered = true;
+      ::usleep(50'000);
+      std::uint32_t result = 0;
+      mx_status_t status;
+      answer = mx_iprobe(b_, 1, MX_MATCH_MASK_NONE, &status, &result);
+      return MX_RECV_FINISHED;
+    });
+    send_forgotten(a_, to_b_, pattern(10), 2);
+    ASSERT_TRUE(becomes_true([&] { return entered.load(); }));
+    close();
+    EXPECT_EQ(answer, MX_SUCCESS);
+  }
+};
+
+TEST_F(HandlerBehind, may_call_until_it_ends_though_the_endpoint_is_closed) {
+  close_meanwhile([this] { EXPECT_EQ(mx_close_endpoint(b_), MX_SUCCESS); });
+}
+
+TEST_F(HandlerBehind, may_call_until_it_ends_though_the_library_is_left) {
+  close_meanwhile([] { EXPECT_EQ(mx_finalize(), MX_SUCCESS); });
 }
 
 // 21

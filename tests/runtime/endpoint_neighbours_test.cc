@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "allocation_failure.h"
 #include "local/hello.h"
 #include "local/hub.h"
 #include "pair.h"
@@ -59,6 +60,23 @@ TEST_F(endpoint_neighbours, refused__wakes_the_thread_that_leads) {
   EXPECT_EQ(completion.status, Status::endpoint_closed);
   EXPECT_TRUE(a_->cancel(never, true).value_or(false));
   leader.join();
+}
+
+// A thread that leaves by an exception must not stay in the list of those who wait.
+TEST_F(endpoint_neighbours, wait__without_memory_leaves_nothing_behind) {
+  // b's answer needs a ring.
+  const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
+  Completion completion;
+  allocation_fail(0);
+  EXPECT_THROW(b_->wait_any(0, 0, 1000, completion), std::bad_alloc);
+  allocation_fail(-1);
+  std::thread other([&] {
+    Completion mine;
+    EXPECT_EQ(b_->wait_any(0, 0, 20, mine), WaitOutcome::timed_out);
+  });
+  other.join();
+  b_->wakeup();
+  EXPECT_TRUE(a_->cancel(*request).has_value());
 }
 
 // Nothing but waits of the C library's own is a point where threads are cancelled.

@@ -301,6 +301,32 @@ TEST_F(endpoint, disable_progression__inside_the_handler) {
   EXPECT_EQ(a_->counters()[protocol::Counter::resend_timeout], resends);
 }
 
+TEST_F(endpoint, disable_progression__what_came_meanwhile_is_answered_at_the_end) {
+  const Address to_b = connect(*a_, *b_);
+  HandlerProbe probe{b_, {}};
+  probe.action = [&](const Arrival&) {
+    b_->disable_progression();
+    return HandlerAction::finished;
+  };
+  b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
+  const Bytes data = pattern(200'000, 1);
+  Bytes buffer(data.size());
+  post(*b_, buffer, 2);
+  send(*a_, to_b, pattern(16, 1), 1, true);
+  Request* large = send(*a_, to_b, data, 2);
+  ASSERT_TRUE(drive_until([&] { return probe.calls == 1; }));
+  const std::uint64_t asked = a_->counters()[protocol::Counter::recv_pull_request];
+  b_->reenable_progression();
+  // b makes no further call.
+  Completion completion;
+  bool done = false;
+  EXPECT_TRUE(becomes_true([&] {
+    done = a_->test(large, completion);
+    return done || a_->counters()[protocol::Counter::recv_pull_request] > asked;
+  }));
+  if (!done) complete(*a_, large);
+}
+
 TEST_F(endpoint, disable_progression__waits_for_a_running_handler) {
   const Address to_b = connect(*a_, *b_);
   std::atomic<bool> inside{false}, left{false};
