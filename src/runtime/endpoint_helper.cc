@@ -46,7 +46,8 @@ void Endpoint::Impl::helper_stop() {
 
 void Endpoint::Impl::helper_main() {
   const std::lock_guard guard(lock);
-  while (!helper_stops_.load(std::memory_order_relaxed)) {
+  // Closing: nobody leads any more, and a turn without an end would keep the lock.
+  while (!closing_ && !helper_stops_.load(std::memory_order_relaxed)) {
     now = clock.read();
     try {
       if (helper_watch()) helper_lead();
