@@ -33,10 +33,4 @@ void Bell::clear() const {
   }
 }
 
-void Bell::clear_error() const {
-  int pending = 0;
-  socklen_t length = sizeof pending;
-  if (fd_.open()) ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &pending, &length);
-}
-
 }  // namespace omx::link

@@ -17,8 +17,6 @@ class Bell {
   int descriptor() const { return fd_.get(); }
   // Forgets what rang.
   void clear() const;
-  // Of an outage: it would ring for ever.
-  void clear_error() const;
 
  private:
   OwnFd fd_;

@@ -65,12 +65,6 @@ void BulkLane::fit(std::uint32_t mtu) {
   }
 }
 
-void BulkLane::clear_error() const {
-  int pending = 0;
-  socklen_t length = sizeof pending;
-  if (fd_.open()) ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &pending, &length);
-}
-
 std::size_t BulkLane::receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters) {
   std::size_t frames = 0;
   while (frames < budget) {

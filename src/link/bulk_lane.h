@@ -29,7 +29,6 @@ class BulkLane {
   int descriptor() const { return fd_.get(); }
   // Frames may be this large from now on.
   void fit(std::uint32_t mtu);
-  void clear_error() const;
 
   std::size_t receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters);
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t kFilterLines = 29;
 using FilterProgram = std::array<sock_filter, kFilterLines>;
 
 // Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only; all but
-// the fragments and pull replies that are not marked as urgent.
+// the fragments, pull replies and acknowledgements that are not marked as urgent.
 enum class Lane : std::uint8_t { all, eager, bulk, bell };
 
 struct FilterRule {

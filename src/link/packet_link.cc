@@ -141,13 +141,7 @@ bool PacketLink::refresh() {
   if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0) {
     counters_.ring_drops += statistics.tp_drops;
   }
-  // An outage leaves an error behind that would wake every poll() at once: reading clears it.
-  int pending = 0;
-  length = sizeof pending;
-  ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &pending, &length);
-
-  bulk_.clear_error();
-  bell_.clear_error();
+  for (const int fd : {fd_.get(), bulk_.descriptor(), bell_.descriptor()}) packet_socket_clear_error(fd);
 
   InterfaceState now;
   if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {

@@ -29,4 +29,10 @@ int packet_socket_bind(int fd, std::uint32_t ifindex) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
 }
 
+void packet_socket_clear_error(int fd) {
+  int pending = 0;
+  socklen_t length = sizeof pending;
+  if (fd >= 0) ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &pending, &length);  // reading clears it
+}
+
 }  // namespace omx::link

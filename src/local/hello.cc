@@ -9,33 +9,42 @@
 
 namespace omx::local {
 
-bool hello_send(int connection, const Hello& hello, int memory) {
-  iovec piece{const_cast<Hello*>(&hello), sizeof hello};
+namespace {
+
+// A hello with room for one descriptor beside it.
+struct Letter {
+  explicit Letter(Hello& hello) : piece{&hello, sizeof hello} {
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
+  Letter(const Letter&) = delete;
+  Letter& operator=(const Letter&) = delete;
+
+  iovec piece;
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
+};
+
+}  // namespace
+
+bool hello_send(int connection, const Hello& hello, int memory) {
+  Letter letter(const_cast<Hello&>(hello));
+  cmsghdr* header = CMSG_FIRSTHDR(&letter.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &memory, sizeof memory);
-  return ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(sizeof hello);
+  return ::sendmsg(connection, &letter.message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(sizeof hello);
 }
 
 int hello_receive(int connection, Hello& hello, OwnFd& memory) {
-  iovec piece{&hello, sizeof hello};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t got = ::recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  Letter letter(hello);
+  const ssize_t got = ::recvmsg(connection, &letter.message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0) return errno == EAGAIN || errno == EINTR ? 0 : -1;
-  for (cmsghdr* h = CMSG_FIRSTHDR(&message); h; h = CMSG_NXTHDR(&message, h)) {
+  for (cmsghdr* h = CMSG_FIRSTHDR(&letter.message); h; h = CMSG_NXTHDR(&letter.message, h)) {
     if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(h), sizeof fd);

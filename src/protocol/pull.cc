@@ -64,13 +64,14 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
 
 // Whether the end of the answer that is asked for now should find us awake: the message is whole, or half of
 // what may be in flight has come and more should be asked for.
-bool rings(PullSchedule& schedule, const Pull& pull, std::uint32_t frames) {
+bool rings(State& s, const Pull& pull, std::uint32_t frames) {
+  PullSchedule& schedule = s.pulling;
   const std::uint32_t left = pull.frames - pull.next_frame;
   if (left > 0) {
     // The rest is asked for at once.
     if (schedule.drowsy && left <= (pull.blocks_max - pull.block_count) * frames) return false;
     const std::uint64_t most = std::uint64_t{pull.blocks_max} * frames * pull.unit;
-    if (schedule.asked - schedule.rung < std::min<std::uint64_t>(most, schedule.allowed()) / 2) return false;
+    if (schedule.asked - schedule.rung < std::min<std::uint64_t>(most, pull_allowed(s)) / 2) return false;
   }
   schedule.rung = schedule.asked;
   return true;
@@ -218,7 +219,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = s.now;
   pull.next_frame += frames;
-  request_transmit(s, pull, block.first, frames, rings(s.pulling, pull, frames) ? Ask::plain : Ask::quiet);
+  request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
 }
 

@@ -28,7 +28,7 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const bool free = p.extended && p.mode == wire::Mode::omx;
   const std::uint32_t most = free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
-  return std::clamp<std::uint32_t>(s.pulling.allowed() / parts / pull.unit, 1, most);
+  return std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
 }
 
 bool wants(const Pull& pull) {
@@ -91,8 +91,12 @@ void grow(State& s, const Pull& pull, std::uint32_t bytes) {
 
 }  // namespace
 
+std::uint32_t pull_allowed(State& s) {
+  const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1;
+  return ahead ? s.config.pull_window_bytes : s.pulling.window().bytes;
+}
+
 void pulls_init(State& s) {
-  s.pulling.most = s.config.pull_window_bytes;
   s.pulling.alone.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
   s.pulling.shared.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
 }
@@ -133,8 +137,7 @@ void pulls_ask(State& s) {
     Pull& pull = *p->pulls_wanting.front();
     const std::uint32_t frames = std::min(frames_of_turn(s, pull), pull.frames - pull.next_frame);
     // One turn is always allowed, however small the window.
-    if (schedule.in_flight > 0 &&
-        schedule.in_flight + std::uint64_t{frames} * pull.unit > schedule.allowed()) {
+    if (schedule.in_flight > 0 && schedule.in_flight + std::uint64_t{frames} * pull.unit > pull_allowed(s)) {
       s.timers.arm_by(schedule.timer, s.now + share_kept(schedule));
       return;
     }

@@ -33,13 +33,9 @@ struct PullSchedule {
   TimeNs rtt_period = 0;                                 // when this one began
   Timer timer{TimerKind::pull_schedule};
 
-  bool drowsy = false;     // the application sleeps: few frames should wake it
-  std::uint32_t most = 0;  // bytes, at the best of times
+  bool drowsy = false;  // the application sleeps: few frames should wake it
 
   PullWindow& window() { return senders > 1 ? shared : alone; }
-  // What may be in flight now. A lone sender is asked for far more than the way holds when that saves us from
-  // waking up for the rest: what is early waits in front of its own link.
-  std::uint32_t allowed() { return drowsy && senders <= 1 ? most : window().bytes; }
 };
 
 }  // namespace omx::protocol

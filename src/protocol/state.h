@@ -218,6 +218,9 @@ void pull_leave(State& s, Pull& pull);
 // It may have frames to ask for; pulls_ask() lets all ask whose turn it is.
 void pull_want(State& s, Pull& pull);
 void pulls_ask(State& s);
+// Bytes that may be in flight now. A lone sender is asked for far more than the way holds when that saves us
+// from waking up for the rest: what is early waits in front of its own link.
+std::uint32_t pull_allowed(State& s);
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
 // What it misses is asked for again, and in flight again.
 void pull_repeated(State& s, Pull& pull);

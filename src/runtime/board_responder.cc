@@ -32,6 +32,18 @@ bool printable(const std::string& name) {
 
 }  // namespace
 
+std::size_t connect_refuse(std::byte* out, const wire::Head& request, const wire::Connect& connect,
+                           std::uint32_t endpoints_max) {
+  const wire::Head head{request.src, request.dst, connect.src_dst_peer_index, wire::PacketType::nack_lib};
+  wire::NackLib nack;
+  nack.src_endpoint = connect.dst_endpoint;
+  nack.dst_endpoint = connect.src_endpoint;
+  nack.code =
+      connect.dst_endpoint < endpoints_max ? wire::NackCode::endpoint_closed : wire::NackCode::bad_endpoint;
+  nack.peer_index = head.peer_index;
+  return wire::encode_nack_lib(out, head, nack);
+}
+
 bool BoardResponder::on_frame(wire::Frame frame) {
   wire::Head head;
   if (wire::decode_head(frame, head) != wire::Drop::none) return false;
@@ -131,14 +143,7 @@ void BoardResponder::on_connect(wire::Frame frame, const wire::Head& head) {
   if (!answers(head.src, connect_question(connect))) return;
 
   wire::TxFrame& out = sink_.frame_begin(0);
-  const wire::Head nack_head{head.src, board_.interface.nic, connect.src_dst_peer_index,
-                             wire::PacketType::nack_lib};
-  wire::NackLib nack;
-  nack.src_endpoint = connect.dst_endpoint;
-  nack.dst_endpoint = connect.src_endpoint;
-  nack.code = legal ? wire::NackCode::endpoint_closed : wire::NackCode::bad_endpoint;
-  nack.peer_index = nack_head.peer_index;
-  out.header_length = static_cast<std::uint32_t>(wire::encode_nack_lib(out.header, nack_head, nack));
+  out.header_length = static_cast<std::uint32_t>(connect_refuse(out.header, head, connect, endpoints_max_));
   out.segment_count = 0;
   sink_.frame_commit();
 }

@@ -17,6 +17,11 @@
 
 namespace omx::runtime {
 
+// Encodes into `out`, of wire::kMinFrame bytes at least, the refusal of a request to connect to an endpoint
+// that nobody has open; returns its length.
+std::size_t connect_refuse(std::byte* out, const wire::Head& request, const wire::Connect& connect,
+                           std::uint32_t endpoints_max);
+
 class BoardResponder {
  public:
   // All must outlive the responder. Answers go to the sink; the caller flushes.

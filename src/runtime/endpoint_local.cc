@@ -76,15 +76,8 @@ void Endpoint::Impl::on_local_refused(wire::Frame frame) {
   if (wire::decode_head(frame, head) != wire::Drop::none ||
       wire::decode_connect(frame, connect) != wire::Drop::none || connect.is_reply)
     return;
-  wire::NackLib nack;
-  nack.src_endpoint = connect.dst_endpoint;
-  nack.dst_endpoint = connect.src_endpoint;
-  nack.code = connect.dst_endpoint < settings_.endpoints_max ? wire::NackCode::endpoint_closed
-                                                             : wire::NackCode::bad_endpoint;
-  nack.peer_index = connect.src_dst_peer_index;
   std::byte bytes[wire::kMinFrame] = {};
-  const wire::Head back{head.src, head.dst, connect.src_dst_peer_index, wire::PacketType::nack_lib};
-  wire::encode_nack_lib(bytes, back, nack);
+  connect_refuse(bytes, head, connect, settings_.endpoints_max);
   engine->on_frame(now, bytes);
 }
 
