@@ -21,9 +21,17 @@ namespace {
 
 void request_free(State& s, Request& r) {
   assert(!r.queue.linked() && !r.match.linked() && !r.done.linked());
+  if (r.multi) multi_free(s, r);
   r.segments.clear(s.segment_lists);
   send_release_buffer(s, r);
   s.requests.destroy(&r);
+}
+
+void announce(State& s, Request& r) {
+  s.completions++;
+  if (r.hidden) return;
+  s.done.push_back(r);
+  if (!s.done_by_context.empty()) s.done_by_context[context_id(s, r.match_info)]->push_back(r);
 }
 
 bool zombie(const Request& r) {
@@ -37,11 +45,8 @@ void request_user_done(State& s, Request& r, Status status) {
   r.user_done = true;
   r.status = status;
   if (zombie(r)) s.zombies++;
-  if (r.user_gone) return;
-  s.completions++;
-  if (r.hidden) return;
-  s.done.push_back(r);
-  if (!s.done_by_context.empty()) s.done_by_context[context_id(s, r.match_info)]->push_back(r);
+  if (!r.user_gone) announce(s, r);
+  if (r.multi && r.multi->posted != &r) multi_ended(s, r);
 }
 
 void request_protocol_done(State& s, Request& r) {

@@ -34,7 +34,7 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
               std::size_t keep) {
   const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
   Matched result;
-  result.receive = arrival_take(s, p, m.match_info, message_class);
+  result.receive = arrival_take(s, p, m.match_info, message_class, msg_length);
   if (result.receive) return result;
   if (!room_for(s, p, keep)) {
     result.refused = true;
@@ -46,7 +46,8 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
     result.consumed = true;
     return result;
   }
-  result.receive = arrival_take(s, p, m.match_info, message_class);  // the handler may have posted it
+  result.receive =
+      arrival_take(s, p, m.match_info, message_class, msg_length);  // the handler may have posted it
   return result;
 }
 
@@ -82,9 +83,15 @@ void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_l
 
 }  // namespace
 
-Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class) {
-  Request* receive = s.posted.take(match_info, &from, message_class);
-  if (receive && s.config.observer) [[unlikely]]
+Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class,
+                      std::uint32_t msg_length) {
+  Request* receive = s.posted.find(match_info, &from, message_class);
+  if (!receive) return nullptr;
+  if (receive->multi) [[unlikely]]
+    receive = multi_take(s, *receive, msg_length);
+  else
+    s.posted.remove(*receive);
+  if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(from, match_info, receive);
   return receive;
 }

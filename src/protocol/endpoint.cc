@@ -42,6 +42,11 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
   Request& r = *request;
   if (r.kind == RequestKind::send) return tl::make_unexpected(OpError::bad_request);
   if (r.user_done) return false;
+  if (r.phase == Phase::posted && r.multi) {
+    if (!complete) r.user_gone = true;
+    multi_cancel(s, r);
+    return true;
+  }
   if (r.phase == Phase::posted)
     s.posted.remove(r);
   else if (r.phase == Phase::connecting) {
@@ -106,7 +111,10 @@ Completion Endpoint::consume(Request* request) {
   c.xfer_length = r.xfer_length;
   c.context = r.context;
   c.has_data = r.has_data;
+  c.message_class = r.message_class;
   c.data = r.data;
+  if (r.kind == RequestKind::receive && r.segments.count() > 0) c.place = r.segments.span().front().base;
+  c.released = r.released;
   request_user_gone(*state_, *request);
   return c;
 }
@@ -149,7 +157,28 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
                                        const Partner* source, std::uint8_t message_class) {
   const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, message_class);
   if (!u) return std::nullopt;
-  return Arrival{u->partner, u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr};
+  return Arrival{u->partner,  u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr,
+                 u->has_data, u->data};
+}
+
+Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+                            std::uint8_t message_class) {
+  return message_claim(*state_, match_info, match_mask, source, message_class);
+}
+
+Expected<Request*, OpError> Endpoint::receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op) {
+  state_->now = now;
+  return claimed_receive(*state_, *message, op);
+}
+
+bool Endpoint::discard(TimeNs now, Unexpected* message) {
+  state_->now = now;
+  return claimed_discard(*state_, *message);
+}
+
+Partner* Endpoint::partner(NicId nic, std::uint8_t endpoint) {
+  Partner* p = partner_find(*state_, nic, endpoint);
+  return p ? p : partner_create(*state_, nic, endpoint);
 }
 
 bool Endpoint::bulk_seen() const {
@@ -282,6 +311,14 @@ PartnerInfo partner_info(const Partner* p) {
   info.frame_max = p->frame_max;
   info.frame_agreed = p->frame_agreed;
   return info;
+}
+
+bool partner_connected(const Partner* partner) {
+  return partner->connected();
+}
+
+std::uint32_t partner_session(const Partner* partner) {
+  return partner->true_session;
 }
 
 void* partner_context(const Partner* partner) {

@@ -61,8 +61,6 @@ class Endpoint {
   // Oldest done request that matches, or nullptr. Forgotten ones are never seen.
   Request* find_done(std::uint64_t match_info, std::uint64_t match_mask);
   Request* peek_done();
-  // Same as find_done for a message class and kind: what a libfabric completion queue reads. (peek_done
-  // order.)
   void* context_of(const Request* request) const;
   RequestKind kind_of(const Request* request) const;
   // Whether the user's memory of that send may be reused already. bad_request for others.
@@ -70,6 +68,14 @@ class Endpoint {
   // Oldest matching unexpected message; stays queued.
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
                                const Partner* source = nullptr, std::uint8_t message_class = 0);
+  // Takes such a message out of matching, for receive_claimed or discard later. nullptr: none, or the oldest
+  // is still arriving.
+  Unexpected* claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+                    std::uint8_t message_class);
+  // As receive(); the match fields of `op` are not used.
+  Expected<Request*, OpError> receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op);
+  // For its sender it was received. False: no memory, the message stays claimed.
+  bool discard(TimeNs now, Unexpected* message);
   // Whether pull replies are expected.
   bool pulls_running() const;
   // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
@@ -111,6 +117,8 @@ class Endpoint {
 
   // --- partners ---------------------------------------------------------------------------------------
   Partner* self();
+  // Creates it if it is new, unconnected. nullptr: no memory or slots.
+  Partner* partner(NicId nic, std::uint8_t endpoint);
   Partner* find_partner(NicId nic, std::uint8_t endpoint);
   Partner* partner_at(std::uint32_t index);  // nullptr if there is none
   std::uint32_t partner_count() const;
@@ -144,6 +152,9 @@ struct PartnerInfo {
   std::uint32_t frame_agreed = 0;  // what both announced
 };
 PartnerInfo partner_info(const Partner* partner);
+// Whether messages can be sent, and to which instance.
+bool partner_connected(const Partner* partner);
+std::uint32_t partner_session(const Partner* partner);
 void* partner_context(const Partner* partner);
 void partner_set_context(Partner* partner, void* context);
 

@@ -67,7 +67,7 @@ void PostedReceives::remove(Request& receive) {
   size_--;
 }
 
-Request* PostedReceives::take(std::uint64_t match_info, const Partner* source, std::uint8_t message_class) {
+Request* PostedReceives::find(std::uint64_t match_info, const Partner* source, std::uint8_t message_class) {
   Request* best = nullptr;
   for (Table& table : tables_) {
     if (table.count == 0) continue;
@@ -79,7 +79,6 @@ Request* PostedReceives::take(std::uint64_t match_info, const Partner* source, s
       break;
     }
   }
-  if (best) remove(*best);
   return best;
 }
 

@@ -54,8 +54,14 @@ class PostedReceives {
  public:
   void add(Request& receive);
   void remove(Request& receive);
-  // The receive posted first that matches; removed from the tables.
-  Request* take(std::uint64_t match_info, const Partner* source, std::uint8_t message_class);
+  // The receive posted first that matches; stays in the tables.
+  Request* find(std::uint64_t match_info, const Partner* source, std::uint8_t message_class);
+  // The same, and removes it.
+  Request* take(std::uint64_t match_info, const Partner* source, std::uint8_t message_class) {
+    Request* r = find(match_info, source, message_class);
+    if (r) remove(*r);
+    return r;
+  }
   std::size_t size() const { return size_; }
   Request* any();  // some posted receive, for closing down
 

@@ -45,27 +45,38 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv) {
 
 namespace {
 
-void claim(State& s, Request& r, Unexpected& u) {
-  s.unexpected.remove(u);
-  if (u.self_send) {
-    self_match(s, r, u);
-    return;
-  }
-  receive_matched(r, u.partner, u.session, u.match_info, u.msg_length, u.has_data, u.data);
-  if (u.rendezvous) {
-    wire::Rndv rndv;
-    rndv.msg_length = u.msg_length;
-    rndv.rdma_id = u.region;
-    rndv.rdma_seqnum = u.region_generation;
-    rndv.rdma_offset = u.region_offset;
-    unexpected_free(s, u);
-    receive_rndv(s, r, rndv);
-  } else if (u.complete) {
-    r.segments.write(0, u.buffer, r.xfer_length);
-    unexpected_free(s, u);
-    receive_complete(s, r);
-  } else {
-    u.claimed = &r;  // the last fragment will complete it
+// nullptr: no memory.
+Request* create(State& s, const ReceiveOp& op) {
+  Request* r = request_create(s, RequestKind::receive);
+  if (!r) return nullptr;
+  r->match_info = op.match_info;
+  r->match_mask = op.match_mask;
+  r->source = op.source;
+  r->message_class = op.message_class;
+  r->context = op.context;
+  r->user_gone = op.forgotten;
+  r->phase = Phase::posted;
+  if (r->segments.assign(op.segments, s.segment_lists) &&
+      (op.multi_least == 0 || multi_begin(s, *r, op.multi_least)))
+    return r;
+  r->segments.clear(s.segment_lists);
+  s.requests.destroy(r);
+  return nullptr;
+}
+
+Unexpected* waiting_for(State& s, const ReceiveOp& op) {
+  return s.unexpected.find(op.match_info, op.match_mask, op.source, op.message_class);
+}
+
+// Takes what waits, until the memory is used up.
+void multi_start(State& s, Request& r, const ReceiveOp& op) {
+  s.posted.add(r);
+  while (Unexpected* u = waiting_for(s, op)) {
+    Request* one = multi_take(s, r, u->msg_length);
+    const bool last = r.multi->retired;
+    s.unexpected.remove(*u);
+    message_receive(s, *one, *u);
+    if (last) return;  // r may be gone
   }
 }
 
@@ -78,25 +89,30 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     const std::uint64_t field = ((std::uint64_t{1} << s.config.context_bits) - 1) << s.config.context_shift;
     if ((op.match_mask & field) != field) return tl::make_unexpected(OpError::context_id_mask);
   }
-  Request* r = request_create(s, RequestKind::receive);
+  if (op.multi_least > 0 && (op.segments.size() != 1 || op.segments[0].length < op.multi_least))
+    return tl::make_unexpected(OpError::bad_segment_count);
+  Request* r = create(s, op);
   if (!r) return tl::make_unexpected(OpError::no_resources);
-  if (!r->segments.assign(op.segments, s.segment_lists)) {
-    s.requests.destroy(r);
-    return tl::make_unexpected(OpError::no_resources);
-  }
-  r->match_info = op.match_info;
-  r->match_mask = op.match_mask;
-  r->source = op.source;
-  r->message_class = op.message_class;
-  r->context = op.context;
-  r->user_gone = op.forgotten;
-  r->phase = Phase::posted;
   Request* const handle = op.forgotten ? nullptr : r;
-  if (Unexpected* u = s.unexpected.find(op.match_info, op.match_mask, op.source, op.message_class))
-    claim(s, *r, *u);
-  else
+  if (op.multi_least > 0) {
+    multi_start(s, *r, op);
+  } else if (Unexpected* u = waiting_for(s, op)) {
+    s.unexpected.remove(*u);
+    message_receive(s, *r, *u);
+  } else {
     s.posted.add(*r);
+  }
   return handle;
+}
+
+Expected<Request*, OpError> claimed_receive(State& s, Unexpected& u, const ReceiveOp& op) {
+  if (op.segments.size() > kMaxSegments || op.multi_least > 0)
+    return tl::make_unexpected(OpError::bad_segment_count);
+  Request* r = create(s, op);
+  if (!r) return tl::make_unexpected(OpError::no_resources);
+  s.claimed.remove(u);
+  message_receive(s, *r, u);
+  return op.forgotten ? nullptr : r;
 }
 
 }  // namespace omx::protocol

@@ -11,6 +11,7 @@
 
 namespace omx::protocol {
 
+struct MultiReceive;
 struct Partner;
 struct Pull;
 struct Unexpected;
@@ -45,6 +46,8 @@ struct Request {
   bool lost = false;      // later numbers arrived, this one did not
   bool notified = false;  // large send: the receiver has finished, the ack is still missing
   bool has_data = false;
+  bool delivered = false;  // completes only when acknowledged
+  bool released = false;   // the last message of a memory for several
   std::uint8_t message_class = 0;
   std::uint8_t connect_seqnum = 0;
   std::uint8_t region = 0;  // large send: region id and generation (wire.md 4.4)
@@ -73,7 +76,8 @@ struct Request {
   TimeNs last_sent = 0;
   TimeNs timeout = kNever;
 
-  Pull* pull = nullptr;  // receive: running
+  Pull* pull = nullptr;           // receive: running
+  MultiReceive* multi = nullptr;  // receive: shares memory with others
   // receive: what its NOTIFY says
   std::uint32_t notify_length = 0;
 

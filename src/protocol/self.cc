@@ -24,7 +24,7 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
 void self_send(State& s, Request& r) {
   r.session = s.config.session;
   r.phase = Phase::self_waiting;
-  if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class))
+  if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class, r.msg_length))
     return transfer(s, r, *receive, nullptr);
   if (s.handler) {
     const auto pieces = r.segments.span();
@@ -36,7 +36,7 @@ void self_send(State& s, Request& r) {
       r.xfer_length = synchronous_data ? 0 : r.msg_length;
       return request_finish(s, r, synchronous_data ? Status::truncated : Status::success);
     }
-    if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class))
+    if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class, r.msg_length))
       return transfer(s, r, *receive, nullptr);
   }
   const bool room = s.room_for_unexpected(r.msg_length);

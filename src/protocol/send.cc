@@ -32,7 +32,7 @@ std::uint32_t number_window(const Partner& p) {
 
 // Copies the data so that the user may have the memory back at once, if bounds allow.
 void buffer_if_possible(State& s, Request& r) {
-  if (r.send_class == SendClass::large || r.buffered) return;
+  if (r.send_class == SendClass::large || r.buffered || r.delivered) return;
   if (s.zombies >= s.config.zombie_max) return;
   if (r.msg_length > 0) {
     r.buffer = s.send_buffers.get(r.msg_length);
@@ -60,6 +60,26 @@ void transmit(State& s, Request& r) {
       notify_transmit(s, r);
       break;
   }
+}
+
+}  // namespace
+
+namespace {
+
+// The data become our own at once. False: no memory, or too much waits for acknowledgements.
+bool inject(State& s, Request& r) {
+  if (s.zombies >= s.config.zombie_max) return false;
+  if (r.msg_length > 0) {
+    r.buffer = s.send_buffers.get(r.msg_length);
+    if (!r.buffer) return false;
+    r.buffer_size = r.msg_length;
+    r.segments.read(0, r.buffer, r.msg_length);
+  }
+  const Segment own{r.buffer, r.msg_length};
+  r.segments.clear(s.segment_lists);
+  r.segments.assign({&own, 1}, s.segment_lists);  // one segment needs no memory
+  r.buffered = true;
+  return true;
 }
 
 }  // namespace
@@ -93,6 +113,12 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
+  r->delivered = op.delivered;
+  if (op.inject && !inject(s, *r)) {
+    r->segments.clear(s.segment_lists);
+    s.requests.destroy(r);
+    return tl::make_unexpected(OpError::no_resources);
+  }
   Request* const handle = op.forgotten ? nullptr : r;
   s.count(Counter::messages_sent)++;
   s.count(Counter::bytes_sent) += length;
@@ -178,7 +204,7 @@ void send_pump(State& s, Partner& p) {
     retransmit_arm(s, p);
     if (notify) {
       request_user_done(s, *r, r->status);
-    } else if (r->buffered) {
+    } else if (r->buffered && !r->delivered && r->send_class != SendClass::large) {
       r->xfer_length = r->msg_length;
       request_user_done(s, *r, Status::success);
     }

@@ -40,6 +40,7 @@ State::~State() {
     timers.cancel(p->ack_timer);
     timers.cancel(p->resend_timer);
   }
+  claimed_drop_all(*this);
   while (Request* r = posted.any()) {
     posted.remove(*r);
     request_finish(*this, *r, Status::aborted);

@@ -17,6 +17,7 @@
 #include "protocol/config.h"
 #include "protocol/counters.h"
 #include "protocol/matching.h"
+#include "protocol/multi.h"
 #include "protocol/observer.h"
 #include "protocol/partner.h"
 #include "protocol/pull.h"
@@ -75,6 +76,7 @@ struct State {
   Slab<Request> requests;
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
+  Slab<MultiReceive, 16> multis;
   Slab<EarlyWindow, 4> early_windows;
   Slab<Partner, 16> partner_slab;
 
@@ -88,6 +90,7 @@ struct State {
   // Matching and completion.
   PostedReceives posted;
   UnexpectedQueue unexpected;
+  List<Unexpected, &Unexpected::all> claimed;  // taken out of it, and not yet received
   List<Request, &Request::done> done;
   std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
   std::uint64_t completions = 0;
@@ -326,7 +329,8 @@ void early_drop(State& s, Partner& p);
 enum class Delivery { complete, incomplete, refused };
 // The receive for a new message, or nullptr; keeping the message if there is none; giving it up with its
 // partner. All pass through these three, so that the observer sees them.
-Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class);
+Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class,
+                      std::uint32_t msg_length);
 void arrival_keep(State& s, Unexpected& u);
 void arrival_drop(State& s, Unexpected& u);
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data);
@@ -338,12 +342,20 @@ void unexpected_free(State& s, Unexpected& u);
 
 // --- receive.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op);
+Expected<Request*, OpError> claimed_receive(State& s, Unexpected& u, const ReceiveOp& op);
 // A message was matched to a receive: fills what the completion says.
 void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
                      std::uint32_t msg_length, bool has_data, std::uint64_t data);
 // All data are in place.
 void receive_complete(State& s, Request& r);
 void receive_rndv(State& s, Request& r, const wire::Rndv& rndv);
+
+// --- claimed.cc: messages taken out of the queue -----------------------------------------------------------
+void message_receive(State& s, Request& r, Unexpected& u);
+Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+                          std::uint8_t message_class);
+bool claimed_discard(State& s, Unexpected& u);
+void claimed_drop_all(State& s);
 
 // --- self.cc -----------------------------------------------------------------------------------------------
 void self_send(State& s, Request& r);

@@ -41,8 +41,9 @@ struct Segment {
 };
 inline constexpr std::size_t kMaxSegments = 256;
 
-struct Partner;  // a remote endpoint; lives until the endpoint is closed
-struct Request;  // opaque to callers
+struct Partner;     // a remote endpoint; lives until the endpoint is closed
+struct Request;     // opaque to callers
+struct Unexpected;  // opaque to callers
 
 struct SendOp {
   Partner* partner = nullptr;
@@ -54,6 +55,10 @@ struct SendOp {
   void* context = nullptr;
   bool synchronous = false;  // completes only when matched by the receiver
   bool forgotten = false;    // no completion wanted
+  bool delivered = false;    // completes only when the receiver has acknowledged it
+  // The memory may be reused when the call returns; refused (no_resources) while too much waits for
+  // acknowledgements.
+  bool inject = false;
   // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
   // MX frames are used.
   std::uint8_t message_class = 0;
@@ -69,6 +74,9 @@ struct ReceiveOp {
   void* context = nullptr;
   bool forgotten = false;
   std::uint8_t message_class = 0;
+  // Not 0: the memory (one segment) takes one message behind the other, each with a completion of its own,
+  // until less than this is left (multi.cc).
+  std::uint32_t multi_least = 0;
 };
 
 // What a finished request reports.
@@ -82,7 +90,10 @@ struct Completion {
   std::uint32_t xfer_length = 0;
   void* context = nullptr;
   bool has_data = false;
+  std::uint8_t message_class = 0;
   std::uint64_t data = 0;
+  std::byte* place = nullptr;  // receive: where the message begins, if its memory takes several
+  bool released = false;       // ... and that this was the last of them
 };
 
 // An unexpected message seen by probe or handed to the unexpected handler.
@@ -92,6 +103,8 @@ struct Arrival {
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   const std::byte* data = nullptr;  // handler only: the whole message when it is in one frame
+  bool has_data = false;            // probe only
+  std::uint64_t remote_data = 0;
 };
 
 enum class HandlerAction { proceed, finished };

@@ -137,6 +137,7 @@ class Endpoint {
   const Settings& settings() const;
 
   class Impl;  // endpoint_impl.h
+  Impl& impl() { return *impl_; }
 
  private:
   friend class Process;

@@ -62,7 +62,8 @@ void Endpoint::Impl::helper_main() {
 // Looks away for a while. True when nobody else looks after the endpoint.
 bool Endpoint::Impl::helper_watch() {
   const bool always = settings_.progress == ProgressMode::always;
-  if (!leader_ && (uses_ - uses_seen_ < kPollsToDismiss || always)) {
+  if (!leader_ && (uses_ - uses_seen_ < kPollsToDismiss || always || helper_invited_)) {
+    helper_invited_ = false;
     watch_ = kWatchLeast;
     return true;
   }
@@ -94,6 +95,14 @@ void Endpoint::Impl::helper_lead() {
   if (leader_ != &helper_) return;
   leader_ = nullptr;
   if (!waiters_.empty()) waiters_.front()->parker.unpark();
+}
+
+bool Endpoint::Impl::helper_invite() {
+  if (!thread_.running()) return false;
+  if (leader_) return true;
+  helper_invited_ = true;
+  helper_.parker.unpark();
+  return true;
 }
 
 // The application polls while the progress thread leads.

@@ -15,6 +15,7 @@
 #include "runtime/clock.h"
 #include "runtime/counters_shared.h"
 #include "runtime/crowd.h"
+#include "runtime/direct.h"
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
 #include "runtime/fork_guard.h"
@@ -25,12 +26,14 @@ namespace omx::runtime {
 
 // What a thread waits for, and where it finds it.
 struct Want {
-  enum class Kind { request, any, peek, probe, nothing };
+  enum class Kind { request, any, peek, probe, ready, nothing };
   Kind kind = Kind::request;
   Request* request = nullptr;  // request: which; peek: the answer
   std::uint64_t match_info = 0, match_mask = 0;
   Completion* completion = nullptr;
   protocol::Arrival* arrival = nullptr;
+  bool (*ready)(void*) = nullptr;
+  void* context = nullptr;
 };
 
 // A thread inside wait_*, on its stack; and the progress thread.
@@ -105,6 +108,14 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   // Until no other thread runs the handler; the lock is released meanwhile.
   void handler_wait();
 
+  // After engine calls: the sink is told of completions, if there is one.
+  void sink_run() {
+    while (sink && sink_seen_ != engine->completion_count()) {
+      sink_seen_ = engine->completion_count();
+      sink->completed(*engine, now);
+    }
+  }
+
   // --- endpoint_wait.cc ---
   WaitOutcome wait(Want& want, std::uint64_t timeout_ms);
   bool take(Want& want);
@@ -118,6 +129,8 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   void helper_start();
   // For good; lock not held. Any thread, more than once.
   void helper_stop();
+  // Nobody of the application will look after the endpoint now. False: there is no progress thread.
+  bool helper_invite();
   // The application polls.
   void helper_notice() {
     if (leader_ == &helper_) [[unlikely]]
@@ -153,6 +166,8 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   std::unique_ptr<Router> out;      // what the engine sends through
   std::unique_ptr<protocol::Endpoint> engine;
   unsigned sends_since_turn = 0;
+  CompletionSink* sink = nullptr;
+  std::uint64_t signals = 0;  // see Direct::signal
 
  private:
   static protocol::HandlerAction handler_entry(void* context, const protocol::Arrival& arrival);
@@ -236,6 +251,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   std::uint64_t frames_seen_ = 0;      // at the last of them
   TimeNs link_quiet_until_ = 0;        // the link's descriptor reported an error: not polled until then
   std::uint64_t wake_generation_ = 0;
+  std::uint64_t sink_seen_ = 0;    // completions
   std::uint64_t events_seen_ = 0;  // completions and arrivals that waiters were told of
   bool closing_ = false;
 
@@ -244,6 +260,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   Want nothing_{.kind = Want::Kind::nothing};
   Waiter helper_{nothing_};
   Bed helper_bed_;
+  bool helper_invited_ = false;   // leads at the next look
   bool helper_rests_ = false;     // until a waiting thread leaves
   std::uint64_t uses_ = 0;        // operations of the application
   std::uint64_t uses_seen_ = 0;   // by the progress thread

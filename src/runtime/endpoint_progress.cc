@@ -32,7 +32,9 @@ bool Endpoint::Impl::turn() {
     frames += link->bulk_receive(*this, kBudget);
   }
   if (frames || now >= engine->next_deadline()) {
+    sink_run();  // its answers carry the acknowledgements
     engine->progress(now);
+    sink_run();
     out->flush();
   }
   if (now >= next_check_) check();

@@ -30,6 +30,8 @@ bool Endpoint::Impl::satisfied(const Want& want) {
       return engine->peek_done() != nullptr;
     case Want::Kind::probe:
       return engine->probe(want.match_info, want.match_mask).has_value();
+    case Want::Kind::ready:
+      return want.ready(want.context);
     case Want::Kind::nothing:
       return false;
   }
@@ -55,6 +57,8 @@ bool Endpoint::Impl::take(Want& want) {
       if (arrival) *want.arrival = *arrival;
       return arrival.has_value();
     }
+    case Want::Kind::ready:
+      return want.ready(want.context);
     case Want::Kind::nothing:
       return false;
   }
@@ -67,7 +71,7 @@ void Endpoint::Impl::wake_concerned(const Waiter* self) {
       std::min(engine->next_deadline(), local_deadline()) < bed().until)
     kick();
   const std::uint64_t events =
-      engine->completion_count() + segment->counters().engine[protocol::Counter::unexpected];
+      engine->completion_count() + segment->counters().engine[protocol::Counter::unexpected] + signals;
   if (events == events_seen_) return;
   events_seen_ = events;
   for (Waiter* waiter = waiters_.front(); waiter; waiter = waiters_.next(*waiter)) {

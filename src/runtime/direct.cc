@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/direct.h"
+
+#include "runtime/endpoint_impl.h"
+
+namespace omx::runtime {
+
+Direct::Direct(Endpoint& endpoint) : impl_(endpoint.impl()) {
+  impl_.lock.lock();
+  impl_.used();
+}
+
+Direct::~Direct() {
+  impl_.sink_run();
+  impl_.out->flush();
+  if (impl_.lock.depth() == 1) impl_.wake_others();
+  impl_.lock.unlock();
+}
+
+protocol::Endpoint& Direct::engine() {
+  return *impl_.engine;
+}
+
+protocol::TimeNs Direct::now() {
+  if (!timed_ && impl_.lock.depth() == 1) impl_.now = impl_.clock.now();
+  timed_ = true;
+  return impl_.now;
+}
+
+void Direct::poll() {
+  impl_.poll_turn();
+}
+
+void Direct::turn() {
+  now();
+  impl_.helper_notice();
+  impl_.turn();
+}
+
+void Direct::signal() {
+  impl_.signals++;
+}
+
+void sink_set(Endpoint& endpoint, CompletionSink* sink) {
+  Endpoint::Impl& impl = endpoint.impl();
+  const std::lock_guard guard(impl.lock);
+  impl.sink = sink;
+}
+
+WaitOutcome wait_until(Endpoint& endpoint, bool (*ready)(void*), void* context, std::uint64_t timeout_ms) {
+  Want want;
+  want.kind = Want::Kind::ready;
+  want.ready = ready;
+  want.context = context;
+  return endpoint.impl().wait(want, timeout_ms);
+}
+
+bool hand_over(Endpoint& endpoint) {
+  Endpoint::Impl& impl = endpoint.impl();
+  const std::lock_guard guard(impl.lock);
+  return impl.helper_invite();
+}
+
+}  // namespace omx::runtime
