@@ -158,7 +158,7 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
   const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, message_class);
   if (!u) return std::nullopt;
   return Arrival{u->partner,  u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr,
-                 u->has_data, u->data};
+                 u->complete || u->rendezvous, u->has_data, u->data};
 }
 
 Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,

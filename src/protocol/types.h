@@ -103,7 +103,8 @@ struct Arrival {
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   const std::byte* data = nullptr;  // handler only: the whole message when it is in one frame
-  bool has_data = false;            // probe only
+  bool whole = true;                // probe only, as what follows: false while it is still arriving
+  bool has_data = false;
   std::uint64_t remote_data = 0;
 };
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint's address as libfabric passes it around: 32 bytes that say the same on every host
+// (libfabric.md 7.3), or as text, fi_omx://MAC/ENDPOINT.
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/mac.h"
+
+namespace omx::fabric {
+
+inline constexpr std::uint32_t kAddressFormat = FI_PROV_SPECIFIC | 0x6F6D78;
+inline constexpr std::size_t kAddressBytes = 32;
+inline constexpr std::uint16_t kAnyId = 0xFFFF;
+inline constexpr std::uint32_t kAnySession = 0xFFFFFFFF;
+
+struct Address {
+  NicId nic = 0;
+  std::uint16_t endpoint = kAnyId;      // any: a source that is not open yet
+  std::uint32_t session = kAnySession;  // which instance of the endpoint; any: whoever is there
+
+  bool operator==(const Address&) const = default;
+};
+
+// Big-endian: magic "OMXF" 0, version 4 (16 bits), endpoint 6 (16), MAC 8 (48 bits), zero 14 (16),
+// session 16 (32), zero to 32.
+void address_store(const Address& address, std::byte* out);
+// nullopt: not one.
+std::optional<Address> address_load(const std::byte* in);
+
+std::string address_text(const Address& address);
+// "fi_omx://MAC/ENDPOINT", "MAC/ENDPOINT" or "MAC".
+std::optional<Address> address_parse(std::string_view text);
+
+// In the format that the application asked for, either kAddressFormat or FI_ADDR_STR. Copies what fits and
+// sets `length` to what is needed: -FI_ETOOSMALL if that was more.
+int address_write(const Address& address, std::uint32_t format, void* out, std::size_t* length);
+// A copy for fi_info, freed by free().
+void* address_new(const Address& address, std::uint32_t format, std::size_t& length);
+std::optional<Address> address_read(const void* in, std::size_t length, std::uint32_t format);
+
+}  // namespace omx::fabric

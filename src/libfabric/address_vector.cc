@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/address_vector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "libfabric/event_queue.h"
+#include "libfabric/info.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+std::uint64_t place_of(const Address& address) {
+  return address.nic << 16 | address.endpoint;
+}
+
+AddressVector& vector_of(fid_av* vector) {
+  return static_cast<AddressVector&>(*vector);
+}
+
+AddressVector& vector_of(fid* object) {
+  return vector_of(reinterpret_cast<fid_av*>(object));
+}
+
+}  // namespace
+
+AddressVector::AddressVector(Domain& domain, std::uint32_t format)
+    : fid_av{}, domain_(domain), format_(format) {
+  domain_.references.add();
+}
+
+AddressVector::~AddressVector() {
+  for (auto& chunk : chunks_) delete chunk.load(std::memory_order_relaxed);
+  if (event_queue_) event_queue_->references.drop();
+  domain_.references.drop();
+}
+
+const AddressVector::Entry* AddressVector::entry(fi_addr_t number) const {
+  if (number >= count_.load(std::memory_order_acquire)) return nullptr;
+  const Chunk* chunk = chunks_[number / kChunk].load(std::memory_order_relaxed);
+  if (!chunk) return nullptr;
+  const Entry& e = (*chunk)[number % kChunk];
+  return e.generation.load(std::memory_order_acquire) ? &e : nullptr;
+}
+
+fi_addr_t AddressVector::find(const Address& address) {
+  const std::lock_guard guard(mutex_);
+  const auto found = numbers_.find(place_of(address));
+  if (found == numbers_.end()) return FI_ADDR_NOTAVAIL;
+  for (const fi_addr_t number : found->second) {
+    const Entry* e = entry(number);
+    if (e && (e->address.session == kAnySession || e->address.session == address.session)) return number;
+  }
+  return FI_ADDR_NOTAVAIL;
+}
+
+fi_addr_t AddressVector::insert(const Address& address) {
+  const std::lock_guard guard(mutex_);
+  const std::uint64_t number = count_.load(std::memory_order_relaxed);
+  if (number >= kChunk * kChunks) return FI_ADDR_NOTAVAIL;
+  std::atomic<Chunk*>& chunk = chunks_[number / kChunk];
+  if (!chunk.load(std::memory_order_relaxed)) chunk.store(new Chunk, std::memory_order_relaxed);
+  numbers_[place_of(address)].push_back(number);
+  Entry& e = (*chunk.load(std::memory_order_relaxed))[number % kChunk];
+  e.address = address;
+  e.generation.store(next_generation_++, std::memory_order_release);
+  count_.store(number + 1, std::memory_order_release);
+  return number;
+}
+
+int AddressVector::remove(fi_addr_t number) {
+  const std::lock_guard guard(mutex_);
+  const Entry* found = entry(number);
+  if (!found) return -FI_EINVAL;
+  auto& numbers = numbers_[place_of(found->address)];
+  std::erase(numbers, number);
+  if (numbers.empty()) numbers_.erase(place_of(found->address));
+  const_cast<Entry*>(found)->generation.store(0, std::memory_order_release);
+  return 0;
+}
+
+int AddressVector::event_queue_bind(EventQueue& queue) {
+  if (event_queue_) return -FI_EINVAL;
+  event_queue_ = &queue;
+  queue.references.add();
+  return 0;
+}
+
+namespace {
+
+constexpr std::uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID;
+
+// What an insertion of several addresses reports, in each of the three ways to ask.
+class Insertion {
+ public:
+  Insertion(AddressVector& vector, fi_addr_t* numbers, std::uint64_t flags, void* context)
+      : vector_(vector),
+        numbers_(numbers),
+        statuses_(flags & FI_SYNC_ERR ? static_cast<int*>(context) : nullptr),
+        context_(context) {}
+
+  void add(const std::optional<Address>& address) {
+    fi_addr_t number = FI_ADDR_NOTAVAIL;
+    int status = FI_EINVAL;
+    if (address && address->endpoint != kAnyId) {
+      number = vector_.insert(*address);
+      status = number == FI_ADDR_NOTAVAIL ? FI_ENOMEM : 0;
+    }
+    if (numbers_) numbers_[at_] = number;
+    if (statuses_) statuses_[at_] = status;
+    if (status)
+      failed(status);
+    else
+      good_++;
+    at_++;
+  }
+  // The number of addresses taken; through the event queue where there is one.
+  int end() {
+    EventQueue* queue = vector_.event_queue();
+    if (!queue) return good_;
+    fi_eq_entry entry{&vector_.fid, context_, static_cast<std::uint64_t>(good_)};
+    queue->push(FI_AV_COMPLETE, &entry, sizeof entry);
+    return 0;
+  }
+
+ private:
+  void failed(int status) {
+    EventQueue* queue = vector_.event_queue();
+    if (!queue) return;
+    fi_eq_err_entry error{};
+    error.fid = &vector_.fid;
+    error.context = context_;
+    error.data = static_cast<std::uint64_t>(at_);
+    error.err = status;
+    queue->push_error(error);
+  }
+
+  AddressVector& vector_;
+  fi_addr_t* numbers_;
+  int* statuses_;
+  void* context_;
+  int at_ = 0, good_ = 0;
+};
+
+int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* numbers, std::uint64_t flags,
+           void* context) {
+  return fenced([&] {
+    AddressVector& vector = vector_of(object);
+    if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
+    if (flags & FI_AV_USER_ID) return -FI_ENOSYS;
+    if (count > 0 && !addresses) return -FI_EINVAL;
+    Insertion insertion(vector, numbers, flags, context);
+    for (std::size_t i = 0; i < count; i++) {
+      if (vector.format() == FI_ADDR_STR) {
+        const char* text = static_cast<const char* const*>(addresses)[i];
+        insertion.add(text ? address_parse(text) : std::nullopt);
+      } else {
+        insertion.add(address_load(static_cast<const std::byte*>(addresses) + i * kAddressBytes));
+      }
+    }
+    return insertion.end();
+  });
+}
+
+// The address of a host by name, and of an endpoint by number.
+std::optional<Address> service_find(AddressVector& vector, const char* node, unsigned long service) {
+  if (service > 255) return std::nullopt;
+  auto address = address_parse(node);
+  if (!address) {
+    const auto nic = vector.domain().process().nic_of(node);
+    if (!nic) {
+      warn(FI_LOG_AV, nic.error().message);
+      return std::nullopt;
+    }
+    address = Address{.nic = *nic};
+  }
+  address->endpoint = static_cast<std::uint16_t>(service);
+  return address;
+}
+
+// nullopt: not a number.
+std::optional<unsigned long> service_number(const char* service) {
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(service, &end, 10);
+  if (end == service || *end) return std::nullopt;
+  return number;
+}
+
+int insert_service(fid_av* object, const char* node, const char* service, fi_addr_t* number,
+                   std::uint64_t flags, void* context) {
+  return fenced([&] {
+    if (!node || !service) return -FI_EINVAL;
+    if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
+    const auto id = service_number(service);
+    if (!id) return -FI_EINVAL;
+    AddressVector& vector = vector_of(object);
+    Insertion insertion(vector, number, flags, context);
+    insertion.add(service_find(vector, node, *id));
+    return insertion.end();
+  });
+}
+
+// "node7" stands for node7, node8, node9 ...; services count up likewise.
+int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const char* service,
+                     std::size_t services, fi_addr_t* numbers, std::uint64_t flags, void* context) {
+  return fenced([&] {
+    if (!node || !service) return -FI_EINVAL;
+    if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
+    const std::string_view name(node);
+    const std::size_t stem = name.find_last_not_of("0123456789") + 1;
+    const auto first_service = service_number(service);
+    if (!first_service || (stem == name.size() && nodes > 1) || name.size() - stem > 9) return -FI_EINVAL;
+    const unsigned long first = stem < name.size() ? std::strtoul(node + stem, nullptr, 10) : 0;
+    const int width = static_cast<int>(name.size() - stem);
+    AddressVector& vector = vector_of(object);
+    Insertion insertion(vector, numbers, flags, context);
+    for (std::size_t n = 0; n < nodes; n++) {
+      std::string host(name.substr(0, stem));
+      if (width > 0) host += fmt::format("{:0{}}", first + n, width);
+      for (std::size_t s = 0; s < services; s++)
+        insertion.add(service_find(vector, host.c_str(), *first_service + s));
+    }
+    return insertion.end();
+  });
+}
+
+int remove(fid_av* object, fi_addr_t* numbers, std::size_t count, std::uint64_t flags) {
+  if (flags) return -FI_EBADFLAGS;
+  if (count > 0 && !numbers) return -FI_EINVAL;
+  int result = 0;
+  for (std::size_t i = 0; i < count; i++)
+    if (const int error = vector_of(object).remove(numbers[i])) result = error;
+  return result;
+}
+
+int lookup(fid_av* object, fi_addr_t number, void* address, std::size_t* length) {
+  const AddressVector::Entry* entry = vector_of(object).entry(number);
+  if (!entry) return -FI_EINVAL;
+  address_write(entry->address, vector_of(object).format(), address, length);
+  return 0;
+}
+
+const char* text(fid_av* object, const void* address, char* out, std::size_t* length) {
+  const auto a = address_read(address, SIZE_MAX, vector_of(object).format());
+  const std::string written = a ? address_text(*a) : "not an address";
+  std::snprintf(out, *length, "%s", written.c_str());
+  *length = written.size() + 1;
+  return out;
+}
+
+int no_set(fid_av*, fi_av_set_attr*, fid_av_set**, void*) {
+  return -FI_ENOSYS;
+}
+
+int close(fid* object) {
+  AddressVector& vector = vector_of(object);
+  if (vector.references.any()) return -FI_EBUSY;
+  delete &vector;
+  return 0;
+}
+
+int bind(fid* object, fid* other, std::uint64_t) {
+  if (other->fclass != FI_CLASS_EQ) return -FI_EINVAL;
+  return vector_of(object).event_queue_bind(*static_cast<EventQueue*>(reinterpret_cast<fid_eq*>(other)));
+}
+
+const fi_ops kOps = closing_ops(close, bind);
+const fi_ops_av kVectorOps = {
+    sizeof(fi_ops_av), insert, insert_service, insert_symmetric, remove, lookup, text, no_set,
+};
+
+}  // namespace
+
+int address_vector_open(fid_domain* object, fi_av_attr* attr, fid_av** opened, void* context) {
+  return fenced([&] {
+    Domain& domain = domain_of(object);
+    if (!attr) return -FI_EINVAL;
+    // Tables shared between processes by name (MPICH asks, and takes no for an answer).
+    if (attr->name || (attr->flags & FI_READ)) return -FI_ENOSYS;
+    if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC}) return -FI_EBADFLAGS;
+    if (attr->rx_ctx_bits) return -FI_ENOSYS;
+    if (attr->type != FI_AV_UNSPEC && domain.av_type() != FI_AV_UNSPEC && attr->type != domain.av_type())
+      return -FI_EINVAL;
+    auto* vector = new AddressVector(domain, domain.address_format());
+    vector->fid = {FI_CLASS_AV, context, table(kOps)};
+    vector->ops = table(kVectorOps);
+    if (attr->type == FI_AV_UNSPEC)
+      attr->type = domain.av_type() == FI_AV_UNSPEC ? FI_AV_TABLE : domain.av_type();
+    *opened = vector;
+    return 0;
+  });
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/completion_queue.h"
+
+#include <bit>
+#include <cstring>
+
+#include "libfabric/provider.h"
+#include "runtime/clock.h"
+
+namespace omx::fabric {
+
+namespace {
+
+constexpr std::size_t kFirstSize = 128;
+// While entries are waiting, a turn of the domain is due with every so many reads.
+constexpr unsigned kReadsPerTurn = 8;
+
+std::size_t size_of(fi_cq_format format) {
+  switch (format) {
+    case FI_CQ_FORMAT_CONTEXT:
+      return sizeof(fi_cq_entry);
+    case FI_CQ_FORMAT_MSG:
+      return sizeof(fi_cq_msg_entry);
+    case FI_CQ_FORMAT_DATA:
+      return sizeof(fi_cq_data_entry);
+    default:
+      return sizeof(fi_cq_tagged_entry);
+  }
+}
+
+}  // namespace
+
+CompletionQueue::CompletionQueue(Domain& domain, fi_cq_format format, std::size_t size)
+    : fid_cq{}, Waitable(domain), format_(format), entry_size_(size_of(format)) {
+  const std::size_t entries = std::bit_ceil(std::clamp<std::size_t>(size, kFirstSize, 65536));
+  ring_ = std::make_unique<Entry[]>(entries);
+  mask_ = entries - 1;
+}
+
+void CompletionQueue::grow() {
+  const std::size_t entries = (mask_ + 1) * 2;
+  auto ring = std::make_unique<Entry[]>(entries);
+  for (std::size_t i = 0; i <= mask_; i++) ring[i] = ring_[(first_ + i) & mask_];
+  ring_ = std::move(ring);
+  mask_ = entries - 1;
+  first_ = 0;
+}
+
+void CompletionQueue::push(const Entry& entry) {
+  {
+    const std::lock_guard guard(mutex_);
+    const std::size_t count = count_.load(std::memory_order_relaxed);
+    if (count > mask_) grow();
+    ring_[(first_ + count) & mask_] = entry;
+    count_.store(count + 1, std::memory_order_release);
+  }
+  added();
+}
+
+ssize_t CompletionQueue::take(void* out, std::size_t count, fi_addr_t* sources) {
+  const std::lock_guard guard(mutex_);
+  const std::size_t waiting = count_.load(std::memory_order_relaxed);
+  if (waiting == 0) return -FI_EAGAIN;
+  auto* to = static_cast<std::byte*>(out);
+  std::size_t taken = 0;
+  for (; taken < std::min(count, waiting); taken++) {
+    const Entry& entry = ring_[first_];
+    if (entry.error) break;
+    std::memcpy(to, &entry.good, entry_size_);  // the shorter forms are beginnings of the longer ones
+    to += entry_size_;
+    if (sources) sources[taken] = entry.source;
+    first_ = (first_ + 1) & mask_;
+  }
+  count_.store(waiting - taken, std::memory_order_release);
+  if (taken == 0 && count > 0) return -FI_EAVAIL;
+  return static_cast<ssize_t>(taken);
+}
+
+ssize_t CompletionQueue::read(void* out, std::size_t count, fi_addr_t* sources) {
+  // Without room for entries the call is there for progress alone.
+  if (empty() || count == 0 || ++reads_ % kReadsPerTurn == 0) domain().progress();
+  return take(out, count, sources);
+}
+
+ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
+  const std::lock_guard guard(mutex_);
+  const std::size_t waiting = count_.load(std::memory_order_relaxed);
+  if (waiting == 0 || !ring_[first_].error) return -FI_EAGAIN;
+  const Entry& entry = ring_[first_];
+  const std::size_t room = out->err_data ? out->err_data_size : 0;
+  void* const data = out->err_data;
+  out->op_context = entry.good.op_context;
+  out->flags = entry.good.flags;
+  out->len = entry.good.len;
+  out->buf = entry.good.buf;
+  out->data = entry.good.data;
+  out->tag = entry.good.tag;
+  out->olen = entry.missing;
+  out->err = entry.error;
+  out->prov_errno = entry.provider_error;
+  out->err_data_size = 0;
+  if (entry.error == FI_EADDRNOTAVAIL) {
+    error_data_.resize(kAddressBytes);
+    address_store(entry.unknown, error_data_.data());
+    if (room > 0) {
+      out->err_data_size = std::min(room, kAddressBytes);
+      std::memcpy(data, error_data_.data(), out->err_data_size);
+    } else {
+      out->err_data = error_data_.data();  // valid until the next read
+      out->err_data_size = kAddressBytes;
+    }
+  }
+  first_ = (first_ + 1) & mask_;
+  count_.store(waiting - 1, std::memory_order_release);
+  return 1;
+}
+
+ssize_t CompletionQueue::wait_read(void* out, std::size_t count, fi_addr_t* sources, const void* condition,
+                                   int timeout_ms) {
+  const std::size_t least =
+      has_threshold_ && condition ? std::max<std::size_t>(*static_cast<const std::size_t*>(condition), 1) : 1;
+  ssize_t result = read(out, count, sources);
+  if (result != -FI_EAGAIN) return result;
+  wanted_.store(least, std::memory_order_relaxed);
+  wait(timeout_ms);
+  wanted_.store(1, std::memory_order_relaxed);
+  return take(out, count, sources);
+}
+
+namespace {
+
+CompletionQueue& queue_of(fid_cq* queue) {
+  return static_cast<CompletionQueue&>(*queue);
+}
+
+CompletionQueue& queue_of(fid* object) {
+  return queue_of(reinterpret_cast<fid_cq*>(object));
+}
+
+ssize_t read(fid_cq* queue, void* out, std::size_t count) {
+  return queue_of(queue).read(out, count, nullptr);
+}
+
+ssize_t read_from(fid_cq* queue, void* out, std::size_t count, fi_addr_t* sources) {
+  return queue_of(queue).read(out, count, sources);
+}
+
+ssize_t read_error(fid_cq* queue, fi_cq_err_entry* out, std::uint64_t) {
+  return queue_of(queue).read_error(out);
+}
+
+ssize_t wait_read(fid_cq* queue, void* out, std::size_t count, const void* condition, int timeout) {
+  return fenced([&] { return queue_of(queue).wait_read(out, count, nullptr, condition, timeout); });
+}
+
+ssize_t wait_read_from(fid_cq* queue, void* out, std::size_t count, fi_addr_t* sources, const void* condition,
+                       int timeout) {
+  return fenced([&] { return queue_of(queue).wait_read(out, count, sources, condition, timeout); });
+}
+
+int signal(fid_cq* queue) {
+  queue_of(queue).wake();
+  return 0;
+}
+
+// Our own codes are protocol::Status.
+const char* error_text(fid_cq*, int code, const void*, char* out, std::size_t length) {
+  const char* text = "unknown";
+  switch (static_cast<protocol::Status>(code)) {
+    case protocol::Status::success:
+      text = "success";
+      break;
+    case protocol::Status::truncated:
+      text = "the message was longer than the receive";
+      break;
+    case protocol::Status::cancelled:
+      text = "cancelled";
+      break;
+    case protocol::Status::endpoint_unreachable:
+      text = "the peer does not answer any more";
+      break;
+    case protocol::Status::timeout:
+      text = "the peer never answered (is its host up, and on this Ethernet?)";
+      break;
+    case protocol::Status::bad_session:
+      text = "the address belongs to a process that has ended";
+      break;
+    case protocol::Status::bad_endpoint:
+    case protocol::Status::endpoint_closed:
+      text = "the peer's endpoint is closed";
+      break;
+    case protocol::Status::bad_key:
+      text = "the peer's endpoint belongs to another kind of program";
+      break;
+    case protocol::Status::rejected:
+      text = "the peer cannot take such messages (it does not speak Open-MX's extensions)";
+      break;
+    case protocol::Status::bad_rdma_window:
+      text = "no memory is registered there for that access";
+      break;
+    case protocol::Status::no_resources:
+      text = "no memory";
+      break;
+    default:
+      break;
+  }
+  if (out && length > 0) {
+    std::strncpy(out, text, length - 1);
+    out[length - 1] = 0;
+  }
+  return text;
+}
+
+int close(fid* object) {
+  CompletionQueue& queue = queue_of(object);
+  if (queue.references.any()) return -FI_EBUSY;
+  delete &queue;
+  return 0;
+}
+
+int control(fid* object, int command, void* argument) {
+  CompletionQueue& queue = queue_of(object);
+  switch (command) {
+    case FI_GETWAIT:
+      if (queue.descriptor() < 0) return -FI_ENODATA;
+      *static_cast<int*>(argument) = queue.descriptor();
+      return 0;
+    case FI_GETWAITOBJ:
+      *static_cast<fi_wait_obj*>(argument) = queue.wait_object();
+      return 0;
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
+const fi_ops kOps = closing_ops(close, no_bind, control);
+const fi_ops_cq kQueueOps = {
+    sizeof(fi_ops_cq), read, read_from, read_error, wait_read, wait_read_from, signal, error_text,
+};
+
+}  // namespace
+
+int completion_queue_open(fid_domain* object, fi_cq_attr* attr, fid_cq** opened, void* context) {
+  return fenced([&] {
+    const fi_cq_attr none{};
+    const fi_cq_attr& a = attr ? *attr : none;
+    if (a.flags & ~std::uint64_t{FI_AFFINITY}) return -FI_EBADFLAGS;
+    if (a.format > FI_CQ_FORMAT_TAGGED || a.wait_cond > FI_CQ_COND_THRESHOLD) return -FI_ENOSYS;
+    const fi_cq_format format = a.format == FI_CQ_FORMAT_UNSPEC ? FI_CQ_FORMAT_CONTEXT : a.format;
+    auto queue = std::make_unique<CompletionQueue>(domain_of(object), format, a.size);
+    if (const int error = queue->wait_object_set(a.wait_obj)) return error;
+    if (a.wait_cond == FI_CQ_COND_THRESHOLD) queue->threshold_used();
+    queue->fid = {FI_CLASS_CQ, context, table(kOps)};
+    queue->ops = table(kQueueOps);
+    *opened = queue.release();
+    return 0;
+  });
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fi_cq. Entries are written by whoever makes progress; the queue grows as needed, so nothing is ever lost
+// for want of room (libfabric.md 2.4).
+#pragma once
+
+#include <rdma/fi_eq.h>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "libfabric/address.h"
+#include "libfabric/waitable.h"
+
+namespace omx::fabric {
+
+// One completion in its largest form; what the application's format leaves out is not copied.
+struct Entry {
+  fi_cq_tagged_entry good{};
+  fi_addr_t source = FI_ADDR_NOTAVAIL;
+  // Not 0: an error.
+  int error = 0;
+  int provider_error = 0;
+  std::size_t missing = 0;  // bytes that did not fit
+  Address unknown{};        // FI_EADDRNOTAVAIL: who sent it
+};
+
+class CompletionQueue : public fid_cq, public Waitable {
+ public:
+  CompletionQueue(Domain& domain, fi_cq_format format, std::size_t size);
+
+  void push(const Entry& entry);
+  bool empty() const { return count_.load(std::memory_order_acquire) == 0; }
+
+  // As fi_cq_readfrom, after a turn of the domain.
+  ssize_t read(void* out, std::size_t count, fi_addr_t* sources);
+  ssize_t read_error(fi_cq_err_entry* out);
+  ssize_t wait_read(void* out, std::size_t count, fi_addr_t* sources, const void* condition, int timeout_ms);
+  void threshold_used() { has_threshold_ = true; }
+
+  References references;
+
+ protected:
+  bool something() const override {
+    return count_.load(std::memory_order_acquire) >= wanted_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  ssize_t take(void* out, std::size_t count, fi_addr_t* sources);
+  void grow();
+
+  const fi_cq_format format_;
+  const std::size_t entry_size_;
+  bool has_threshold_ = false;
+  std::mutex mutex_;  // the ring; taken inside an endpoint's lock
+  std::unique_ptr<Entry[]> ring_;
+  std::size_t mask_;
+  std::size_t first_ = 0;
+  std::atomic<std::size_t> count_{0};
+  std::atomic<std::size_t> wanted_{1};
+  unsigned reads_ = 0;
+  std::vector<std::byte> error_data_;  // of the last error that was read
+};
+
+}  // namespace omx::fabric

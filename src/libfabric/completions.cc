@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the engine finished becomes entries and counts. Runs in whatever thread makes progress.
+#include <exception>
+
+#include "libfabric/endpoint.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+using protocol::Status;
+
+int error_of(Status status) {
+  switch (status) {
+    case Status::success:
+      return 0;
+    case Status::truncated:
+      return FI_ETRUNC;
+    case Status::cancelled:
+    case Status::aborted:
+      return FI_ECANCELED;
+    case Status::timeout:
+      return FI_ETIMEDOUT;
+    case Status::endpoint_unreachable:
+      return FI_EHOSTUNREACH;
+    case Status::bad_session:
+    case Status::endpoint_closed:
+    case Status::bad_endpoint:
+      return FI_ECONNRESET;
+    case Status::bad_key:
+      return FI_ECONNREFUSED;
+    case Status::rejected:
+      return FI_EOPNOTSUPP;
+    case Status::no_resources:
+      return FI_ENOMEM;
+    default:
+      return FI_EIO;
+  }
+}
+
+}  // namespace
+
+void Endpoint::completed(Engine& engine, protocol::TimeNs now) {
+  while (protocol::Request* request = engine.peek_done()) {
+    const protocol::Completion c = engine.consume(request);
+    auto* op = static_cast<Operation*>(c.context);
+    try {
+      finish(engine, now, *op, c);
+    } catch (const std::exception& e) {  // no memory for an entry: nothing else can be lost here
+      warn(FI_LOG_CQ, e.what());
+    }
+  }
+}
+
+void Endpoint::finish(Engine& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c) {
+  switch (op.kind) {
+    case OperationKind::connect:
+      peer_connected(engine, now, op, c);
+      break;
+    case OperationKind::receive:
+      finish_receive(op, c);
+      if (op.several && !c.released && c.status != Status::cancelled) return;  // takes more
+      break;
+    case OperationKind::send: {
+      if (op.counted) sends_--;
+      // How much the receiver took is the receiver's business.
+      const Status status = c.status == Status::truncated ? Status::success : c.status;
+      report(op, error_of(status), static_cast<int>(status));
+      break;
+    }
+  }
+  operation_free(op);
+}
+
+fi_addr_t Endpoint::source_of(const protocol::Completion& c) {
+  const protocol::PartnerInfo from = protocol::partner_info(c.partner);
+  return addresses_->find({from.nic, from.endpoint, c.session});
+}
+
+void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
+  if (closing_) return;
+  Entry entry;
+  entry.good.op_context = op.context;
+  entry.good.flags = op.flags | (c.has_data ? FI_REMOTE_CQ_DATA : 0);
+  entry.good.len = c.xfer_length;
+  entry.good.buf = op.several ? c.place : op.memory;
+  entry.good.data = c.data;
+  entry.good.tag = c.partner ? c.match_info : op.tag;
+  const bool last = op.several && (c.released || c.status == Status::cancelled);
+  if (last) entry.good.flags |= FI_MULTI_RECV;
+  const Status status = op.discards && c.status == Status::truncated ? Status::success : c.status;
+  entry.error = error_of(status);
+  entry.provider_error = static_cast<int>(status);
+  entry.missing = c.msg_length - c.xfer_length;
+  if (!entry.error && (caps_ & (FI_SOURCE | FI_SOURCE_ERR))) {
+    entry.source = source_of(c);
+    if (entry.source == FI_ADDR_NOTAVAIL && (caps_ & FI_SOURCE_ERR)) {
+      const protocol::PartnerInfo from = protocol::partner_info(c.partner);
+      entry.unknown = {from.nic, from.endpoint, c.session};
+      entry.error = FI_EADDRNOTAVAIL;
+    }
+  }
+  if (Counter* counter = counters_[kCountReceive]) entry.error ? counter->add_error(1) : counter->add(1);
+  // The last message of a memory for several gives it back: that must be told.
+  if (receive_queue_ && (entry.error || op.wanted || last)) receive_queue_->push(entry);
+}
+
+void Endpoint::report(Operation& op, int error, int provider_error) {
+  if (closing_) return;
+  if (Counter* counter = counters_[kCountSend]) error ? counter->add_error(1) : counter->add(1);
+  if (!transmit_queue_ || (error ? !op.has_context : !op.wanted)) return;
+  Entry entry;
+  entry.good.op_context = op.context;
+  entry.good.flags = op.flags;
+  entry.good.tag = op.tag;
+  entry.error = error;
+  entry.provider_error = provider_error;
+  transmit_queue_->push(entry);
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/counter.h"
+
+#include "libfabric/provider.h"
+#include "runtime/clock.h"
+
+namespace omx::fabric {
+
+Counter::Counter(Domain& domain) : fid_cntr{}, Waitable(domain) {}
+
+void Counter::set(std::uint64_t value) {
+  value_.store(value, std::memory_order_release);
+  added();
+  wake();
+}
+
+void Counter::set_error(std::uint64_t value) {
+  errors_.store(value, std::memory_order_release);
+  added();
+  wake();
+}
+
+bool Counter::something() const {
+  return value() >= wanted_.load(std::memory_order_relaxed) ||
+         errors() != errors_seen_.load(std::memory_order_relaxed);
+}
+
+int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
+  const std::uint64_t errors_before = errors();
+  const auto end = runtime::deadline_after_ms(
+      runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
+  for (;;) {
+    if (value() >= threshold) return 0;
+    if (errors() != errors_before) return -FI_EAVAIL;
+    const auto now = runtime::clock_now();
+    if (now >= end) return -FI_ETIMEDOUT;
+    // Another thread may wait for another value: each looks again after the other's is reached.
+    wanted_.store(threshold, std::memory_order_relaxed);
+    errors_seen_.store(errors_before, std::memory_order_relaxed);
+    const auto left = (end - now) / protocol::kMillisecond + 1;
+    wait(left > 1000 ? 1000 : static_cast<int>(left));
+  }
+}
+
+namespace {
+
+Counter& counter_of(fid_cntr* counter) {
+  return static_cast<Counter&>(*counter);
+}
+
+Counter& counter_of(fid* object) {
+  return counter_of(reinterpret_cast<fid_cntr*>(object));
+}
+
+// Reading moves everything else, too: some applications wait with nothing but this (libfabric.md 3.3).
+std::uint64_t read(fid_cntr* counter) {
+  counter_of(counter).domain().progress();
+  counter_of(counter).seen();
+  return counter_of(counter).value();
+}
+
+std::uint64_t read_error(fid_cntr* counter) {
+  counter_of(counter).domain().progress();
+  counter_of(counter).seen();
+  return counter_of(counter).errors();
+}
+
+int add(fid_cntr* counter, std::uint64_t value) {
+  counter_of(counter).add(value);
+  counter_of(counter).wake();
+  return 0;
+}
+
+int set(fid_cntr* counter, std::uint64_t value) {
+  counter_of(counter).set(value);
+  return 0;
+}
+
+int add_error(fid_cntr* counter, std::uint64_t value) {
+  counter_of(counter).add_error(value);
+  counter_of(counter).wake();
+  return 0;
+}
+
+int set_error(fid_cntr* counter, std::uint64_t value) {
+  counter_of(counter).set_error(value);
+  return 0;
+}
+
+int wait(fid_cntr* counter, std::uint64_t threshold, int timeout) {
+  counter_of(counter).domain().progress();
+  return counter_of(counter).wait_for(threshold, timeout);
+}
+
+int close(fid* object) {
+  Counter& counter = counter_of(object);
+  if (counter.references.any()) return -FI_EBUSY;
+  delete &counter;
+  return 0;
+}
+
+int control(fid* object, int command, void* argument) {
+  Counter& counter = counter_of(object);
+  switch (command) {
+    case FI_GETWAIT:
+      if (counter.descriptor() < 0) return -FI_ENODATA;
+      *static_cast<int*>(argument) = counter.descriptor();
+      return 0;
+    case FI_GETWAITOBJ:
+      *static_cast<fi_wait_obj*>(argument) = counter.wait_object();
+      return 0;
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
+const fi_ops kOps = closing_ops(close, no_bind, control);
+const fi_ops_cntr kCounterOps = {
+    sizeof(fi_ops_cntr), read, read_error, add, set, wait, add_error, set_error,
+};
+
+}  // namespace
+
+int counter_open(fid_domain* object, fi_cntr_attr* attr, fid_cntr** opened, void* context) {
+  return fenced([&] {
+    if (attr && attr->flags) return -FI_EBADFLAGS;
+    if (attr && attr->events != FI_CNTR_EVENTS_COMP) return -FI_ENOSYS;
+    auto counter = std::make_unique<Counter>(domain_of(object));
+    if (const int error = counter->wait_object_set(attr ? attr->wait_obj : FI_WAIT_NONE)) return error;
+    counter->fid = {FI_CLASS_CNTR, context, table(kOps)};
+    counter->ops = table(kCounterOps);
+    *opened = counter.release();
+    return 0;
+  });
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fi_cntr: how many operations of some kinds have ended.
+#pragma once
+
+#include <rdma/fi_eq.h>
+
+#include <atomic>
+
+#include "libfabric/waitable.h"
+
+namespace omx::fabric {
+
+class Counter : public fid_cntr, public Waitable {
+ public:
+  explicit Counter(Domain& domain);
+
+  void add(std::uint64_t value) {
+    value_.fetch_add(value, std::memory_order_release);
+    added();
+  }
+  void add_error(std::uint64_t value) {
+    errors_.fetch_add(value, std::memory_order_release);
+    added();
+  }
+  void set(std::uint64_t value);
+  void set_error(std::uint64_t value);
+  // What a reader saw is no news any more.
+  void seen() {
+    wanted_.store(value() + 1, std::memory_order_relaxed);
+    errors_seen_.store(errors(), std::memory_order_relaxed);
+  }
+  std::uint64_t value() const { return value_.load(std::memory_order_acquire); }
+  std::uint64_t errors() const { return errors_.load(std::memory_order_acquire); }
+  int wait_for(std::uint64_t threshold, int timeout_ms);
+
+  References references;
+
+ protected:
+  bool something() const override;
+
+ private:
+  std::atomic<std::uint64_t> value_{0}, errors_{0};
+  // Of who waits: the value, and the errors when it began.
+  std::atomic<std::uint64_t> wanted_{1}, errors_seen_{0};
+};
+
+}  // namespace omx::fabric

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/domain.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libfabric/endpoint.h"
+#include "libfabric/info.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+int close(fid* object) {
+  auto* domain = static_cast<Domain*>(reinterpret_cast<fid_domain*>(object));
+  if (domain->references.any()) return -FI_EBUSY;
+  delete domain;
+  return 0;
+}
+
+int bind(fid* object, fid* other, std::uint64_t) {
+  return domain_of(reinterpret_cast<fid_domain*>(object)).event_queue_bind(other);
+}
+
+int no_scalable_endpoint(fid_domain*, fi_info*, fid_ep**, void*) {
+  return -FI_ENOSYS;
+}
+
+int no_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void*) {
+  return -FI_ENOSYS;
+}
+
+int no_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void*) {
+  return -FI_ENOSYS;
+}
+
+int no_collective(fid_domain*, fi_collective_op, fi_collective_attr*, std::uint64_t) {
+  return -FI_ENOSYS;
+}
+
+int endpoint_open_flags(fid_domain* domain, fi_info* info, fid_ep** endpoint, std::uint64_t flags,
+                        void* context) {
+  return flags ? -FI_EBADFLAGS : endpoint_open(domain, info, endpoint, context);
+}
+
+const fi_ops kOps = closing_ops(close, bind);
+const fi_ops_domain kDomainOps = {
+    sizeof(fi_ops_domain), address_vector_open, completion_queue_open, endpoint_open,
+    no_scalable_endpoint,  counter_open,        poll_set_open,         no_shared_transmit,
+    no_shared_receive,     atomic_query,        no_collective,         endpoint_open_flags,
+};
+
+}  // namespace
+
+Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, const fi_info& info)
+    : fid_domain{},
+      fabric_(fabric),
+      process_(process),
+      board_(std::move(board)),
+      av_type_(info.domain_attr->av_type),
+      address_format_(info.addr_format == FI_ADDR_STR ? std::uint32_t{FI_ADDR_STR} : kAddressFormat),
+      legacy_mr_(info.domain_attr->mr_mode == FI_MR_BASIC) {
+  ops = table(kDomainOps);
+  mr = table(kMemoryOps);
+  fabric_.references.add();
+}
+
+Domain::~Domain() {
+  fabric_.references.drop();
+}
+
+int Domain::event_queue_bind(fid_t queue) {
+  if (queue->fclass != FI_CLASS_EQ) return -FI_EINVAL;
+  event_queue_ = reinterpret_cast<fid_eq*>(queue);
+  return 0;
+}
+
+void Domain::endpoint_add(Endpoint& endpoint) {
+  const std::lock_guard guard(mutex_);
+  endpoints_.push_back(&endpoint);
+}
+
+void Domain::endpoint_remove(Endpoint& endpoint) {
+  const std::lock_guard guard(mutex_);
+  std::erase(endpoints_, &endpoint);
+}
+
+void Domain::progress() {
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  if (!guard.owns_lock()) return;
+  for (Endpoint* endpoint : endpoints_) endpoint->poll();
+}
+
+Endpoint* Domain::only_endpoint() {
+  const std::lock_guard guard(mutex_);
+  return endpoints_.size() == 1 ? endpoints_.front() : nullptr;
+}
+
+bool Domain::hand_over() {
+  const std::lock_guard guard(mutex_);
+  bool all = true;
+  for (Endpoint* endpoint : endpoints_) all = runtime::hand_over(endpoint->runtime_endpoint()) && all;
+  return all;
+}
+
+int domain_open(fid_fabric* fabric, fi_info* info, fid_domain** opened, void* context) {
+  return fenced([&] {
+    if (!info || !info->domain_attr || !info->domain_attr->name) return -FI_EINVAL;
+    const auto process = runtime_of_process();
+    if (!process) return -FI_ENODEV;
+    const auto& boards = (*process)->boards();
+    const auto board = std::find_if(boards.begin(), boards.end(), [&](const runtime::Board& b) {
+      return b.interface.name == info->domain_attr->name;
+    });
+    if (board == boards.end()) return -FI_ENODEV;
+    auto* domain = new Domain(*static_cast<Fabric*>(fabric), **process, *board, *info);
+    domain->fid = {FI_CLASS_DOMAIN, context, table(kOps)};
+    *opened = domain;
+    return 0;
+  });
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/endpoint.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "libfabric/event_queue.h"
+#include "libfabric/info.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+constexpr std::uint64_t kTransmitEvents = FI_SEND | FI_READ | FI_WRITE;
+constexpr std::uint64_t kCounterFlags = kDirections;
+
+int error_of(int mx_code) {
+  constexpr int kMxNoPermission = 7, kMxNoResources = 15, kMxBusy = 20;
+  switch (mx_code) {
+    case kMxNoPermission:
+      return -FI_EACCES;
+    case kMxNoResources:
+      return -FI_ENOMEM;
+    case kMxBusy:
+      return -FI_EADDRINUSE;
+    default:
+      return -FI_ENODEV;
+  }
+}
+
+}  // namespace
+
+Endpoint::Endpoint(Domain& domain, const fi_info& info)
+    : fid_ep{},
+      domain_(domain),
+      caps_(info.caps ? info.caps : kCaps),
+      transmit_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
+      receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0),
+      transmit_size_(info.tx_attr && info.tx_attr->size ? info.tx_attr->size : parameters().tx_size) {
+  domain_.references.add();
+  if (const auto source = address_read(info.src_addr, info.src_addrlen, info.addr_format))
+    wanted_id_ = source->endpoint;
+}
+
+Endpoint::~Endpoint() {
+  if (addresses_) addresses_->references.drop();
+  if (transmit_queue_) transmit_queue_->references.drop();
+  if (receive_queue_) receive_queue_->references.drop();
+  for (Counter* counter : counters_)
+    if (counter) counter->references.drop();
+  if (event_queue_) static_cast<EventQueue*>(event_queue_)->references.drop();
+  domain_.references.drop();
+}
+
+int Endpoint::bind(fid_t object, std::uint64_t flags) {
+  if (enabled()) return -FI_EOPBADSTATE;
+  switch (object->fclass) {
+    case FI_CLASS_AV: {
+      if (addresses_) return -FI_EINVAL;
+      addresses_ = static_cast<AddressVector*>(reinterpret_cast<fid_av*>(object));
+      if (&addresses_->domain() != &domain_) return addresses_ = nullptr, -FI_EINVAL;
+      addresses_->references.add();
+      return 0;
+    }
+    case FI_CLASS_CQ: {
+      auto* queue = static_cast<CompletionQueue*>(reinterpret_cast<fid_cq*>(object));
+      if (flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) return -FI_EBADFLAGS;
+      if (!(flags & (FI_TRANSMIT | FI_RECV)) || &queue->domain() != &domain_) return -FI_EINVAL;
+      if (((flags & FI_TRANSMIT) && transmit_queue_) || ((flags & FI_RECV) && receive_queue_))
+        return -FI_EINVAL;
+      const bool selective = flags & FI_SELECTIVE_COMPLETION;
+      if (flags & FI_TRANSMIT) {
+        transmit_queue_ = queue;
+        transmit_selective_ = selective;
+        queue->references.add();
+      }
+      if (flags & FI_RECV) {
+        receive_queue_ = queue;
+        receive_selective_ = selective;
+        queue->references.add();
+      }
+      return 0;
+    }
+    case FI_CLASS_CNTR: {
+      auto* counter = static_cast<Counter*>(reinterpret_cast<fid_cntr*>(object));
+      if ((flags & ~kCounterFlags) || flags == 0) return -FI_EBADFLAGS;
+      constexpr std::uint64_t kFlags[kCounters] = {FI_SEND,  FI_RECV,        FI_READ,
+                                                   FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
+      for (std::size_t i = 0; i < kCounters; i++)
+        if ((flags & kFlags[i]) && counters_[i]) return -FI_EINVAL;
+      for (std::size_t i = 0; i < kCounters; i++) {
+        if (!(flags & kFlags[i])) continue;
+        counters_[i] = counter;
+        counter->references.add();
+      }
+      return 0;
+    }
+    case FI_CLASS_EQ:
+      if (event_queue_) return -FI_EINVAL;
+      event_queue_ = reinterpret_cast<fid_eq*>(object);
+      static_cast<EventQueue*>(event_queue_)->references.add();
+      return 0;
+    default:
+      return -FI_EINVAL;
+  }
+}
+
+int Endpoint::enable() {
+  if (enabled()) return -FI_EOPBADSTATE;
+  if (!addresses_) return -FI_ENOAV;
+  if ((caps_ & kTransmitEvents) && !transmit_queue_ && !counters_[kCountSend] && !counters_[kCountWrite] &&
+      !counters_[kCountRead])
+    return -FI_ENOCQ;
+  if ((caps_ & FI_RECV) && !receive_queue_ && !counters_[kCountReceive] && (caps_ & (FI_MSG | FI_TAGGED)))
+    return -FI_ENOCQ;
+  runtime::OpenOptions options;
+  options.board = domain_.board().number;
+  options.key = kKey;
+  if (wanted_id_ != kAnyId) options.endpoint = wanted_id_;
+  const auto opened = domain_.process().open(options);
+  if (!opened) {
+    decline(opened.error().message, true);
+    return error_of(opened.error().mx_code);
+  }
+  endpoint_ = *opened;
+  runtime::sink_set(*endpoint_, this);
+  domain_.endpoint_add(*this);
+  info(FI_LOG_EP_CTRL, fmt::format("endpoint {} on {} is {}", endpoint_->id(), domain_.board().interface.name,
+                                   address_text({domain_.board().interface.nic, endpoint_->id(), 0})));
+  return 0;
+}
+
+void Endpoint::close() {
+  if (!enabled()) return;
+  domain_.endpoint_remove(*this);
+  {
+    Direct direct(*endpoint_);
+    closing_ = true;
+    // Messages that never got a connection have nobody to go to. Nothing is reported from now on.
+    for (auto& peer : peers_)
+      if (peer) peer_fail(direct.engine(), direct.now(), *peer, protocol::Status::aborted);
+    for (auto& [context, message] : claimed_) direct.engine().discard(direct.now(), message);
+    claimed_.clear();
+  }
+  endpoint_->end_background();
+  domain_.process().close(endpoint_);  // lingers until what was sent is acknowledged, or nobody answers
+  endpoint_ = nullptr;
+  while (Operation* op = all_.front()) operation_free(*op);
+}
+
+void Endpoint::poll() {
+  Direct direct(*endpoint_);
+  direct.poll();
+}
+
+std::size_t Endpoint::send_room() {
+  Direct direct(*endpoint_);
+  return transmit_size_ - std::min(sends_, transmit_size_);
+}
+
+int Endpoint::set_option(int name, const void* value, std::size_t length) {
+  if (name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
+  if (length != sizeof(std::size_t)) return -FI_EINVAL;
+  std::size_t least = 0;
+  std::memcpy(&least, value, sizeof least);
+  if (least > kMessageMost) return -FI_EINVAL;
+  least_ = std::max<std::size_t>(least, 1);
+  return 0;
+}
+
+int Endpoint::get_option(int name, void* value, std::size_t* length) {
+  if (name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
+  if (*length < sizeof least_) return -FI_ETOOSMALL;
+  std::memcpy(value, &least_, sizeof least_);
+  *length = sizeof least_;
+  return 0;
+}
+
+int Endpoint::name_get(void* out, std::size_t* length) {
+  if (!length) return -FI_EINVAL;
+  Address address{domain_.board().interface.nic, wanted_id_, kAnySession};
+  if (enabled()) {
+    address.endpoint = endpoint_->id();
+    address.session = endpoint_->session();
+  }
+  return address_write(address, domain_.address_format(), out, length);
+}
+
+int Endpoint::name_set(const void* in, std::size_t length) {
+  if (enabled()) return -FI_EOPBADSTATE;
+  const auto address = address_read(in, length, domain_.address_format());
+  if (!address || (address->nic != 0 && address->nic != domain_.board().interface.nic)) return -FI_EINVAL;
+  wanted_id_ = address->endpoint;
+  return 0;
+}
+
+namespace {
+
+int close(fid* object) {
+  return fenced([&] {
+    Endpoint& endpoint = endpoint_of(object);
+    endpoint.close();
+    delete &endpoint;
+    return 0;
+  });
+}
+
+int bind(fid* object, fid* other, std::uint64_t flags) {
+  return endpoint_of(object).bind(other, flags);
+}
+
+int control(fid* object, int command, void* argument) {
+  return fenced([&] {
+    Endpoint& endpoint = endpoint_of(object);
+    auto* flags = static_cast<std::uint64_t*>(argument);
+    switch (command) {
+      case FI_ENABLE:
+        return endpoint.enable();
+      case FI_GETOPSFLAG:
+        if (*flags & FI_TRANSMIT)
+          *flags = endpoint.transmit_flags();
+        else if (*flags & FI_RECV)
+          *flags = endpoint.receive_flags();
+        else
+          return -FI_EINVAL;
+        return 0;
+      case FI_SETOPSFLAG:
+        if (*flags & FI_TRANSMIT)
+          endpoint.transmit_flags_set(*flags & ~FI_TRANSMIT);
+        else if (*flags & FI_RECV)
+          endpoint.receive_flags_set(*flags & ~FI_RECV);
+        else
+          return -FI_EINVAL;
+        return 0;
+      default:
+        return -FI_ENOSYS;
+    }
+  });
+}
+
+ssize_t cancel(fid_t object, void* context) {
+  return fenced([&] { return endpoint_of(object).cancel(context); });
+}
+
+int get_option(fid_t object, int level, int name, void* value, std::size_t* length) {
+  return level == FI_OPT_ENDPOINT ? endpoint_of(object).get_option(name, value, length) : -FI_ENOPROTOOPT;
+}
+
+int set_option(fid_t object, int level, int name, const void* value, std::size_t length) {
+  return level == FI_OPT_ENDPOINT ? endpoint_of(object).set_option(name, value, length) : -FI_ENOPROTOOPT;
+}
+
+int no_transmit_context(fid_ep*, int, fi_tx_attr*, fid_ep**, void*) {
+  return -FI_ENOSYS;
+}
+
+int no_receive_context(fid_ep*, int, fi_rx_attr*, fid_ep**, void*) {
+  return -FI_ENOSYS;
+}
+
+ssize_t receive_room(fid_ep* endpoint) {
+  return endpoint_of(endpoint).enabled() ? static_cast<ssize_t>(kQueueSizeMost) : -FI_EOPBADSTATE;
+}
+
+ssize_t transmit_room(fid_ep* endpoint) {
+  Endpoint& e = endpoint_of(endpoint);
+  return e.enabled() ? static_cast<ssize_t>(e.send_room()) : -FI_EOPBADSTATE;
+}
+
+int name_set(fid_t object, void* address, std::size_t length) {
+  return endpoint_of(object).name_set(address, length);
+}
+
+int name_get(fid_t object, void* address, std::size_t* length) {
+  return fenced([&] { return endpoint_of(object).name_get(address, length); });
+}
+
+int no_peer(fid_ep*, void*, std::size_t*) {
+  return -FI_ENOSYS;
+}
+int no_connect(fid_ep*, const void*, const void*, std::size_t) {
+  return -FI_ENOSYS;
+}
+int no_listen(fid_pep*) {
+  return -FI_ENOSYS;
+}
+int no_accept(fid_ep*, const void*, std::size_t) {
+  return -FI_ENOSYS;
+}
+int no_reject(fid_pep*, fid_t, const void*, std::size_t) {
+  return -FI_ENOSYS;
+}
+int no_shutdown(fid_ep*, std::uint64_t) {
+  return -FI_ENOSYS;
+}
+int no_join(fid_ep*, const void*, std::uint64_t, fid_mc**, void*) {
+  return -FI_ENOSYS;
+}
+
+const fi_ops kOps = closing_ops(close, bind, control);
+const fi_ops_ep kEndpointOps = {
+    sizeof(fi_ops_ep),  cancel,       get_option,    set_option, no_transmit_context,
+    no_receive_context, receive_room, transmit_room,
+};
+const fi_ops_cm kNameOps = {
+    sizeof(fi_ops_cm), name_set,  name_get,  no_peer,     no_connect,
+    no_listen,         no_accept, no_reject, no_shutdown, no_join,
+};
+
+}  // namespace
+
+int endpoint_open(fid_domain* object, fi_info* info, fid_ep** opened, void* context) {
+  return fenced([&] {
+    if (!info || !info->ep_attr) return -FI_EINVAL;
+    if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_UNSPEC) return -FI_EINVAL;
+    if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT || info->ep_attr->tx_ctx_cnt == FI_SHARED_CONTEXT)
+      return -FI_ENOSYS;
+    auto* endpoint = new Endpoint(domain_of(object), *info);
+    endpoint->fid = {FI_CLASS_EP, context, table(kOps)};
+    endpoint->ops = table(kEndpointOps);
+    endpoint->cm = table(kNameOps);
+    endpoint->msg = table(kMessageCalls);
+    endpoint->tagged = table(kTaggedCalls);
+    endpoint->rma = table(kRmaCalls);
+    endpoint->atomic = table(kAtomicCalls);
+    *opened = endpoint;
+    return 0;
+  });
+}
+
+}  // namespace omx::fabric

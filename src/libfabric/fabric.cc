@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/fabric.h"
+
+#include <cstring>
+
+#include "libfabric/info.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+int close(fid* object) {
+  auto* fabric = static_cast<Fabric*>(reinterpret_cast<fid_fabric*>(object));
+  if (fabric->references.any()) return -FI_EBUSY;
+  delete fabric;
+  return 0;
+}
+
+int no_passive_endpoint(fid_fabric*, fi_info*, fid_pep**, void*) {
+  return -FI_ENOSYS;
+}
+
+int no_wait_set(fid_fabric*, fi_wait_attr*, fid_wait**) {
+  return -FI_ENOSYS;
+}
+
+int domain_open_flags(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::uint64_t flags,
+                      void* context) {
+  return flags ? -FI_EBADFLAGS : domain_open(fabric, info, domain, context);
+}
+
+const fi_ops kOps = closing_ops(close);
+const fi_ops_fabric kFabricOps = {
+    sizeof(fi_ops_fabric), domain_open, no_passive_endpoint, event_queue_open,
+    no_wait_set,           trywait,     domain_open_flags,
+};
+
+}  // namespace
+
+int fabric_open(fi_fabric_attr* attr, fid_fabric** opened, void* context) {
+  return fenced([&] {
+    if (attr && attr->name && std::strcmp(attr->name, kFabricName) != 0) return -FI_ENODATA;
+    if (const auto process = runtime_of_process(); !process) {
+      decline(process.error().message, true);
+      return -FI_ENODEV;
+    }
+    auto* fabric = new Fabric;
+    fabric->fid = {FI_CLASS_FABRIC, context, table(kOps)};
+    fabric->ops = table(kFabricOps);
+    fabric->api_version = attr ? attr->api_version : FI_VERSION(1, 17);
+    *opened = fabric;
+    return 0;
+  });
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the provider offers (fi_getinfo): one fi_info per board, cut to what the caller's hints ask for
+// (libfabric.md 1.5).
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstdint>
+
+#include "libfabric/address.h"
+#include "runtime/boards.h"
+
+namespace omx::fabric {
+
+inline constexpr std::uint64_t kDirections =
+    FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+// Given only when asked for.
+inline constexpr std::uint64_t kPrimaryCaps = FI_MSG | FI_TAGGED | FI_DIRECTED_RECV | FI_SEND | FI_RECV;
+// Cost nothing: given always.
+inline constexpr std::uint64_t kFreeCaps = FI_MULTI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM;
+// Cost something with each message.
+inline constexpr std::uint64_t kDearCaps = FI_SOURCE | FI_SOURCE_ERR;
+inline constexpr std::uint64_t kCaps = kPrimaryCaps | kFreeCaps | kDearCaps;
+
+inline constexpr std::uint64_t kTransmitCaps = FI_MSG | FI_TAGGED | FI_SEND;
+inline constexpr std::uint64_t kReceiveCaps =
+    FI_MSG | FI_TAGGED | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_SOURCE_ERR;
+inline constexpr std::uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
+
+inline constexpr std::uint64_t kTransmitFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
+                                                FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MORE |
+                                                FI_REMOTE_CQ_DATA;
+inline constexpr std::uint64_t kReceiveFlags = FI_COMPLETION | FI_MULTI_RECV | FI_MORE;
+// Messages of one class keep their order.
+inline constexpr std::uint64_t kOrder = FI_ORDER_SAS;
+
+inline constexpr std::size_t kInjectMost = 4096;
+inline constexpr std::size_t kSegmentsMost = 8;
+inline constexpr std::size_t kMessageMost = 0xFFFFFFFF;
+inline constexpr std::size_t kQueueSizeMost = 65536;
+inline constexpr std::size_t kKeyBytes = 8;
+inline constexpr std::uint32_t kProtocol = FI_PROV_SPECIFIC | 0x6F6D78;
+inline constexpr std::uint64_t kTagFormat = 0xAAAAAAAAAAAAAAAA;  // all 64 bits
+inline constexpr const char* kFabricName = "omx";
+
+int getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+            const fi_info* hints, fi_info** found);
+
+// --- info_board.cc -----------------------------------------------------------------------------------------
+// All that the board can do. nullptr: no memory.
+fi_info* info_of_board(const runtime::Board& board);
+// --- info_hints.cc -----------------------------------------------------------------------------------------
+// Cuts `offer` to what is asked for; nullptr if it can be had, else the name of what cannot.
+const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version);
+// --- nic.cc ------------------------------------------------------------------------------------------------
+// A description of the board's hardware, owned by the fi_info. nullptr: no memory.
+fid_nic* nic_of_board(const runtime::Board& board);
+
+}  // namespace omx::fabric

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One operation of the application, from the call to its completion.
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/list.h"
+#include "protocol/types.h"
+
+namespace omx::fabric {
+
+// Messages of different classes never meet (docs/wire.md 7).
+enum MessageClass : std::uint8_t {
+  kClassTagged = 1,
+  kClassUntagged = 2,
+};
+
+enum class OperationKind : std::uint8_t {
+  send,
+  receive,
+  connect,
+};
+
+struct Operation {
+  OperationKind kind = OperationKind::send;
+  bool wanted = true;       // a completion entry on success
+  bool has_context = true;  // inject has none, so errors cannot be told
+  bool counted = false;     // in Endpoint::sends_
+  bool discards = false;    // no data are wanted
+  bool several = false;     // its memory takes several messages
+  void* context = nullptr;
+  std::uint64_t flags = 0;  // of the completion: FI_SEND | FI_TAGGED ...
+  std::uint64_t tag = 0;
+  std::byte* memory = nullptr;  // first byte of the application's
+  protocol::Request* request = nullptr;
+  ListHook all;
+  ListHook hook;  // posted receives; or waiting for a connection
+
+  // While it waits for a connection: what is to be sent.
+  struct Waiting {
+    std::vector<protocol::Segment> segments;
+    std::vector<std::byte> copy;
+    protocol::SendOp op;
+  };
+  std::unique_ptr<Waiting> waiting;
+
+  // Connect: to whom.
+  fi_addr_t peer = FI_ADDR_NOTAVAIL;
+};
+
+}  // namespace omx::fabric

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Looking at a message before it is received: FI_PEEK, FI_CLAIM, FI_DISCARD. What was found comes through the
+// completion queue, and so does that nothing was (libfabric.md 2.5, 6.2).
+#include "libfabric/endpoint.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+std::uint64_t entry_flags(const ReceiveCall& call, bool has_data) {
+  return FI_RECV | (call.message_class == kClassTagged ? FI_TAGGED : FI_MSG) |
+         (has_data ? FI_REMOTE_CQ_DATA : 0);
+}
+
+}  // namespace
+
+ssize_t Endpoint::peek(const ReceiveCall& call) {
+  if (!enabled()) return -FI_EOPBADSTATE;
+  if (endpoint_->foreign()) return -FI_EPERM;
+  if (!receive_queue_) return -FI_ENOCQ;
+  Direct direct(*endpoint_);
+  direct.turn();  // a loop of peeks must see what arrives
+  Engine& engine = direct.engine();
+  const protocol::Partner* source = nullptr;
+  if (const int error = receive_source(engine, call.from, source)) return error;
+  const std::uint64_t mask = ~call.ignore;
+  const auto found = engine.probe(call.tag & mask, mask, source, call.message_class);
+  protocol::Unexpected* message = nullptr;
+  if (found && found->whole && (call.flags & (FI_CLAIM | FI_DISCARD)))
+    message = engine.claim(call.tag & mask, mask, source, call.message_class);
+
+  Entry entry;
+  entry.good.op_context = call.context;
+  entry.good.flags = entry_flags(call, found && found->has_data);
+  entry.good.tag = call.tag;
+  if (!found || !found->whole) {
+    entry.error = FI_ENOMSG;
+  } else {
+    entry.good.tag = found->match_info;
+    entry.good.len = found->msg_length;
+    entry.good.data = found->remote_data;
+    protocol::Completion from;
+    from.partner = found->partner;
+    from.session = found->session;
+    if (caps_ & FI_SOURCE) entry.source = source_of(from);
+    if (message && (call.flags & FI_CLAIM))
+      claimed_[call.context] = message;
+    else if (message)
+      engine.discard(direct.now(), message);
+  }
+  receive_queue_->push(entry);
+  direct.signal();
+  return 0;
+}
+
+// The message is found by the context that it was claimed with, whatever else the call says.
+ssize_t Endpoint::receive_claimed(const ReceiveCall& call) {
+  if (!enabled()) return -FI_EOPBADSTATE;
+  if (endpoint_->foreign()) return -FI_EPERM;
+  Direct direct(*endpoint_);
+  const auto found = claimed_.find(call.context);
+  if (found == claimed_.end()) return -FI_EINVAL;
+  Operation* op = operation_new(OperationKind::receive);
+  if (!op) return -FI_ENOMEM;
+  op->context = call.context;
+  op->wanted = wanted(receive_queue_, receive_selective_, call.flags);
+  op->flags = entry_flags(call, false);
+  op->tag = call.tag;
+  protocol::ReceiveOp receive;
+  std::array<protocol::Segment, 8> segments;
+  std::size_t count = 0;
+  const bool discard = call.flags & FI_DISCARD;
+  op->discards = discard;
+  if (!discard) {
+    for (const iovec& piece : call.pieces) {
+      if (count == segments.size() || piece.iov_len > 0xFFFFFFFF) break;
+      segments[count++] = {static_cast<std::byte*>(piece.iov_base),
+                           static_cast<std::uint32_t>(piece.iov_len)};
+    }
+  }
+  receive.segments = {segments.data(), count};
+  receive.match_mask = 0;
+  receive.message_class = call.message_class;
+  receive.context = op;
+  const auto request = direct.engine().receive_claimed(direct.now(), found->second, receive);
+  if (!request) {
+    operation_free(*op);
+    return -FI_ENOMEM;
+  }
+  op->request = *request;
+  claimed_.erase(found);
+  receives_.push_back(*op);
+  return 0;
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The entry point that libfabric looks for in libomx-fi.so (libfabric.md 1.3).
+#include "libfabric/provider.h"
+
+#include <cstdio>
+#include <mutex>
+
+#include "libfabric/fabric.h"
+#include "libfabric/info.h"
+
+namespace omx::fabric {
+
+namespace {
+
+void cleanup() {}  // a thread may still be inside a call (libfabric.md 6.4)
+
+constexpr int kMxFailure = 2;
+
+Parameters parameters_read() {
+  Parameters p;
+  char* text = nullptr;
+  if (fi_param_get_str(&g_provider, "iface", &text) == 0 && text) p.iface = text;
+  std::size_t number = 0;
+  if (fi_param_get_size_t(&g_provider, "connect_timeout", &number) == 0 && number > 0 && number <= 3'600'000)
+    p.connect_ms = static_cast<unsigned>(number);
+  if (fi_param_get_size_t(&g_provider, "tx_size", &number) == 0 && number > 0 && number <= kQueueSizeMost)
+    p.tx_size = number;
+  return p;
+}
+
+}  // namespace
+
+void parameters_define() {
+  fi_param_define(&g_provider, "iface", FI_PARAM_STRING,
+                  "Interfaces to use, separated by commas, best first (instead of OMX_INTERFACES)");
+  fi_param_define(&g_provider, "connect_timeout", FI_PARAM_SIZE_T,
+                  "Milliseconds until messages to an address that never answered fail (default 30000)");
+  fi_param_define(&g_provider, "tx_size", FI_PARAM_SIZE_T,
+                  "Sends that may be under way by default before calls return FI_EAGAIN (default 1024)");
+}
+
+namespace {
+
+Result<runtime::Process*> runtime_make() {
+  runtime::Settings settings;
+  if (auto r = runtime::settings_read(settings); !r) return tl::unexpected(r.error());
+  if (!parameters().iface.empty()) settings.interfaces = parameters().iface;
+  if (settings.protocol.mode == wire::Mode::mxoe) {
+    return fail(kMxFailure,
+                "OMX_WIRE_MODE=mxoe has no room for libfabric's tags and data; unset it, or use the MX API");
+  }
+  if (!settings.protocol.extension)
+    return fail(kMxFailure, "the extension of the wire format is off; libfabric's messages need it");
+  auto process = runtime::Process::create(settings);
+  if (!process) return tl::unexpected(process.error());
+  return process->release();
+}
+
+}  // namespace
+
+fi_provider g_provider = {
+    FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "omx", getinfo, fabric_open, cleanup,
+};
+
+const Parameters& parameters() {
+  static const Parameters* const read = new Parameters(parameters_read());
+  return *read;
+}
+
+Result<runtime::Process*> runtime_of_process() {
+  static std::mutex mutex;
+  static runtime::Process* process = nullptr;
+  const std::lock_guard guard(mutex);
+  if (process) return process;
+  auto made = runtime_make();  // after a failure the next call tries again: an interface may have come up
+  if (made) process = *made;
+  return made;
+}
+
+void warn(fi_log_subsys subsystem, const std::string& text) {
+  FI_WARN(&g_provider, subsystem, "%s\n", text.c_str());
+}
+
+void info(fi_log_subsys subsystem, const std::string& text) {
+  FI_INFO(&g_provider, subsystem, "%s\n", text.c_str());
+}
+
+void decline(const std::string& text, bool named) {
+  warn(FI_LOG_CORE, text);
+  static std::atomic<bool> told{false};
+  // libfabric's log is off unless somebody switches it on.
+  if (named && !fi_log_enabled(&g_provider, FI_LOG_WARN, FI_LOG_CORE) && !told.exchange(true))
+    std::fprintf(stderr, "libfabric provider omx: %s\n", text.c_str());
+}
+
+int no_bind(fid*, fid*, std::uint64_t) {
+  return -FI_ENOSYS;
+}
+
+int no_control(fid*, int, void*) {
+  return -FI_ENOSYS;
+}
+
+int no_ops_open(fid*, const char*, std::uint64_t, void**, void*) {
+  return -FI_ENOSYS;
+}
+
+}  // namespace omx::fabric
+
+extern "C" __attribute__((visibility("default"))) fi_provider* fi_prov_ini() {
+  omx::fabric::parameters_define();
+  return &omx::fabric::g_provider;
+}

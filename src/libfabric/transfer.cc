@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends and receives.
+#include <algorithm>
+#include <array>
+
+#include "libfabric/endpoint.h"
+#include "libfabric/info.h"
+#include "libfabric/provider.h"
+
+namespace omx::fabric {
+
+namespace {
+
+// A program that only sends must see acknowledgements now and then.
+constexpr unsigned kSendsPerTurn = 32;
+
+// What the engine takes, from what libfabric gives.
+class Segments {
+ public:
+  // 0, or the error.
+  int assign(std::span<const iovec> pieces) {
+    if (pieces.size() > kSegmentsMost) return -FI_EINVAL;
+    for (const iovec& piece : pieces) {
+      if (piece.iov_len > kMessageMost - length_) return -FI_EMSGSIZE;
+      length_ += piece.iov_len;
+      if (piece.iov_len == 0) continue;
+      segments_[count_++] = {static_cast<std::byte*>(piece.iov_base),
+                             static_cast<std::uint32_t>(piece.iov_len)};
+    }
+    return 0;
+  }
+  std::span<const protocol::Segment> span() const { return {segments_.data(), count_}; }
+  std::size_t length() const { return length_; }
+
+ private:
+  std::array<protocol::Segment, kSegmentsMost> segments_;
+  std::size_t count_ = 0;
+  std::size_t length_ = 0;
+};
+
+std::uint64_t kind_flag(MessageClass message_class) {
+  return message_class == kClassTagged ? FI_TAGGED : FI_MSG;
+}
+
+}  // namespace
+
+Operation* Endpoint::operation_new(OperationKind kind) {
+  Operation* op = operations_.create();
+  if (!op) return nullptr;
+  op->kind = kind;
+  all_.push_back(*op);
+  return op;
+}
+
+void Endpoint::operation_free(Operation& op) {
+  op.all.unlink();
+  op.hook.unlink();
+  operations_.destroy(&op);
+}
+
+bool Endpoint::wanted(const CompletionQueue* queue, bool selective, std::uint64_t flags) const {
+  return queue && (!selective || (flags & FI_COMPLETION));
+}
+
+bool Endpoint::send_allowed(Direct& direct) {
+  if (sends_ < transmit_size_) [[likely]]
+    return true;
+  direct.turn();
+  return sends_ < transmit_size_;
+}
+
+ssize_t Endpoint::send(const SendCall& call) {
+  if (!enabled()) return -FI_EOPBADSTATE;
+  if (endpoint_->foreign()) return -FI_EPERM;
+  Segments segments;
+  if (const int error = segments.assign(call.pieces)) return error;
+  const bool inject = call.flags & FI_INJECT;
+  if (inject && segments.length() > kInjectMost) return -FI_EMSGSIZE;
+
+  Direct direct(*endpoint_);
+  if (!send_allowed(direct)) return -FI_EAGAIN;
+  Operation* op = operation_new(OperationKind::send);
+  if (!op) return -FI_ENOMEM;
+  op->context = call.context;
+  op->has_context = call.has_context;
+  op->wanted = call.has_context && wanted(transmit_queue_, transmit_selective_, call.flags);
+  op->flags = FI_SEND | kind_flag(call.message_class);
+  op->tag = call.tag;
+  op->counted = true;
+  protocol::SendOp send;
+  send.match_info = call.tag;
+  send.message_class = call.message_class;
+  send.has_data = call.flags & FI_REMOTE_CQ_DATA;
+  send.data = call.data;
+  send.inject = inject;
+  send.delivered = call.flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE);
+  ssize_t result = 0;
+  sends_++;  // until it is reported
+  if (!send_self(direct, *op, call.to, segments.span(), segments.length(), send, result))
+    result = dispatch(direct.engine(), direct.now(), call.to, *op, segments.span(), send);
+  if (result) {
+    sends_--;
+    operation_free(*op);
+    return result;
+  }
+  if (++sends_since_turn_ >= kSendsPerTurn) {
+    sends_since_turn_ = 0;
+    direct.turn();
+  }
+  return 0;
+}
+
+// A short message to oneself is complete at once: who sends it may go on to receive it (libfabric.md 6.6).
+bool Endpoint::send_self(Direct& direct, Operation& op, fi_addr_t to,
+                         std::span<const protocol::Segment> segments, std::size_t length,
+                         protocol::SendOp send, ssize_t& result) {
+  Engine& engine = direct.engine();
+  if (length > kInjectMost || send.delivered) return false;
+  Peer* peer = peer_of(engine, to);
+  if (!peer || peer->partner != engine.self()) return false;
+  send.partner = peer->partner;
+  send.segments = segments;
+  send.inject = true;
+  send.forgotten = true;
+  const auto sent = engine.send(direct.now(), send);
+  result = sent ? 0 : -FI_EAGAIN;
+  if (!sent) return true;
+  sends_--;
+  report(op, 0, 0);
+  direct.signal();
+  operation_free(op);
+  return true;
+}
+
+int Endpoint::receive_source(Engine& engine, fi_addr_t from, const protocol::Partner*& source) {
+  source = nullptr;
+  if (from == FI_ADDR_UNSPEC || !(caps_ & FI_DIRECTED_RECV)) return 0;
+  const Peer* peer = peer_of(engine, from);
+  if (!peer) return -FI_EINVAL;
+  source = peer->partner;
+  return 0;
+}
+
+ssize_t Endpoint::receive(const ReceiveCall& call) {
+  if (!enabled()) return -FI_EOPBADSTATE;
+  if (endpoint_->foreign()) return -FI_EPERM;
+  Segments segments;
+  if (const int error = segments.assign(call.pieces)) return error;
+  Direct direct(*endpoint_);
+  protocol::ReceiveOp receive;
+  if (const int error = receive_source(direct.engine(), call.from, receive.source)) return error;
+  Operation* op = operation_new(OperationKind::receive);
+  if (!op) return -FI_ENOMEM;
+  op->context = call.context;
+  op->wanted = wanted(receive_queue_, receive_selective_, call.flags);
+  op->flags = FI_RECV | kind_flag(call.message_class);
+  op->tag = call.tag;
+  op->several = (call.flags & FI_MULTI_RECV) && segments.length() > 0;
+  op->memory = segments.span().empty() ? nullptr : segments.span().front().base;
+  receive.segments = segments.span();
+  receive.match_info = call.tag & ~call.ignore;
+  receive.match_mask = ~call.ignore;
+  receive.message_class = call.message_class;
+  receive.context = op;
+  if (op->several) receive.multi_least = static_cast<std::uint32_t>(std::min(least_, segments.length()));
+  const protocol::TimeNs now = direct.engine().unexpected_empty() ? 0 : direct.now();
+  const auto request = direct.engine().receive(now, receive);
+  if (!request) {
+    operation_free(*op);
+    return request.error() == protocol::OpError::no_resources ? -FI_ENOMEM : -FI_EINVAL;
+  }
+  op->request = *request;
+  receives_.push_back(*op);
+  return 0;
+}
+
+ssize_t Endpoint::cancel(void* context) {
+  if (!enabled()) return -FI_EOPBADSTATE;
+  if (endpoint_->foreign()) return -FI_EPERM;
+  Direct direct(*endpoint_);
+  for (Operation* op = receives_.front(); op; op = receives_.next(*op)) {
+    if (op->context != context) continue;
+    const auto cancelled = direct.engine().cancel(op->request, true);
+    if (cancelled && *cancelled) return 0;
+  }
+  return -FI_ENOENT;  // unknown, or matched already: then it completes as ever
+}
+
+}  // namespace omx::fabric

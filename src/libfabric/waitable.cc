@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/waitable.h"
+
+#include <poll.h>
+
+#include "libfabric/completion_queue.h"
+#include "libfabric/counter.h"
+#include "libfabric/endpoint.h"
+#include "libfabric/event_queue.h"
+#include "libfabric/provider.h"
+#include "runtime/clock.h"
+
+namespace omx::fabric {
+
+Waitable::Waitable(Domain& domain) : domain_(domain) {
+  domain_.references.add();
+}
+
+Waitable::~Waitable() {
+  domain_.references.drop();
+}
+
+int Waitable::wait_object_set(fi_wait_obj object) {
+  if (object != FI_WAIT_NONE && object != FI_WAIT_UNSPEC && object != FI_WAIT_FD && object != FI_WAIT_YIELD)
+    return -FI_ENOSYS;
+  if (object == FI_WAIT_FD && domain_.process().settings().progress == runtime::ProgressMode::off) {
+    warn(FI_LOG_CQ, "a descriptor to wait for needs the progress thread; unset OMX_PROGRESS");
+    return -FI_ENOSYS;
+  }
+  if (!event_.open()) return -FI_EMFILE;
+  object_ = object;
+  has_descriptor_ = object == FI_WAIT_FD;
+  return 0;
+}
+
+void Waitable::notify() {
+  // Once for each time that somebody armed it.
+  if (armed_.exchange(false)) event_.signal();
+}
+
+int Waitable::arm() {
+  domain_.progress();
+  if (something()) return -FI_EAGAIN;
+  event_.clear();
+  armed_.store(true, std::memory_order_seq_cst);
+  // What came before it was armed has told nobody.
+  if (something()) return -FI_EAGAIN;
+  domain_.hand_over();
+  return 0;
+}
+
+bool Waitable::ready(void* self) {
+  auto* waitable = static_cast<Waitable*>(self);
+  return waitable->something() || waitable->woken_.load(std::memory_order_relaxed);
+}
+
+void Waitable::wait(int timeout_ms) {
+  const std::uint64_t limit = timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms);
+  if (Endpoint* endpoint = domain_.only_endpoint()) {
+    runtime::wait_until(endpoint->runtime_endpoint(), ready, this, limit);
+  } else {
+    const protocol::TimeNs end = runtime::deadline_after_ms(runtime::clock_now(), limit);
+    while (!ready(this) && arm() == 0 && !ready(this)) {
+      const protocol::TimeNs now = runtime::clock_now();
+      if (now >= end) break;
+      pollfd wait{event_.descriptor(), POLLIN, 0};
+      const protocol::TimeNs left = (end - now) / protocol::kMillisecond + 1;
+      if (::poll(&wait, 1, left > 1000 ? 1000 : static_cast<int>(left)) < 0) break;  // a signal
+    }
+  }
+  woken_.store(false, std::memory_order_relaxed);
+}
+
+void Waitable::wake() {
+  woken_.store(true);
+  notify();
+  if (Endpoint* endpoint = domain_.only_endpoint()) endpoint->runtime_endpoint().wakeup();
+}
+
+Waitable* waitable_of(fid* object) {
+  switch (object->fclass) {
+    case FI_CLASS_CQ:
+      return static_cast<CompletionQueue*>(reinterpret_cast<fid_cq*>(object));
+    case FI_CLASS_CNTR:
+      return static_cast<Counter*>(reinterpret_cast<fid_cntr*>(object));
+    default:
+      return nullptr;
+  }
+}
+
+int trywait(fid_fabric*, fid** objects, int count) {
+  for (int i = 0; i < count; i++) {
+    if (objects[i]->fclass == FI_CLASS_EQ) {
+      if (!static_cast<EventQueue*>(reinterpret_cast<fid_eq*>(objects[i]))->empty()) return -FI_EAGAIN;
+      continue;
+    }
+    Waitable* waitable = waitable_of(objects[i]);
+    if (!waitable) return -FI_EINVAL;
+    if (const int busy = waitable->arm()) return busy;
+  }
+  return 0;
+}
+
+}  // namespace omx::fabric

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What completion queues and counters share: threads of the application wait for them, in a call or in
+// poll().
+//
+// In a call, the thread drives the endpoint itself where there is just one, as in any other wait of the
+// runtime: spinning for a while, then asleep. Where there are several, and in poll(), the progress threads
+// drive them, and the descriptor is signalled if somebody has armed it: not for each completion
+// (libfabric.md 6.5).
+#pragma once
+
+#include <rdma/fi_eq.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "libfabric/domain.h"
+#include "libfabric/wait_event.h"
+
+namespace omx::fabric {
+
+class Waitable {
+ public:
+  explicit Waitable(Domain& domain);
+  virtual ~Waitable();
+  Waitable(const Waitable&) = delete;
+  Waitable& operator=(const Waitable&) = delete;
+
+  Domain& domain() { return domain_; }
+  // 0, or the error for an application that asked for a wait object.
+  int wait_object_set(fi_wait_obj object);
+  int descriptor() const { return has_descriptor_ ? event_.descriptor() : -1; }
+  fi_wait_obj wait_object() const { return object_; }
+  // -FI_EAGAIN: something is there already. Else the descriptor becomes readable when something is.
+  int arm();
+  // Until something is there, somebody signals, or time is up (negative: never).
+  void wait(int timeout_ms);
+  void wake();  // one thread in wait(), now or the next
+
+ protected:
+  virtual bool something() const = 0;
+  // After something was added.
+  void added() {
+    if (armed_.load(std::memory_order_seq_cst)) [[unlikely]]
+      notify();
+  }
+
+ private:
+  void notify();
+  static bool ready(void* self);
+
+  Domain& domain_;
+  WaitEvent event_;
+  fi_wait_obj object_ = FI_WAIT_NONE;
+  bool has_descriptor_ = false;
+  std::atomic<bool> armed_{false};
+  std::atomic<bool> woken_{false};
+};
+
+// What an object in fi_trywait and fi_poll_add is.
+Waitable* waitable_of(fid* object);
+
+}  // namespace omx::fabric
