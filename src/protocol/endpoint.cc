@@ -157,8 +157,14 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
                                        const Partner* source, std::uint8_t message_class) {
   const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, message_class);
   if (!u) return std::nullopt;
-  return Arrival{u->partner,  u->session, u->match_info, u->msg_length, u->complete ? u->buffer : nullptr,
-                 u->complete || u->rendezvous, u->has_data, u->data};
+  return Arrival{u->partner,
+                 u->session,
+                 u->match_info,
+                 u->msg_length,
+                 u->complete ? u->buffer : nullptr,
+                 u->complete || u->rendezvous,
+                 u->has_data,
+                 u->data};
 }
 
 Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
