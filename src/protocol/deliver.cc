@@ -91,6 +91,7 @@ Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, s
     receive = multi_take(s, *receive, msg_length);
   else
     s.posted.remove(*receive);
+  receive->queue.unlink();  // no longer awaited
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(from, match_info, receive);
   return receive;

@@ -47,9 +47,10 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
     multi_cancel(s, r);
     return true;
   }
-  if (r.phase == Phase::posted)
+  if (r.phase == Phase::posted) {
     s.posted.remove(r);
-  else if (r.phase == Phase::connecting) {
+    r.queue.unlink();
+  } else if (r.phase == Phase::connecting) {
     r.queue.unlink();
     connect_in_vain(s, *r.partner);
   } else

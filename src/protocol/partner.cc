@@ -156,6 +156,10 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   fail_list(s, p.queued, status);
   // A refused message says nothing about a connect under way: that has an answer of its own.
   if (why != Cleanup::restarted && why != Cleanup::refused) fail_list(s, p.connects, status);
+  while (Request* r = p.awaited.pop_front()) {
+    s.posted.remove(*r);
+    request_finish(s, *r, status);
+  }
   partial_abandon(s, p, status);
   early_drop(s, p);
   pulls_fail(s, p, status);

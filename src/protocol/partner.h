@@ -101,6 +101,7 @@ struct Partner {
   List<Request, &Request::queue> unacked;  // in number order
   List<Request, &Request::queue> await_notify;
   List<Request, &Request::queue> connects;
+  List<Request, &Request::queue> awaited;  // posted receives whose message it owes us
   TimeNs last_heard = 0;
 
   // Receiving.

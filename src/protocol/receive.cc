@@ -64,6 +64,15 @@ Request* create(State& s, const ReceiveOp& op) {
   return nullptr;
 }
 
+// Its partner is watched until the message comes.
+void receive_await(State& s, Request& r) {
+  Partner* p = s.partners[r.source->index];
+  if (p->self) return;
+  r.first_sent = s.now;
+  p->awaited.push_back(r);
+  retransmit_arm(s, *p);
+}
+
 Unexpected* waiting_for(State& s, const ReceiveOp& op) {
   return s.unexpected.find(op.match_info, op.match_mask, op.source, op.message_class);
 }
@@ -101,6 +110,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     message_receive(s, *r, *u);
   } else {
     s.posted.add(*r);
+    if (op.awaited) receive_await(s, *r);
   }
   return handle;
 }

@@ -144,9 +144,11 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 // noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
 // protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
+  // Where there is no connection yet, the connect has a limit of its own.
+  const bool awaits = p.connected() && !p.awaited.empty();
   TimeNs limit = silence_limit(p, p.await_notify);
   TimeNs patience = kNever;
-  for (auto* list : {&p.await_notify, &p.unacked, &p.queued})
+  for (auto* list : {&p.await_notify, &p.unacked, &p.queued, &p.awaited})
     for (Request* r = list->front(); r; r = list->next(*r)) patience = std::min(patience, r->timeout);
   if (p.partial.active) {
     limit = std::min(limit, add(p.last_heard, partial_timeout(s, p)));
@@ -158,7 +160,8 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
     }
   }
   if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
-  if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty()) return;
+  if (p.unacked.empty() && awaits) limit = std::min(limit, silence_limit(p, p.awaited));
+  if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
   const TimeNs interval = ping_interval(s, patience);
   // As in asked_in_vain: the last ping was sent lately, and had time to be answered.
   const bool in_vain = p.pings_unanswered >= kPingsBeforeGivingUp && s.now + interval / 2 >= p.ping_due &&
@@ -186,7 +189,7 @@ void retransmit_arm(State& s, Partner& p) {
     next = std::min(r->last_sent + partner_rto(s, p), add(silent_since(p, *r), r->timeout));
   if (Request* r = p.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), add(r->first_sent, r->timeout)});
-  if (!p.await_notify.empty() || p.partial.active || (p.region_blocked && p.unacked.empty()))
+  if (!p.await_notify.empty() || !p.awaited.empty() || p.partial.active || (p.region_blocked && p.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
   if (p.probe_size) next = std::min(next, p.probe_due);

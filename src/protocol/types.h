@@ -74,6 +74,8 @@ struct ReceiveOp {
   void* context = nullptr;
   bool forgotten = false;
   std::uint8_t message_class = 0;
+  // With a source: the source owes this message, so it is watched, and the receive fails when it is given up.
+  bool awaited = false;
   // Not 0: the memory (one segment) takes one message behind the other, each with a completion of its own,
   // until less than this is left (multi.cc).
   std::uint32_t multi_least = 0;

@@ -262,5 +262,43 @@ TEST_F(SendLevels, inject__refused_while_too_much_waits_for_acknowledgements) {
   EXPECT_TRUE((*a)->send(network.now, op).has_value());
 }
 
+class Awaited : public PairTest {
+ protected:
+  Request* await(std::uint64_t info) {
+    Bytes& memory = room(100);
+    Segment s = segment(memory);
+    ReceiveOp op;
+    op.segments = {&s, 1};
+    op.match_info = info;
+    op.source = to_b;
+    op.awaited = true;
+    return (*a)->receive(network.now, op).value();
+  }
+};
+
+TEST_F(Awaited, comes) {
+  open();
+  Request* r = await(1);
+  (void)send(*b, to_a, message(100), 1);
+  EXPECT_EQ(wait(*a, r).status, Status::success);
+}
+
+TEST_F(Awaited, fails_when_its_source_dies) {
+  Config config;
+  config.peer_timeout = 10 * kSecond;
+  open(config);
+  Request* r = await(1);
+  network.run_for(60 * kSecond);
+  EXPECT_FALSE((*a)->done(r));  // whoever lives may take its time
+  network.kill(1);
+  EXPECT_EQ(wait(*a, r, 30 * kSecond).status, Status::endpoint_unreachable);
+}
+
+TEST_F(Awaited, cancelled_or_left_alone) {
+  open();
+  EXPECT_TRUE(*(*a)->cancel(await(1), true));
+  (void)await(2);
+}
+
 }  // namespace
 }  // namespace omx::protocol::test
