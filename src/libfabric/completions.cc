@@ -7,8 +7,6 @@
 
 namespace omx::fabric {
 
-namespace {
-
 using protocol::Status;
 
 int error_of(Status status) {
@@ -39,8 +37,6 @@ int error_of(Status status) {
   }
 }
 
-}  // namespace
-
 void Endpoint::completed(Engine& engine, protocol::TimeNs now) {
   while (protocol::Request* request = engine.peek_done()) {
     const protocol::Completion c = engine.consume(request);
@@ -69,7 +65,25 @@ void Endpoint::finish(Engine& engine, protocol::TimeNs now, Operation& op, const
       report(op, error_of(status), static_cast<int>(status));
       break;
     }
+    case OperationKind::access:
+    case OperationKind::access_part:
+      return access_finish(engine, op, c);
+    case OperationKind::service:
+    case OperationKind::service_part:
+    case OperationKind::service_answer:
+      return finish_service(engine, now, op, c);
   }
+  operation_free(op);
+}
+
+void Endpoint::finish_service(Engine& engine, protocol::TimeNs now, Operation& op,
+                              const protocol::Completion& c) {
+  if (op.kind == OperationKind::service) return service_received(engine, now, op, c);
+  if (op.kind == OperationKind::service_part) {
+    const bool whole = c.status == protocol::Status::success && c.xfer_length == op.bytes;
+    return service_written(engine, now, op, op.error ? op.error : whole ? 0 : FI_EIO);
+  }
+  service_release(op);
   operation_free(op);
 }
 
@@ -108,7 +122,8 @@ void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
 
 void Endpoint::report(Operation& op, int error, int provider_error) {
   if (closing_) return;
-  if (Counter* counter = counters_[kCountSend]) error ? counter->add_error(1) : counter->add(1);
+  const CounterIndex kind = op.flags & FI_READ ? kCountRead : op.flags & FI_WRITE ? kCountWrite : kCountSend;
+  if (Counter* counter = counters_[kind]) error ? counter->add_error(1) : counter->add(1);
   if (!transmit_queue_ || (error ? !op.has_context : !op.wanted)) return;
   Entry entry;
   entry.good.op_context = op.context;

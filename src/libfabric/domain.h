@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "libfabric/atomics.h"
 #include "libfabric/fabric.h"
 #include "libfabric/memory_regions.h"
 #include "runtime/boards.h"
@@ -36,6 +37,7 @@ class Domain : public fid_domain {
   std::uint32_t address_format() const { return address_format_; }
   bool legacy_mr() const { return legacy_mr_; }  // FI_MR_BASIC: virtual addresses, our keys
   MemoryRegions& regions() { return regions_; }
+  Atomics& atomics() { return atomics_; }
   fid_eq* event_queue() const { return event_queue_; }
   int event_queue_bind(fid_t queue);
 
@@ -59,6 +61,7 @@ class Domain : public fid_domain {
   std::uint32_t address_format_;
   bool legacy_mr_;
   MemoryRegions regions_;
+  Atomics atomics_;
   fid_eq* event_queue_ = nullptr;
   std::mutex mutex_;  // endpoints_; taken before an endpoint's lock
   std::vector<Endpoint*> endpoints_;

@@ -126,7 +126,13 @@ int Endpoint::enable() {
   }
   endpoint_ = *opened;
   runtime::sink_set(*endpoint_, this);
+  bool started = true;
+  if (caps_ & (FI_RMA | FI_ATOMIC)) {
+    Direct direct(*endpoint_);
+    started = service_start(direct.engine(), direct.now());
+  }
   domain_.endpoint_add(*this);
+  if (!started) return -FI_ENOMEM;
   info(FI_LOG_EP_CTRL, fmt::format("endpoint {} on {} is {}", endpoint_->id(), domain_.board().interface.name,
                                    address_text({domain_.board().interface.nic, endpoint_->id(), 0})));
   return 0;
@@ -147,7 +153,10 @@ void Endpoint::close() {
   endpoint_->end_background();
   domain_.process().close(endpoint_);  // lingers until what was sent is acknowledged, or nobody answers
   endpoint_ = nullptr;
-  while (Operation* op = all_.front()) operation_free(*op);
+  while (Operation* op = all_.front()) {
+    service_release(*op);
+    operation_free(*op);
+  }
 }
 
 void Endpoint::poll() {

@@ -3,12 +3,14 @@
 //   endpoint.cc        opening, binding, enabling, closing, options, names
 //   peers.cc           addresses become partners; connecting; messages that wait for it
 //   transfer.cc        sends and receives        peek.cc    looking at messages, claiming them
-//   completions.cc     what the engine finished
+//   completions.cc     what the engine finished      memory_access.cc    memory of peers: asking
+//   memory_service.cc  memory of peers: serving
 //   calls_*.cc         libfabric's many forms of these
 // All state is guarded by the lock of the runtime's endpoint (runtime::Direct), but what is fixed when the
 // endpoint is enabled.
 #pragma once
 
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
@@ -24,6 +26,7 @@
 #include "libfabric/completion_queue.h"
 #include "libfabric/counter.h"
 #include "libfabric/domain.h"
+#include "libfabric/memory_request.h"
 #include "libfabric/operation.h"
 #include "runtime/direct.h"
 
@@ -52,6 +55,31 @@ struct ReceiveCall {
   std::uint64_t flags = 0;
   void* context = nullptr;
 };
+
+// Reads, writes and atomic operations on memory of peers.
+struct AccessCall {
+  fi_addr_t peer = FI_ADDR_UNSPEC;
+  std::uint64_t flags = 0;
+  void* context = nullptr;
+  bool has_context = true;
+};
+
+struct RmaCall : AccessCall {
+  bool write = false;
+  std::span<const iovec> pieces;
+  std::span<const fi_rma_iov> remote;
+  std::uint64_t data = 0;
+};
+
+struct AtomicCall : AccessCall {
+  AtomicForm form = AtomicForm::plain;
+  fi_datatype datatype = FI_INT8;
+  fi_op operation = FI_SUM;
+  std::span<const fi_ioc> operands, compare, result;
+  std::span<const fi_rma_ioc> remote;
+};
+
+int error_of(protocol::Status status);
 
 class Endpoint final : public fid_ep, public runtime::CompletionSink {
  public:
@@ -82,6 +110,10 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   ssize_t peek(const ReceiveCall& call);
   ssize_t receive_claimed(const ReceiveCall& call);
   ssize_t cancel(void* context);
+
+  // --- memory_access.cc ---
+  ssize_t access(const RmaCall& call);
+  ssize_t access(const AtomicCall& call);
 
   // --- completions.cc ---
   void completed(protocol::Endpoint& engine, protocol::TimeNs now) override;
@@ -128,6 +160,32 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   void report(Operation& op, int error, int provider_error);
   fi_addr_t source_of(const protocol::Completion& c);
 
+  void finish_service(Engine& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c);
+
+  // --- memory_access.cc ---
+  Operation* access_begin(Direct& direct, const AccessCall& call, std::uint64_t flags, int& error);
+  int access_start(Direct& direct, Operation& op, fi_addr_t peer, std::span<const protocol::Segment> result,
+                   std::vector<std::byte> request, std::span<const protocol::Segment> data);
+  int access_await(Direct& direct, Operation& op, fi_addr_t peer, std::span<const protocol::Segment> result);
+  int access_part(Direct& direct, Operation& owner, fi_addr_t peer, std::vector<std::byte> own,
+                  std::span<const protocol::Segment> segments, MessageClass message_class);
+  void access_undo(Direct& direct, Operation& op);
+  void access_part_ended(Engine& engine, Operation& op, int error);
+  void access_finish(Engine& engine, Operation& op, const protocol::Completion& c);
+
+  // --- memory_service.cc ---
+  bool service_start(Engine& engine, protocol::TimeNs now);
+  bool service_post(Engine& engine, protocol::TimeNs now, Operation& op);
+  void service_received(Engine& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c);
+  bool service_hold(const MemoryRequest& request, Operation& op, std::vector<protocol::Segment>& segments);
+  void service_release(Operation& op);
+  void service_run(Engine& engine, protocol::TimeNs now, protocol::Partner* from,
+                   const MemoryRequest& request, std::span<const std::byte> payload);
+  void service_written(Engine& engine, protocol::TimeNs now, Operation& op, int error);
+  void service_answer(Engine& engine, protocol::TimeNs now, Operation& op, int error,
+                      std::span<const std::byte> copy, std::span<const protocol::Segment> segments);
+  void remote_event(const Operation& op);
+
   enum CounterIndex {
     kCountSend,
     kCountReceive,
@@ -157,6 +215,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   List<Operation, &Operation::all> all_;
   List<Operation, &Operation::hook> receives_;                // posted, for fi_cancel
   std::unordered_map<void*, protocol::Unexpected*> claimed_;  // by context
+  std::uint64_t next_id_ = 0;                                 // of accesses
   std::size_t sends_ = 0;
   unsigned sends_since_turn_ = 0;
   bool closing_ = false;

@@ -15,24 +15,30 @@ namespace omx::fabric {
 inline constexpr std::uint64_t kDirections =
     FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 // Given only when asked for.
-inline constexpr std::uint64_t kPrimaryCaps = FI_MSG | FI_TAGGED | FI_DIRECTED_RECV | FI_SEND | FI_RECV;
+inline constexpr std::uint64_t kPrimaryCaps =
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_DIRECTED_RECV | kDirections;
 // Cost nothing: given always.
-inline constexpr std::uint64_t kFreeCaps = FI_MULTI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM;
+inline constexpr std::uint64_t kFreeCaps = FI_MULTI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_RMA_EVENT;
 // Cost something with each message.
 inline constexpr std::uint64_t kDearCaps = FI_SOURCE | FI_SOURCE_ERR;
 inline constexpr std::uint64_t kCaps = kPrimaryCaps | kFreeCaps | kDearCaps;
 
-inline constexpr std::uint64_t kTransmitCaps = FI_MSG | FI_TAGGED | FI_SEND;
-inline constexpr std::uint64_t kReceiveCaps =
-    FI_MSG | FI_TAGGED | FI_RECV | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_SOURCE_ERR;
+inline constexpr std::uint64_t kTransmitCaps =
+    FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;
+inline constexpr std::uint64_t kReceiveCaps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV |
+                                              FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RMA_EVENT |
+                                              FI_MULTI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_SOURCE_ERR;
 inline constexpr std::uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 
 inline constexpr std::uint64_t kTransmitFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                                 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MORE |
                                                 FI_REMOTE_CQ_DATA;
 inline constexpr std::uint64_t kReceiveFlags = FI_COMPLETION | FI_MULTI_RECV | FI_MORE;
-// Messages of one class keep their order.
-inline constexpr std::uint64_t kOrder = FI_ORDER_SAS;
+// Messages of one class keep their order; so does what short accesses do to memory.
+inline constexpr std::uint64_t kOrder = FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR |
+                                        FI_ORDER_WAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |
+                                        FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR |
+                                        FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
 
 inline constexpr std::size_t kInjectMost = 4096;
 inline constexpr std::size_t kSegmentsMost = 8;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "libfabric/info.h"
+#include "libfabric/memory_request.h"
 #include "libfabric/provider.h"
 
 namespace omx::fabric {
@@ -16,6 +17,7 @@ void transmit_fill(fi_tx_attr& a) {
   a.inject_size = kInjectMost;
   a.size = parameters().tx_size;
   a.iov_limit = kSegmentsMost;
+  a.rma_iov_limit = kPiecesMost;
 }
 
 void receive_fill(fi_rx_attr& a) {
@@ -31,6 +33,9 @@ void endpoint_fill(fi_ep_attr& a) {
   a.protocol = kProtocol;
   a.protocol_version = 1;
   a.max_msg_size = kMessageMost;
+  a.max_order_raw_size = kRmaInlineMost;
+  a.max_order_war_size = kRmaInlineMost;
+  a.max_order_waw_size = kRmaInlineMost;
   a.mem_tag_format = kTagFormat;
   a.tx_ctx_cnt = 1;
   a.rx_ctx_cnt = 1;

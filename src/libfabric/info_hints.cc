@@ -33,6 +33,8 @@ std::uint64_t caps_given(std::uint64_t wanted) {
   if (wanted == 0) return kCaps;
   std::uint64_t caps = (wanted & (kPrimaryCaps | kDearCaps)) | kFreeCaps;
   if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & (FI_SEND | FI_RECV))) caps |= FI_SEND | FI_RECV;
+  constexpr std::uint64_t kAccess = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+  if ((caps & (FI_RMA | FI_ATOMIC)) && !(caps & kAccess)) caps |= kAccess;
   return caps;
 }
 
@@ -120,6 +122,7 @@ void caps_spread(fi_info& offer, std::uint64_t caps) {
   offer.caps = caps;
   offer.tx_attr->caps &= caps;
   offer.rx_attr->caps &= caps;
+  if (!(caps & (FI_RMA | FI_ATOMIC))) offer.tx_attr->rma_iov_limit = 0;
 }
 
 }  // namespace

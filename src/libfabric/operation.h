@@ -14,16 +14,26 @@
 
 namespace omx::fabric {
 
+class MemoryRegion;
+
 // Messages of different classes never meet (docs/wire.md 7).
 enum MessageClass : std::uint8_t {
   kClassTagged = 1,
   kClassUntagged = 2,
+  kClassRequest = 3,  // of memory: memory_request.h
+  kClassAnswer = 4,
+  kClassData = 5,  // of a long write
 };
 
 enum class OperationKind : std::uint8_t {
   send,
   receive,
   connect,
+  access,          // read, write or atomic: waits for the answer
+  access_part,     // its request, or the data of a long write
+  service,         // memory that requests arrive in
+  service_part,    // the data of a peer's long write
+  service_answer,  // to a peer
 };
 
 struct Operation {
@@ -51,6 +61,18 @@ struct Operation {
 
   // Connect: to whom.
   fi_addr_t peer = FI_ADDR_NOTAVAIL;
+
+  // Memory of peers: memory_access.cc, memory_service.cc.
+  unsigned parts = 0;          // access: that have not ended
+  int error = 0;               // of the first that failed
+  Operation* owner = nullptr;  // access_part: of which access
+  std::uint64_t id = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t remote_data = 0;
+  bool has_remote_data = false;
+  protocol::Partner* partner = nullptr;  // service: who asked
+  std::vector<MemoryRegion*> regions;    // service: held
+  std::vector<std::byte> own;            // memory that it owns
 };
 
 }  // namespace omx::fabric

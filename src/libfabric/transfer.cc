@@ -6,6 +6,7 @@
 #include "libfabric/endpoint.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
+#include "libfabric/segments.h"
 
 namespace omx::fabric {
 
@@ -13,30 +14,6 @@ namespace {
 
 // A program that only sends must see acknowledgements now and then.
 constexpr unsigned kSendsPerTurn = 32;
-
-// What the engine takes, from what libfabric gives.
-class Segments {
- public:
-  // 0, or the error.
-  int assign(std::span<const iovec> pieces) {
-    if (pieces.size() > kSegmentsMost) return -FI_EINVAL;
-    for (const iovec& piece : pieces) {
-      if (piece.iov_len > kMessageMost - length_) return -FI_EMSGSIZE;
-      length_ += piece.iov_len;
-      if (piece.iov_len == 0) continue;
-      segments_[count_++] = {static_cast<std::byte*>(piece.iov_base),
-                             static_cast<std::uint32_t>(piece.iov_len)};
-    }
-    return 0;
-  }
-  std::span<const protocol::Segment> span() const { return {segments_.data(), count_}; }
-  std::size_t length() const { return length_; }
-
- private:
-  std::array<protocol::Segment, kSegmentsMost> segments_;
-  std::size_t count_ = 0;
-  std::size_t length_ = 0;
-};
 
 std::uint64_t kind_flag(MessageClass message_class) {
   return message_class == kClassTagged ? FI_TAGGED : FI_MSG;
