@@ -14,6 +14,13 @@ void Counter::set(std::uint64_t value) {
   wake();
 }
 
+std::uint64_t Counter::errors_read() {
+  seen();
+  const std::uint64_t count = errors();
+  errors_told_.store(count, std::memory_order_relaxed);
+  return count;
+}
+
 void Counter::set_error(std::uint64_t value) {
   errors_.store(value, std::memory_order_release);
   added();
@@ -26,12 +33,16 @@ bool Counter::something() const {
 }
 
 int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
-  const std::uint64_t errors_before = errors();
+  // An error that nobody was told of ends the wait, though it came before.
+  const std::uint64_t errors_before = errors_told_.load(std::memory_order_relaxed);
   const auto end = runtime::deadline_after_ms(
       runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
   for (;;) {
     if (value() >= threshold) return 0;
-    if (errors() != errors_before) return -FI_EAVAIL;
+    if (const std::uint64_t now = errors(); now != errors_before) {
+      errors_told_.store(now, std::memory_order_relaxed);
+      return -FI_EAVAIL;
+    }
     const auto now = runtime::clock_now();
     if (now >= end) return -FI_ETIMEDOUT;
     // Another thread may wait for another value: each looks again after the other's is reached.
@@ -61,8 +72,7 @@ std::uint64_t read(fid_cntr* counter) {
 
 std::uint64_t read_error(fid_cntr* counter) {
   counter_of(counter).domain().progress();
-  counter_of(counter).seen();
-  return counter_of(counter).errors();
+  return counter_of(counter).errors_read();
 }
 
 int add(fid_cntr* counter, std::uint64_t value) {

@@ -31,6 +31,7 @@ class Counter : public fid_cntr, public Waitable {
   }
   std::uint64_t value() const { return value_.load(std::memory_order_acquire); }
   std::uint64_t errors() const { return errors_.load(std::memory_order_acquire); }
+  std::uint64_t errors_read();
   int wait_for(std::uint64_t threshold, int timeout_ms);
 
   References references;
@@ -40,6 +41,7 @@ class Counter : public fid_cntr, public Waitable {
 
  private:
   std::atomic<std::uint64_t> value_{0}, errors_{0};
+  std::atomic<std::uint64_t> errors_told_{0};
   // Of who waits: the value, and the errors when it began.
   std::atomic<std::uint64_t> wanted_{1}, errors_seen_{0};
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "libfabric/event_queue.h"
@@ -35,7 +36,7 @@ int error_of(int mx_code) {
 Endpoint::Endpoint(Domain& domain, const fi_info& info)
     : fid_ep{},
       domain_(domain),
-      caps_(info.caps ? info.caps : kCaps),
+      caps_(info.caps ? info.caps : kCapsUnasked),
       transmit_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
       receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0),
       transmit_size_(info.tx_attr && info.tx_attr->size ? info.tx_attr->size : parameters().tx_size) {
@@ -141,10 +142,11 @@ int Endpoint::enable() {
 void Endpoint::close() {
   if (!enabled()) return;
   domain_.endpoint_remove(*this);
+  connections_await();
   {
     Direct direct(*endpoint_);
     closing_ = true;
-    // Messages that never got a connection have nobody to go to. Nothing is reported from now on.
+    // Messages that got no connection have nobody to go to. Nothing is reported from now on.
     for (auto& peer : peers_)
       if (peer) peer_fail(direct.engine(), direct.now(), *peer, protocol::Status::aborted);
     for (auto& [context, message] : claimed_) direct.engine().discard(direct.now(), message);
@@ -157,6 +159,15 @@ void Endpoint::close() {
     service_release(*op);
     operation_free(*op);
   }
+}
+
+// What was injected shall arrive, even if the peer has not answered yet.
+void Endpoint::connections_await() {
+  const auto none_waiting = [](void* self) {
+    const auto& peers = static_cast<Endpoint*>(self)->peers_;
+    return std::all_of(peers.begin(), peers.end(), [](const auto& p) { return !p || p->waiting.empty(); });
+  };
+  runtime::wait_until(*endpoint_, none_waiting, this, domain_.process().settings().close_linger_ms);
 }
 
 void Endpoint::poll() {

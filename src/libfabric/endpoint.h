@@ -119,6 +119,8 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   void completed(protocol::Endpoint& engine, protocol::TimeNs now) override;
 
  private:
+  void connections_await();
+
   using Direct = runtime::Direct;
   using Engine = protocol::Endpoint;
 

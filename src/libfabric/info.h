@@ -22,6 +22,8 @@ inline constexpr std::uint64_t kFreeCaps = FI_MULTI_RECV | FI_LOCAL_COMM | FI_RE
 // Cost something with each message.
 inline constexpr std::uint64_t kDearCaps = FI_SOURCE | FI_SOURCE_ERR;
 inline constexpr std::uint64_t kCaps = kPrimaryCaps | kFreeCaps | kDearCaps;
+// Who asked for nothing must not get errors for messages from peers that it will insert later.
+inline constexpr std::uint64_t kCapsUnasked = kCaps & ~FI_SOURCE_ERR;
 
 inline constexpr std::uint64_t kTransmitCaps =
     FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE;

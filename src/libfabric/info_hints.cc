@@ -30,7 +30,7 @@ void echo(T& ours, T wanted) {
 }
 
 std::uint64_t caps_given(std::uint64_t wanted) {
-  if (wanted == 0) return kCaps;
+  if (wanted == 0) return kCapsUnasked;
   std::uint64_t caps = (wanted & (kPrimaryCaps | kDearCaps)) | kFreeCaps;
   if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & (FI_SEND | FI_RECV))) caps |= FI_SEND | FI_RECV;
   constexpr std::uint64_t kAccess = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;

@@ -189,7 +189,8 @@ void retransmit_arm(State& s, Partner& p) {
     next = std::min(r->last_sent + partner_rto(s, p), add(silent_since(p, *r), r->timeout));
   if (Request* r = p.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), add(r->first_sent, r->timeout)});
-  if (!p.await_notify.empty() || !p.awaited.empty() || p.partial.active || (p.region_blocked && p.unacked.empty()))
+  if (!p.await_notify.empty() || !p.awaited.empty() || p.partial.active ||
+      (p.region_blocked && p.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
   if (p.probe_size) next = std::min(next, p.probe_due);

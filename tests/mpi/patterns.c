@@ -48,7 +48,8 @@ static void probe(int peer) {
     MPI_Status status;
     while (!there) MPI_Iprobe(i % 2 ? peer : MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &status);
     MPI_Get_count(&status, MPI_BYTE, &n);
-    if (n != sizes[i] || status.MPI_TAG != 7 || status.MPI_SOURCE != peer) fail("probe saw something else", peer);
+    if (n != sizes[i] || status.MPI_TAG != 7 || status.MPI_SOURCE != peer)
+      fail("probe saw something else", peer);
     MPI_Recv(in, n, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     check(in, (size_t)n, (unsigned)peer, peer);
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
@@ -134,7 +135,8 @@ static void truncate(int peer) {
 static const struct {
   const char* name;
   void (*run)(int peer);
-} kPatterns[] = {{"large", large}, {"probe", probe}, {"mprobe", mprobe}, {"cancel", cancel}, {"truncate", truncate}};
+} kPatterns[] = {
+    {"large", large}, {"probe", probe}, {"mprobe", mprobe}, {"cancel", cancel}, {"truncate", truncate}};
 
 static int chosen(const char* name, int argc, char** argv) {
   for (int i = 1; i < argc; i++)
