@@ -19,6 +19,7 @@ class Server {
   // Waits for a client and serves it to its end. `client` is named as soon as there is one.
   Result<void> serve(std::string& client) {
     port_.set_waiting(true, 0);
+    port_.forget_peer();
     std::byte buffer[kDialogueBytes];
     const auto request =
         port_.receive(buffer, encoded_bytes<PerfHello>(), match_of(PerfKind::hello, 0), kKindMask);

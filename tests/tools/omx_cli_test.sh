@@ -205,7 +205,7 @@ test_perf() {
   expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --timeout 30
   server_stop
 
-  # A server that goes away must not keep the client.
+  # A server that goes away must not keep the client. With it went the last that could answer for its host.
   server_start
   (sleep 1; kill "$server") &
   expect 1 'omx perf: (a message with|the peer was silent)' on h1 "$omx" perf h2 --sizes 64K -n 100000000 --timeout 3
@@ -221,6 +221,28 @@ test_perf() {
     echo "FAILED: perf --once said: $(cat "$server_output")"
   fi
   server_stop
+}
+
+# Inside a host the other end of whoever goes away hears of it long before its patience ends.
+killed_noticed() {
+  local host=h2 perf wait
+  for wait in "" --wait; do
+    perf=("$omx" perf 02:4f:4d:58:00:02 --sizes 8,64K -n 100000000 --timeout 60 $wait)
+    server_start --timeout 60
+    (sleep 0.7; kill -9 "$server") &
+    expect 1 'omx perf: (a message with .* failed|the peer .* has gone)' timeout 20 "$LAB" exec "$host" -- "${perf[@]}"
+    wait $!
+    server_stop
+
+    server_start --timeout 60
+    "$LAB" exec "$host" -- "${perf[@]}" >/dev/null 2>&1 &
+    local client=$!
+    sleep 0.7
+    kill -9 $client
+    wait $client 2>/dev/null
+    expect 0 '^ +8 +10 ' timeout 20 "$LAB" exec "$host" -- "$omx" perf 02:4f:4d:58:00:02 --sizes 8 -n 10 --timeout 20
+    server_stop
+  done
 }
 
 # Two processes of one host.
@@ -249,6 +271,7 @@ test_local() {
     echo "no PID namespaces here: the test of refused memory is left out"
   fi
   server_stop
+  killed_noticed
 }
 
 # Damaged data must be told, and must not get through when frames have checksums.
