@@ -212,6 +212,13 @@ test_perf() {
   wait $!
   server_stop
 
+  server_start
+  # The time of a size has a limit, and it is said when that was too short.
+  expect 0 '^  8 bytes: [0-9]+ of 100000000$' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2
+  expect 0 '"cut_short": true' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2 --json
+  expect 0 '"cut_short": false' on h1 "$omx" perf h2 --sizes 8 -n 100 --json
+  server_stop
+
   server_start --once -e 9
   expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --peer-endpoint 9
   wait "$server"
