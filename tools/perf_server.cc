@@ -97,6 +97,12 @@ int perf_serve(const PerfOptions& options) {
     // Before the port, which is closed first.
     PerfExchange exchange(false);
     auto port = MxPort::open(options.board, id);
+    if (!port && port.error().mx_code == MX_BUSY) {
+      return failed("perf",
+                    "{}; a second server needs another endpoint (--endpoint N), which its clients name with "
+                    "--peer-endpoint N",
+                    port.error().message);
+    }
     if (!port) return port.error().message.empty() ? kFailed : failed("perf", "{}", port.error().message);
     if (first) fmt::print("{}: waiting for clients\n", (*port)->describe());
     for (;;) {
