@@ -183,17 +183,23 @@ Result<mx_status_t> MxPort::poll(mx_request_t request) {
 
 Result<mx_status_t> MxPort::sleep(mx_request_t request) {
   mx_status_t status;
-  std::uint32_t done = 0, waited_ms = 0;
-  std::uint32_t slice_ms = peer_known_ ? kSilenceMs : timeout_ms_;
+  std::uint32_t done = 0, slice_ms = peer_known_ ? kSilenceMs : timeout_ms_;
+  // The clock is read when a slice was not enough: those that are measured end before.
+  Clock::time_point start{};
+  std::uint32_t waited_ms = 0;
   // Without a limit mx_wait may still come back with nothing, on a signal.
   while (!timeout_ms_ || waited_ms < timeout_ms_) {
     if (timeout_ms_) slice_ms = std::min(slice_ms, timeout_ms_ - waited_ms);
     const mx_return_t code = mx_wait(endpoint_, &request, slice_ms, &status, &done);
     if (done) return judge(status);
     if (code != MX_SUCCESS && code != MX_TIMEOUT) return failure(code);
-    waited_ms += slice_ms;
-    if (!peer_known_) continue;
-    if (auto r = peer_ask(); !r) return tl::unexpected(r.error());
+    if (peer_known_) {
+      if (auto r = peer_ask(); !r) return tl::unexpected(r.error());
+    }
+    const Clock::time_point now = Clock::now();
+    if (start == Clock::time_point{}) start = now - std::chrono::milliseconds(slice_ms);
+    waited_ms = static_cast<std::uint32_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now - start).count());
     slice_ms *= 2;
   }
   return fail(MX_TIMEOUT, fmt::format("the peer was silent for {} s", timeout_ms_ / 1000));
