@@ -60,7 +60,7 @@ class Client {
     const double limit_s = perf_limit_s(options_);
     PerfPace pace;
     PerfProgress progress(size, iterations);
-    if (auto r = warm_up(step, iterations, limit_s * kWarmUpShare, pace); !r)
+    if (auto r = warm_up(step, iterations, limit_s * kWarmUpShare, pace, progress); !r)
       return tl::unexpected(r.error());
 
     std::vector<double> samples;
@@ -72,7 +72,7 @@ class Client {
       // Not while it is measured.
       if (samples.capacity() < samples.size() + step.count)
         samples.reserve(std::max(2 * samples.capacity(), samples.size() + step.count));
-      progress.show(messages, seconds);
+      progress.show(messages);
       const auto took = run(step, &samples);
       if (!took) return tl::unexpected(took.error());
       pace.took(step.count, *took);
@@ -93,11 +93,13 @@ class Client {
   }
 
  private:
-  Result<void> warm_up(PerfStep step, std::uint64_t iterations, double limit_s, PerfPace& pace) {
+  Result<void> warm_up(PerfStep step, std::uint64_t iterations, double limit_s, PerfPace& pace,
+                       PerfProgress& progress) {
     const std::uint64_t wanted = options_.warm_up_given ? options_.warm_up : default_warm_up(iterations);
     double seconds = 0;
     for (std::uint64_t done = 0; done < wanted && seconds < limit_s; done += step.count) {
       step.count = pace.next(wanted - done, limit_s - seconds);
+      progress.show(0);
       const auto took = run(step, nullptr);
       if (!took) return tl::unexpected(took.error());
       pace.took(step.count, *took);
