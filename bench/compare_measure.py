@@ -5,16 +5,15 @@ Every measurement is one server on h2 and one client on h1, started for it and
 gone after it: never do more programs poll than there are cores.
 """
 import json
-import os
-import subprocess
 import sys
 import time
+
+from bench_run import MeasurementFailed, in_host, json_rows, listed, perf_rows, run_client, run_pair
 
 KIB, MIB = 1024, 1024 * 1024
 SERVER, CLIENT = "h2", "h1"
 SERVER_MAC, SERVER_IP = "02:4f:4d:58:00:02", "10.77.0.2"
 INTERFACE = "eth0"
-PATIENCE_S = 120  # for one program
 # A frame of the floor: MTU and Ethernet header, less the header of a data frame.
 FLOOR_HEADER = 32 - 14
 
@@ -31,18 +30,6 @@ FULL = {
 RATE_SIZE = 8
 
 
-class MeasurementFailed(Exception):
-    """With a sentence for the user."""
-
-
-def in_host(host, command):
-    return [os.environ["LAB"], "exec", host, "--", *command]
-
-
-def listed(sizes):
-    return ",".join(str(size) for size in sizes)
-
-
 class Bench:
     """Runs one server and one client."""
 
@@ -50,31 +37,9 @@ class Bench:
         self.programs = plan["programs"]
         self.client_core, self.server_core = (str(core) for core in plan["cores"])
 
-    def run(self, server, client, ready=None):
-        """Returns what the client printed; `ready` is a word the server prints when it is."""
-        serving = subprocess.Popen(in_host(SERVER, server), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, text=True)
-        try:
-            if ready and ready not in serving.stdout.readline():
-                raise MeasurementFailed(f"the server did not start: {' '.join(server)}")
-            try:
-                done = subprocess.run(in_host(CLIENT, client), stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.PIPE, text=True, check=False,
-                                      timeout=PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                raise MeasurementFailed(
-                    f"no result within {PATIENCE_S} s: {' '.join(client)}") from None
-            if done.returncode != 0:
-                raise MeasurementFailed(f"it failed: {' '.join(client)}")
-            try:
-                serving.wait(10)
-            except subprocess.TimeoutExpired:
-                pass  # it is ended below; the client has its result
-            return done.stdout
-        finally:
-            serving.kill()
-            serving.wait()
-            serving.stdout.close()
+    @staticmethod
+    def run(server, client, ready=None):
+        return run_pair(in_host(SERVER, server), in_host(CLIENT, client), ready)
 
     # --- Open-MX ---
 
@@ -85,7 +50,7 @@ class Bench:
             [program, "perf", SERVER_MAC, "--cpu", self.client_core, "--json",
              "--test", test, "--sizes", listed(sizes), *options],
             ready="waiting")
-        return {row["size"]: row for row in json.loads(text)["results"]}
+        return perf_rows(text)
 
     def omx_pingpong(self, sizes, iterations):
         rows = self.omx("pingpong", sizes, "--iterations", str(iterations))
@@ -107,7 +72,7 @@ class Bench:
             [program, test, "server", "--interface", INTERFACE, "--cpu", self.server_core],
             [program, test, "client", "--interface", INTERFACE, "--cpu", self.client_core,
              "--peer", SERVER_MAC, "--repeats", "1", *options])
-        return {row["size"]: row for row in map(json.loads, text.splitlines())}
+        return json_rows(text)
 
     def floor_pingpong(self, sizes, iterations):
         rows = self.floor("pingpong", "--sizes", listed(sizes), "--iterations", str(iterations))
@@ -130,7 +95,7 @@ class Bench:
             [program, "server", "--cpu", self.server_core],
             [program, test, "--peer", SERVER_IP, "--cpu", self.client_core, "--repeats", "1",
              "--sizes", listed(sizes), *options])
-        return {row["size"]: row for row in map(json.loads, text.splitlines())}
+        return json_rows(text)
 
     def tcp_pingpong(self, sizes, iterations):
         """TCP has no empty messages: one byte stands for none."""
@@ -170,9 +135,7 @@ def measurements(bench, extent, mtu):
 
 
 def host_mtu():
-    text = subprocess.run(in_host(CLIENT, ["cat", f"/sys/class/net/{INTERFACE}/mtu"]),
-                          stdout=subprocess.PIPE, text=True, check=True).stdout
-    return int(text)
+    return int(run_client(in_host(CLIENT, ["cat", f"/sys/class/net/{INTERFACE}/mtu"])))
 
 
 def measure(plan):
@@ -186,7 +149,8 @@ def measure(plan):
         # On a busy machine a round may take long.
         if rounds and plan["budget_s"] and time.monotonic() - started > plan["budget_s"]:
             break
-        print(f"compare: MTU {mtu}, round {number + 1} of {plan['rounds']}", file=sys.stderr)
+        most = "as time permits, at most" if plan["budget_s"] else "of"
+        print(f"compare: MTU {mtu}, round {number + 1} {most} {plan['rounds']}", file=sys.stderr)
         for group in groups:
             # Nobody is always the first.
             turn = number % len(group)
@@ -206,9 +170,5 @@ def measure(plan):
 
 
 def main(plan):
-    try:
-        print(json.dumps(measure(plan)))
-    except MeasurementFailed as failure:
-        print(f"compare: {failure}", file=sys.stderr)
-        return 1
+    print(json.dumps(measure(plan)))
     return 0

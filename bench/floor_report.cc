@@ -2,21 +2,17 @@
 #include "floor_report.h"
 
 #include <sched.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 namespace omx::bench {
 
-namespace {
-
 double percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))];
 }
-
-}  // namespace
 
 void add_server_options(CLI::App& app, Options& options) {
   app.add_option("--cpu", options.cpu, "core to run on (default: not bound)");

@@ -50,6 +50,9 @@ inline double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
+// Of sorted samples, of which there must be one.
+double percentile(const std::vector<double>& sorted, double fraction);
+
 // Binds this thread to a core; -1 leaves it where it is.
 void pin(int cpu);
 

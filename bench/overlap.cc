@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/mac.h"
 #include "floor_report.h"
 
 namespace {
@@ -86,19 +87,10 @@ double exchange(mx_endpoint_t endpoint, mx_endpoint_addr_t to, std::vector<char>
   return took;
 }
 
-double at(std::vector<double>& values, double fraction) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1))];
-}
-
-std::uint64_t nic_of(const std::string& name) {
-  unsigned b[6];
+std::uint64_t nic_of(std::string name) {
+  if (const auto nic = omx::mac_parse(name)) return *nic;
   std::uint64_t nic = 0;
-  if (std::sscanf(name.c_str(), "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5]) == 6) {
-    for (const unsigned byte : b) nic = nic << 8 | byte;
-    return nic;
-  }
-  check(mx_hostname_to_nic_id(const_cast<char*>(name.c_str()), &nic), "mx_hostname_to_nic_id");
+  check(mx_hostname_to_nic_id(name.data(), &nic), "mx_hostname_to_nic_id");
   return nic;
 }
 
@@ -137,11 +129,12 @@ int main(int argc, char** argv) {
       alone.push_back(a);
       behind.push_back(b - compute_us);
     }
-    const double whole = at(alone, 0.5), left = at(behind, 0.5);
+    for (std::vector<double>* samples : {&alone, &behind}) std::sort(samples->begin(), samples->end());
+    const double whole = percentile(alone, 0.5), left = percentile(behind, 0.5);
     fmt::print(
         "{{\"length\": {}, \"compute_us\": {}, \"alone_us\": {:.1f}, \"left_us\": {:.1f}, "
         "\"left_p99_us\": {:.1f}, \"hidden\": {:.3f}}}\n",
-        length, compute_us, whole, left, at(behind, 0.99), 1 - left / whole);
+        length, compute_us, whole, left, percentile(behind, 0.99), 1 - left / whole);
     Ask end;
     finish(endpoint, send(endpoint, to, &end, sizeof end, kAsk));
   }

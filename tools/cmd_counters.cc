@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "counter_texts.h"
 #include "host_facts.h"
 #include "json.h"
 #include "runtime/counters_shared.h"
@@ -21,45 +22,14 @@ struct CountersOptions {
   long endpoint = -1;
   bool all = false;
   bool json = false;
+  bool explain = false;
   unsigned watch_s = 0;
 };
-
-using Value = std::pair<const char*, std::uint64_t>;
-
-std::vector<Value> values_of(const runtime::SharedCounters& counters) {
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < protocol::kCounterCount; i++)
-    values.emplace_back(protocol::kCounterLabels[i], counters.engine.values[i]);
-  const link::LinkCounters& l = counters.link;
-  values.insert(values.end(), {{"Link Frames Sent", l.frames_sent},
-                               {"Link Bytes Sent", l.bytes_sent},
-                               {"Link Send Calls", l.send_calls},
-                               {"Link Send Errors", l.send_errors},
-                               {"Link Frames Received", l.frames_received},
-                               {"Link Bytes Received", l.bytes_received},
-                               {"Link Receive Batches", l.receive_batches},
-                               {"Link Frames Dropped, Ring Full", l.ring_drops},
-                               {"Link Frames Ignored, Too Long", l.frames_ignored},
-                               {"Sleeps Ended", counters.wakeups},
-                               {"Sleeps Ended by a Frame", counters.wakeups_frame},
-                               {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},
-                               {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
-                               {"Progress Thread Took Over", counters.takeovers}});
-  const local::HubCounters& h = counters.local;
-  values.insert(values.end(), {{"Local Frames Sent", h.frames_sent},
-                               {"Local Frames Received", h.frames_received},
-                               {"Local Frames Delayed, Ring Full", h.frames_delayed},
-                               {"Local Frames Dropped, Nobody There", h.frames_dropped},
-                               {"Local One-Copy Reads", h.direct_reads},
-                               {"Local One-Copy Bytes", h.direct_bytes},
-                               {"Local Peers Woken", h.bells}});
-  return values;
-}
 
 struct Reading {
   runtime::Board board;
   OpenEndpoint endpoint;
-  std::vector<Value> values;
+  std::vector<CounterValue> values;
 };
 
 // What could not be read is told on stderr; `failures` counts it.
@@ -71,7 +41,7 @@ std::vector<Reading> readings_take(const std::vector<runtime::Board>& boards,
       if (only >= 0 && open.id != static_cast<std::uint32_t>(only)) continue;
       const auto counters = runtime::counters_read(board.interface.index, open.id);
       if (counters) {
-        readings.push_back({board, open, values_of(*counters)});
+        readings.push_back({board, open, counter_values(*counters)});
       } else {
         failures++;
         failed("counters", "board {}: {}", board.number, counters.error().message);
@@ -132,7 +102,17 @@ std::vector<Reading> difference(std::vector<Reading> now, const std::vector<Read
   return now;
 }
 
+int counters_explain() {
+  for (const CounterValue& counter : counter_values({})) {
+    const CounterText* text = counter_text(counter.first);
+    fmt::print("{} ({})\n    {}\n", counter.first, text ? text->unit : "?",
+               text ? text->meaning : "not explained");
+  }
+  return kOk;
+}
+
 int counters_run(const CountersOptions& options) {
+  if (options.explain) return counters_explain();
   auto process = runtime::Process::create();
   if (!process) return failed("counters", "{}", process.error().message);
   const auto boards = boards_select((*process)->boards(), options.board);
@@ -167,8 +147,11 @@ Command counters_command(CLI::App& root) {
   app->add_option("-e,--endpoint", options->endpoint, "only this endpoint")->check(CLI::Range(0, 255));
   app->add_flag("-v,--verbose", options->all, "those that are zero too");
   app->add_flag("--json", options->json, "print a JSON document");
+  app->add_flag("--explain", options->explain,
+                "what each counter counts, in which unit, and what it means when it grows");
   app->add_option("--watch", options->watch_s, "go on, and print every so many seconds what was added")
       ->check(CLI::Range(1, 86400));
+  app->footer("omx counters --explain says what each of them means.");
   return {app, [options] { return counters_run(*options); }};
 }
 

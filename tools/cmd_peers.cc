@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx peers: the names that are known, and those that the network tells.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "commands.h"
@@ -57,6 +58,13 @@ int peers_run(const PeersOptions& options) {
   for (const runtime::Peer& peer : peers) {
     fmt::print("{} {} ({})\n", mac_format(peer.nic), peer.name.empty() ? "<unknown>" : peer.name,
                origin_of(peer));
+  }
+  const bool others = std::any_of(peers.begin(), peers.end(), [](const auto& peer) { return !peer.local; });
+  if (!others && options.discover) {
+    fmt::print("no other host answered within {} ms (OMX_DISCOVERY_MS)\n",
+               (*process)->settings().discovery_ms);
+  } else if (!others) {
+    fmt::print("no other host is known yet: omx peers --discover asks the network\n");
   }
   return kOk;
 }

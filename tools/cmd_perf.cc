@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx perf: latency, throughput and message rate between two hosts, as applications see them.
 #include <sched.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -19,7 +19,9 @@ constexpr const char* kFooter =
     "Without PEER: waits for clients and does what they ask for. With PEER: measures.\n"
     "  host a: omx perf          host b: omx perf a          (or the MAC address of a)\n"
     "Tests: pingpong (half round trips), stream (one direction), bistream (both at once),\n"
-    "rate (small messages, many in flight).";
+    "rate (small messages, many in flight).\n"
+    "min, median and p99 are half round trips; MB/s and M msg/s are messages by the time that all of them "
+    "took.";
 
 bool pin(int cpu) {
   if (cpu < 0) return true;
@@ -73,6 +75,11 @@ void add_client_options(CLI::App& app, PerfOptions& o, CLI::Option* peer) {
              "messages before, not counted (default: a tenth)")
           ->check(CLI::Range(0, 1000000000)));
   add(app.add_option("--min-time", o.min_time_s, "seconds per size at least; repeats the iterations")
+          ->check(CLI::Range(0.0, 86400.0)));
+  add(app.add_option(
+             "--max-time", o.max_time_s,
+             "seconds per size at most, 0: no limit (default: 3, or --min-time if that is more; no limit "
+             "with --iterations)")
           ->check(CLI::Range(0.0, 86400.0)));
   add(app.add_option("-w,--window", o.window, "streams: messages in flight (default: by size)")
           ->check(CLI::Range(1, 65536)));

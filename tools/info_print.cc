@@ -52,6 +52,48 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
               info.reference, settings);
 }
 
+void local_print(Out out, const LocalFacts& local, const runtime::Settings& settings) {
+  fmt::format_to(out, "\nProcesses of this host:\n");
+  if (!local.used) {
+    fmt::format_to(out, "  by the cable, as between hosts (OMX_LOCAL=0)\n");
+    return;
+  }
+  fmt::format_to(out, "  up to {} bytes: at once through shared memory (OMX_LOCAL_RNDV_THRESHOLD={})\n",
+                 local.threshold,
+                 settings.local_rndv_threshold ? std::to_string(settings.local_rndv_threshold)
+                                               : "auto, as measured now");
+  fmt::format_to(out, "  larger: {}, {}\n", local.one_copy ? "one copy" : "two copies", local.reason);
+}
+
+void progress_print(Out out, const runtime::Settings& settings) {
+  fmt::format_to(out, "\nWhile the application computes:\n");
+  const std::string cpus = fmt::format("on processors \"{}\" (OMX_PROGRESS_CPUS)", settings.progress_cpus);
+  switch (settings.progress) {
+    case runtime::ProgressMode::off:
+      fmt::format_to(out, "  nothing moves until its next call (OMX_PROGRESS=off)\n");
+      break;
+    case runtime::ProgressMode::automatic:
+      fmt::format_to(out,
+                     "  a thread per endpoint takes over, {}; it rests while the application calls "
+                     "(OMX_PROGRESS=auto)\n",
+                     cpus);
+      break;
+    case runtime::ProgressMode::always:
+      fmt::format_to(
+          out, "  a thread per endpoint takes over, {}; each frame wakes it (OMX_PROGRESS=always)\n", cpus);
+      break;
+  }
+}
+
+void local_json(JsonWriter& json, const LocalFacts& local) {
+  json.object("same_host", [&] {
+    json.field("shared_memory", local.used);
+    json.field("eager_max", local.threshold);
+    json.field("copies", local.one_copy ? 1 : 2);
+    json.field("reason", local.reason);
+  });
+}
+
 void facts_json(JsonWriter& json, const char* key, const EngineFacts& f) {
   json.object(key, [&] {
     json.field("works", f.connected);
@@ -110,8 +152,9 @@ std::string info_text(const InfoReport& report) {
                  settings.config_file.empty() ? "none" : settings.config_file);
   fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n\n",
                  report.permitted ? "allowed" : "not allowed, no endpoint can be opened");
-  fmt::format_to(out, "Found {} boards supporting {} endpoints each:\n", report.boards.size(),
-                 settings.endpoints_max);
+  fmt::format_to(out, "Found {} board{} supporting {} endpoints{}:\n", report.boards.size(),
+                 report.boards.size() == 1 ? "" : "s", settings.endpoints_max,
+                 report.boards.size() == 1 ? "" : " each");
   for (const BoardInfo& board : report.boards) board_print(out, board, settings);
   bool first = true;
   for (const link::Choice& choice : report.host.choices) {
@@ -120,7 +163,9 @@ std::string info_text(const InfoReport& report) {
     first = false;
     fmt::format_to(out, " {}: {}\n", choice.interface.name, choice.reason);
   }
-  fmt::format_to(out, "\nPeer table, {} names:\n", report.peers.size());
+  local_print(out, report.local, settings);
+  progress_print(out, settings);
+  fmt::format_to(out, "\nPeer table, {} name{}:\n", report.peers.size(), report.peers.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < report.peers.size(); i++) {
     const runtime::Peer& peer = report.peers[i];
     fmt::format_to(out, "  {}) {} {}\n", i, mac_format(peer.nic),
@@ -136,6 +181,11 @@ std::string info_json(const InfoReport& report) {
     json.field("config_file", report.host.settings.config_file);
     json.field("packet_sockets_allowed", report.permitted);
     json.field("endpoints_max", report.host.settings.endpoints_max);
+    local_json(json, report.local);
+    json.object("progress", [&] {
+      json.field("mode", runtime::progress_name(report.host.settings.progress));
+      json.field("cpus", report.host.settings.progress_cpus);
+    });
     json.array("boards", [&] {
       for (const BoardInfo& board : report.boards) board_json(json, board);
     });
@@ -167,9 +217,15 @@ std::string info_json(const InfoReport& report) {
 std::string settings_text(const runtime::Settings& settings) {
   std::string text;
   Out out = std::back_inserter(text);
+  fmt::format_to(out,
+                 "# Each is an environment variable, or a line \"key = value\" of {}\n"
+                 "# (OMX_CONFIG names another file). The environment wins.\n",
+                 runtime::kDefaultConfigFile);
   for (const runtime::SettingRow& row : runtime::settings_rows(settings)) {
     fmt::format_to(out, "{}={}\n    {}\n", row.variable, row.value, row.help);
-    if (*row.alias) fmt::format_to(out, "    also: {}\n", row.alias);
+    fmt::format_to(out, "    from: {}; accepted: {}\n", row.origin, row.accepted);
+    fmt::format_to(out, "    in the file: {}{}{}\n", row.key.empty() ? "not possible" : row.key,
+                   *row.alias ? "; also: " : "", row.alias);
   }
   return text;
 }
@@ -182,6 +238,9 @@ std::string settings_json(const runtime::Settings& settings) {
         json.object([&] {
           json.field("variable", row.variable);
           json.field("value", row.value);
+          json.field("origin", row.origin);
+          json.field("accepted", row.accepted);
+          json.field("file_key", row.key);
           json.field("alias", row.alias);
           json.field("help", row.help);
         });

@@ -7,6 +7,7 @@
 
 #include "engine_facts.h"
 #include "host_facts.h"
+#include "local_facts.h"
 
 namespace omx::tools {
 
@@ -22,6 +23,7 @@ struct InfoReport {
   bool permitted = false;  // to open endpoints
   std::vector<BoardInfo> boards;
   std::vector<runtime::Peer> peers;
+  LocalFacts local;
   std::vector<std::string> warnings;
 };
 

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "commands.h"
 #include "perf_exchange.h"
+#include "perf_pace.h"
+#include "perf_progress.h"
 #include "perf_report.h"
 
 namespace omx::tools {
@@ -17,6 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kRetryPause{100};
+constexpr double kWarmUpShare = 0.25;  // of the time that a size may take
 
 class Client {
  public:
@@ -39,7 +43,7 @@ class Client {
     return met;
   }
 
-  // One size: warm-up, then as many steps as min_time needs.
+  // One size: warm-up, then as many steps as its messages and min_time need and max_time permits.
   Result<PerfRow> measure(std::uint64_t size) {
     PerfStep step;
     step.test = static_cast<std::uint64_t>(options_.test);
@@ -53,23 +57,32 @@ class Client {
     const std::uint64_t iterations =
         options_.iterations ? options_.iterations : default_iterations(options_.test, size);
 
-    step.count = options_.warm_up_given ? options_.warm_up : default_warm_up(iterations);
-    if (step.count) {
-      if (auto r = run(step, nullptr); !r) return tl::unexpected(r.error());
-    }
-    step.count = iterations;
+    const double limit_s = perf_limit_s(options_);
+    PerfPace pace;
+    PerfProgress progress(size, iterations);
+    if (auto r = warm_up(step, iterations, limit_s * kWarmUpShare, pace, progress); !r)
+      return tl::unexpected(r.error());
+
     std::vector<double> samples;
-    samples.reserve(iterations);
     double seconds = 0;
     std::uint64_t messages = 0;
-    do {
+    while ((messages < iterations || seconds < options_.min_time_s) && seconds < limit_s) {
+      const std::uint64_t missing = messages < iterations ? iterations - messages : iterations;
+      step.count = pace.next(missing, limit_s - seconds);
+      // Not while it is measured.
+      if (samples.capacity() < samples.size() + step.count)
+        samples.reserve(std::max(2 * samples.capacity(), samples.size() + step.count));
+      progress.show(messages);
       const auto took = run(step, &samples);
       if (!took) return tl::unexpected(took.error());
+      pace.took(step.count, *took);
       seconds += *took;
       messages += step.count;
-    } while (seconds < options_.min_time_s);
-    return options_.test == PerfTest::pingpong ? row_of_samples(size, samples)
-                                               : row_of_stream(options_.test, size, messages, seconds);
+    }
+    PerfRow row = options_.test == PerfTest::pingpong ? row_of_samples(size, samples)
+                                                      : row_of_stream(options_.test, size, messages, seconds);
+    row.wanted = std::max(iterations, messages);
+    return row;
   }
 
   Result<void> leave() {
@@ -80,6 +93,21 @@ class Client {
   }
 
  private:
+  Result<void> warm_up(PerfStep step, std::uint64_t iterations, double limit_s, PerfPace& pace,
+                       PerfProgress& progress) {
+    const std::uint64_t wanted = options_.warm_up_given ? options_.warm_up : default_warm_up(iterations);
+    double seconds = 0;
+    for (std::uint64_t done = 0; done < wanted && seconds < limit_s; done += step.count) {
+      step.count = pace.next(wanted - done, limit_s - seconds);
+      progress.show(0);
+      const auto took = run(step, nullptr);
+      if (!took) return tl::unexpected(took.error());
+      pace.took(step.count, *took);
+      seconds += *took;
+    }
+    return {};
+  }
+
   Result<void> meet(std::uint64_t nic) {
     const auto server = port_.connect(nic, options_.peer_endpoint, timeout_ms_);
     if (!server) return tl::unexpected(server.error());

@@ -50,6 +50,7 @@ bool Region::reserve(std::size_t bytes) {
 void PerfExchange::meet(MxPort& port, const mx_endpoint_addr_t& peer, std::uint32_t client) {
   port_ = &port;
   peer_ = peer;
+  port.set_peer(peer);
   match_ = match_of(PerfKind::data, client);
 }
 

@@ -2,7 +2,9 @@
 #include "perf_mx.h"
 
 #include <fmt/format.h>
+#include <mx_extensions.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -16,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 // Keeps other MX programs from mistaking our endpoints for theirs.
 constexpr std::uint32_t kKey = 0x6f6d7870;
+// Silence after which a peer is asked whether it is there, and how long it may think about that.
+constexpr std::uint32_t kSilenceMs = 200, kAnswerMs = 300;
 // The library's own sentence about the last error, without the name of the function.
 std::string g_error;
 
@@ -74,6 +78,22 @@ MxPort::~MxPort() {
 void MxPort::set_waiting(bool blocking, std::uint32_t timeout_ms) {
   blocking_ = blocking;
   timeout_ms_ = timeout_ms;
+}
+
+void MxPort::set_peer(const mx_endpoint_addr_t& peer) {
+  mx_decompose_endpoint_addr2(peer, &peer_nic_, &peer_endpoint_, &peer_session_);
+  peer_known_ = true;
+}
+
+// Connecting again changes nothing for a peer that is there; no answer says nothing.
+Result<void> MxPort::peer_ask() {
+  mx_endpoint_addr_t address{};
+  const mx_return_t code = mx_connect(endpoint_, peer_nic_, peer_endpoint_, kKey, kAnswerMs, &address);
+  std::uint32_t session = peer_session_;
+  if (code == MX_SUCCESS) mx_decompose_endpoint_addr2(address, nullptr, nullptr, &session);
+  if (code != MX_CONNECTION_FAILED && code != MX_BAD_CONNECTION_KEY && session == peer_session_) return {};
+  return fail(code == MX_SUCCESS ? MX_CONNECTION_FAILED : code,
+              fmt::format("the peer {} has gone: its \"omx perf\" has ended", nic_text(peer_nic_)));
 }
 
 std::string MxPort::describe() const {
@@ -138,7 +158,8 @@ Result<mx_status_t> MxPort::complete(mx_request_t request) {
 
 Result<mx_status_t> MxPort::poll(mx_request_t request) {
   mx_status_t status;
-  Clock::time_point deadline{};
+  Clock::time_point start{};
+  std::chrono::milliseconds ask_after{kSilenceMs};
   for (;;) {
     switch (look(request, status)) {
       case Look::done:
@@ -150,21 +171,37 @@ Result<mx_status_t> MxPort::poll(mx_request_t request) {
     }
     if (!timeout_ms_) continue;
     const Clock::time_point now = Clock::now();
-    if (deadline == Clock::time_point{}) deadline = now + std::chrono::milliseconds(timeout_ms_);
-    if (now >= deadline)
+    if (start == Clock::time_point{}) start = now;
+    if (now - start >= std::chrono::milliseconds(timeout_ms_))
       return fail(MX_TIMEOUT, fmt::format("the peer was silent for {} s", timeout_ms_ / 1000));
+    if (peer_known_ && now - start >= ask_after) {
+      if (auto r = peer_ask(); !r) return tl::unexpected(r.error());
+      ask_after *= 2;
+    }
   }
 }
 
 Result<mx_status_t> MxPort::sleep(mx_request_t request) {
   mx_status_t status;
-  std::uint32_t done = 0;
+  std::uint32_t done = 0, slice_ms = peer_known_ ? kSilenceMs : timeout_ms_;
+  // The clock is read when a slice was not enough: those that are measured end before.
+  Clock::time_point start{};
+  std::uint32_t waited_ms = 0;
   // Without a limit mx_wait may still come back with nothing, on a signal.
-  do {
-    const mx_return_t code = mx_wait(endpoint_, &request, timeout_ms_, &status, &done);
+  while (!timeout_ms_ || waited_ms < timeout_ms_) {
+    if (timeout_ms_) slice_ms = std::min(slice_ms, timeout_ms_ - waited_ms);
+    const mx_return_t code = mx_wait(endpoint_, &request, slice_ms, &status, &done);
     if (done) return judge(status);
-    if (code != MX_SUCCESS) return failure(code);
-  } while (!timeout_ms_);
+    if (code != MX_SUCCESS && code != MX_TIMEOUT) return failure(code);
+    if (peer_known_) {
+      if (auto r = peer_ask(); !r) return tl::unexpected(r.error());
+    }
+    const Clock::time_point now = Clock::now();
+    if (start == Clock::time_point{}) start = now - std::chrono::milliseconds(slice_ms);
+    waited_ms = static_cast<std::uint32_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now - start).count());
+    slice_ms *= 2;
+  }
   return fail(MX_TIMEOUT, fmt::format("the peer was silent for {} s", timeout_ms_ / 1000));
 }
 

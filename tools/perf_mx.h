@@ -26,6 +26,11 @@ class MxPort {
   // Polling with mx_test, or sleeping in mx_wait; and how long an operation may take, 0: for ever.
   void set_waiting(bool blocking, std::uint32_t timeout_ms);
 
+  // From now on completions come from this peer. No message fails that was only to be received from a peer
+  // that has gone, so in a long silence the peer is asked whether it is still there.
+  void set_peer(const mx_endpoint_addr_t& peer);
+  void forget_peer() { peer_known_ = false; }
+
   // "host:0 (02:..:01), board 0, endpoint 3"
   std::string describe() const;
   std::uint32_t endpoint_id() const { return endpoint_id_; }
@@ -80,6 +85,7 @@ class MxPort {
   explicit MxPort(mx_endpoint_t endpoint) : endpoint_(endpoint) {}
   Result<mx_status_t> poll(mx_request_t request);
   Result<mx_status_t> sleep(mx_request_t request);
+  Result<void> peer_ask();
 
   mx_endpoint_t endpoint_;
   std::uint64_t nic_ = 0;
@@ -87,6 +93,9 @@ class MxPort {
   bool blocking_ = true;
   mx_return_t error_ = MX_SUCCESS;  // of the last look
   std::uint32_t timeout_ms_ = 0;
+  bool peer_known_ = false;
+  std::uint64_t peer_nic_ = 0;
+  std::uint32_t peer_endpoint_ = 0, peer_session_ = 0;
 };
 
 // "02:00:00:00:00:01"

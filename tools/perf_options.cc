@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 
 namespace omx::tools {
 
@@ -96,6 +97,14 @@ std::uint32_t default_window(PerfTest test, std::uint64_t size) {
   if (test == PerfTest::rate) return 256;
   const std::uint64_t fitting = 16 * kMiB / std::max<std::uint64_t>(size, 1);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fitting, 4, 64));
+}
+
+double perf_limit_s(const PerfOptions& options) {
+  constexpr double kDefault = 3;
+  const double none = std::numeric_limits<double>::infinity();
+  if (options.max_time_s > 0) return options.max_time_s;
+  if (options.iterations || options.max_time_s == 0) return none;
+  return std::max(kDefault, options.min_time_s);
 }
 
 }  // namespace omx::tools

@@ -22,6 +22,7 @@ struct PerfOptions {
   std::uint64_t warm_up = 0;
   bool warm_up_given = false;
   double min_time_s = 0;
+  double max_time_s = -1;    // negative: a few seconds, for ever when the iterations are given
   std::uint32_t window = 0;  // 0: what suits the size
   bool verify = false;
   bool sync = false;
@@ -46,6 +47,8 @@ const char* default_sizes(PerfTest test);
 std::uint64_t default_iterations(PerfTest test, std::uint64_t size);
 std::uint64_t default_warm_up(std::uint64_t iterations);
 std::uint32_t default_window(PerfTest test, std::uint64_t size);
+// Seconds after which a size is ended although not all of its messages were exchanged.
+double perf_limit_s(const PerfOptions& options);
 
 // The two halves of `omx perf`; they return the exit status.
 int perf_serve(const PerfOptions& options);

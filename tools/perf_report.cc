@@ -31,7 +31,7 @@ PerfRow row_of_samples(std::uint64_t size, std::vector<double>& samples) {
   row.min_us = samples.front();
   row.median_us = percentile(samples, 0.5);
   row.p99_us = percentile(samples, 0.99);
-  row.per_second = 1e6 / row.median_us;
+  row.per_second = 2 * static_cast<double>(row.messages) / row.seconds;
   return row;
 }
 
@@ -89,6 +89,18 @@ void PerfReport::print_row(const PerfRow& row) const {
 
 void PerfReport::finish() {
   if (options_.format == PerfFormat::json) print_json();
+  if (options_.format == PerfFormat::table) print_cuts();
+}
+
+void PerfReport::print_cuts() const {
+  const auto cut = [](const PerfRow& row) { return row.cut_short(); };
+  if (std::none_of(rows_.begin(), rows_.end(), cut)) return;
+  fmt::print("fewer messages than planned, as a size may take {:g} s (--max-time, --iterations):\n",
+             perf_limit_s(options_));
+  for (const PerfRow& row : rows_) {
+    if (row.cut_short()) fmt::print("  {} bytes: {} of {}\n", row.size, row.messages, row.wanted);
+  }
+  std::fflush(stdout);
 }
 
 void PerfReport::print_json() const {
@@ -105,6 +117,7 @@ void PerfReport::print_json() const {
         json.object([&] {
           json.field("size", row.size);
           json.field("messages", row.messages);
+          json.field("cut_short", row.cut_short());
           json.field("seconds", row.seconds);
           if (options_.test == PerfTest::pingpong) {
             json.field("min_us", row.min_us);

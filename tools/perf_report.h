@@ -13,10 +13,12 @@ namespace omx::tools {
 struct PerfRow {
   std::uint64_t size = 0;
   std::uint64_t messages = 0;  // in one direction
+  std::uint64_t wanted = 0;    // more when the time did not suffice
+  bool cut_short() const { return messages < wanted; }
   double seconds = 0;
   // Ping-pong: half round trips.
   double min_us = 0, median_us = 0, p99_us = 0;
-  // Streams: all directions together. Ping-pong: one message per median half round trip.
+  // Of the whole time. Streams: all directions together. Ping-pong: one message at a time, to and fro.
   double mb_per_s() const;
   double gbit_per_s() const { return mb_per_s() * 8e-3; }
   double million_per_s() const { return per_second * 1e-6; }
@@ -37,6 +39,7 @@ class PerfReport {
   void print_head() const;
   void print_row(const PerfRow& row) const;
   void print_json() const;
+  void print_cuts() const;
 
   const PerfOptions& options_;
   const std::string from_, to_;

@@ -19,6 +19,7 @@ class Server {
   // Waits for a client and serves it to its end. `client` is named as soon as there is one.
   Result<void> serve(std::string& client) {
     port_.set_waiting(true, 0);
+    port_.forget_peer();
     std::byte buffer[kDialogueBytes];
     const auto request =
         port_.receive(buffer, encoded_bytes<PerfHello>(), match_of(PerfKind::hello, 0), kKindMask);
@@ -96,6 +97,12 @@ int perf_serve(const PerfOptions& options) {
     // Before the port, which is closed first.
     PerfExchange exchange(false);
     auto port = MxPort::open(options.board, id);
+    if (!port && port.error().mx_code == MX_BUSY) {
+      return failed("perf",
+                    "{}; a second server needs another endpoint (--endpoint N), which its clients name with "
+                    "--peer-endpoint N",
+                    port.error().message);
+    }
     if (!port) return port.error().message.empty() ? kFailed : failed("perf", "{}", port.error().message);
     if (first) fmt::print("{}: waiting for clients\n", (*port)->describe());
     for (;;) {

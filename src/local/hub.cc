@@ -11,6 +11,7 @@
 
 #include "base/no_cancel.h"
 #include "local/hello.h"
+#include "local/memory_access.h"
 
 namespace omx::local {
 
@@ -67,6 +68,7 @@ Hub::LaneOut* Hub::lane_open(const Place& to) {
   if (!connection.open()) return nullptr;
   ucred credentials{};
   if (!trusted(connection, credentials)) {
+    refused_listener(to, credentials);
     errno = EACCES;
     return nullptr;
   }
@@ -229,8 +231,9 @@ void Hub::strangers_accept() {
       break;
     }
     ucred credentials{};
-    // What it says may come when we sleep.
-    if (trusted(connection, credentials) && watch(connection.get()))
+    if (!trusted(connection, credentials))
+      refused_stranger(connection, credentials);
+    else if (watch(connection.get()))  // what it says may come when we sleep
       strangers_.push_back(std::move(connection));
   }
   if (deaf == deaf_) return;
@@ -252,7 +255,10 @@ void Hub::strangers_hear() {
       ++it;
       continue;
     }
-    if (heard > 0) lane_adopt(std::move(*it), hello, std::move(memory));
+    if (heard > 0)
+      lane_adopt(std::move(*it), hello, std::move(memory));
+    else if (hello.magic == Hello::kMagic && hello.version != kRingVersion)
+      refused_version(*it, hello);
     it = strangers_.erase(it);
   }
   if (strangers_.size() > kStrangersMost)

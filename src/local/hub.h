@@ -8,6 +8,7 @@
 // guards it.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -103,8 +104,6 @@ class Hub final : public protocol::DirectReader {
   protocol::NearPath path(NicId nic, std::uint8_t endpoint) const override;
   bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
             std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) override;
-  // What shows a peer that it reads our memory and not another process's.
-  static std::uint64_t proof_address();
   const HubCounters& counters() const { return counters_; }
 
  private:
@@ -159,6 +158,11 @@ class Hub final : public protocol::DirectReader {
   void strangers_hear();
   bool lane_hear(int fd);
   void lanes_end(Arrivals& arrivals);
+  // hub_refusals.cc: who stays without messages, each told of once
+  void refused_listener(const Place& to, const ucred& who);
+  void refused_stranger(const OwnFd& connection, const ucred& who);
+  void refused_version(const OwnFd& connection, const Hello& hello);
+  bool told_once(std::uint64_t whom);
 
   HubOptions options_;
   OwnFd poll_;
@@ -171,6 +175,7 @@ class Hub final : public protocol::DirectReader {
   bool backlog_ = false, stuck_ = false;
   bool deaf_ = false;
   std::deque<std::vector<std::byte>> refused_;
+  std::vector<std::uint64_t> told_;
   HubCounters counters_;
 };
 

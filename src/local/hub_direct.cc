@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "local/hub.h"
+#include "local/memory_access.h"
 #include "local/threshold.h"
 
 namespace omx::local {
@@ -20,9 +21,6 @@ namespace {
 constexpr std::uint32_t kFrameBytes = 16 * 1024 + 64;
 constexpr std::uint8_t kPullFrames = 6;
 
-constexpr std::uint64_t kProof = 0x6f70656e2d6d7821;  // what a peer finds at Hello::proof_at
-const std::uint64_t g_proof = kProof;
-
 // A region's memory, as a record.
 struct RegionHead {
   std::uint8_t region = 0, generation = 0;
@@ -30,39 +28,13 @@ struct RegionHead {
   std::uint32_t reserved = 0;
 };
 
-// 0, or why we may not read that process's memory.
-int memory_try(int pid, std::uint64_t at) {
-  if (pid <= 0) return ESRCH;
-  std::uint64_t value = 0;
-  iovec here{&value, sizeof value};
-  iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(at)), sizeof value};
-  const ssize_t got = ::process_vm_readv(pid, &here, 1, &there, 1, 0);
-  if (got < 0 && errno != EFAULT) return errno;
-  // Another process than the one that we talk to has that number here.
-  return got == static_cast<ssize_t>(sizeof value) && value == kProof ? 0 : ESRCH;
-}
-
-const char* remedy(int error) {
-  switch (error) {
-    case EPERM:
-      return "run both as the same user, with sysctl kernel.yama.ptrace_scope=0; containers with --cap-add "
-             "SYS_PTRACE";
-    case ENOSYS:
-    case EACCES:
-      return "a filter of system calls forbids process_vm_readv; containers need --cap-add SYS_PTRACE or "
-             "another seccomp profile";
-    default:
-      return "it has no number in our PID namespace; start containers with --pid=host, or all in one";
-  }
-}
-
 // The first time only: with many peers the reason is the same.
 void refusal_tell(int pid, int error) {
   static std::atomic_flag told;
   if (told.test_and_set(std::memory_order_relaxed)) return;
   log(LogLevel::warn,
       "large messages from process {} of this host take two copies, as its memory cannot be read ({}): {}",
-      pid > 0 ? std::to_string(pid) : "?", std::strerror(error), remedy(error));
+      pid > 0 ? std::to_string(pid) : "?", std::strerror(error), memory_remedy(error));
 }
 
 }  // namespace
@@ -72,10 +44,6 @@ protocol::NearPath Hub::path(NicId nic, std::uint8_t endpoint) const {
   const std::uint32_t threshold =
       options_.rndv_threshold ? options_.rndv_threshold : threshold_of_this_machine();
   return {kFrameBytes, kPullFrames, threshold};
-}
-
-std::uint64_t Hub::proof_address() {
-  return reinterpret_cast<std::uintptr_t>(&g_proof);
 }
 
 bool Hub::memory_readable(int pid, std::uint64_t proof_at) const {

@@ -2,7 +2,9 @@
 #include "runtime/cpu_list.h"
 
 #include <sched.h>
+#include <sys/sysinfo.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace omx::runtime {
@@ -35,6 +37,10 @@ std::vector<int> cpu_list_parse(std::string_view text) {
     if (text.front() != ',') return {};
     text.remove_prefix(1);
   }
+}
+
+int cpus_of_this_host() {
+  return std::max(::get_nprocs_conf(), 1);
 }
 
 }  // namespace omx::runtime

@@ -27,7 +27,7 @@ const Board* board_by_localhost(const std::vector<Board>& boards, std::string_vi
 std::string reason_of(const Result<bool>& asked, std::uint32_t discovery_ms) {
   if (!asked) return fmt::format("the network could not be asked: {}", asked.error().message);
   if (discovery_ms == 0) return "the network was not asked (OMX_DISCOVERY_MS=0)";
-  return fmt::format("no host answered within {} ms", discovery_ms);
+  return fmt::format("no host answered within {} ms (OMX_DISCOVERY_MS)", discovery_ms);
 }
 
 }  // namespace
@@ -47,9 +47,11 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
     return peer.has_value();
   });
   if (peer) return peer->nic;
-  return fail(kMxHostNotFound,
-              fmt::format("\"{}\" is not in the table of peers, and {}; name it in OMX_PEERS=\"MAC NAME\"",
-                          shown(hostname), reason_of(asked, settings_.discovery_ms)));
+  return fail(
+      kMxHostNotFound,
+      fmt::format("\"{}\" is not in the table of peers, and {}; give its MAC address instead, or name it "
+                  "in OMX_PEERS=\"MAC NAME\"",
+                  shown(hostname), reason_of(asked, settings_.discovery_ms)));
 }
 
 Result<std::string> Process::name_of(NicId nic) {

@@ -43,7 +43,11 @@ void place(const std::string& cpus) {
   CPU_ZERO(&set);
   for (const int cpu : wanted) CPU_SET(static_cast<std::size_t>(cpu), &set);
   if (::sched_setaffinity(0, sizeof set, &set) < 0 && cpus != "auto")
-    log(LogLevel::warn, "OMX_PROGRESS_CPUS={}: this process may use none of these processors", cpus);
+    log(LogLevel::warn,
+        "OMX_PROGRESS_CPUS={}: this process may use none of these processors, so its progress thread runs "
+        "where "
+        "the application does; give others, or inherit",
+        cpus);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace omx::runtime {
 
 namespace {
 
-constexpr const char* kDefaultFile = "/etc/open-mx/open-mx.conf";
 constexpr int kMxFailure = 2;
 
 std::string_view trim(std::string_view text) {
@@ -61,6 +60,11 @@ std::string unknown_key_text(std::string_view key) {
       shown(key));
 }
 
+void origin_set(Settings& settings, const Tunable& tunable, std::string origin) {
+  settings.origins.resize(tunables().size());
+  settings.origins[static_cast<std::size_t>(&tunable - tunables().data())] = std::move(origin);
+}
+
 Result<void> file_apply(const std::string& text, const std::string& path, Settings& settings) {
   std::map<const Tunable*, int> seen;
   int number = 0;
@@ -86,6 +90,7 @@ Result<void> file_apply(const std::string& text, const std::string& path, Settin
     if (!tunable->parse(value, settings)) {
       return bad(fmt::format("{} = \"{}\" is not accepted; give {}", key, shown(value), tunable->accepted()));
     }
+    origin_set(settings, *tunable, fmt::format("{}:{}", shown(path, kPathShown), number));
   }
   return {};
 }
@@ -99,7 +104,7 @@ void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& setti
     aliases.remove_prefix(std::min(space + 1, aliases.size()));
     const char* value = getenv(alias.c_str());
     if (!value || !*value) continue;
-    if (tunable.parse(value, settings)) return;
+    if (tunable.parse(value, settings)) return origin_set(settings, tunable, alias + " in the environment");
     settings.warnings.push_back(fmt::format("{}=\"{}\" in the environment has no effect; give {}", alias,
                                             shown(value), tunable.accepted()));
   }
@@ -115,6 +120,8 @@ Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
       return fail(kMxFailure,
                   fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it",
                               tunable.variable, shown(value), tunable.accepted()));
+    } else {
+      origin_set(settings, tunable, "environment");
     }
   }
   return {};
@@ -127,7 +134,8 @@ Result<void> settings_read(const GetEnv& getenv, const std::string& path, Settin
   std::string file = path;
   if (file.empty() && variable) file = variable;
   const bool named = !file.empty();
-  if (!named) file = kDefaultFile;
+  if (path.empty() && variable) origin_set(settings, tunables().front(), "environment");
+  if (!named) file = kDefaultConfigFile;
 
   const auto text = text_file_read(file);
   if (text) {
@@ -152,8 +160,17 @@ Result<Settings> settings_load(const GetEnv& getenv, const std::string& path) {
 
 std::vector<SettingRow> settings_rows(const Settings& settings) {
   std::vector<SettingRow> rows;
-  for (const Tunable& tunable : tunables()) {
-    rows.push_back({tunable.variable, tunable.aliases, tunable.help, tunable.print(settings)});
+  const Settings defaults;
+  for (std::size_t i = 0; i < tunables().size(); i++) {
+    const Tunable& tunable = tunables()[i];
+    SettingRow row{
+        tunable.variable, tunable.aliases, tunable.help, tunable.print(settings), "", tunable.accepted(), ""};
+    if (tunable.in_file) row.key = tunable_key(tunable);
+    if (i < settings.origins.size()) row.origin = settings.origins[i];
+    // Two rows may set one field.
+    const bool untouched = !tunable.in_file || row.value == tunable.print(defaults);
+    if (row.origin.empty()) row.origin = untouched ? "default" : "another setting";
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -57,8 +57,14 @@ struct Settings {
   std::uint32_t abort_sleep_s = 0;  // OMX_ABORT_SLEEPS: the fatal error handler sleeps first (for a debugger)
   bool ignore_mx_env = false;       // OMX_IGNORE_MX_ENV
   std::string config_file;          // the file that was read; empty: none
+  std::vector<std::string> origins;   // of each tunable: who set it last; empty: nobody
   std::vector<std::string> warnings;  // what had no effect; printed by whoever loads
 };
+
+// Which OMX_CONFIG may replace.
+inline constexpr const char* kDefaultConfigFile = "/etc/open-mx/open-mx.conf";
+
+const char* progress_name(ProgressMode mode);
 
 using GetEnv = std::function<const char*(const char*)>;
 
@@ -78,7 +84,11 @@ struct SettingRow {
   const char* variable;
   const char* alias;  // MX_ names with spaces between them, or ""
   const char* help;
-  std::string value;  // as in force
+  std::string value;     // as in force
+  std::string key;       // in the file; empty: only the environment can set it
+  std::string accepted;  // values, with their unit
+  std::string
+      origin;  // "default", "environment", "MX_... in the environment", "FILE:LINE", "another setting"
 };
 std::vector<SettingRow> settings_rows(const Settings& settings);
 

@@ -106,6 +106,7 @@ struct Bytes : Number<Field, Low, High> {
 // Kept in nanoseconds, given in Unit nanoseconds.
 template <auto Field, std::uint64_t Unit, std::uint64_t Low, std::uint64_t High, bool ZeroIsNever = false>
 struct Duration {
+  static_assert(Unit == 1000 || Unit == 1'000'000);
   static bool parse(std::string_view text, Settings& s) {
     const auto value = number_parse(text);
     if (!value || *value < Low || *value > High) return false;
@@ -116,7 +117,10 @@ struct Duration {
     const std::uint64_t value = member(s, Field);
     return std::to_string(value == protocol::kNever ? 0 : value / Unit);
   }
-  static std::string accepted() { return number_accepted(Low, High) + (ZeroIsNever ? "; 0 = no limit" : ""); }
+  static std::string accepted() {
+    return number_accepted(Low, High) + (Unit == 1000 ? " microseconds" : " milliseconds") +
+           (ZeroIsNever ? "; 0 = no limit" : "");
+  }
 };
 
 }  // namespace omx::runtime

@@ -129,17 +129,22 @@ struct Progress {
       return false;
     return true;
   }
-  static std::string print(const S& s) {
-    return s.progress == ProgressMode::off ? "off" : s.progress == ProgressMode::always ? "always" : "auto";
-  }
+  static std::string print(const S& s) { return progress_name(s.progress); }
   static std::string accepted() { return "off, auto or always"; }
 };
 
 struct ProgressCpus : Text<&S::progress_cpus> {
   static bool parse(std::string_view text, S& s) {
-    return (text == "auto" || text == "inherit" || !cpu_list_parse(text).empty()) && Text::parse(text, s);
+    if (text != "auto" && text != "inherit") {
+      const std::vector<int> cpus = cpu_list_parse(text);
+      if (cpus.empty() || *std::max_element(cpus.begin(), cpus.end()) >= cpus_of_this_host()) return false;
+    }
+    return Text::parse(text, s);
   }
-  static std::string accepted() { return "auto, inherit, or processors like 0,2-5"; }
+  static std::string accepted() {
+    return "auto, inherit, or processors like 0,2-5, of which this host has 0 to " +
+           std::to_string(cpus_of_this_host() - 1);
+  }
 };
 
 template <class Kind>
@@ -171,7 +176,7 @@ constexpr Tunable kTunables[] = {
                               "names of NICs, one MAC NAME a line; default /etc/open-mx/peers"),
     row<Text<&S::peers>>("OMX_PEERS", "", "more names: MAC NAME, MAC NAME"),
     row<Number<&S::discovery_ms, 0, 600000>>(
-        "OMX_DISCOVERY_MS", "", "how long a look-up may ask the network for a name; 0 = never ask"),
+        "OMX_DISCOVERY_MS", "", "milliseconds that a look-up may ask the network for a name; 0 = never ask"),
     row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "endpoints per board"),
     row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint to open where the program asks for any"),
     row<ContextIds>("OMX_CTXIDS", "",
@@ -189,7 +194,7 @@ constexpr Tunable kTunables[] = {
                         "larger messages go by rendezvous inside the host; auto = measured once a process"),
 
     // What goes over the wire.
-    row<WireMode>("OMX_WIRE_MODE", "", "packet sizes; the same on all hosts"),
+    row<WireMode>("OMX_WIRE_MODE", "", "packet sizes, omx or mxoe; the same on all hosts"),
     row<Boolean<&Config::extension>>("OMX_EXTENSION", "",
                                      "1 = agree on frame sizes and features with peers that can"),
     row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
@@ -259,14 +264,19 @@ constexpr Tunable kTunables[] = {
     row<ProgressCpus>(
         "OMX_PROGRESS_CPUS", "",
         "where that thread may run: as the application (inherit), there and beside it (auto), or a list"),
-    row<Number<&S::close_linger_ms, 0, 600'000>>("OMX_CLOSE_LINGER_MS", "",
-                                                 "how long closing an endpoint waits for acknowledgements"),
+    row<Number<&S::close_linger_ms, 0, 600'000>>(
+        "OMX_CLOSE_LINGER_MS", "",
+        "milliseconds that closing an endpoint waits for acknowledgements, at most"),
 };
 
 }  // namespace
 
 std::span<const Tunable> tunables() {
   return kTunables;
+}
+
+const char* progress_name(ProgressMode mode) {
+  return mode == ProgressMode::off ? "off" : mode == ProgressMode::always ? "always" : "auto";
 }
 
 std::string tunable_key(const Tunable& tunable) {

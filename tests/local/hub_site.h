@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "local/hello.h"
 #include "local/hub.h"
+#include "local/memory_access.h"
 
 namespace omx::local {
 using Bytes = std::vector<std::byte>;
@@ -136,7 +137,7 @@ class HubTest : public testing::Test {
     Hello hello;
     hello.nic = place.nic;
     hello.endpoint = place.endpoint;
-    hello.proof_at = Hub::proof_address();
+    hello.proof_at = proof_address();
     return hello;
   }
   static bool wakes(Site& site) {

@@ -35,16 +35,6 @@ void Environment::set(const std::string& name, const std::string& value) {
   ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-Background::Background(std::function<void()> action)
-    : thread_([this, run = std::move(action)] {
-        while (!stop_) run();
-      }) {}
-
-Background::~Background() {
-  stop_ = true;
-  thread_.join();
-}
-
 int in_child(const std::function<int()>& body) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(body());

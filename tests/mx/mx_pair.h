@@ -16,12 +16,14 @@
 #include <thread>
 #include <vector>
 
+#include "background.h"
 #include "mx_extensions.h"
 #include "myriexpress.h"
 #include "test_network.h"
 
 namespace omx::mx_tests {
 
+using link::Background;
 using link::becomes_true;
 using Bytes = std::vector<unsigned char>;
 
@@ -52,17 +54,6 @@ struct HandledError {
 extern std::vector<HandledError> g_handled;
 // Records and returns the code.
 mx_return_t recording_handler(char* text, mx_return_t code);
-
-// Runs an action again and again in a thread of its own until destroyed.
-class Background {
- public:
-  explicit Background(std::function<void()> action);
-  ~Background();
-
- private:
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
 
 // Runs `body` in a forked process; its exit status, or -1 when a signal ended it.
 int in_child(const std::function<int()>& body);

@@ -220,13 +220,34 @@ struct Restart {
   bool new_one_connects;
 };
 
-class Restarted : public PairTest, public testing::WithParamInterface<Restart> {};
+class Restarted : public PairTest, public testing::WithParamInterface<Restart> {
+ protected:
+  Config open_both() {
+    Config config;
+    config.extension = GetParam().extension;
+    open(config, config);
+    if (GetParam().sent_before) exchange_both_ways();
+    return config;
+  }
+  // A large send of which b knows, and that waits for b's NOTIFY.
+  Request* send_waiting_for_notify() {
+    Request* pending = send(*a, to_b, message(500000), 1);
+    EXPECT_TRUE(network.run_until([&] { return (*b)->probe(1, ~0ULL).has_value(); }));
+    network.run_for(100 * kMillisecond);  // acknowledged
+    return pending;
+  }
+  void connect_again() {
+    if (GetParam().new_one_connects) {
+      to_a = connect(network, *b, *a);
+    } else {
+      EXPECT_EQ(connect(network, *a, *b), to_b);
+      to_a = (*b)->find_partner((*a)->config().nic, 0);
+    }
+  }
+};
 
 TEST_P(Restarted, restart__old_address_fails_and_reconnecting_works) {
-  Config config;
-  config.extension = GetParam().extension;
-  open(config, config);
-  if (GetParam().sent_before) exchange_both_ways();
+  const Config config = open_both();
   for (std::uint32_t round = 0; round < 3; round++) {
     const std::uint32_t old_session = (*b)->config().session;
     Bytes& big = message(500000);
@@ -242,12 +263,7 @@ TEST_P(Restarted, restart__old_address_fails_and_reconnecting_works) {
     EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::success) << "buffered";
     EXPECT_EQ(wait(*a, pending, 10 * kSecond).status, Status::bad_session);
     EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::endpoint_unreachable);
-    if (GetParam().new_one_connects) {
-      to_a = connect(network, *b, *a);
-    } else {
-      EXPECT_EQ(connect(network, *a, *b), to_b);
-      to_a = (*b)->find_partner((*a)->config().nic, 0);
-    }
+    connect_again();
     ASSERT_NE(to_a, nullptr);
     EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::bad_session);
     EXPECT_TRUE(*(*a)->cancel(unmatched)) << "receives from anybody survive";
@@ -256,44 +272,22 @@ TEST_P(Restarted, restart__old_address_fails_and_reconnecting_works) {
 }
 
 TEST_P(Restarted, restart__noticed_by_connecting_only) {
-  Config config;
-  config.extension = GetParam().extension;
-  open(config, config);
-  if (GetParam().sent_before) exchange_both_ways();
-  Bytes& big = message(500000);
-  Request* pending = send(*a, to_b, big, 1);
-  ASSERT_TRUE(network.run_until([&] { return (*b)->probe(1, ~0ULL).has_value(); }));
-  network.run_for(100 * kMillisecond);  // acknowledged: waits for NOTIFY
+  const Config config = open_both();
+  Request* pending = send_waiting_for_notify();
   b = &network.restart(1, with_session(0x2000, config));
-  if (GetParam().new_one_connects) {
-    to_a = connect(network, *b, *a);
-  } else {
-    EXPECT_EQ(connect(network, *a, *b), to_b);
-    to_a = (*b)->find_partner((*a)->config().nic, 0);
-  }
+  connect_again();
   EXPECT_EQ(wait(*a, pending, kSecond).status, Status::endpoint_unreachable);
   exchange_both_ways();
 }
 
 // The old instance's large send waits for NOTIFY; the question whether it lives finds another instance.
 TEST_P(Restarted, restart__noticed_by_a_ping) {
-  Config config;
-  config.extension = GetParam().extension;
-  open(config, config);
-  if (GetParam().sent_before) exchange_both_ways();
-  Bytes& big = message(500000);
-  Request* pending = send(*a, to_b, big, 1);
-  ASSERT_TRUE(network.run_until([&] { return (*b)->probe(1, ~0ULL).has_value(); }));
-  network.run_for(100 * kMillisecond);
+  const Config config = open_both();
+  Request* pending = send_waiting_for_notify();
   b = &network.restart(1, with_session(0x2000, config));
   EXPECT_EQ(wait(*a, pending, 10 * kSecond).status, Status::endpoint_unreachable);
   network.run_for(kSecond);
-  if (GetParam().new_one_connects) {
-    to_a = connect(network, *b, *a);
-  } else {
-    EXPECT_EQ(connect(network, *a, *b), to_b);
-    to_a = (*b)->find_partner((*a)->config().nic, 0);
-  }
+  connect_again();
   exchange_both_ways();
 }
 

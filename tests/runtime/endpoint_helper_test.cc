@@ -15,8 +15,6 @@
 namespace omx::runtime {
 namespace {
 
-using protocol::kMillisecond;
-
 class endpoint_helper : public PairTest {
  protected:
   Settings settings() override {
@@ -24,24 +22,14 @@ class endpoint_helper : public PairTest {
     s.progress = mode_;
     return s;
   }
-  // b belongs to another process object: a's waits must not help it along.
   void start(ProgressMode mode) {
     mode_ = mode;
-    process_ = process_create(settings());
-    other_ = process_create(settings());
-    ASSERT_TRUE(process_ && other_);
-    a_ = open(*process_, "v0");
-    b_ = open(*other_, "v1");
-    ASSERT_TRUE(a_ && b_);
+    open_apart(settings());
   }
   void SetUp() override {
     opens_ = false;
     PairTest::SetUp();
     process_.reset();
-  }
-  void TearDown() override {
-    other_.reset();
-    PairTest::TearDown();
   }
   static SharedCounters counters(const Endpoint& endpoint) {
     return counters_read(endpoint.board().interface.index, endpoint.id()).value_or(SharedCounters{});
@@ -56,7 +44,6 @@ class endpoint_helper : public PairTest {
     address = from.address_of(completion.partner, completion.session);
     return completion.status == Status::success;
   }
-  static void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
   static int threads_of_this_kind() {
     int count = 0;
     DIR* tasks = ::opendir("/proc/self/task");
@@ -71,7 +58,6 @@ class endpoint_helper : public PairTest {
   }
 
   ProgressMode mode_ = ProgressMode::automatic;
-  std::unique_ptr<Process> other_;
 };
 
 // mx-clients.md 2
@@ -230,12 +216,7 @@ TEST_F(endpoint_helper, stream__wakes_a_sleeper_by_marked_frames) {
   Settings s = settings();
   s.spin_us = 0;
   s.local = false;
-  process_ = process_create(s);
-  other_ = process_create(s);
-  ASSERT_TRUE(process_ && other_);
-  a_ = open(*process_, "v0");
-  b_ = open(*other_, "v1");
-  ASSERT_TRUE(a_ && b_);
+  open_apart(s);
   Address to_b;
   {
     const Background answers([&] { b_->progress(); });

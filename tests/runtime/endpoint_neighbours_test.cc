@@ -6,7 +6,8 @@
 
 #include "allocation_failure.h"
 #include "local/hello.h"
-#include "local/hub.h"
+#include "local/memory.h"
+#include "local/memory_access.h"
 #include "pair.h"
 #include "runtime/claim.h"
 
@@ -36,7 +37,7 @@ TEST_F(endpoint_neighbours, wait__ends_though_a_ring_holds_rubbish) {
   local::Hello hello;
   hello.nic = a_->board().interface.nic;
   hello.endpoint = 9;
-  hello.proof_at = local::Hub::proof_address();
+  hello.proof_at = local::proof_address();
   ASSERT_TRUE(local::hello_send(connection.get(), hello, memory.descriptor()));
   Completion completion;
   EXPECT_EQ(b_->wait_any(0, 0, 20, completion), WaitOutcome::timed_out);

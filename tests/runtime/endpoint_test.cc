@@ -327,16 +327,22 @@ TEST_F(endpoint, disable_progression__what_came_meanwhile_is_answered_at_the_end
   if (!done) complete(*a_, large);
 }
 
-TEST_F(endpoint, disable_progression__waits_for_a_running_handler) {
-  const Address to_b = connect(*a_, *b_);
-  std::atomic<bool> inside{false}, left{false};
-  HandlerProbe probe{b_, {}};
+// Long enough in the handler for others to find it there.
+HandlerProbe slow_handler(Endpoint* endpoint, std::atomic<bool>& inside, std::atomic<bool>& left) {
+  HandlerProbe probe{endpoint, {}};
   probe.action = [&](const Arrival&) {
     inside = true;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     left = true;
     return HandlerAction::proceed;
   };
+  return probe;
+}
+
+TEST_F(endpoint, disable_progression__waits_for_a_running_handler) {
+  const Address to_b = connect(*a_, *b_);
+  std::atomic<bool> inside{false}, left{false};
+  HandlerProbe probe = slow_handler(b_, inside, left);
   b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   send(*a_, to_b, pattern(16, 1), 1, true);
   {
@@ -442,13 +448,7 @@ TEST_F(endpoint, handler__runs_without_the_endpoints_lock) {
 TEST_F(endpoint, close__waits_for_a_running_handler) {
   const Address to_b = connect(*a_, *b_);
   std::atomic<bool> inside{false}, left{false};
-  HandlerProbe probe{b_, {}};
-  probe.action = [&](const Arrival&) {
-    inside = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    left = true;
-    return HandlerAction::proceed;
-  };
+  HandlerProbe probe = slow_handler(b_, inside, left);
   b_->set_unexpected_handler({HandlerProbe::entry, nullptr, &probe, nullptr});
   send(*a_, to_b, pattern(16, 1), 1, true);
   Completion completion;

@@ -9,16 +9,6 @@ Bytes pattern(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-Background::Background(std::function<void()> action)
-    : thread_([this, run = std::move(action)] {
-        while (!stop_) run();
-      }) {}
-
-Background::~Background() {
-  stop_ = true;
-  thread_.join();
-}
-
 Settings PairTest::settings() {
   Settings s;
   s.interfaces = "v0,v1";
@@ -41,6 +31,15 @@ void PairTest::SetUp() {
   if (!opens_) return;
   a_ = open(*process_, "v0");
   b_ = open(*process_, "v1");
+  ASSERT_TRUE(a_ && b_);
+}
+
+void PairTest::open_apart(const Settings& settings) {
+  process_ = process_create(settings);
+  other_ = process_create(settings);
+  ASSERT_TRUE(process_ && other_);
+  a_ = open(*process_, "v0");
+  b_ = open(*other_, "v1");
   ASSERT_TRUE(a_ && b_);
 }
 

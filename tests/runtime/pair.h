@@ -11,28 +11,19 @@
 #include <thread>
 #include <vector>
 
+#include "background.h"
 #include "runtime/process.h"
 #include "test_network.h"
 
 namespace omx::runtime {
 
+using link::Background;
 using link::becomes_true;
 using protocol::OpError;
 using protocol::Status;
 using Bytes = std::vector<std::byte>;
 
 Bytes pattern(std::size_t size, unsigned seed);
-
-// Runs an action again and again in a thread of its own until destroyed.
-class Background {
- public:
-  explicit Background(std::function<void()> action);
-  ~Background();
-
- private:
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
 
 class PairTest : public link::CableTest {
  protected:
@@ -41,6 +32,8 @@ class PairTest : public link::CableTest {
   virtual Settings settings();
   // For tests that want several processes, or other settings.
   std::unique_ptr<Process> process_create(const Settings& settings);
+  // a_ and b_ in two process objects, so that neither's waits help the other along.
+  void open_apart(const Settings& settings);
   static Endpoint* open(Process& process, const std::string& interface, std::uint32_t id = kAnyEndpoint,
                         OpenOptions options = {});
 
@@ -67,6 +60,7 @@ class PairTest : public link::CableTest {
 
   bool opens_ = true;  // whether SetUp opens a_ and b_
   std::unique_ptr<Process> process_;
+  std::unique_ptr<Process> other_;  // of b_, after open_apart()
   Endpoint* a_ = nullptr;
   Endpoint* b_ = nullptr;
 };

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "runtime/cpu_list.h"
 #include "runtime/settings_table.h"
 
 namespace omx::runtime {
@@ -282,6 +283,33 @@ TEST(settings_rows, resends__a_short_timeout_is_not_shown_as_none) {
     if (std::string_view(row.variable) == "OMX_RESENDS_MAX") {
       EXPECT_EQ(row.value, "1");
     }
+}
+
+TEST(settings_rows, origin__who_set_it_last) {
+  const auto s = load("# mine\nspin_us = 5\nverbose = 1\npeer_timeout_ms = 5000\n",
+                      {{"OMX_VERBOSE", "0"}, {"MX_IMM_ACK", "3"}});
+  ASSERT_TRUE(s);
+  std::map<std::string, SettingRow> rows;
+  for (const SettingRow& row : settings_rows(*s)) rows[row.variable] = row;
+  EXPECT_THAT(rows["OMX_SPIN_US"].origin, testing::EndsWith(":2"));
+  EXPECT_EQ(rows["OMX_SPIN_US"].key, "spin_us");
+  EXPECT_EQ(rows["OMX_VERBOSE"].origin, "environment");
+  EXPECT_EQ(rows["OMX_NOTACKED_MAX"].origin, "MX_IMM_ACK in the environment");
+  EXPECT_EQ(rows["OMX_RESENDS_MAX"].origin, "another setting");  // the time above, in other words
+  EXPECT_EQ(rows["OMX_WAITSPIN"].origin, "default");
+  EXPECT_EQ(rows["OMX_CONFIG"].origin, "default");
+  EXPECT_EQ(rows["OMX_CONFIG"].key, "");
+  EXPECT_THAT(rows["OMX_WIRE_MODE"].accepted, AllOf(HasSubstr("omx"), HasSubstr("mxoe")));
+  EXPECT_THAT(rows["OMX_KEEPALIVE_MS"].accepted, HasSubstr("milliseconds"));
+}
+
+TEST(settings_load, progress_cpus__only_those_of_this_host) {
+  const int cpus = cpus_of_this_host();
+  EXPECT_TRUE(load("", {{"OMX_PROGRESS_CPUS", fmt::format("0-{}", cpus - 1)}}));
+  for (const std::string& text : {std::to_string(cpus), std::string("9999"), std::string("0,99")}) {
+    EXPECT_THAT(error_of(load("", {{"OMX_PROGRESS_CPUS", text}})),
+                HasSubstr(fmt::format("which this host has 0 to {}", cpus - 1)));
+  }
 }
 
 TEST(settings_load, resends__infinite) {

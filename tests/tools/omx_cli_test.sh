@@ -68,6 +68,14 @@ test_plain() {
   expect 0 'warning: MX_ZOMBIE="few".*whole number' env MX_ZOMBIE=few "$omx" info --settings
   expect 0 '^OMX_DISABLE_SHARED=0$' env MX_DISABLE_SHMEM= "$omx" info --settings
 
+  expect 0 'from: environment; accepted: a whole number' env OMX_SPIN_US=7 "$omx" info --settings
+  expect 0 'in the file: spin_us$' "$omx" info --settings
+  expect 0 'accepted: omx \(full frames\) or mxoe' "$omx" info --settings
+  expect 0 '"origin": "MX_ZOMBIE in the environment"' env MX_ZOMBIE=5 "$omx" info --settings --json
+  expect 1 'OMX_PROGRESS_CPUS="9999".* of which this host has 0 to [0-9]+' env OMX_PROGRESS_CPUS=9999 "$omx" info
+  expect 0 '^Messages Sent \(messages\)$' "$omx" counters --explain
+  expect 0 'OMX_RING_FRAMES' "$omx" counters --explain
+
   local work
   work=$(mktemp -d)
   mkfifo "$work/pipe"
@@ -77,6 +85,7 @@ test_plain() {
   printf '# comment\nspin_us = -1\n' >"$work/bad_value"
   echo 'frobnicate = 1' >"$work/unknown"
   expect 0 '^OMX_SPIN_US=5$' env OMX_CONFIG="$work/good" "$omx" info --settings
+  expect 0 "from: $work/good:1;" env OMX_CONFIG="$work/good" "$omx" info --settings
   expect 1 "omx info: .*$work/malformed:1" env OMX_CONFIG="$work/malformed" "$omx" info
   expect 1 "omx info: .*$work/bad_value:2" env OMX_CONFIG="$work/bad_value" "$omx" info
   expect 1 "omx info: .*$work/unknown:1.*frobnicate" env OMX_CONFIG="$work/unknown" "$omx" info
@@ -120,6 +129,13 @@ test_info() {
   expect 0 'with checksum' on h1 env OMX_CHECKSUM=1 "$omx" info
   expect 0 'at once, .*OMX_RNDV_THRESHOLD=1000' on h1 env OMX_RNDV_THRESHOLD=1000 "$omx" info
   expect 1 'there is no board 1' on h1 "$omx" info -b 1
+  expect 0 '^Found 1 board supporting 256 endpoints:$' on h1 "$omx" info
+  expect 0 'larger: (one copy|two copies), as processes may' on h1 "$omx" info
+  expect 0 'larger: two copies, as OMX_LOCAL_DIRECT=0' on h1 env OMX_LOCAL_DIRECT=0 "$omx" info
+  expect 0 'up to 70000 bytes: at once .*OMX_LOCAL_RNDV_THRESHOLD=70000' on h1 env OMX_LOCAL_RNDV_THRESHOLD=70000 "$omx" info
+  expect 0 'by the cable, as between hosts' on h1 env OMX_LOCAL=0 "$omx" info
+  expect 0 'OMX_PROGRESS=auto' on h1 "$omx" info
+  expect 0 '"progress": \{"mode": "off"' on h1 env OMX_PROGRESS=off "$omx" info --json
   if command -v python3 >/dev/null; then
     on h1 "$omx" info --json >"$scratch"
     expect 0 '"boards"' python3 -m json.tool "$scratch"
@@ -171,7 +187,7 @@ test_setuid() {
 }
 
 test_nobody_there() {
-  expect 1 'omx perf: "nonesuch" is not in the table of peers' on h1 env OMX_DISCOVERY_MS=200 "$omx" perf nonesuch
+  expect 1 'omx perf: "nonesuch" is not in the table of peers.*OMX_DISCOVERY_MS.*MAC address' on h1 env OMX_DISCOVERY_MS=200 "$omx" perf nonesuch
   expect 1 'omx perf: no answer from 02:4f:4d:58:00:02 within 1 s' on h1 "$omx" perf 02:4f:4d:58:00:02 --timeout 1
   expect 1 'omx perf: there is no board 1' on h1 "$omx" perf -b 1 h2
   expect 0 'no endpoint is open' on h1 "$omx" counters
@@ -179,6 +195,8 @@ test_nobody_there() {
   expect 1 'endpoint 5 is not open' on h1 "$omx" counters -e 5
   expect 1 'OMX_PEERS:1: "zz" is not a MAC' on h1 env OMX_PEERS='zz h2' "$omx" peers
   expect 0 '^02:00:00:00:00:09 nine \(configured\)' on h1 env OMX_PEERS='02:00:00:00:00:09 nine' "$omx" peers
+  expect 0 'omx peers --discover asks the network' on h1 "$omx" peers
+  expect 0 'no other host answered within 50 ms' on h1 env OMX_DISCOVERY_MS=50 "$omx" peers --discover
 }
 
 test_perf() {
@@ -194,7 +212,7 @@ test_perf() {
   expect 0 '^ +8 +[0-9]+' on h1 "$omx" perf h2 --sizes 8 -n 10 --warmup 0 --min-time 0.1 --cpu 0
   expect 0 '^ +20000 +10 ' on h1 env OMX_CHECKSUM=1 "$omx" perf h2 --verify -n 10 --sizes 20000
   expect 1 'give its endpoint with --peer-endpoint' on h1 "$omx" perf h2 --peer-endpoint 7
-  expect 1 'endpoint 0 is held by process' on h2 "$omx" perf
+  expect 1 'endpoint 0 is held by process.*--endpoint N.*--peer-endpoint N' on h2 "$omx" perf
   expect 0 'endpoint 0 open by pid [0-9]+ \(omx\)' on h2 "$omx" info
   expect 0 ' [0-9]+ Recv Rndv$' on h2 "$omx" counters
   expect 0 ' 0 Partner Given Up$' on h2 "$omx" counters -v -b 0 -e 0
@@ -205,11 +223,18 @@ test_perf() {
   expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --timeout 30
   server_stop
 
-  # A server that goes away must not keep the client.
+  # A server that goes away must not keep the client. With it went the last that could answer for its host.
   server_start
   (sleep 1; kill "$server") &
   expect 1 'omx perf: (a message with|the peer was silent)' on h1 "$omx" perf h2 --sizes 64K -n 100000000 --timeout 3
   wait $!
+  server_stop
+
+  server_start
+  # The time of a size has a limit, and it is said when that was too short.
+  expect 0 '^  8 bytes: [0-9]+ of 100000000$' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2
+  expect 0 '"cut_short": true' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2 --json
+  expect 0 '"cut_short": false' on h1 "$omx" perf h2 --sizes 8 -n 100 --json
   server_stop
 
   server_start --once -e 9
@@ -221,6 +246,28 @@ test_perf() {
     echo "FAILED: perf --once said: $(cat "$server_output")"
   fi
   server_stop
+}
+
+# Inside a host the other end of whoever goes away hears of it long before its patience ends.
+killed_noticed() {
+  local host=h2 perf wait
+  for wait in "" --wait; do
+    perf=("$omx" perf 02:4f:4d:58:00:02 --sizes 8,64K -n 100000000 --timeout 60 $wait)
+    server_start --timeout 60
+    (sleep 0.7; kill -9 "$server") &
+    expect 1 'omx perf: (a message with .* failed|the peer .* has gone)' timeout 20 "$LAB" exec "$host" -- "${perf[@]}"
+    wait $!
+    server_stop
+
+    server_start --timeout 60
+    "$LAB" exec "$host" -- "${perf[@]}" >/dev/null 2>&1 &
+    local client=$!
+    sleep 0.7
+    kill -9 $client
+    wait $client 2>/dev/null
+    expect 0 '^ +8 +10 ' timeout 20 "$LAB" exec "$host" -- "$omx" perf 02:4f:4d:58:00:02 --sizes 8 -n 10 --timeout 20
+    server_stop
+  done
 }
 
 # Two processes of one host.
@@ -249,6 +296,7 @@ test_local() {
     echo "no PID namespaces here: the test of refused memory is left out"
   fi
   server_stop
+  killed_noticed
 }
 
 # Damaged data must be told, and must not get through when frames have checksums.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by ./demo and ./check: the Debian packages that they need, and a function that gets them.
 # shellcheck shell=bash
+# shellcheck source=tools/setup/progress.sh
+. "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
 
 # To build everything and run the lab.
 OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev
@@ -32,9 +34,15 @@ omx_packages_ensure() {
     echo "Some packages are missing. As root: apt-get update && ${install[*]}" >&2
     exit 1
   fi
-  echo "Installing: ${missing[*]}"
-  if ! { apt-get update -q && DEBIAN_FRONTEND=noninteractive "${install[@]}" -q; } >/dev/null; then
-    echo "apt-get could not install them; by hand: apt-get update && ${install[*]}" >&2
+  echo "Installing ${#missing[@]} packages, which takes a minute or some: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! omx_progress "$log" apt-get update -q ||
+    ! omx_progress "$log" env DEBIAN_FRONTEND=noninteractive "${install[@]}" -q; then
+    tail -n 10 "$log" >&2
+    rm -f "$log"
+    echo "apt-get could not install them, for the reason above; by hand: apt-get update && ${install[*]}" >&2
     exit 1
   fi
+  rm -f "$log"
 }

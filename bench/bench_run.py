@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bench/compare, bench/behind and bench/local share: two cores, a quiet machine, the programs, a lab, and a
+server with its client in it.
+"""
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+LAB = os.path.join(os.path.dirname(HERE), "lab", "lab")
+DEFAULT_BUILD = os.path.join(os.path.dirname(HERE), "build", "release")
+EXIT_STATUS = """\
+Settings of Open-MX (OMX_...) are taken from the environment. Figures mean something
+only on a machine that does nothing else.
+exit status: 0 measured, 1 failed (with --check: or a target was missed), 2 wrong usage,
+77 this user or machine cannot run the lab
+"""
+
+FAILED, UNABLE, INTERRUPTED = 1, 77, 130
+PATIENCE_S = 120  # for one program
+END_PATIENCE_S = 10  # for a server whose client is done
+LOOK_S = 1.0  # at what else the machine does
+BUSY_CORES = 0.2  # of others: more than the timers and daemons of a quiet machine
+
+
+class MeasurementFailed(Exception):
+    """With a sentence for the user."""
+
+    def __init__(self, sentence, status=FAILED):
+        super().__init__(sentence)
+        self.status = status
+
+
+def run_main(name, main):
+    """The status of main(); a failure is one sentence."""
+    try:
+        return main()
+    except MeasurementFailed as failure:
+        print(f"{name}: {failure}", file=sys.stderr)
+        return failure.status
+    except KeyboardInterrupt:
+        return INTERRUPTED  # the lab has gone too
+
+
+# --- before ---
+
+def two_cores():
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise MeasurementFailed(f"both ends poll, which needs two cores; this process may use {len(cores)}",
+                                UNABLE)
+    return cores[:2]
+
+
+def cores_in_use(seconds=LOOK_S):
+    """How many processors have been busy, on average. The load average would still count a build that has ended."""
+    def look():
+        with open("/proc/stat", encoding="ascii") as stat:
+            ticks = [int(field) for field in stat.readline().split()[1:9]]
+        return sum(ticks) - ticks[3] - ticks[4]  # idle, and waiting for a disk
+
+    before, started = look(), time.monotonic()
+    time.sleep(seconds)
+    ticks_per_s = (look() - before) / (time.monotonic() - started)
+    return ticks_per_s / os.sysconf("SC_CLK_TCK")
+
+
+def doubt_if_busy(name):
+    """Why the figures will not count, which is also said at once; "" on a quiet machine."""
+    busy = cores_in_use()
+    if busy < BUSY_CORES:
+        return ""
+    doubt = f"the machine is busy (others use {busy:.1f} processors)"
+    print(f"{name}: {doubt}: do not believe the figures", file=sys.stderr)
+    return doubt
+
+
+def find_programs(build, programs):
+    """{name: path below the build} -> {name: absolute path}"""
+    paths = {name: os.path.join(os.path.abspath(build), path) for name, path in programs.items()}
+    missing = [path for path in paths.values() if not os.access(path, os.X_OK)]
+    if missing:
+        raise MeasurementFailed(f"{missing[0]} does not exist: build it first (cmake --build {build}), "
+                                "or name the build with --build")
+    return paths
+
+
+def run_lab(script, plan, hosts, mtu=None):
+    """Runs a script of this folder again, with --inside PLAN, beside the hosts of a lab; returns the JSON it prints."""
+    cable = ["--mtu", str(mtu)] if mtu else []
+    command = [LAB, "run", "--hosts", str(hosts), *cable, "--",
+               sys.executable, os.path.join(HERE, script), "--inside", json.dumps(plan)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        status = UNABLE if done.returncode == UNABLE else FAILED
+        raise MeasurementFailed(f"nothing was measured: the lab ended with status {done.returncode}, for the "
+                                "reason above", status)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        raise MeasurementFailed("the part that runs in the lab printed no figures") from None
+
+
+def verdict(check, holds, doubt):
+    """The exit status, once the figures and their targets were printed."""
+    if not check:
+        return 0
+    if doubt:
+        raise MeasurementFailed(f"--check: the targets cannot be judged: {doubt}")
+    return 0 if all(holds) else FAILED
+
+
+# --- beside the hosts ---
+
+def in_host(host, command, settings=None):
+    """`settings` are OMX_ variables of this program only."""
+    prefix = ["env", *(f"{name}={value}" for name, value in settings.items())] if settings else []
+    return [os.environ["LAB"], "exec", host, "--", *prefix, *command]
+
+
+@contextlib.contextmanager
+def serving(command, ready=None, settle_s=0.0):
+    """A server, gone after the block. `ready` is a word of the line it prints when it is; else it has settle_s."""
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        if ready and ready not in server.stdout.readline():
+            raise MeasurementFailed(f"the server did not start: {' '.join(command)}")
+        time.sleep(settle_s)
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
+
+
+def run_client(command):
+    """What it prints."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
+                              timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        raise MeasurementFailed(f"no result within {PATIENCE_S} s: {' '.join(command)}") from None
+    if done.returncode != 0:
+        raise MeasurementFailed(f"it failed: {' '.join(command)}")
+    return done.stdout
+
+
+def run_pair(server, client, ready=None, settle_s=0.0):
+    """What the client prints, with a server that ends when its client is done."""
+    with serving(server, ready, settle_s) as process:
+        text = run_client(client)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(END_PATIENCE_S)
+        return text
+
+
+def json_rows(text):
+    """A JSON object a line, by size."""
+    return {row["size"]: row for row in map(json.loads, text.splitlines())}
+
+
+def perf_rows(text):
+    """The document of omx perf --json, by size."""
+    return {row["size"]: row for row in json.loads(text)["results"]}
+
+
+def listed(sizes):
+    return ",".join(str(size) for size in sizes)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processes of this host that we do not talk to. A frame to a NIC of this host never leaves it, so nothing
+// else carries their messages either: the user has to know.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "local/hello.h"
+#include "local/hub.h"
+
+namespace omx::local {
+
+namespace {
+
+// Whoever comes again and again under other numbers must not fill anybody's terminal.
+constexpr std::size_t kToldMost = 16;
+
+}  // namespace
+
+bool Hub::told_once(std::uint64_t whom) {
+  if (told_.size() >= kToldMost || std::find(told_.begin(), told_.end(), whom) != told_.end()) return true;
+  told_.push_back(whom);
+  return false;
+}
+
+void Hub::refused_listener(const Place& to, const ucred& who) {
+  if (told_once(to.nic << 8 | to.endpoint)) return;
+  log(LogLevel::warn,
+      "endpoint {} of this host belongs to process {} of user {}, and this one to user {}: no message "
+      "reaches it; "
+      "run both as the same user, or that one as root",
+      to.endpoint, who.pid, who.uid, ::geteuid());
+}
+
+// Many only look whether an endpoint is open, and say nothing.
+void Hub::refused_stranger(const OwnFd& connection, const ucred& who) {
+  Hello hello;
+  OwnFd memory;
+  if (hello_receive(connection.get(), hello, memory) <= 0) return;
+  if (told_once(static_cast<std::uint64_t>(who.pid) << 32)) return;
+  log(LogLevel::warn,
+      "process {} of user {} is not let in, as endpoint {} of this host belongs to user {}: its messages are "
+      "not "
+      "received; run both as the same user",
+      who.pid, who.uid, options_.self.endpoint, ::geteuid());
+}
+
+void Hub::refused_version(const OwnFd& connection, const Hello& hello) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &who, &size);
+  if (told_once(static_cast<std::uint64_t>(who.pid) << 32)) return;
+  log(LogLevel::warn,
+      "process {} of this host has another version of Open-MX (rings of version {}, here {}): no message "
+      "passes "
+      "between the two; start both with the same library",
+      who.pid, hello.version, kRingVersion);
+}
+
+}  // namespace omx::local

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the benchmarks say and return, without measuring: doubts, rounds, failures."""
+import contextlib
+import io
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
+sys.path.insert(0, BENCH)
+
+import bench_run  # noqa: E402  (the path must be set first)
+import compare_report  # noqa: E402
+
+
+def said(action):
+    """(status, what went to stderr)"""
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors):
+        status = bench_run.run_main("bench", action)
+    return status, errors.getvalue()
+
+
+class Run(unittest.TestCase):
+    def test_failure_is_a_sentence(self):
+        def fail():
+            raise bench_run.MeasurementFailed("no cable", bench_run.UNABLE)
+        self.assertEqual(said(fail), (77, "bench: no cable\n"))
+
+    def test_missing_program_names_the_remedy(self):
+        status, text = said(lambda: bench_run.find_programs("/nonexistent", {"omx": "tools/omx"}))
+        self.assertEqual(status, 1)
+        self.assertRegex(text, r"^bench: /nonexistent/tools/omx does not exist: build it first")
+
+    def test_lab_that_fails(self):
+        lab, bench_run.LAB = bench_run.LAB, "/bin/false"
+        try:
+            status, text = said(lambda: bench_run.run_lab("compare", {}, 2))
+        finally:
+            bench_run.LAB = lab
+        self.assertEqual(status, 1)
+        self.assertRegex(text, "nothing was measured: the lab ended with status 1")
+
+    def test_server_that_does_not_start(self):
+        status, text = said(lambda: bench_run.run_pair(["false"], ["true"], ready="waiting"))
+        self.assertEqual((status, text), (1, "bench: the server did not start: false\n"))
+
+    def test_client_that_fails(self):
+        status, text = said(lambda: bench_run.run_pair(["sleep", "60"], ["false"]))
+        self.assertEqual((status, text), (1, "bench: it failed: false\n"))
+
+    def test_verdict(self):
+        self.assertEqual(bench_run.verdict(False, [False], "busy"), 0)
+        self.assertEqual(bench_run.verdict(True, [True], ""), 0)
+        self.assertEqual(bench_run.verdict(True, [True, False], ""), 1)
+        self.assertEqual(said(lambda: bench_run.verdict(True, [True], "busy"))[0], 1)
+
+
+class Report(unittest.TestCase):
+    TARGETS = [("fast", 1.5, False), ("small", 2, True)]
+
+    def test_targets_are_judged(self):
+        lines = list(compare_report.target_lines(self.TARGETS, "", False))
+        self.assertEqual(lines, ["  MISSED fast (measured 1.50)", "  holds  small (measured 2.00)"])
+
+    def test_targets_in_doubt_are_figures(self):
+        text = "\n".join(compare_report.target_lines(self.TARGETS, "the machine is busy", False))
+        self.assertNotIn("MISSED", text)
+        self.assertIn("1.50 where this is wanted: fast", text)
+        self.assertIn("do not count", compare_report.targets_heading("the machine is busy"))
+
+    def test_rounds(self):
+        self.assertEqual(compare_report.rounds_text(3, 3), "medians of 3 rounds")
+        self.assertEqual(compare_report.rounds_text(1, 1), "one round")
+        self.assertEqual(compare_report.rounds_text(1, 3), "one round of 3, as time was up")
+
+    def test_footnote_only_where_tcp_is_ahead(self):
+        slow = {"pingpong": {65536: {"omx": 20.0, "tcp": 9.0}}}
+        fast = {"pingpong": {8: {"omx": 1.6, "tcp": 3.4}}, "stream": {65536: {"omx": 20.0, "tcp": 15.0}}}
+        self.assertTrue(compare_report.tcp_is_ahead(slow))
+        self.assertFalse(compare_report.tcp_is_ahead(fast))
+
+
+if __name__ == "__main__":
+    unittest.main()
