@@ -3,10 +3,11 @@
 import argparse
 import os
 import re
+import shlex
 import signal
 import sys
 
-from . import enter, faultcli, holder, kernel, registry
+from . import enter, faultcli, holder, kernel, mpicli, registry
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 
 DESCRIPTION = """\
@@ -95,6 +96,7 @@ def make_parser():
     command("list", "show the labs that are up")
     commands.add_parser("rsh-agent", add_help=False, help="run a command line in a host, "
                         "called like rsh: lab rsh-agent [options] HOST CMD...")
+    mpicli.add_command(command, add_name, default_name())
     faultcli.add_commands(command, add_name, default_name())
     return parser
 
@@ -191,11 +193,20 @@ def do_rsh_agent(arguments, script):
     return run_in_host(lab, host, ["bash", "-c", " ".join(rest[1:])], script)
 
 
+def do_mpirun(options, script):
+    lab = registry.find(options.name)
+    argv = mpicli.prepare(lab, options, script)
+    if options.show:
+        print(shlex.join(argv))
+        return 0
+    return run_in_host(lab, next(iter(lab.hosts.values())), argv, script)
+
+
 COMMANDS = {
-    "up": do_up, "run": do_run, "exec": do_exec, "down": do_down, "list": do_list,
+    "up": do_up, "run": do_run, "exec": do_exec, "down": do_down, "list": do_list, "mpirun": do_mpirun,
     **faultcli.COMMANDS,
 }
-STARTS_A_COMMAND = ("run", "exec", "rsh-agent")
+STARTS_A_COMMAND = ("run", "exec", "mpirun", "rsh-agent")
 
 
 def main(script, arguments):

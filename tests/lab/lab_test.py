@@ -222,6 +222,29 @@ def rsh_agent__skips_options_and_finds_hosts():
 
 
 @test
+def mpirun__spreads_ranks_over_hosts():
+    with Lab() as it:
+        line = good(it.do("mpirun", "--transport", "ofi:tcp;ofi_rxm", "-n", "3", "--show", "--", "-x", "A=1", "p"))
+        assert "--host h1:2,h2:2 -np 3" in line and "'tcp;ofi_rxm'" in line and line.endswith("-x A=1 p\n"), line
+        if shutil.which("mpirun") is None:
+            raise Skip("needs mpirun: install the package openmpi-bin")
+        out = good(it.do("mpirun", "-n", "4", "--", "hostname"))
+        assert sorted(out.split()) == ["h1", "h1", "h2", "h2"], out
+        assert it.do("mpirun", "--", "sh", "-c", "exit 3").returncode == 3
+        for host in ("h1", "h2"):
+            assert good(it.do("exec", host, "--", "ls", "/dev/shm")) == ""
+
+
+@test
+def mpirun__refuses():
+    with Lab("--no-ip") as it:
+        for status, argv in ((2, []), (2, ["--transport", "pigeons", "--", "true"]), (2, ["--", "true"])):
+            done = it.do("mpirun", *argv)
+            assert done.returncode == status, done
+        assert "leave --no-ip out" in done.stderr, done
+
+
+@test
 def user__root_of_a_container():
     """Like root in a container that was not given CAP_SYS_ADMIN."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None or shutil.which("unshare") is None:
