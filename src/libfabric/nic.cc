@@ -40,17 +40,22 @@ int nic_control(fid* object, int command, void* argument) {
   return 0;
 }
 
+// Behind what is there: libfabric describes the rest of an fi_info in the same buffer.
 int nic_text(const fid* object, char* out, std::size_t length) {
   const Nic& nic = nic_of(object);
   const link::Interface& i = nic.board.interface;
-  const std::string speed = i.speed_mbps > 0 ? fmt::format("{}", nic.link.speed) : "unknown";
+  const auto or_none = [](const std::string& text) { return text.empty() ? "(null)" : text.c_str(); };
   const std::string text = fmt::format(
-      "{{ fi_device_attr: name: {}, driver: {}, kind: {}, numa: {} }}, {{ fi_bus_attr: pci: {} }}, "
-      "{{ fi_link_attr: address: {}, mtu: {}, speed: {}, state: {}, network_type: {} }}",
-      i.name, i.driver.empty() ? "-" : i.driver, i.kind, i.numa_node,
-      i.pci_address.empty() ? "-" : i.pci_address, nic.address, nic.link.mtu, speed,
-      nic.link.state == FI_LINK_UP ? "up" : "down", nic.link.network_type);
-  return std::snprintf(out, length, "%s", text.c_str());
+      "    nic:\n        fi_device_attr:\n            name: {}\n            driver: {}\n            kind: "
+      "{}\n"
+      "            numa_node: {}\n        fi_bus_attr:\n            pci: {}\n        fi_link_attr:\n"
+      "            address: {}\n            mtu: {}\n            speed: {}\n            state: {}\n"
+      "            network_type: {}\n",
+      or_none(i.name), or_none(i.driver), or_none(i.kind), i.numa_node, or_none(i.pci_address), nic.address,
+      nic.link.mtu, nic.link.speed, nic.link.state == FI_LINK_UP ? "FI_LINK_UP" : "FI_LINK_DOWN",
+      nic.link.network_type);
+  const std::size_t used = ::strnlen(out, length);
+  return std::snprintf(out + used, length - used, "%s", text.c_str());
 }
 
 const fi_ops kNicOps = {sizeof(fi_ops), nic_close, no_bind, nic_control, no_ops_open, nic_text, nullptr};
