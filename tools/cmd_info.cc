@@ -72,6 +72,7 @@ int info_run(const InfoOptions& options) {
     report.peers = report.host.process->peers().all();
   }
   report.local = local_facts_find(settings);
+  report.provider = provider_facts_find();
   report.warnings = warnings_of(report);
 
   fmt::print("{}", options.json ? info_json(report) : info_text(report));

@@ -165,6 +165,7 @@ std::string info_text(const InfoReport& report) {
   }
   local_print(out, report.local, settings);
   progress_print(out, settings);
+  fmt::format_to(out, "\nlibfabric provider, for MPI:\n  {}\n", provider_text(report.provider));
   fmt::format_to(out, "\nPeer table, {} name{}:\n", report.peers.size(), report.peers.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < report.peers.size(); i++) {
     const runtime::Peer& peer = report.peers[i];
@@ -185,6 +186,11 @@ std::string info_json(const InfoReport& report) {
     json.object("progress", [&] {
       json.field("mode", runtime::progress_name(report.host.settings.progress));
       json.field("cpus", report.host.settings.progress_cpus);
+    });
+    json.object("libfabric_provider", [&] {
+      json.field("file", report.provider.file);
+      json.field("found_by_libfabric", report.provider.found);
+      json.field("problem", report.provider.problem);
     });
     json.array("boards", [&] {
       for (const BoardInfo& board : report.boards) board_json(json, board);

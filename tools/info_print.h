@@ -8,6 +8,7 @@
 #include "engine_facts.h"
 #include "host_facts.h"
 #include "local_facts.h"
+#include "provider_facts.h"
 
 namespace omx::tools {
 
@@ -24,6 +25,7 @@ struct InfoReport {
   std::vector<BoardInfo> boards;
   std::vector<runtime::Peer> peers;
   LocalFacts local;
+  ProviderFacts provider;
   std::vector<std::string> warnings;
 };
 

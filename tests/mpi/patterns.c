@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Five patterns of MPI that providers of libfabric get wrong (libfabric.md 2.7): large messages, synchronous
 // sends with probing, matched probes, cancelling, truncation. Every pair of ranks; each byte is checked.
-//   mpirun ... patterns [large|probe|mprobe|cancel|truncate ...]
+//   mpirun ... patterns [large|probe|mprobe|cancel|truncate ...], or: patterns forever
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +141,20 @@ static const struct {
 static int chosen(const char* name, int argc, char** argv) {
   for (int i = 1; i < argc; i++)
     if (!strcmp(argv[i], name)) return 1;
-  return argc < 2;
+  return argc < 2 || !strcmp(argv[1], "forever");
+}
+
+static void run(unsigned p) {
+  // Each round pairs all ranks; a rank alone in a round meets itself.
+  for (int round = 0; round < size; round++) {
+    const int peer = (round - rank + 2 * size) % size;
+    kPatterns[p].run(peer);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == 0) {
+    printf("%s ok\n", kPatterns[p].name);
+    fflush(stdout);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -150,19 +163,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   out = malloc(kMost);
   in = malloc(kMost + 64);
-  for (unsigned p = 0; p < sizeof kPatterns / sizeof *kPatterns; p++) {
-    if (!chosen(kPatterns[p].name, argc, argv)) continue;
-    // Each round pairs all ranks; a rank alone in a round meets itself.
-    for (int round = 0; round < size; round++) {
-      const int peer = (round - rank + 2 * size) % size;
-      kPatterns[p].run(peer);
-      MPI_Barrier(MPI_COMM_WORLD);
-    }
-    if (rank == 0) {
-      printf("%s ok\n", kPatterns[p].name);
-      fflush(stdout);
-    }
-  }
+  do {
+    for (unsigned p = 0; p < sizeof kPatterns / sizeof *kPatterns; p++)
+      if (chosen(kPatterns[p].name, argc, argv)) run(p);
+  } while (argc > 1 && !strcmp(argv[1], "forever"));
   free(in);
   free(out);
   MPI_Finalize();

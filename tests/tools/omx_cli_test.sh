@@ -119,6 +119,22 @@ server_stop() {
   rm -f "$server_output"
 }
 
+test_info_provider() {
+  local folder bad
+  folder=$(dirname "$(dirname "$omx")")/lib/libfabric
+  bad=$(mktemp -d)
+  echo 'not a library' >"$bad/libomx-fi.so"
+  expect 0 "$bad/libomx-fi.so.*(invalid ELF|file too short)" on h1 env FI_PROVIDER_PATH="$bad" "$omx" info
+  rm -r "$bad"
+  if [ ! -e "$folder/libomx-fi.so" ]; then
+    expect 0 'none: Open-MX was built without libfabric' on h1 env FI_PROVIDER_PATH= "$omx" info
+    return
+  fi
+  expect 0 "^  $folder/libomx-fi.so\$" on h1 env FI_PROVIDER_PATH="/none:$folder" "$omx" info
+  expect 0 "which programs find with FI_PROVIDER_PATH=$folder\$" on h1 env FI_PROVIDER_PATH=/none "$omx" info
+  expect 0 '"found_by_libfabric": false' on h1 env FI_PROVIDER_PATH=/none "$omx" info --json
+}
+
 test_info() {
   expect 0 'h1:0 \(board #0 name eth0 addr 02:4f:4d:58:00:01\)' on h1 "$omx" info
   expect 0 'packet sockets \(CAP_NET_RAW\): allowed' on h1 "$omx" info -b 0
@@ -136,6 +152,7 @@ test_info() {
   expect 0 'by the cable, as between hosts' on h1 env OMX_LOCAL=0 "$omx" info
   expect 0 'OMX_PROGRESS=auto' on h1 "$omx" info
   expect 0 '"progress": \{"mode": "off"' on h1 env OMX_PROGRESS=off "$omx" info --json
+  test_info_provider
   if command -v python3 >/dev/null; then
     on h1 "$omx" info --json >"$scratch"
     expect 0 '"boards"' python3 -m json.tool "$scratch"

@@ -10,20 +10,15 @@ OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libcli11-de
 # To run all tests: faults on the lab's cables are eBPF programs, and so on.
 OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev bpftool pkgconf binutils util-linux)
 
-# What bench/local compares with, if it is there; nothing else needs it.
-# shellcheck disable=SC2034
-OMX_BENCH_PACKAGES=(openmpi-bin libopenmpi-dev)
+# The libfabric provider, and what it is shown and tested with. Wanted, not needed: without libfabric-dev all the
+# rest is built, and what finds the others missing says so.
+OMX_MPI_PACKAGES=(libfabric-dev libfabric-bin openmpi-bin libopenmpi-dev netpipe-openmpi)
 
-# omx_packages_ensure [build]: installs what is missing of the build packages, or of all. An ordinary user is told the
-# command that an administrator has to run, and the calling script ends.
-omx_packages_ensure() {
-  local wanted=("${OMX_BUILD_PACKAGES[@]}") missing=() package
-  if [ "${1:-all}" != build ]; then wanted+=("${OMX_CHECK_PACKAGES[@]}"); fi
-  if ! command -v dpkg-query >/dev/null; then
-    echo "This is not Debian; if something is missing, install what these packages hold: ${wanted[*]}" >&2
-    return
-  fi
-  for package in "${wanted[@]}"; do
+# omx_packages_get PACKAGE...: installs what is missing of them. If that cannot be done it says why, and fails; an
+# ordinary user is told the command that an administrator has to run.
+omx_packages_get() {
+  local missing=() package
+  for package in "$@"; do
     if ! dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
       missing+=("$package")
     fi
@@ -32,7 +27,7 @@ omx_packages_ensure() {
   local install=(apt-get install -y --no-install-recommends "${missing[@]}")
   if [ "$(id -u)" -ne 0 ]; then
     echo "Some packages are missing. As root: apt-get update && ${install[*]}" >&2
-    exit 1
+    return 1
   fi
   echo "Installing ${#missing[@]} packages, which takes a minute or some: ${missing[*]}"
   local log
@@ -42,7 +37,20 @@ omx_packages_ensure() {
     tail -n 10 "$log" >&2
     rm -f "$log"
     echo "apt-get could not install them, for the reason above; by hand: apt-get update && ${install[*]}" >&2
-    exit 1
+    return 1
   fi
   rm -f "$log"
+}
+
+# omx_packages_ensure [build]: the build packages, or all, without which the calling script ends; and those of MPI, without
+# which it goes on.
+omx_packages_ensure() {
+  local needed=("${OMX_BUILD_PACKAGES[@]}")
+  if [ "${1:-all}" != build ]; then needed+=("${OMX_CHECK_PACKAGES[@]}"); fi
+  if ! command -v dpkg-query >/dev/null; then
+    echo "This is not Debian; if something is missing, install what these packages hold: ${needed[*]} ${OMX_MPI_PACKAGES[*]}" >&2
+    return
+  fi
+  omx_packages_get "${needed[@]}" || exit 1
+  omx_packages_get "${OMX_MPI_PACKAGES[@]}" || echo "Going on without them, and so without what needs MPI or libfabric" >&2
 }

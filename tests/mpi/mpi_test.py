@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI programs and libfabric's own tools over the provider, between two hosts of a lab.
+
+  mpi_test.py --bin BUILD [NAME...]      runs the named tests (default: all)
+  mpi_test.py --list
+
+Each test brings up a lab of its own. Exit 77 when it cannot run here; a line says why.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve()
+ROOT = HERE.parents[2]
+LAB = ROOT / "lab" / "lab"
+PATTERNS = ["large ok", "probe ok", "mprobe ok", "cancel ok", "truncate ok"]
+EPOCHS = ["fence ok", "strided ok", "post and start ok", "exclusive locks ok", "shared locks ok", "swaps ok", "requests ok"]
+# One-sided communication through the provider's own reads, writes and atomic operations, or made of messages.
+WINDOWS = {"rdma": ["--mca", "osc", "rdma", "--mca", "btl", "ofi,self", "--mca", "btl_ofi_provider_include", "omx"],
+           "pt2pt": ["--mca", "osc", "pt2pt"]}
+WITHOUT_RIGHT = ["setpriv", "--bounding-set=-net_raw"]
+WHY = "no permission to send Ethernet frames"
+LIMIT_S = 120
+TESTS = {}
+
+
+def test(function):
+    TESTS[function.__name__] = function
+    return function
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+class Lab:
+    """The hosts, seen from inside `lab run`."""
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+        self.provider = self.build / "lib" / "libfabric"
+        if not (self.provider / "libomx-fi.so").exists():
+            raise Skip("the libfabric provider was not built, which needs libfabric-dev")
+
+    @staticmethod
+    def need(program, package):
+        path = shutil.which(program)
+        if not path:
+            raise Skip(f"{program} is missing: apt-get install {package}")
+        return path
+
+    def program(self, name):
+        self.need("mpirun.openmpi", "openmpi-bin")
+        path = self.build / "tests" / "mpi" / name
+        if not path.exists():
+            raise Skip(f"{name} was not built, which needs mpicc.openmpi: apt-get install libopenmpi-dev")
+        return path
+
+    @staticmethod
+    def lab(*argv):
+        run = subprocess.run([LAB, *argv], capture_output=True, text=True, check=False)
+        if run.returncode == 77:
+            raise Skip(run.stderr.strip())
+        if run.returncode:
+            raise Failure(f"lab {' '.join(argv)}: {run.stderr.strip()}")
+        return run.stdout
+
+    def lossy(self):
+        self.lab("fault", "h1", "--drop", "1", "--seed", "7")
+
+    def lost_some(self):
+        table = self.lab("faults")
+        if not any(int(line.split()[4]) > 0 for line in table.splitlines()[1:]):
+            raise Failure(f"nothing was lost, so nothing was tested: {table}")
+
+    def start(self, argv, **settings):
+        return subprocess.Popen([str(part) for part in argv], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT,
+                                env={**os.environ, "FI_PROVIDER_PATH": str(self.provider), **settings})
+
+    def host(self, host, *argv, **settings):
+        return self.start([LAB, "exec", host, "--", *argv], **settings)
+
+    def mpirun(self, ranks, *argv, **settings):
+        return self.start([LAB, "mpirun", "-n", ranks, "--", *argv], **settings)
+
+    def plain_mpirun(self, *argv, **settings):
+        """Two ranks, without the choice of a transport that `lab mpirun` makes."""
+        return self.host("h1", "mpirun.openmpi", "--allow-run-as-root", "--mca", "orte_keep_fqdn_hostnames", "1",
+                         "--mca", "plm_rsh_agent", f"{LAB} rsh-agent", "--mca", "orte_tmpdir_base", "/dev/shm",
+                         "--host", "h1,h2", "--bind-to", "none", "--mca", "pml_base_verbose", "10", *argv, **settings)
+
+
+def finish(process, expected=0, limit=LIMIT_S):
+    """What it says; `expected` None means any status but 0."""
+    name = " ".join(process.args[:7])
+    try:
+        out, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, _ = process.communicate()
+        raise Failure(f"{name} did not end within {limit} s; it said: {out[-1500:]}") from None
+    if process.returncode != expected and (expected is not None or process.returncode == 0):
+        raise Failure(f"{name} ended with {process.returncode}, not {'a failure' if expected is None else expected}; "
+                      f"it said: {out[-1500:]}")
+    return out
+
+
+def require_lines(out, wanted):
+    missing = [line for line in wanted if line not in out.splitlines()]
+    if missing:
+        raise Failure(f"not said: {missing}; but: {out[-1500:]}")
+
+
+def patterns_test(ranks, lossy):
+    def run(lab):
+        program = lab.program("omx_mpi_patterns")
+        if lossy:
+            lab.lossy()
+        require_lines(finish(lab.mpirun(ranks, program)), PATTERNS)
+        if lossy:
+            lab.lost_some()
+
+    run.__name__ = f"patterns_{ranks}{'_loss' if lossy else ''}"
+    run.__doc__ = "large messages, probing, matched probing, cancelling, truncation"
+    test(run)
+
+
+def one_sided_test(window, ranks):
+    def run(lab):
+        require_lines(finish(lab.mpirun(ranks, *WINDOWS[window], lab.program("omx_mpi_one_sided"))), EPOCHS)
+
+    run.__name__ = f"one_sided_{window}_{ranks}"
+    run.__doc__ = "put, get, accumulate and atomic operations in every kind of epoch"
+    test(run)
+
+
+for ranks_ in (2, 4):
+    for lossy_ in (False, True):
+        patterns_test(ranks_, lossy_)
+    for window_ in WINDOWS:
+        one_sided_test(window_, ranks_)
+
+
+@test
+def one_sided_loss(lab):
+    """Reads, writes and atomic operations at 1 % loss."""
+    lab.lossy()
+    require_lines(finish(lab.mpirun(2, *WINDOWS["rdma"], lab.program("omx_mpi_one_sided"))), EPOCHS)
+    lab.lost_some()
+
+
+def ranks_running(program, rank):
+    """The processes of a rank; all hosts of a lab share one PID namespace."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{entry}/exe") != str(program):
+                continue
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                if f"OMPI_COMM_WORLD_RANK={rank}".encode() in file.read().split(b"\0"):
+                    found.append(int(entry))
+        except OSError:
+            continue
+    return found
+
+
+@test
+def rank_killed(lab):
+    """kill -9 of a rank in the midst of traffic: the job ends with an error, and nothing stays."""
+    program = lab.program("omx_mpi_patterns")
+    job = lab.mpirun(4, program, "forever")
+    for line in job.stdout:
+        if line.startswith("truncate"):
+            break  # the second time round by now
+    (victim,) = ranks_running(program, 1)
+    os.kill(victim, signal.SIGKILL)
+    began = time.monotonic()
+    out = finish(job, None, 30)
+    print(f"  the job ended {time.monotonic() - began:.1f} s after the kill")
+    if "signal 9" not in out:
+        raise Failure(f"Open MPI does not say why the job ended: {out[-1500:]}")
+    left = [pid for rank in range(4) for pid in ranks_running(program, rank)]
+    if left:
+        raise Failure(f"processes are left: {left}")
+    for host in ("h1", "h2"):
+        if lab.lab("exec", host, "--", "sh", "-c", "ss -xlH | grep omx || true"):
+            raise Failure(f"a socket is left on {host}")
+
+
+@test
+def without_right(lab):
+    """Ranks without CAP_NET_RAW: the provider says why not, and the job fails clearly or takes TCP."""
+    program = lab.program("omx_mpi_patterns")
+    lab.need("setpriv", "util-linux")
+    out = finish(lab.mpirun(2, *WITHOUT_RIGHT, program, "large", FI_LOG_LEVEL="warn"), None, 60)
+    for wanted in (WHY, "setcap cap_net_raw+ep", "cm cannot be selected"):
+        if wanted not in out:
+            raise Failure(f"not said: {wanted}; but: {out[-2500:]}")
+    # Where another pml may be taken, Open MPI goes over TCP.
+    out = finish(lab.plain_mpirun("--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "omx", "-x", "FI_PROVIDER_PATH",
+                                  *WITHOUT_RIGHT, program, "large"), 0, 60)
+    require_lines(out, ["large ok"])
+    if "component ob1 selected" not in out:
+        raise Failure(f"not over TCP: {out[-1500:]}")
+
+
+@test
+def parameter_file(lab):
+    """The installed file of Open MPI parameters, used in the two ways that it names."""
+    programs = lab.program("omx_mpi_patterns"), lab.program("omx_mpi_one_sided")
+    with tempfile.TemporaryDirectory() as prefix:
+        subprocess.run(["cmake", "--install", lab.build, "--prefix", prefix], check=True, capture_output=True)
+        file = f"{prefix}/share/open-mx/openmpi-omx.conf"
+        ways = (["--tune", file], {}), ([], {"OMPI_MCA_mca_base_param_files": file})
+        for program, (options, settings) in zip(programs, ways):
+            out = finish(lab.plain_mpirun(*options, program, FI_PROVIDER_PATH="", **settings))
+            if "component cm selected" not in out or not ("truncate ok" in out or "requests ok" in out):
+                raise Failure(f"not over libfabric: {out[-1500:]}")
+
+
+def pingpong_test(mode):
+    def run(lab):
+        tool = lab.need("fi_pingpong", "libfabric-bin")
+        options = [tool, "-p", "omx", "-e", "rdm", "-m", mode, "-S", "all", "-c", "-I", "20"]
+        server = lab.host("h2", *options)
+        for _ in range(100):  # until it listens
+            if ":47592" in lab.lab("exec", "h2", "--", "ss", "-tlnH"):
+                break
+            time.sleep(0.1)
+        tables = [finish(lab.host("h1", *options, "10.77.0.2")), finish(server)]
+        for table in tables:
+            sizes = [line.split()[:3] for line in table.splitlines()[1:]]
+            if len(sizes) < 40 or sizes[0][0] != "0" or sizes[-1][0] != "6m":
+                raise Failure(f"not all sizes: {table}")
+            if any([sent, acknowledged] != ["20", "=20"] for _, sent, acknowledged in sizes):
+                raise Failure(f"not all exchanges: {table}")
+        print("  " + tables[0].splitlines()[-1])
+
+    run.__name__ = f"fi_pingpong_{mode}"
+    run.__doc__ = "libfabric's own ping-pong, all sizes, each byte checked"
+    test(run)
+
+
+for mode_ in ("msg", "tagged"):
+    pingpong_test(mode_)
+
+
+@test
+def fi_info(lab):
+    """What fi_info says of us, as root, as a user, and about our settings."""
+    tool = lab.need("fi_info", "libfabric-bin")
+    short = finish(lab.host("h1", tool, "-p", "omx"))
+    require_lines(short, ["provider: omx", "    fabric: omx", "    domain: eth0", "    type: FI_EP_RDM"])
+    if short.count("provider:") != 1:
+        raise Failure(f"one offer for one interface, not: {short}")
+    long = finish(lab.host("h1", tool, "-p", "omx", "-v"))
+    for wanted in (r"fi_info:\n    caps: \[ .*FI_TAGGED", r"addr_format: ", r"mtu: 9000", r"state: FI_LINK_UP"):
+        if not re.search(wanted, long):
+            raise Failure(f"fi_info -v does not say {wanted}: {long}")
+    everything = finish(lab.host("h1", tool, "-e"))
+    for name in ("FI_OMX_IFACE", "FI_OMX_CONNECT_TIMEOUT", "FI_OMX_TX_SIZE"):
+        if name not in everything:
+            raise Failure(f"fi_info -e does not tell of {name}")
+    lab.need("setpriv", "util-linux")
+    for settings in ({}, {"FI_LOG_LEVEL": "warn"}):
+        declined = finish(lab.host("h1", *WITHOUT_RIGHT, tool, "-p", "omx", **settings), None)
+        if declined.count(WHY) != 1:
+            raise Failure(f"the reason is not said once with {settings}: {declined}")
+
+
+@test
+def netpipe_loss(lab):
+    """NetPIPE checks what arrives, at 1 % loss."""
+    lab.need("mpirun.openmpi", "openmpi-bin")
+    tool = lab.need("NPopenmpi", "netpipe-openmpi")
+    lab.lossy()
+    with tempfile.TemporaryDirectory() as scratch:
+        out = finish(lab.mpirun(2, "--wdir", scratch, tool, "-i", "-u", "1048576"))
+    lab.lost_some()
+    if "fail" in out.lower() or out.count("passed") < 2:
+        raise Failure(f"NetPIPE's check: {out[-1500:]}")
+
+
+def inside(options):
+    try:
+        TESTS[options.inside](Lab(options.bin))
+    except Failure as problem:
+        print(f"  FAILED: {problem}")
+        return 1
+    except Skip as reason:
+        print(f"  SKIP: {reason}")
+        return 77
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / "build" / "release"))
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--inside", help=argparse.SUPPRESS)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(TESTS))
+        return 0
+    if options.inside:
+        return inside(options)
+    verdicts = []
+    for name in options.names or TESTS:
+        if name not in TESTS:
+            parser.error(f"no test {name}: see --list")
+        began = time.monotonic()
+        run = subprocess.run([LAB, "run", "--mtu", "9000", "--", sys.executable, HERE, "--bin", options.bin, "--inside", name],
+                             check=False)
+        verdicts.append({0: "ok", 77: "skipped"}.get(run.returncode, "FAILED"))
+        print(f"{name}: {verdicts[-1]} ({time.monotonic() - began:.1f} s)", flush=True)
+    print(f"{verdicts.count('ok')} passed, {verdicts.count('FAILED')} failed, {verdicts.count('skipped')} skipped")
+    return 1 if "FAILED" in verdicts else 0 if "ok" in verdicts else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether MPI programs would find the libfabric provider. libfabric itself is silent about a file that it
+// cannot load.
+#pragma once
+
+#include <string>
+
+namespace omx::tools {
+
+struct ProviderFacts {
+  std::string file;     // empty: there is none
+  bool found = false;   // by libfabric, with this environment
+  std::string problem;  // why it cannot be loaded
+};
+
+ProviderFacts provider_facts_find();
+std::string provider_text(const ProviderFacts& facts);
+
+}  // namespace omx::tools
