@@ -250,7 +250,10 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;
   std::atomic<bool> helper_stops_{false};
-  TimeNs watch_ = 0;  // how long it looks away
+  TimeNs watch_ = 0;         // how long it looks away
+  TimeNs away_ = 0;          // first of all when it was sent away
+  bool sent_away_ = false;   // and has not looked away since
+  TimeNs helper_since_ = 0;  // it leads
 
   std::atomic<unsigned> pins_{0};
   Parker* closer_ = nullptr;  // unparked when the last waiter has left
