@@ -217,7 +217,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked_again = block.repeated = false;
   block.untouched = true;
   block.asked = s.pulling.asked;
-  block.asked_at = pull.last_asked = s.now;
+  block.asked_at = pull.last_asked = pull.quiet_since = s.now;
   pull.next_frame += frames;
   request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
@@ -306,10 +306,10 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   pull->request->segments.write(packet.msg_offset, data, packet.frame_length);
   block.missing &= ~bit;
-  pull->last_reply = s.now;
+  pull_arrived(s, *pull, block, packet.frame_length);
+  pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
   partner_heard(s, p);
-  pull_arrived(s, *pull, block, packet.frame_length);
   if (block.missing) return pulls_ask(s);
 
   if (position > 0) {
@@ -392,8 +392,10 @@ void pull_timer(State& s, Pull& pull) {
   }
   for (std::uint32_t i = 0; i < pull.block_count; i++) {
     PullBlock& block = pull.block(i);
-    // A partner that answers nothing at all may just not run.
-    if (block.missing && (!block.untouched || p.last_heard > block.asked_at)) pull_lost(s, pull, block);
+    // A partner that answers nothing at all may just not run; and one that stopped in the middle, too. When
+    // it is the only one, what is in its own link's way shows as gaps.
+    const bool congestion = s.pulling.senders > 1 && (!block.untouched || p.last_heard > block.asked_at);
+    if (block.missing && congestion) pull_lost(s, pull, block);
     block_ask_again(s, pull, block, Counter::pull_rerequest_timer);
   }
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
