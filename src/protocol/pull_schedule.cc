@@ -22,6 +22,7 @@ constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
 // Asking for so little costs the port nothing.
 constexpr std::uint32_t kNoTurn = 1024;
+constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 
 std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
@@ -81,7 +82,10 @@ void silence_measured(const State& s, PullSchedule& schedule, const Pull& pull) 
   const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
   if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
     return;
-  schedule.silence = std::max(schedule.silence, s.now - pull.quiet_since);
+  // Of others that were repeated it is unknown: they must not make patience grow for ever.
+  const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
+  const TimeNs since = std::max(pull.quiet_since, pull.partner->pull_heard);
+  schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
 // Who does not answer for so long does not keep the others waiting.
@@ -165,6 +169,9 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   if (block.untouched && !block.repeated)
     rtt_measured(s.pulling, s.now, std::min(s.now - block.asked_at, kRttMost));
   silence_measured(s, s.pulling, pull);
+  Partner& p = *pull.partner;
+  p.pull_heard = s.now;
+  if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
   block.untouched = false;
   grow(s, pull, bytes);
   uncharge(s, pull, pull.unit);
@@ -199,7 +206,7 @@ void pull_schedule_timer(State& s) {
 TimeNs pull_patience(const State& s, TimeNs most) {
   constexpr TimeNs kLeast = 3 * kMillisecond;  // longer than an owner takes a repetition for needless
   const TimeNs silence = std::max(s.pulling.silence, s.pulling.silence_before);
-  return std::min(most, std::max({kLeast, s.pulling.rtt * 8, silence + silence / 2}));
+  return std::max(std::min(most, std::max(kLeast, s.pulling.rtt * 8)), silence + silence / 2);
 }
 
 }  // namespace omx::protocol

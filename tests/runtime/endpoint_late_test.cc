@@ -44,5 +44,33 @@ TEST_F(endpoint_late, frames_that_wait_unread__are_not_asked_for_again) {
   EXPECT_EQ(count(*b_, Counter::pull_rerequest_timer), before);
 }
 
+class endpoint_late_local : public endpoint_late {
+ protected:
+  Settings settings() override {
+    Settings s = PairTest::settings();
+    s.local = true;
+    return s;
+  }
+};
+
+// Nothing is lost in shared memory: a neighbour that does not run finds the first copy when it does.
+TEST_F(endpoint_late_local, a_neighbour_that_does_not_read__is_sent_nothing_again) {
+  const Address to_b = connect(*a_, *b_);
+  const Bytes large = pattern(200'000, 1), small = pattern(100, 2);
+  Bytes large_room(large.size()), small_room(small.size());
+  send(*a_, to_b, large, 1, true);
+  send(*a_, to_b, small, 2, true);
+  const std::uint64_t before = count(*a_, Counter::resend_timeout);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(60);
+  while (std::chrono::steady_clock::now() < until) a_->progress();
+  EXPECT_EQ(count(*a_, Counter::resend_timeout), before);
+  Request* first = post(*b_, large_room, 1);
+  Request* second = post(*b_, small_room, 2);
+  EXPECT_EQ(complete(*b_, first).status, Status::success);
+  EXPECT_EQ(complete(*b_, second).status, Status::success);
+  EXPECT_EQ(large_room, large);
+  EXPECT_EQ(small_room, small);
+}
+
 }  // namespace
 }  // namespace omx::runtime
