@@ -146,5 +146,32 @@ TEST_F(Starved, lost__is_missed_no_later) {
   }
 }
 
+// A sender answers in the order in which it was asked: who is not the first waits longer.
+TEST(Queued, behind_others__is_not_asked_for_again) {
+  PairWorld pair(PairKind{}, 1500, 100'000'000);
+  ASSERT_TRUE(pair.connect_both());
+  pair.world.run_for(kSecond);
+  constexpr unsigned kMessages = 4;
+  std::vector<std::byte> data(45'000);
+  const Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
+  unsigned received = 0;
+  pair.world.on_activity([&](SimHost& host) {
+    while (protocol::Request* r = host.engine().peek_done())
+      received += host.engine().consume(r).kind == RequestKind::receive;
+  });
+  for (unsigned i = 0; i < kMessages; i++) {
+    protocol::ReceiveOp receive;
+    receive.segments = {&segment, 1};
+    ASSERT_TRUE(pair.engine(1).receive(pair.clock(1), receive).has_value());
+    protocol::SendOp send;
+    send.partner = pair.peer_of(0);
+    send.segments = {&segment, 1};
+    ASSERT_TRUE(pair.engine(0).send(pair.clock(0), send).has_value());
+  }
+  pair.world.host(0).deadline_check();
+  EXPECT_TRUE(pair.world.run_until([&] { return received == kMessages; }, kSecond));
+  EXPECT_EQ(pair.count(1, Counter::pull_rerequest_timer), 0U);
+}
+
 }  // namespace
 }  // namespace omx::simulation
