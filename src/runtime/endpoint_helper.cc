@@ -74,7 +74,7 @@ bool Endpoint::Impl::helper_watch() {
   uses_seen_ = uses_;
   // The same sleep as at the last look: a long one.
   const std::uint64_t sleeps = segment->counters().wakeups;
-  const bool rests = asleep() && (always || (watch_ == kWatchMost && sleeps == sleep_seen_));
+  const bool rests = asleep() && (always || (watch_ >= kWatchMost && sleeps == sleep_seen_));
   sleep_seen_ = sleeps;
   helper_rests_ = rests || always;
   lock.unlock();

@@ -28,15 +28,16 @@ bool Endpoint::Impl::turn() {
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
   frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
-  bool more = link->pending() || (hub && hub->pending());
+  bool more = false;
   if (engine->pulls_running() || bulk_late_) {
     bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
     const std::size_t bulk = link->bulk_receive(*this, kBudget);
-    more = more || bulk >= kBudget;
+    more = bulk >= kBudget;
     frames += bulk;
   }
   if (frames || now >= engine->next_deadline()) {
+    more = more || link->pending() || (hub && hub->pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
     engine->progress(now, more);
