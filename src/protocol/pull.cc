@@ -408,6 +408,7 @@ void pull_timer(State& s, Pull& pull) {
     const bool congestion = s.pulling.senders > 1 && (!block.untouched || p.last_heard > block.asked_at);
     if (block.missing && congestion) pull_lost(s, pull, block);
     block_ask_again(s, pull, block, Counter::pull_rerequest_timer);
+    block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
   }
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }
