@@ -23,7 +23,7 @@ namespace {
 
 constexpr TimeNs kWatchLeast = 200'000, kWatchMost = 2'000'000;
 // Sent away sooner than this, it should not have come; and how long it looks away then at most.
-constexpr TimeNs kTenureShort = protocol::kMillisecond, kAwayMost = 20 * protocol::kMillisecond;
+constexpr TimeNs kTenureShort = protocol::kMillisecond, kAwayMost = kWatchMost;
 // Some calls between two computations are no polling: no reason to make way, nor to stay away.
 constexpr unsigned kPollsToDismiss = 16;
 
