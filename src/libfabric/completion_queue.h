@@ -60,7 +60,7 @@ class CompletionQueue : public fid_cq, public Waitable {
   std::size_t first_ = 0;
   std::atomic<std::size_t> count_{0};
   std::atomic<std::size_t> wanted_{1};
-  unsigned reads_ = 0;
+  std::atomic<unsigned> reads_{0};
   std::vector<std::byte> error_data_;  // of the last error that was read
 };
 

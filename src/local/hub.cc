@@ -187,7 +187,10 @@ std::size_t Hub::receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budg
   // All records count: a ring full of rubbish has no end.
   for (std::size_t records = 0; records < budget; records++) {
     const Record record = lane.ring.front();
-    if (record.kind == Kind::none) break;
+    if (record.kind == Kind::none) {
+      lane.ring.publish_rest();
+      break;
+    }
     if (record.kind == Kind::regions) region_learn(lane, record.bytes);
     // Nobody speaks for others.
     if (record.kind == Kind::frame && record.bytes.size() >= wire::kMinFrame &&

@@ -104,6 +104,7 @@ class Hub final : public protocol::DirectReader {
   protocol::NearPath path(NicId nic, std::uint8_t endpoint) const override;
   bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
             std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) override;
+  bool unread(NicId nic, std::uint8_t endpoint) const override;
   const HubCounters& counters() const { return counters_; }
 
  private:

@@ -126,4 +126,10 @@ bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8
   return true;
 }
 
+bool Hub::unread(NicId nic, std::uint8_t endpoint) const {
+  for (const auto& lane : out_)
+    if (lane->to == Place{nic, endpoint}) return !lane->waiting.empty() || lane->ring.unread();
+  return false;
+}
+
 }  // namespace omx::local

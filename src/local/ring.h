@@ -55,6 +55,8 @@ class RingWriter {
   static constexpr std::size_t longest(std::size_t bytes) { return bytes / 4; }
   // False when there is no room now. At most longest() bytes, and at least `least`, padded with zeros.
   bool put(Kind kind, std::span<const iovec> pieces, std::size_t least = 0);
+  // Whether the reader has yet to read some of it.
+  bool unread() const { return header_->consumed.load(std::memory_order_acquire) != written_; }
   // After puts: whether the reader sleeps and must be woken. Says so once.
   bool must_wake();
 
@@ -88,6 +90,10 @@ class RingReader {
   // record finds room with what is not told.
   void publish() {
     if (read_ - published_ >= bytes_ / 8) publish_all();
+  }
+  // When all was popped: the writer may ask whether that is so.
+  void publish_rest() {
+    if (read_ != published_) publish_all();
   }
   void publish_all() {
     published_ = read_;

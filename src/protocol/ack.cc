@@ -58,8 +58,7 @@ void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
     if (r->sacked) continue;
     const TimeNs due = r->last_sent + sack_guard(s, *r);
     if (s.now >= due) {
-      s.count(Counter::resend_sack)++;
-      send_retransmit(s, *r);
+      send_retransmit(s, *r, Counter::resend_sack);
     } else {
       r->lost = true;
       next = std::min(next, due);

@@ -24,6 +24,8 @@ class DirectReader {
   // possible, and the data are pulled instead; part of `to` may have been written.
   virtual bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
                     std::uint64_t offset, std::span<const Segment> to, std::uint64_t length) = 0;
+  // Frames to a near partner wait for it to read them, where none is lost: another copy would tell nothing.
+  virtual bool unread(NicId, std::uint8_t) const { return false; }
 
  protected:
   ~DirectReader() = default;

@@ -216,9 +216,9 @@ void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
   rx_frame(*state_, frame);
 }
 
-void Endpoint::progress(TimeNs now) {
+void Endpoint::progress(TimeNs now, bool more) {
   state_->now = now;
-  timers_run(*state_);
+  if (!more) timers_run(*state_);
   ack_flush(*state_, false);
 }
 

@@ -94,7 +94,9 @@ class Endpoint {
   // --- driving ----------------------------------------------------------------------------------------
   void on_frame(TimeNs now, wire::Frame frame);
   // Acks, resends, timeouts that are due. Call after a batch of frames and when next_deadline() has passed.
-  void progress(TimeNs now);
+  // `more`: frames that have arrived are still to be handed over; what seems lost may be among them, so
+  // nothing that is due is done yet.
+  void progress(TimeNs now, bool more = false);
   // kNever when nothing is scheduled.
   TimeNs next_deadline() const;
   // The application sleeps between frames, or does not any more: large messages of a lone sender are asked

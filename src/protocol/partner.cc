@@ -99,6 +99,10 @@ void partner_update_sizes(State& s, Partner& p) {
   p.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }
 
+bool partner_reads_later(const State& s, const Partner& p) {
+  return p.near_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
+}
+
 void partner_sizes_check(State& s, Partner& p) {
   for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
     if (medium_fits(p, *r)) continue;

@@ -107,8 +107,10 @@ struct Partner {
   // Receiving.
   Partial partial;
   EarlyWindow* early = nullptr;
-  std::uint32_t pulls = 0;                   // from it
-  std::uint32_t pulls_running = 0;           // of those, with a handle
+  std::uint32_t pulls = 0;          // from it
+  std::uint32_t pulls_running = 0;  // of those, with a handle
+  std::uint64_t pull_answered = 0;  // the latest request (as PullBlock::asked) that it began to answer
+  TimeNs pull_heard = 0;            // its last answer to any of them
   List<Pull, &Pull::wanting> pulls_wanting;  // that may ask for more, oldest first
   std::size_t unexpected_bytes = 0;          // of its messages that wait for a receive
 

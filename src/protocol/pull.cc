@@ -32,6 +32,16 @@ TimeNs pull_delay(const State& s, const Pull& pull) {
                   std::max(base, s.config.resend_delay_max));
 }
 
+// Since when the pull is silent. A sender answers in the order in which it was asked: while it still answers
+// what it was asked for before, it has not come to this.
+TimeNs silent_since(Pull& pull) {
+  const Partner& p = *pull.partner;
+  const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
+  const PullBlock& oldest = pull.block(0);
+  const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.pull_answered;
+  return p.extended && its_turn_comes ? std::max(asked, p.pull_heard) : asked;
+}
+
 // The flags of a request beside those of any urgent frame.
 enum class Ask : std::uint8_t { plain = 0, gap = wire::kFlagGap, quiet = wire::kFlagQuiet };
 
@@ -217,7 +227,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked_again = block.repeated = false;
   block.untouched = true;
   block.asked = s.pulling.asked;
-  block.asked_at = pull.last_asked = s.now;
+  block.asked_at = pull.last_asked = pull.quiet_since = s.now;
   pull.next_frame += frames;
   request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
@@ -306,10 +316,10 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   pull->request->segments.write(packet.msg_offset, data, packet.frame_length);
   block.missing &= ~bit;
-  pull->last_reply = s.now;
+  pull_arrived(s, *pull, block, packet.frame_length);
+  pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
   partner_heard(s, p);
-  pull_arrived(s, *pull, block, packet.frame_length);
   if (block.missing) return pulls_ask(s);
 
   if (position > 0) {
@@ -358,7 +368,7 @@ void pull_timer(State& s, Pull& pull) {
   // retransmit.cc.
   const TimeNs timeout = pull.request->timeout;
   const TimeNs limit = timeout >= kNever - pull.last_reply ? kNever : pull.last_reply + timeout;
-  const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
+  const TimeNs asked = silent_since(pull);
   if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked &&
       s.now <= asked + 2 * pull_delay(s, pull)) {
     s.count(Counter::pull_timeout)++;
@@ -390,11 +400,15 @@ void pull_timer(State& s, Pull& pull) {
     transfer_begin(s, pull);
     return pulls_ask(s);
   }
-  for (std::uint32_t i = 0; i < pull.block_count; i++) {
+  const bool later = partner_reads_later(s, p);
+  for (std::uint32_t i = 0; i < pull.block_count && !later; i++) {
     PullBlock& block = pull.block(i);
-    // A partner that answers nothing at all may just not run.
-    if (block.missing && (!block.untouched || p.last_heard > block.asked_at)) pull_lost(s, pull, block);
+    // A partner that answers nothing at all may just not run; and one that stopped in the middle, too. When
+    // it is the only one, what is in its own link's way shows as gaps.
+    const bool congestion = s.pulling.senders > 1 && (!block.untouched || p.last_heard > block.asked_at);
+    if (block.missing && congestion) pull_lost(s, pull, block);
     block_ask_again(s, pull, block, Counter::pull_rerequest_timer);
+    block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
   }
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }

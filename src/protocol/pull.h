@@ -48,7 +48,8 @@ struct Pull {
   std::uint32_t block_count = 0;
   std::uint32_t silent_rounds = 0;  // timer rounds without any reply
   TimeNs last_reply = 0;
-  TimeNs last_asked = 0;  // for everything that was missing
+  TimeNs quiet_since = 0;  // the last reply, or first request for something
+  TimeNs last_asked = 0;   // for everything that was missing
   Timer timer;
   ListHook all;
   // The schedule's (pull_schedule.cc).

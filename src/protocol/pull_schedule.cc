@@ -22,6 +22,7 @@ constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
 // Asking for so little costs the port nothing.
 constexpr std::uint32_t kNoTurn = 1024;
+constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 
 std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
@@ -58,8 +59,11 @@ void rtt_measured(PullSchedule& schedule, TimeNs now, TimeNs rtt) {
   schedule.rtt = schedule.rtt == 0 ? rtt : schedule.rtt - schedule.rtt / 8 + rtt / 8;
   schedule.rtt_last = rtt;
   if (now - schedule.rtt_period > kRttPeriod) {
+    const bool long_ago = now - schedule.rtt_period > 2 * kRttPeriod;
     schedule.rtt_period = now;
     schedule.rtt_least_before = std::exchange(schedule.rtt_least, rtt);
+    schedule.silence_before = long_ago ? 0 : schedule.silence;
+    schedule.silence = 0;
   }
   schedule.rtt_least = std::min(schedule.rtt_least, rtt);
 }
@@ -68,6 +72,20 @@ void rtt_measured(PullSchedule& schedule, TimeNs now, TimeNs rtt) {
 bool queueing(const PullSchedule& schedule) {
   const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
   return schedule.rtt_last > least + least / 2 + 10'000;
+}
+
+// A sender that gets little of its processor is silent for long, and loses nothing. An answer that follows a
+// repetition as closely as answers can is the repetition's: what it repeats was lost.
+void silence_measured(const State& s, PullSchedule& schedule, const Pull& pull) {
+  const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
+  if (least == kNever) return;
+  const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
+  if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
+    return;
+  // Of others that were repeated it is unknown: they must not make patience grow for ever.
+  const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
+  const TimeNs since = std::max(pull.quiet_since, pull.partner->pull_heard);
+  schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
 // Who does not answer for so long does not keep the others waiting.
@@ -150,6 +168,10 @@ void pulls_ask(State& s) {
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   if (block.untouched && !block.repeated)
     rtt_measured(s.pulling, s.now, std::min(s.now - block.asked_at, kRttMost));
+  silence_measured(s, s.pulling, pull);
+  Partner& p = *pull.partner;
+  p.pull_heard = s.now;
+  if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
   block.untouched = false;
   grow(s, pull, bytes);
   uncharge(s, pull, pull.unit);
@@ -183,7 +205,8 @@ void pull_schedule_timer(State& s) {
 
 TimeNs pull_patience(const State& s, TimeNs most) {
   constexpr TimeNs kLeast = 3 * kMillisecond;  // longer than an owner takes a repetition for needless
-  return std::min(most, std::max(kLeast, s.pulling.rtt * 8));
+  const TimeNs silence = std::max(s.pulling.silence, s.pulling.silence_before);
+  return std::max(std::min(most, std::max(kLeast, s.pulling.rtt * 8)), silence + silence / 2);
 }
 
 }  // namespace omx::protocol

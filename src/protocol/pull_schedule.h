@@ -31,6 +31,8 @@ struct PullSchedule {
   TimeNs rtt_last = 0;
   TimeNs rtt_least = kNever, rtt_least_before = kNever;  // in this period and in the one before
   TimeNs rtt_period = 0;                                 // when this one began
+  // The longest silence of a sender that went on by itself, in the same periods.
+  TimeNs silence = 0, silence_before = 0;
   Timer timer{TimerKind::pull_schedule};
 
   bool drowsy = false;  // the application sleeps: few frames should wake it

@@ -110,10 +110,8 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
       else if (p.frame_max > kBaseFrame)
         connect_ping(s, p);
     }
-    if (burst) s.count(Counter::resend_timeout)++;
-    if (!burst) s.count(Counter::resend_sack)++;
     sent++;
-    send_retransmit(s, *r);
+    send_retransmit(s, *r, burst ? Counter::resend_timeout : Counter::resend_sack);
   }
   if (suspect && p.frame_max > kBaseFrame) probe_fall_back(s, p);
   next = std::min(next, oldest->last_sent + partner_rto(s, p));

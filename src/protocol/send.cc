@@ -211,9 +211,14 @@ void send_pump(State& s, Partner& p) {
   }
 }
 
-void send_retransmit(State& s, Request& r) {
+void send_retransmit(State& s, Request& r, Counter why) {
   if (r.resends < 0xFFFF) r.resends++;
   r.lost = false;
+  if (partner_reads_later(s, *r.partner)) {
+    r.last_sent = s.now;
+    return;
+  }
+  s.count(why)++;
   transmit(s, r);
 }
 

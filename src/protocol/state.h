@@ -160,6 +160,8 @@ TimeNs partner_rto(const State& s, const Partner& p);
 // Up to a quarter longer, and differently for each pair: who lost frames in the same overflow must not cause
 // the next one together.
 TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay);
+// What was sent to it has not been read, and is not lost (direct.h).
+bool partner_reads_later(const State& s, const Partner& p);
 // Any valid packet proves that it lives.
 inline void partner_heard(State& s, Partner& p) {
   p.last_heard = s.now;
@@ -179,7 +181,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op);
 // Sends what window and resources allow of the partner's queue.
 void send_pump(State& s, Partner& p);
 void send_queue_notify(State& s, Request& receive);
-void send_retransmit(State& s, Request& r);
+// Sends it again, and counts why, unless the first one still waits to be read.
+void send_retransmit(State& s, Request& r, Counter why);
 // The partner acknowledged it.
 void send_acknowledged(State& s, Request& r);
 void send_release_buffer(State& s, Request& r);

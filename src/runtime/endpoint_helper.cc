@@ -6,7 +6,9 @@
 // calls. When there were none or few, it *leads*, like a waiting thread that waits for nothing: it sleeps on
 // the endpoint's descriptors and moves what comes. It makes way when a thread of the application waits, or
 // polls a few times in a row; so a polling application meets it every 2 ms for some microseconds, and an idle
-// one never. While a thread of the application sleeps in a wait for long, it *rests* until that one leaves.
+// one never. Sent away, it looks away first, and longer each time it had hardly come: a poller that gets
+// little of the processor makes few calls, too. While a thread of the application sleeps in a wait for long,
+// it *rests* until that one leaves.
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -20,6 +22,8 @@ namespace omx::runtime {
 namespace {
 
 constexpr TimeNs kWatchLeast = 200'000, kWatchMost = 2'000'000;
+// Sent away sooner than this, it should not have come; and how long it looks away then at most.
+constexpr TimeNs kTenureShort = protocol::kMillisecond, kAwayMost = kWatchMost;
 // Some calls between two computations are no polling: no reason to make way, nor to stay away.
 constexpr unsigned kPollsToDismiss = 16;
 
@@ -28,7 +32,7 @@ constexpr unsigned kPollsToDismiss = 16;
 void Endpoint::Impl::helper_start() {
   if (settings_.progress == ProgressMode::off) return;
   helper_bed_.event = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  watch_ = kWatchLeast;
+  watch_ = away_ = kWatchLeast;
   if (helper_bed_.event.open() && thread_.start([this] { helper_main(); }, settings_.progress_cpus)) return;
   log(LogLevel::warn,
       "{} endpoint {}: no progress thread (limit of threads or open files): messages move during calls only",
@@ -62,15 +66,17 @@ void Endpoint::Impl::helper_main() {
 // Looks away for a while. True when nobody else looks after the endpoint.
 bool Endpoint::Impl::helper_watch() {
   const bool always = settings_.progress == ProgressMode::always;
-  if (!leader_ && (uses_ - uses_seen_ < kPollsToDismiss || always || helper_invited_)) {
+  const bool idle = !sent_away_ && (uses_ - uses_seen_ < kPollsToDismiss || always);
+  if (!leader_ && (idle || helper_invited_)) {
     helper_invited_ = false;
-    watch_ = kWatchLeast;
+    watch_ = away_;
     return true;
   }
+  sent_away_ = false;
   uses_seen_ = uses_;
   // The same sleep as at the last look: a long one.
   const std::uint64_t sleeps = segment->counters().wakeups;
-  const bool rests = asleep() && (always || (watch_ == kWatchMost && sleeps == sleep_seen_));
+  const bool rests = asleep() && (always || (watch_ >= kWatchMost && sleeps == sleep_seen_));
   sleep_seen_ = sleeps;
   helper_rests_ = rests || always;
   lock.unlock();
@@ -79,7 +85,7 @@ bool Endpoint::Impl::helper_watch() {
   do {
     helper_.parker.park(forever ? protocol::kNever : clock_now() + watch_);
     forever = false;
-    watch_ = std::min(2 * watch_, kWatchMost);
+    watch_ = std::max(watch_, std::min(2 * watch_, kWatchMost));
   } while (!helper_stops_.load(std::memory_order_relaxed) && !lock.try_lock());
   if (!lock.owned()) lock.lock();
   helper_rests_ = false;
@@ -90,9 +96,14 @@ void Endpoint::Impl::helper_lead() {
   leader_ = &helper_;
   polls_beside_helper_ = 0;
   segment->counters().takeovers++;
+  helper_since_ = now;
   lead(helper_, protocol::kNever, wake_generation_);
   uses_seen_ = uses_;
-  if (leader_ != &helper_) return;
+  if (leader_ != &helper_) {
+    sent_away_ = true;
+    watch_ = away_;
+    return;
+  }
   leader_ = nullptr;
   if (!waiters_.empty()) waiters_.front()->parker.unpark();
 }
@@ -108,7 +119,10 @@ bool Endpoint::Impl::helper_invite() {
 // The application polls while the progress thread leads.
 void Endpoint::Impl::helper_beside() {
   if (settings_.progress == ProgressMode::always || ++polls_beside_helper_ < kPollsToDismiss) return;
+  const bool hardly_come = clock.now() < helper_since_ + kTenureShort;
+  const TimeNs away = hardly_come ? std::min(2 * away_, kAwayMost) : kWatchLeast;
   helper_dismiss();
+  away_ = away;
 }
 
 void Endpoint::Impl::helper_dismiss() {
@@ -118,6 +132,7 @@ void Endpoint::Impl::helper_dismiss() {
     if (hub) hub->wake_up();
   }
   leader_ = nullptr;
+  away_ = kWatchLeast;
 }
 
 }  // namespace omx::runtime

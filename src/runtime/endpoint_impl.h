@@ -231,6 +231,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   TimeNs next_check_ = 0;
   TimeNs next_tick_ = 0;  // of the hub
   TimeNs backlog_pause_ = 0;
+  unsigned behind_ = 0;     // turns in a row that left frames unread
   bool bulk_late_ = false;  // the bulk lane is to be read, though no large message is on its way
   bool link_up_ = true;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
@@ -267,7 +268,10 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;
   std::atomic<bool> helper_stops_{false};
-  TimeNs watch_ = 0;  // how long it looks away
+  TimeNs watch_ = 0;         // how long it looks away
+  TimeNs away_ = 0;          // first of all when it was sent away
+  bool sent_away_ = false;   // and has not looked away since
+  TimeNs helper_since_ = 0;  // it leads
 
   std::atomic<unsigned> pins_{0};
   Parker* closer_ = nullptr;  // unparked when the last waiter has left

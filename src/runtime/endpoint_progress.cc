@@ -16,6 +16,8 @@ namespace {
 // Frames per turn: enough to amortise the turn, few enough that other threads get at the lock.
 constexpr std::size_t kBudget = 64;
 constexpr TimeNs kCheckPeriod = 1000 * protocol::kMillisecond;
+// Turns in a row whose timers wait until what has arrived is read: all that a ring holds.
+constexpr unsigned kBehindMost = 256;
 constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 
 }  // namespace
@@ -26,14 +28,20 @@ bool Endpoint::Impl::turn() {
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
   frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
+  bool more = false;
   if (engine->pulls_running() || bulk_late_) {
     bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
-    frames += link->bulk_receive(*this, kBudget);
+    const std::size_t bulk = link->bulk_receive(*this, kBudget);
+    more = bulk >= kBudget;
+    frames += bulk;
   }
   if (frames || now >= engine->next_deadline()) {
+    more = more || link->pending() || (hub && hub->pending());
+    more = more && frames > 0 && behind_++ < kBehindMost;
+    if (!more) behind_ = 0;
     sink_run();  // its answers carry the acknowledgements
-    engine->progress(now);
+    engine->progress(now, more);
     sink_run();
     out->flush();
   }

@@ -96,6 +96,7 @@ class FabricTest : public testing::Test {
                fi_addr_t from = FI_ADDR_UNSPEC);
 
   End a, b;
+  bool a_moves = true;  // false: another thread has it
   fi_addr_t a_to_b = FI_ADDR_NOTAVAIL, b_to_a = FI_ADDR_NOTAVAIL;
 
  private:

@@ -38,7 +38,7 @@ TEST_F(Memory, writes_and_reads_of_every_size) {
     const Bytes out = pattern(size, static_cast<unsigned>(size));
     EXPECT_EQ(fi_write(a.ep, out.data(), size, nullptr, a_to_b, 1000, 42, &x), 0);
     EXPECT_EQ(done().good.flags, FI_RMA | FI_WRITE);
-    EXPECT_EQ(std::memcmp(memory.data() + 1000, out.data(), size), 0);
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), memory.begin() + 1000));
     Bytes in(size);
     EXPECT_EQ(fi_read(a.ep, in.data(), size, nullptr, a_to_b, 1000, 42, &x), 0);
     EXPECT_EQ(done().good.flags, FI_RMA | FI_READ);

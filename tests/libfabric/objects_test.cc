@@ -91,6 +91,7 @@ TEST_F(Objects, what_was_sent_arrives_though_its_sender_closes) {
   int x = 0;
   std::vector<Bytes> sent;
   for (unsigned i = 0; i < 50; i++) send(a, a_to_b, pattern(3000, i), i);
+  a_moves = false;
   std::thread closing([&] { a.close(); });
   for (unsigned i = 0; i < 50; i++) {
     receive(b, in, i, 0, &x);

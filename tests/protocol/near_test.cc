@@ -24,6 +24,8 @@ class FakeReader final : public DirectReader {
     std::memcpy(to[0].base, from[0].base + offset, length);
     return true;
   }
+  bool unread(NicId, std::uint8_t) const override { return waits; }
+  bool waits = false;  // what was sent to the other
   NicId far = 0;
   std::uint32_t threshold = 10'000;
   bool readable = false;
@@ -96,6 +98,50 @@ TEST_F(NearTest, frames__stay_large_after_a_long_silence) {
   EXPECT_EQ(wait(*a, s).status, Status::success);
   EXPECT_EQ(in, out);
   EXPECT_EQ(a->counters[Counter::mtu_fallback] + b->counters[Counter::mtu_fallback], 0U);
+}
+
+TEST_F(NearTest, unread__is_not_sent_again) {
+  of_a.waits = of_b.waits = true;
+  open_near();
+  Bytes& out = message(300'000);
+  Bytes& in = room(300'000);
+  Request* r = receive(*b, in, 1);
+  b->paused = true;
+  Request* s = send(*a, to_b, out, 1);
+  send(*a, to_b, message(9'000), 2);
+  network.run_for(kSecond);
+  EXPECT_EQ(a->counters[Counter::resend_timeout], 0U);
+  b->paused = false;
+  a->paused = true;
+  network.run_for(kSecond);
+  EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U);
+  a->paused = false;
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+}
+
+TEST_F(NearTest, unread__what_was_read_and_not_answered_is_sent_again) {
+  open_near();
+  network.faults.loss = 1;
+  Request* s = send(*a, to_b, message(300'000), 1);
+  of_a.waits = true;
+  network.run_for(kSecond);
+  EXPECT_EQ(a->counters[Counter::resend_timeout], 0U);
+  of_a.waits = false;
+  network.faults.loss = 0;
+  Bytes& in = room(300'000);
+  EXPECT_EQ(wait(*b, receive(*b, in, 1)).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+}
+
+// A process that is stopped for good holds nobody for ever.
+TEST_F(NearTest, unread__ends_with_the_peer_timeout) {
+  of_a.waits = true;
+  open_near();
+  b->paused = true;
+  (*a)->set_timeout(nullptr, 2 * kSecond);
+  Request* s = send(*a, to_b, message(300'000), 1);
+  EXPECT_EQ(wait(*a, s).status, Status::endpoint_unreachable);
 }
 
 TEST_F(NearTest, requests__ask_for_no_more_frames_than_the_way_takes) {

@@ -117,6 +117,16 @@ TEST_F(endpoint_helper, polling__sends_it_away_and_silence_brings_it_back) {
   EXPECT_TRUE(becomes_true([&] { return counters(*b_).takeovers >= 2; }));
 }
 
+// A hand-over costs the poller more than what the thread could do for it.
+TEST_F(endpoint_helper, polling__is_not_interrupted_again_and_again) {
+  start(ProgressMode::automatic);
+  ASSERT_TRUE(becomes_true([&] { return counters(*b_).takeovers == 1; }));
+  constexpr unsigned kPolls = 300'000;
+  for (unsigned i = 0; i < kPolls; i++) b_->progress();
+  // However seldom the poller itself runs, each hand-over is followed by a longer pause than the one before.
+  EXPECT_LT(counters(*b_).takeovers, kPolls / 3000);
+}
+
 TEST_F(endpoint_helper, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
   start(ProgressMode::automatic);
   Address to_b, to_a;

@@ -29,13 +29,16 @@ inline auto all_pairs() {
 
 class PairWorld {
  public:
-  PairWorld(const PairKind& kind, std::uint32_t mtu) : world(WorldOptions{}) {
+  PairWorld(const PairKind& kind, std::uint32_t mtu,
+            std::uint64_t bits_per_second = PortLimits{}.bits_per_second)
+      : world(WorldOptions{}) {
     for (int i = 0; i < 2; i++) {
       HostOptions options;
       options.config.mode = kind.mode;
       options.config.extension = kind.extension;
       options.config.mtu = mtu;
       options.port.queue_bytes = 64U << 20;
+      options.port.bits_per_second = bits_per_second;
       world.add(options);
     }
   }

@@ -26,6 +26,19 @@ TEST(scale, incast__fills_the_port_and_overruns_nothing) {
   }
 }
 
+// What is asked for again and lost again is another loss: else the others leave it no room until they are
+// done.
+TEST(scale, incast__small_ports__nobody_is_left_behind) {
+  for (const std::uint32_t mtu : {1500U, 9000U}) {
+    ScaleOptions options = incast(65, mtu);
+    options.queue_bytes = 128U << 10;
+    const ScaleResult r = scale_run(options);
+    EXPECT_EQ(r.failure, "");
+    EXPECT_GE(r.port_share, 0.9) << "MTU " << mtu;
+    EXPECT_LT(r.resent_share(), 0.02) << "MTU " << mtu;
+  }
+}
+
 TEST(scale, incast__starves_nobody) {
   // Eight messages from each: a sender that is served less than the others is done long after them.
   ScaleOptions options = incast(33, 9000);
