@@ -136,14 +136,15 @@ def serving(command, ready=None, settle_s=0.0):
         server.stdout.close()
 
 
-def run_client(command):
-    """What it prints."""
+def run_client(command, chatty=False):
+    """What it prints. What a chatty one says on stderr is shown only when it fails."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
-                              timeout=PATIENCE_S)
+                              stderr=subprocess.PIPE if chatty else None, timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         raise MeasurementFailed(f"no result within {PATIENCE_S} s: {' '.join(command)}") from None
     if done.returncode != 0:
+        print(done.stderr or "", end="", file=sys.stderr)
         raise MeasurementFailed(f"it failed: {' '.join(command)}")
     return done.stdout
 
