@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the benchmarks say and return, without measuring: doubts, rounds, failures."""
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
 import os
 import sys
@@ -13,6 +15,14 @@ sys.path.insert(0, BENCH)
 
 import bench_run  # noqa: E402  (the path must be set first)
 import compare_report  # noqa: E402
+
+
+def script(name):
+    """A script of bench/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(BENCH, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def said(action):
@@ -81,6 +91,33 @@ class Report(unittest.TestCase):
         fast = {"pingpong": {8: {"omx": 1.6, "tcp": 3.4}}, "stream": {65536: {"omx": 20.0, "tcp": 15.0}}}
         self.assertTrue(compare_report.tcp_is_ahead(slow))
         self.assertFalse(compare_report.tcp_is_ahead(fast))
+
+
+class Mpi(unittest.TestCase):
+    MEDIANS = {8: {"omx": 2e-6, "tcp": 8e-6, "ofi-tcp": 5e-6}, 4 << 20: {"omx": 1e-3, "tcp": 2e-3, "ofi-tcp": 4e-3}}
+
+    def test_the_best_of_the_others_counts(self):
+        mpi = script("mpi")
+        self.assertEqual([(round(measured, 3), holds) for _, measured, holds in mpi.targets_of(self.MEDIANS, 9000)],
+                         [(0.4, True), (2.0, True)])
+        self.assertEqual(len(mpi.targets_of(self.MEDIANS, 1500)), 1)
+
+    def test_table_leaves_out_whom_it_cannot_show(self):
+        mpi = script("mpi")
+        medians = {size: dict(row) for size, row in self.MEDIANS.items()}
+        medians[8]["ucx"] = 1e-6
+        text = mpi.render(medians, [], 9000, {"rounds": 1}, 3, "the machine is busy", False)
+        self.assertNotIn("UCX", text)
+        self.assertRegex(text, r"4 MiB +1000.00 +33.55 ")
+
+    def test_hpcc_results_are_judged(self):
+        hpcc = script("hpcc")
+        good = {"Success": "1", "PTRANS_residual": "0", "HPL_RnormI": "1e-10", "MPIRandomAccess_ErrorsFraction": "0",
+                "MPIRandomAccess_LCG_ErrorsFraction": "0", "MPIFFT_maxErr": "1e-15"}
+        self.assertEqual(hpcc.invalid(good), "")
+        self.assertEqual(hpcc.invalid({**good, "Success": "0"}), "Success")
+        self.assertEqual(hpcc.invalid({**good, "PTRANS_residual": "20"}), "PTRANS_residual")
+        self.assertIn("incomplete", hpcc.invalid({}))
 
 
 if __name__ == "__main__":
