@@ -158,7 +158,7 @@ for ranks_ in (2, 4):
 def one_sided_loss(lab):
     """Reads, writes and atomic operations at 1 % loss."""
     lab.lossy()
-    require_lines(finish(lab.mpirun(2, *WINDOWS["rdma"], lab.program("omx_mpi_one_sided"))), EPOCHS)
+    require_lines(finish(lab.mpirun(2, *WINDOWS["rdma"], lab.program("omx_mpi_one_sided"), 40)), EPOCHS)
     lab.lost_some()
 
 
@@ -288,7 +288,7 @@ def netpipe_loss(lab):
     tool = lab.need("NPopenmpi", "netpipe-openmpi")
     lab.lossy()
     with tempfile.TemporaryDirectory() as scratch:
-        out = finish(lab.mpirun(2, "--wdir", scratch, tool, "-i", "-u", "1048576"))
+        out = finish(lab.mpirun(2, "--wdir", scratch, tool, "-i", "-u", "262144"))
     lab.lost_some()
     if "fail" in out.lower() or out.count("passed") < 2:
         raise Failure(f"NetPIPE's check: {out[-1500:]}")

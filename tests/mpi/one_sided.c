@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One-sided communication: put, get, accumulate and the atomic operations, in every kind of epoch, between
 // all pairs of ranks.
-//   mpirun ... one_sided
+//   mpirun ... one_sided [TIMES]      how often the small exchanges are repeated (200)
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { kWords = 1 << 18, kCounter = 0, kSwap = 1, kFirst = 16, kTimes = 200 };
+enum { kWords = 1 << 18, kCounter = 0, kSwap = 1, kFirst = 16 };
 
-static int rank, size;
+static int rank, size, times = 200;
 
 static void require(int holds, const char* what) {
   if (holds) return;
@@ -72,7 +72,7 @@ static void post_start(MPI_Win win, int* memory) {
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, 1, &left, &origin);
   MPI_Group_incl(world, 1, &right, &target);
-  for (int i = 0; i < kTimes; i++) {
+  for (int i = 0; i < times; i++) {
     const int value = word(rank, i, 3);
     MPI_Win_post(origin, 0, win);
     MPI_Win_start(target, 0, win);
@@ -90,7 +90,7 @@ static void post_start(MPI_Win win, int* memory) {
 static void locks(MPI_Win win, int* memory, int exclusive) {
   memory[kCounter] = 0;
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int i = 0; i < kTimes; i++) {
+  for (int i = 0; i < times; i++) {
     const int one = 1;
     int before = -1;
     MPI_Win_lock(exclusive ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, win);
@@ -109,7 +109,7 @@ static void locks(MPI_Win win, int* memory, int exclusive) {
   MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
   MPI_Get(&count, 1, MPI_INT, 0, kCounter, 1, MPI_INT, win);
   MPI_Win_unlock(0, win);
-  require(count == kTimes * size, exclusive ? "an exclusive lock let two in" : "fetched sums were lost");
+  require(count == times * size, exclusive ? "an exclusive lock let two in" : "fetched sums were lost");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -162,6 +162,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (argc > 1) times = atoi(argv[1]);
   int* memory = NULL;
   MPI_Win win;
   MPI_Win_allocate(kWords * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
