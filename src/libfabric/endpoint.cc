@@ -142,6 +142,7 @@ int Endpoint::enable() {
 void Endpoint::close() {
   if (!enabled()) return;
   domain_.endpoint_remove(*this);
+  if (endpoint_->foreign()) return;  // it is the parent's
   connections_await();
   {
     Direct direct(*endpoint_);
@@ -171,11 +172,13 @@ void Endpoint::connections_await() {
 }
 
 void Endpoint::poll() {
+  if (endpoint_->foreign()) return;
   Direct direct(*endpoint_);
   direct.poll();
 }
 
 std::size_t Endpoint::send_room() {
+  if (endpoint_->foreign()) return 0;
   Direct direct(*endpoint_);
   return transmit_size_ - std::min(sends_, transmit_size_);
 }
