@@ -142,6 +142,7 @@ int Endpoint::enable() {
 void Endpoint::close() {
   if (!enabled()) return;
   domain_.endpoint_remove(*this);
+  if (endpoint_->foreign()) return operations_drop();  // the endpoint is the parent's
   connections_await();
   {
     Direct direct(*endpoint_);
@@ -155,6 +156,10 @@ void Endpoint::close() {
   endpoint_->end_background();
   domain_.process().close(endpoint_);  // lingers until what was sent is acknowledged, or nobody answers
   endpoint_ = nullptr;
+  operations_drop();
+}
+
+void Endpoint::operations_drop() {
   while (Operation* op = all_.front()) {
     service_release(*op);
     operation_free(*op);
@@ -171,11 +176,13 @@ void Endpoint::connections_await() {
 }
 
 void Endpoint::poll() {
+  if (endpoint_->foreign()) return;
   Direct direct(*endpoint_);
   direct.poll();
 }
 
 std::size_t Endpoint::send_room() {
+  if (endpoint_->foreign()) return 0;
   Direct direct(*endpoint_);
   return transmit_size_ - std::min(sends_, transmit_size_);
 }

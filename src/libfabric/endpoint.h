@@ -120,6 +120,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
 
  private:
   void connections_await();
+  void operations_drop();
 
   using Direct = runtime::Direct;
   using Engine = protocol::Endpoint;

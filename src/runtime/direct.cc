@@ -48,6 +48,7 @@ void sink_set(Endpoint& endpoint, CompletionSink* sink) {
 }
 
 WaitOutcome wait_until(Endpoint& endpoint, bool (*ready)(void*), void* context, std::uint64_t timeout_ms) {
+  if (endpoint.foreign()) return WaitOutcome::woken;
   Want want;
   want.kind = Want::Kind::ready;
   want.ready = ready;
@@ -56,6 +57,7 @@ WaitOutcome wait_until(Endpoint& endpoint, bool (*ready)(void*), void* context, 
 }
 
 bool hand_over(Endpoint& endpoint) {
+  if (endpoint.foreign()) return false;
   Endpoint::Impl& impl = endpoint.impl();
   const std::lock_guard guard(impl.lock);
   return impl.helper_invite();

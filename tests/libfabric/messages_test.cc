@@ -266,12 +266,9 @@ TEST_F(Messages, selective_completions) {
   End::Options options;
   options.bind = FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION;
   open(options);
-  Bytes in(8), out = pattern(8, 1);
-  receive(b, in, 1, 0, &x);
+  Bytes in(8), first(8), out = pattern(8, 1);
+  receive(b, first, 1, 0, &x);
   send(a, a_to_b, out, 1, &y);
-  EXPECT_TRUE(drive_until([&] { return in == out; }));
-  EXPECT_TRUE(quiet(a));
-  EXPECT_TRUE(quiet(b));
   fi_msg_tagged message{};
   iovec piece{in.data(), 8};
   message.msg_iov = &piece;
@@ -284,8 +281,12 @@ TEST_F(Messages, selective_completions) {
   message.addr = a_to_b;
   message.context = &y;
   EXPECT_EQ(fi_tsendmsg(a.ep, &message, FI_COMPLETION), 0);
-  EXPECT_EQ(ended(b, &x).good.tag, 2U);
-  EXPECT_FALSE(ended(a, &y).failed);
+  // The first ones, which were before these, have none.
+  EXPECT_EQ(next(b).good.tag, 2U);
+  EXPECT_FALSE(next(a).failed);
+  EXPECT_EQ(first, out);
+  EXPECT_TRUE(quiet(a));
+  EXPECT_TRUE(quiet(b));
   // Errors are told in any case.
   EXPECT_EQ(fi_trecv(b.ep, in.data(), 4, nullptr, FI_ADDR_UNSPEC, 3, 0, &x), 0);
   send(a, a_to_b, out, 3);
@@ -376,6 +377,21 @@ TEST_F(Peeks, discarded_messages_end_for_their_sender) {
   }
 }
 
+// mpich#2439
+TEST_F(Peeks, of_messages_to_oneself) {
+  open();
+  const fi_addr_t me = b.learn(b);
+  for (const std::size_t size : {std::size_t{10}, std::size_t{200'000}}) {
+    send(b, me, pattern(size, 1), 1, &y);
+    EXPECT_EQ(peek_found(1, 0, &x).good.len, size);
+    Bytes in(size);
+    receive(b, in, 1, 0, &z);
+    EXPECT_FALSE(ended(b, &z).failed);
+    EXPECT_EQ(in, pattern(size, 1));
+    EXPECT_FALSE(ended(b, &y).failed);
+  }
+}
+
 class Cancels : public FabricTest {};
 
 TEST_F(Cancels, exactly_one_completion_and_never_again) {
@@ -437,6 +453,42 @@ TEST_F(MultiReceives, cancelled_ones_say_that_they_are_given_back) {
   ASSERT_TRUE(got.failed);
   EXPECT_EQ(got.error.err, FI_ECANCELED);
   EXPECT_TRUE(got.error.flags & FI_MULTI_RECV);
+}
+
+// lf#8974: the receive is posted while the message is on its way, at every moment of it.
+TEST_F(Messages, posted_during_arrival) {
+  open();
+  for (const std::size_t size : {std::size_t{100}, std::size_t{30'000}, std::size_t{400'000}}) {
+    for (int delay = 0; delay < 60; delay++) {
+      const Bytes out = pattern(size, static_cast<unsigned>(delay));
+      Bytes in(size - 1);
+      EXPECT_EQ(fi_tsend(a.ep, out.data(), size, nullptr, a_to_b, 1, &y), 0);
+      for (int i = 0; i < delay; i++) fi_cq_read(i % 3 ? b.cq : a.cq, nullptr, 0);
+      receive(b, in, 1, 0, &x);
+      const Event got = ended(b, &x);
+      ASSERT_TRUE(got.failed);
+      EXPECT_EQ(got.error.err, FI_ETRUNC);
+      EXPECT_TRUE(std::equal(in.begin(), in.end(), out.begin()));
+      EXPECT_FALSE(ended(a, &y).failed);
+    }
+  }
+}
+
+// lf#9046: a flood slows its sender down; nothing is lost and the receiver's memory has an end.
+TEST_F(Messages, a_flood_that_nobody_receives_yet) {
+  open();
+  const Bytes out(4000);
+  int sent = 0;
+  for (int i = 0; i < 40'000 && sent < 5000; i++) {
+    if (fi_tinject(a.ep, out.data(), out.size(), a_to_b, 1) == 0) sent++;
+    if (i % 16 == 0) fi_cq_read(b.cq, nullptr, 0);
+  }
+  EXPECT_GT(sent, 500);
+  Bytes in(4000);
+  for (int i = 0; i < sent; i++) {
+    receive(b, in, 1, 0, &x);
+    ASSERT_FALSE(ended(b, &x).failed);
+  }
 }
 
 class Deaths : public FabricTest {};

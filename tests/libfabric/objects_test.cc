@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opening, binding, naming and closing; address vectors and event queues.
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "fabric_pair.h"
@@ -116,6 +122,47 @@ TEST_F(Objects, unknown_calls_say_so) {
   EXPECT_NE(fi_av_open(a.domain, &attr, &av, nullptr), 0);  // MPICH counts on it
   char byte = 0;
   EXPECT_EQ(fi_tsend(a.ep, &byte, 1, nullptr, 12345, 0, nullptr), -FI_EINVAL);
+}
+
+// lf#1763: a child leaves its parent's endpoints alone, and is told so.
+TEST_F(Objects, a_forked_child_can_use_nothing) {
+  open();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    char byte = 0;
+    fi_cq_tagged_entry entry;
+    const bool told = fi_tsend(a.ep, &byte, 1, nullptr, a_to_b, 1, nullptr) == -FI_EPERM &&
+                      fi_trecv(a.ep, &byte, 1, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr) == -FI_EPERM &&
+                      fi_cq_read(a.cq, &entry, 1) == -FI_EAGAIN &&
+                      fi_cq_sread(a.cq, &entry, 1, nullptr, 10) == -FI_EAGAIN && fi_close(&a.ep->fid) == 0;
+    ::syscall(SYS_exit_group, told ? 0 : 1);  // no sanitizer looks for leaks here
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Bytes in(8);
+  int x = 0;
+  receive(b, in, 1, 0, &x);
+  send(a, a_to_b, pattern(8, 1), 1);
+  EXPECT_FALSE(ended(b, &x).failed);
+}
+
+// lf#7104: the process ends with everything open, threads inside.
+TEST_F(Objects, the_end_of_a_process_with_all_open) {
+  if (std::getenv("OMX_TEST_CHILD")) {
+    open();
+    Bytes in(8);
+    int x = 0;
+    receive(b, in, 1, 0, &x);
+    send(a, a_to_b, pattern(8, 1), 1);
+    EXPECT_FALSE(ended(b, &x).failed);
+    std::exit(HasFailure() ? 1 : 0);
+  }
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string command = "OMX_TEST_CHILD=1 exec timeout 20 " + self +
+                              " --gtest_filter=Objects.the_end_of_a_process_with_all_open >&2";
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 class Vectors : public FabricTest {};
