@@ -48,7 +48,7 @@ void CompletionQueue::grow() {
 
 void CompletionQueue::push(const Entry& entry) {
   {
-    const std::lock_guard guard(mutex_);
+    const std::lock_guard guard(lock_);
     const std::size_t count = count_.load(std::memory_order_relaxed);
     if (count > mask_) grow();
     ring_[(first_ + count) & mask_] = entry;
@@ -58,7 +58,8 @@ void CompletionQueue::push(const Entry& entry) {
 }
 
 ssize_t CompletionQueue::take(void* out, std::size_t count, fi_addr_t* sources) {
-  const std::lock_guard guard(mutex_);
+  if (empty()) return -FI_EAGAIN;
+  const std::lock_guard guard(lock_);
   const std::size_t waiting = count_.load(std::memory_order_relaxed);
   if (waiting == 0) return -FI_EAGAIN;
   auto* to = static_cast<std::byte*>(out);
@@ -84,7 +85,7 @@ ssize_t CompletionQueue::read(void* out, std::size_t count, fi_addr_t* sources) 
 }
 
 ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   const std::size_t waiting = count_.load(std::memory_order_relaxed);
   if (waiting == 0 || !ring_[first_].error) return -FI_EAGAIN;
   const Entry& entry = ring_[first_];

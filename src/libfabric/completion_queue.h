@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "libfabric/address.h"
+#include "libfabric/spin_lock.h"
 #include "libfabric/waitable.h"
 
 namespace omx::fabric {
@@ -54,7 +55,7 @@ class CompletionQueue : public fid_cq, public Waitable {
   const fi_cq_format format_;
   const std::size_t entry_size_;
   bool has_threshold_ = false;
-  std::mutex mutex_;  // the ring; taken inside an endpoint's lock
+  SpinLock lock_;  // the ring; taken inside an endpoint's lock
   std::unique_ptr<Entry[]> ring_;
   std::size_t mask_;
   std::size_t first_ = 0;

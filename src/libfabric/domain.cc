@@ -77,28 +77,28 @@ int Domain::event_queue_bind(fid_t queue) {
 }
 
 void Domain::endpoint_add(Endpoint& endpoint) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   endpoints_.push_back(&endpoint);
 }
 
 void Domain::endpoint_remove(Endpoint& endpoint) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   std::erase(endpoints_, &endpoint);
 }
 
 void Domain::progress() {
-  const std::unique_lock guard(mutex_, std::try_to_lock);
+  const std::unique_lock guard(lock_, std::try_to_lock);
   if (!guard.owns_lock()) return;
   for (Endpoint* endpoint : endpoints_) endpoint->poll();
 }
 
 Endpoint* Domain::only_endpoint() {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   return endpoints_.size() == 1 ? endpoints_.front() : nullptr;
 }
 
 bool Domain::hand_over() {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   bool all = true;
   for (Endpoint* endpoint : endpoints_) all = runtime::hand_over(endpoint->runtime_endpoint()) && all;
   return all;

@@ -13,6 +13,7 @@
 #include "libfabric/atomics.h"
 #include "libfabric/fabric.h"
 #include "libfabric/memory_regions.h"
+#include "libfabric/spin_lock.h"
 #include "runtime/boards.h"
 #include "runtime/process.h"
 
@@ -63,7 +64,7 @@ class Domain : public fid_domain {
   MemoryRegions regions_;
   Atomics atomics_;
   fid_eq* event_queue_ = nullptr;
-  std::mutex mutex_;  // endpoints_; taken before an endpoint's lock
+  SpinLock lock_;  // endpoints_; taken before an endpoint's lock
   std::vector<Endpoint*> endpoints_;
 };
 
