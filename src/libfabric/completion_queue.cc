@@ -2,6 +2,7 @@
 #include "libfabric/completion_queue.h"
 
 #include <bit>
+#include <climits>
 #include <cstring>
 
 #include "libfabric/provider.h"
@@ -123,10 +124,21 @@ ssize_t CompletionQueue::wait_read(void* out, std::size_t count, fi_addr_t* sour
       has_threshold_ && condition ? std::max<std::size_t>(*static_cast<const std::size_t*>(condition), 1) : 1;
   ssize_t result = read(out, count, sources);
   if (result != -FI_EAGAIN) return result;
-  wanted_.store(least, std::memory_order_relaxed);
-  wait(timeout_ms);
-  wanted_.store(1, std::memory_order_relaxed);
-  return take(out, count, sources);
+  const auto end = runtime::deadline_after_ms(
+      runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
+  bool signalled = false;
+  while (result == -FI_EAGAIN && !signalled) {
+    const auto now = runtime::clock_now();
+    if (now >= end) break;
+    wanted_.store(least, std::memory_order_relaxed);
+    const auto left = (end - now) / protocol::kMillisecond + 1;
+    signalled =
+        wait(end == protocol::kNever ? -1 : static_cast<int>(std::min<protocol::TimeNs>(left, INT_MAX)));
+    wanted_.store(1, std::memory_order_relaxed);
+    result = take(out, count, sources);  // another thread may have been faster
+    if (domain().only_foreign()) break;
+  }
+  return result;
 }
 
 namespace {
@@ -167,7 +179,7 @@ int signal(fid_cq* queue) {
 
 // Our own codes are protocol::Status.
 const char* error_text(fid_cq*, int code, const void*, char* out, std::size_t length) {
-  const char* text = "unknown";
+  const char* text = code < 0 ? fi_strerror(-code) : "unknown";  // accesses: what the peer said
   switch (static_cast<protocol::Status>(code)) {
     case protocol::Status::success:
       text = "success";

@@ -124,7 +124,9 @@ void Endpoint::report(Operation& op, int error, int provider_error) {
   if (closing_) return;
   const CounterIndex kind = op.flags & FI_READ ? kCountRead : op.flags & FI_WRITE ? kCountWrite : kCountSend;
   if (Counter* counter = counters_[kind]) error ? counter->add_error(1) : counter->add(1);
-  if (!transmit_queue_ || (error ? !op.has_context : !op.wanted)) return;
+  // Nobody could tell of whom an error without a context is.
+  const bool told = error ? op.has_context && (op.wanted || op.context) : op.wanted;
+  if (!transmit_queue_ || !told) return;
   Entry entry;
   entry.good.op_context = op.context;
   entry.good.flags = op.flags;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/counter.h"
 
+#include <algorithm>
+
 #include "libfabric/provider.h"
 #include "runtime/clock.h"
 
@@ -23,6 +25,7 @@ std::uint64_t Counter::errors_read() {
 
 void Counter::set_error(std::uint64_t value) {
   errors_.store(value, std::memory_order_release);
+  errors_told_.store(std::min(errors_told_.load(), value), std::memory_order_relaxed);
   added();
   wake();
 }
@@ -32,9 +35,20 @@ bool Counter::something() const {
          errors() != errors_seen_.load(std::memory_order_relaxed);
 }
 
+namespace {
+using protocol::TimeNs;
+constexpr TimeNs kShared = 5, kAlone = 1000;  // milliseconds of one sleep
+}  // namespace
+
 int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
   // An error that nobody was told of ends the wait, though it came before.
   const std::uint64_t errors_before = errors_told_.load(std::memory_order_relaxed);
+  // Two that wait for different values look at both now and then.
+  if (waiters_.fetch_add(1) > 0) wake();
+  struct Leave {
+    std::atomic<int>& waiters;
+    ~Leave() { waiters.fetch_sub(1); }
+  } const leave{waiters_};
   const auto end = runtime::deadline_after_ms(
       runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
   for (;;) {
@@ -49,7 +63,8 @@ int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
     wanted_.store(threshold, std::memory_order_relaxed);
     errors_seen_.store(errors_before, std::memory_order_relaxed);
     const auto left = (end - now) / protocol::kMillisecond + 1;
-    wait(left > 1000 ? 1000 : static_cast<int>(left));
+    const TimeNs most = waiters_.load() > 1 ? kShared : kAlone;
+    wait(static_cast<int>(std::min(left, most)));
   }
 }
 

@@ -42,6 +42,7 @@ class Counter : public fid_cntr, public Waitable {
  private:
   std::atomic<std::uint64_t> value_{0}, errors_{0};
   std::atomic<std::uint64_t> errors_told_{0};
+  std::atomic<int> waiters_{0};
   // Of who waits: the value, and the errors when it began.
   std::atomic<std::uint64_t> wanted_{1}, errors_seen_{0};
 };

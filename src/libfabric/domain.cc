@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/domain.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -78,6 +80,8 @@ int Domain::event_queue_bind(fid_t queue) {
 
 void Domain::endpoint_add(Endpoint& endpoint) {
   const std::lock_guard guard(lock_);
+  // Who waits for the only endpoint must now wait for both.
+  for (Endpoint* other : endpoints_) other->runtime_endpoint().wakeup();
   endpoints_.push_back(&endpoint);
 }
 
@@ -87,14 +91,34 @@ void Domain::endpoint_remove(Endpoint& endpoint) {
 }
 
 void Domain::progress() {
-  const std::unique_lock guard(lock_, std::try_to_lock);
+  std::unique_lock guard(lock_, std::try_to_lock);
   if (!guard.owns_lock()) return;
-  for (Endpoint* endpoint : endpoints_) endpoint->poll();
+  bool frames = false;
+  try {
+    for (Endpoint* endpoint : endpoints_) frames = endpoint->poll() || frames;
+  } catch (const std::bad_alloc&) {  // what needed memory is tried again
+  }
+  if (courtesy_.yield_due(frames)) {
+    guard.unlock();
+    ::sched_yield();
+  }
 }
 
 Endpoint* Domain::only_endpoint() {
   const std::lock_guard guard(lock_);
-  return endpoints_.size() == 1 ? endpoints_.front() : nullptr;
+  if (endpoints_.size() != 1) return nullptr;
+  endpoints_.front()->waiting().fetch_add(1, std::memory_order_relaxed);
+  return endpoints_.front();
+}
+
+void Domain::revoke(MemoryRegion& region, bool late) {
+  const std::lock_guard guard(lock_);
+  for (Endpoint* endpoint : endpoints_) endpoint->revoke(region, late);
+}
+
+bool Domain::only_foreign() {
+  const std::lock_guard guard(lock_);
+  return !endpoints_.empty() && endpoints_.front()->runtime_endpoint().foreign();
 }
 
 bool Domain::hand_over() {

@@ -15,6 +15,7 @@
 #include "libfabric/memory_regions.h"
 #include "libfabric/spin_lock.h"
 #include "runtime/boards.h"
+#include "runtime/crowd.h"
 #include "runtime/process.h"
 
 namespace omx::fabric {
@@ -47,8 +48,10 @@ class Domain : public fid_domain {
   // One turn of every endpoint: whoever waits for anything moves all (libfabric.md 6.5). Does nothing while
   // another thread is at it.
   void progress();
-  // If there is just one, and it is enabled.
+  // If there is just one, and it is enabled; counted in its waiting() until the caller takes that back.
   Endpoint* only_endpoint();
+  void revoke(MemoryRegion& region, bool late);
+  bool only_foreign();  // in a forked child
   // The application's threads go to sleep elsewhere. False: nobody would look after an endpoint.
   bool hand_over();
 
@@ -66,6 +69,9 @@ class Domain : public fid_domain {
   fid_eq* event_queue_ = nullptr;
   SpinLock lock_;  // endpoints_; taken before an endpoint's lock
   std::vector<Endpoint*> endpoints_;
+  // Applications poll without end; with more of them than processors each keeps those from running that it
+  // waits for.
+  runtime::PollCourtesy courtesy_;
 };
 
 inline Domain& domain_of(fid_domain* domain) {

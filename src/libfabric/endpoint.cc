@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -127,8 +129,8 @@ int Endpoint::enable() {
   }
   endpoint_ = *opened;
   runtime::sink_set(*endpoint_, this);
-  bool started = true;
-  if (caps_ & (FI_RMA | FI_ATOMIC)) {
+  bool started = false;
+  {
     Direct direct(*endpoint_);
     started = service_start(direct.engine(), direct.now());
   }
@@ -142,6 +144,10 @@ int Endpoint::enable() {
 void Endpoint::close() {
   if (!enabled()) return;
   domain_.endpoint_remove(*this);
+  while (waiting_.load(std::memory_order_acquire) > 0) {
+    endpoint_->wakeup();
+    ::sched_yield();
+  }
   if (endpoint_->foreign()) return operations_drop();  // the endpoint is the parent's
   connections_await();
   {
@@ -175,15 +181,16 @@ void Endpoint::connections_await() {
   runtime::wait_until(*endpoint_, none_waiting, this, domain_.process().settings().close_linger_ms);
 }
 
-void Endpoint::poll() {
-  if (endpoint_->foreign()) return;
+bool Endpoint::poll() {
+  if (endpoint_->foreign()) return false;
   Direct direct(*endpoint_);
-  direct.poll();
+  return direct.poll();
 }
 
 std::size_t Endpoint::send_room() {
   if (endpoint_->foreign()) return 0;
   Direct direct(*endpoint_);
+  direct.turn();
   return transmit_size_ - std::min(sends_, transmit_size_);
 }
 

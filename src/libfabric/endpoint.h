@@ -97,7 +97,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   int name_set(const void* in, std::size_t length);
   bool enabled() const { return endpoint_ != nullptr; }
   runtime::Endpoint& runtime_endpoint() { return *endpoint_; }
-  void poll();
+  bool poll();  // true when frames came
   std::size_t send_room();
   std::uint64_t transmit_flags() const { return transmit_flags_; }
   std::uint64_t receive_flags() const { return receive_flags_; }
@@ -110,6 +110,12 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   ssize_t peek(const ReceiveCall& call);
   ssize_t receive_claimed(const ReceiveCall& call);
   ssize_t cancel(void* context);
+
+  // The region is about to be gone: peers that have not sent what they announced are refused, and, if they
+  // are `late`, forgotten.
+  void revoke(MemoryRegion& region, bool late);
+  // Threads of the application that wait here, counted by the domain.
+  std::atomic<int>& waiting() { return waiting_; }
 
   // --- memory_access.cc ---
   ssize_t access(const RmaCall& call);
@@ -170,6 +176,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   int access_start(Direct& direct, Operation& op, fi_addr_t peer, std::span<const protocol::Segment> result,
                    std::vector<std::byte> request, std::span<const protocol::Segment> data);
   int access_await(Direct& direct, Operation& op, fi_addr_t peer, std::span<const protocol::Segment> result);
+  int access_post(Engine& engine, protocol::TimeNs now, Operation& op, protocol::Partner* from);
   int access_part(Direct& direct, Operation& owner, fi_addr_t peer, std::vector<std::byte> own,
                   std::span<const protocol::Segment> segments, MessageClass message_class);
   void access_undo(Direct& direct, Operation& op);
@@ -222,6 +229,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   std::size_t sends_ = 0;
   unsigned sends_since_turn_ = 0;
   bool closing_ = false;
+  std::atomic<int> waiting_{0};
 };
 
 inline Endpoint& endpoint_of(fid_ep* endpoint) {

@@ -44,7 +44,7 @@ inline constexpr std::uint64_t kOrder = FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_R
 
 inline constexpr std::size_t kInjectMost = 4096;
 inline constexpr std::size_t kSegmentsMost = 8;
-inline constexpr std::size_t kMessageMost = 0xFFFFFFFF;
+inline constexpr std::size_t kMessageMost = 0xFFFFFFFF - 64;  // an answer has a header, too
 inline constexpr std::size_t kQueueSizeMost = 65536;
 inline constexpr std::size_t kKeyBytes = 8;
 inline constexpr std::uint32_t kProtocol = FI_PROV_SPECIFIC | 0x6F6D78;

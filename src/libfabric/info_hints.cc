@@ -88,6 +88,9 @@ const char* domain_cut(fi_domain_attr& ours, const fi_domain_attr& wanted) {
     return "domain_attr->control_progress (OMX_PROGRESS=off)";
   if (wanted.data_progress == FI_PROGRESS_AUTO && ours.data_progress != FI_PROGRESS_AUTO)
     return "domain_attr->data_progress (OMX_PROGRESS=off)";
+  const int legacy = wanted.mr_mode & kLegacyMrModes;
+  if (legacy && wanted.mr_mode != FI_MR_BASIC && wanted.mr_mode != FI_MR_SCALABLE)
+    return "domain_attr->mr_mode";
   if (wanted.threading > FI_THREAD_ENDPOINT) return "domain_attr->threading";
   if (wanted.av_type > FI_AV_TABLE) return "domain_attr->av_type";
   if (wanted.mr_key_size > ours.mr_key_size) return "domain_attr->mr_key_size";

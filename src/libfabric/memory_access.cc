@@ -54,20 +54,27 @@ int Endpoint::access_await(Direct& direct, Operation& op, fi_addr_t peer,
   const Peer* from = peer_of(direct.engine(), peer);
   if (!from) return -FI_EINVAL;
   op.own.resize(kAnswerHeader);
-  std::array<protocol::Segment, kPiecesMost + 1> segments;
-  segments[0] = {op.own.data(), kAnswerHeader};
-  std::copy(result.begin(), result.end(), segments.begin() + 1);
+  op.result.assign({{op.own.data(), kAnswerHeader}});
+  op.result.insert(op.result.end(), result.begin(), result.end());
+  for (const protocol::Segment& s : result) op.bytes += s.length;
+  op.parts = 1;
+  // A connection that is made yet begins by ending what waits for an instance before.
+  op.unposted = !(peer_ready(*from) && from->waiting.empty());
+  return op.unposted ? 0 : access_post(direct.engine(), direct.now(), op, from->partner);
+}
+
+int Endpoint::access_post(Engine& engine, protocol::TimeNs now, Operation& op, protocol::Partner* from) {
   protocol::ReceiveOp receive;
-  receive.segments = {segments.data(), result.size() + 1};
+  receive.segments = op.result;
   receive.match_info = op.id;
   receive.message_class = kClassAnswer;
-  receive.source = from->partner;
+  receive.source = from;
   receive.awaited = true;
   receive.context = &op;
-  const auto request = direct.engine().receive(direct.now(), receive);
+  const auto request = engine.receive(now, receive);
   if (!request) return -FI_ENOMEM;
   op.request = *request;
-  op.parts = 1;
+  op.unposted = false;
   return 0;
 }
 
@@ -99,6 +106,8 @@ void Endpoint::access_part_ended(Engine& engine, Operation& op, int error) {
     op.error = error;
     // Nobody will answer. If the answer is on its way after all, it ends the operation as it comes.
     if (op.request) engine.cancel(op.request, true);
+    if (op.unposted) op.parts--;
+    op.unposted = false;
   }
 }
 
@@ -110,12 +119,14 @@ void Endpoint::access_finish(Engine& engine, Operation& op, const protocol::Comp
   if (!op.owner) {
     op.request = nullptr;
     if (!error) error = c.xfer_length < kAnswerHeader ? FI_EIO : answer_error(op.own.data());
+    // A success comes with all the data that were asked for.
+    if (!error && c.msg_length != kAnswerHeader + op.bytes) error = FI_EIO;
   }
   access_part_ended(engine, owner, error);
   if (op.owner) operation_free(op);
   if (--owner.parts > 0) return;
   sends_--;
-  report(owner, owner.error, owner.error);
+  report(owner, owner.error, -owner.error);
   operation_free(owner);
 }
 
@@ -125,6 +136,7 @@ ssize_t Endpoint::access(const RmaCall& call) {
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
   if (call.remote.size() > kPiecesMost || call.remote.empty()) return -FI_EINVAL;
+  if (!(caps_ & FI_RMA)) return -FI_EOPNOTSUPP;
   const bool inject = call.flags & FI_INJECT;
   if (inject && segments.length() > kInjectMost) return -FI_EMSGSIZE;
 
@@ -160,7 +172,8 @@ ssize_t Endpoint::access(const RmaCall& call) {
 ssize_t Endpoint::access(const AtomicCall& call) {
   if (!enabled()) return -FI_EOPBADSTATE;
   if (endpoint_->foreign()) return -FI_EPERM;
-  if (!atomic_supported(call.form, call.datatype, call.operation)) return -FI_EOPNOTSUPP;
+  if (!(caps_ & FI_ATOMIC) || !atomic_supported(call.form, call.datatype, call.operation))
+    return -FI_EOPNOTSUPP;
   const std::size_t size = datatype_size(call.datatype);
   MemoryRequest request;
   request.kind = MemoryKind::atomic;

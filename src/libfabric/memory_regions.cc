@@ -10,6 +10,7 @@
 #include "libfabric/domain.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
+#include "runtime/clock.h"
 
 namespace omx::fabric {
 
@@ -72,6 +73,8 @@ void region_pieces(const MemoryRegion& region, std::uint64_t address, std::uint6
 namespace {
 
 constexpr std::uint64_t kRegisterFlags = FI_RMA_EVENT;
+// For a peer that does not end what it began.
+constexpr protocol::TimeNs kPatience = 5000 * protocol::kMillisecond;
 
 MemoryRegion& region_of(fid* object) {
   return *static_cast<MemoryRegion*>(reinterpret_cast<fid_mr*>(object));
@@ -82,7 +85,9 @@ int close(fid* object) {
   Domain& domain = region.domain;
   domain.regions().remove(region);
   // A peer's operation that has begun still writes there. It ends, or fails within a bounded time.
+  const auto patience = runtime::clock_now() + kPatience;
   while (domain.regions().in_use(region)) {
+    domain.revoke(region, runtime::clock_now() > patience);
     domain.progress();
     ::sched_yield();
   }
@@ -114,7 +119,6 @@ int register_attr(fid* object, const fi_mr_attr* attr, std::uint64_t flags, fid_
       return -FI_EINVAL;
     if (flags & ~kRegisterFlags) return -FI_EBADFLAGS;
     if (attr->iov_count > kSegmentsMost) return -FI_EINVAL;
-    if (attr->iface != FI_HMEM_SYSTEM) return -FI_ENOSYS;
     Domain& domain = domain_of(reinterpret_cast<fid_domain*>(object));
     auto region = std::make_unique<MemoryRegion>(domain);
     region->pieces.assign(attr->mr_iov, attr->mr_iov + attr->iov_count);

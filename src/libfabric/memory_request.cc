@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/memory_request.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -51,7 +52,8 @@ std::optional<MemoryRequest> request_decode(std::span<const std::byte> message,
   r.id = load_be64(p + 8);
   r.data = load_be64(p + 16);
   r.bytes = load_be64(p + 24);
-  if (r.pieces > kPiecesMost || message.size() < kRequestHeader + r.pieces * kPieceBytes) return std::nullopt;
+  if (r.pieces == 0 || r.pieces > kPiecesMost || message.size() < kRequestHeader + r.pieces * kPieceBytes)
+    return std::nullopt;
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < r.pieces; i++) {
     const std::byte* q = p + kRequestHeader + i * kPieceBytes;
@@ -72,7 +74,8 @@ void answer_encode(std::byte* out, int error, std::uint64_t bytes) {
 }
 
 int answer_error(const std::byte* in) {
-  return static_cast<int>(load_be32(in));
+  constexpr std::uint32_t kErrorMost = 4095;
+  return static_cast<int>(std::min(load_be32(in), kErrorMost));
 }
 
 }  // namespace omx::fabric

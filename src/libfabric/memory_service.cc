@@ -92,7 +92,7 @@ void Endpoint::service_run(Engine& engine, protocol::TimeNs now, protocol::Partn
   op->remote_data = request.data;
   op->flags = access_of(request) | (request.kind == MemoryKind::atomic ? FI_ATOMIC : FI_RMA);
   std::vector<protocol::Segment> segments;
-  const bool allowed = service_hold(request, *op, segments);
+  const bool allowed = (caps_ & (FI_RMA | FI_ATOMIC)) && service_hold(request, *op, segments);
   if (request.kind == MemoryKind::write && request.separate) {
     // Where it is not allowed, the data come all the same, to nowhere.
     op->error = allowed ? 0 : FI_EACCES;
@@ -104,10 +104,9 @@ void Endpoint::service_run(Engine& engine, protocol::TimeNs now, protocol::Partn
     receive.source = from;
     receive.awaited = true;
     receive.context = op;
-    if (!engine.receive(now, receive)) {
-      service_release(*op);
-      operation_free(*op);
-    }
+    const auto posted = engine.receive(now, receive);
+    if (!posted) return service_answer(engine, now, *op, FI_ENOMEM, {}, {});
+    op->request = *posted;
     return;
   }
   if (!allowed) return service_answer(engine, now, *op, FI_EACCES, {}, {});
@@ -164,9 +163,26 @@ void Endpoint::service_answer(Engine& engine, protocol::TimeNs now, Operation& o
   send.message_class = kClassAnswer;
   send.context = &op;
   if (engine.send(now, send)) return;
+  // Whoever asked must hear something.
+  if (bytes > 0) {
+    service_release(op);
+    return service_answer(engine, now, op, FI_EIO, {}, {});
+  }
   warn(FI_LOG_EP_DATA, "no memory to answer a peer");
   service_release(op);
   operation_free(op);
+}
+
+void Endpoint::revoke(MemoryRegion& region, bool late) {
+  if (endpoint_->foreign()) return;
+  Direct direct(*endpoint_);
+  Operation* next = nullptr;
+  for (Operation* op = all_.front(); op; op = next) {
+    next = all_.next(*op);
+    if (std::find(op->regions.begin(), op->regions.end(), &region) == op->regions.end()) continue;
+    if (op->kind == OperationKind::service_part) direct.engine().cancel(op->request, true);
+    if (late) direct.engine().disconnect(direct.now(), op->partner);
+  }
 }
 
 // What the application asked to be told of accesses to its memory.

@@ -63,9 +63,11 @@ struct Operation {
   fi_addr_t peer = FI_ADDR_NOTAVAIL;
 
   // Memory of peers: memory_access.cc, memory_service.cc.
-  unsigned parts = 0;          // access: that have not ended
-  int error = 0;               // of the first that failed
-  Operation* owner = nullptr;  // access_part: of which access
+  std::vector<protocol::Segment> result;  // access: where the answer goes
+  bool unposted = false;                  // access: its receive waits for the connection
+  unsigned parts = 0;                     // access: that have not ended
+  int error = 0;                          // of the first that failed
+  Operation* owner = nullptr;             // access_part: of which access
   std::uint64_t id = 0;
   std::uint64_t bytes = 0;
   std::uint64_t remote_data = 0;

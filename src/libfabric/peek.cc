@@ -3,6 +3,7 @@
 // completion queue, and so does that nothing was (libfabric.md 2.5, 6.2).
 #include "libfabric/endpoint.h"
 #include "libfabric/provider.h"
+#include "libfabric/segments.h"
 
 namespace omx::fabric {
 
@@ -58,6 +59,8 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
 ssize_t Endpoint::receive_claimed(const ReceiveCall& call) {
   if (!enabled()) return -FI_EOPBADSTATE;
   if (endpoint_->foreign()) return -FI_EPERM;
+  Segments segments;
+  if (const int error = segments.assign(call.pieces)) return error;
   Direct direct(*endpoint_);
   const auto found = claimed_.find(call.context);
   if (found == claimed_.end()) return -FI_EINVAL;
@@ -68,18 +71,8 @@ ssize_t Endpoint::receive_claimed(const ReceiveCall& call) {
   op->flags = entry_flags(call, false);
   op->tag = call.tag;
   protocol::ReceiveOp receive;
-  std::array<protocol::Segment, 8> segments;
-  std::size_t count = 0;
-  const bool discard = call.flags & FI_DISCARD;
-  op->discards = discard;
-  if (!discard) {
-    for (const iovec& piece : call.pieces) {
-      if (count == segments.size() || piece.iov_len > 0xFFFFFFFF) break;
-      segments[count++] = {static_cast<std::byte*>(piece.iov_base),
-                           static_cast<std::uint32_t>(piece.iov_len)};
-    }
-  }
-  receive.segments = {segments.data(), count};
+  op->discards = call.flags & FI_DISCARD;
+  if (!op->discards) receive.segments = segments.span();
   receive.match_mask = 0;
   receive.message_class = call.message_class;
   receive.context = op;

@@ -59,6 +59,16 @@ void Endpoint::peer_connected(Engine& engine, protocol::TimeNs now, Operation& c
   }
   if (!peer_ready(peer)) return peer_fail(engine, now, peer, protocol::Status::bad_session);
   while (Operation* op = peer.waiting.pop_front()) {
+    // The answer's receive first. What has failed is not asked for any more.
+    Operation* const owner = op->owner;
+    if (owner && owner->unposted && access_post(engine, now, *owner, peer.partner) != 0)
+      owner->error = FI_ENOMEM;
+    if (owner && owner->error) {
+      protocol::Completion failed;
+      failed.status = protocol::Status::aborted;
+      finish(engine, now, *op, failed);
+      continue;
+    }
     protocol::SendOp send = op->waiting->op;
     send.segments = op->waiting->segments;
     send.partner = peer.partner;

@@ -31,6 +31,17 @@ PollSet& set_of(fid_poll* set) {
   return static_cast<PollSet&>(*set);
 }
 
+References& references_of(fid* object) {
+  switch (object->fclass) {
+    case FI_CLASS_CQ:
+      return static_cast<CompletionQueue*>(reinterpret_cast<fid_cq*>(object))->references;
+    case FI_CLASS_EQ:
+      return static_cast<EventQueue*>(reinterpret_cast<fid_eq*>(object))->references;
+    default:
+      return static_cast<Counter*>(reinterpret_cast<fid_cntr*>(object))->references;
+  }
+}
+
 bool news(Member& member) {
   switch (member.object->fclass) {
     case FI_CLASS_CQ:
@@ -64,6 +75,7 @@ int add(fid_poll* object, fid* event, std::uint64_t flags) {
     PollSet& set = set_of(object);
     const std::lock_guard guard(set.mutex);
     set.members.push_back({event});
+    references_of(event).add();
     return 0;
   });
 }
@@ -72,11 +84,15 @@ int remove(fid_poll* object, fid* event, std::uint64_t flags) {
   if (flags) return -FI_EBADFLAGS;
   PollSet& set = set_of(object);
   const std::lock_guard guard(set.mutex);
-  return std::erase_if(set.members, [&](const Member& m) { return m.object == event; }) ? 0 : -FI_EINVAL;
+  const auto removed = std::erase_if(set.members, [&](const Member& m) { return m.object == event; });
+  for (std::size_t i = 0; i < removed; i++) references_of(event).drop();
+  return removed ? 0 : -FI_EINVAL;
 }
 
 int close(fid* object) {
-  delete &set_of(reinterpret_cast<fid_poll*>(object));
+  PollSet* set = &set_of(reinterpret_cast<fid_poll*>(object));
+  for (const Member& member : set->members) references_of(member.object).drop();
+  delete set;
   return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "libfabric/fabric.h"
 #include "libfabric/info.h"
+#include "runtime/fork_guard.h"
 
 namespace omx::fabric {
 
@@ -70,10 +71,12 @@ const Parameters& parameters() {
 Result<runtime::Process*> runtime_of_process() {
   static std::mutex mutex;
   static runtime::Process* process = nullptr;
+  static unsigned generation = 0;
   const std::lock_guard guard(mutex);
-  if (process) return process;
+  if (process && generation == runtime::fork_generation()) return process;
   auto made = runtime_make();  // after a failure the next call tries again: an interface may have come up
-  if (made) process = *made;
+  if (made) process = *made;   // a forked child makes its own, and leaves its parent's alone
+  generation = runtime::fork_generation();
   return made;
 }
 

@@ -75,6 +75,11 @@ ssize_t Endpoint::send(const SendCall& call) {
   sends_++;  // until it is reported
   if (!send_self(direct, *op, call.to, segments.span(), segments.length(), send, result))
     result = dispatch(direct.engine(), direct.now(), call.to, *op, segments.span(), send);
+  if (result == -FI_EAGAIN) {
+    // Acknowledgements may be waiting, and nobody else looks for them while the application calls.
+    direct.turn();
+    result = dispatch(direct.engine(), direct.now(), call.to, *op, segments.span(), send);
+  }
   if (result) {
     sends_--;
     operation_free(*op);

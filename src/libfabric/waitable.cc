@@ -54,27 +54,37 @@ bool Waitable::ready(void* self) {
   return waitable->something() || waitable->woken_.load(std::memory_order_relaxed);
 }
 
-void Waitable::wait(int timeout_ms) {
+bool Waitable::wait(int timeout_ms) {
   const std::uint64_t limit = timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms);
-  if (Endpoint* endpoint = domain_.only_endpoint()) {
-    runtime::wait_until(endpoint->runtime_endpoint(), ready, this, limit);
-  } else {
-    const protocol::TimeNs end = runtime::deadline_after_ms(runtime::clock_now(), limit);
-    while (!ready(this) && arm() == 0 && !ready(this)) {
-      const protocol::TimeNs now = runtime::clock_now();
-      if (now >= end) break;
-      pollfd wait{event_.descriptor(), POLLIN, 0};
-      const protocol::TimeNs left = (end - now) / protocol::kMillisecond + 1;
-      if (::poll(&wait, 1, left > 1000 ? 1000 : static_cast<int>(left)) < 0) break;  // a signal
+  const protocol::TimeNs end = runtime::deadline_after_ms(runtime::clock_now(), limit);
+  // Endpoints may come and go meanwhile: each sleep is short of nothing but that.
+  while (!ready(this)) {
+    const protocol::TimeNs now = runtime::clock_now();
+    if (now >= end) break;
+    const protocol::TimeNs left = (end - now) / protocol::kMillisecond + 1;
+    if (Endpoint* endpoint = domain_.only_endpoint()) {
+      const bool foreign = endpoint->runtime_endpoint().foreign();
+      if (!foreign)
+        runtime::wait_until(endpoint->runtime_endpoint(), ready, this,
+                            end == protocol::kNever ? runtime::kForever : left);
+      endpoint->waiting().fetch_sub(1, std::memory_order_release);
+      if (foreign) break;
+      continue;
     }
+    if (arm() != 0) continue;
+    pollfd wait{event_.descriptor(), POLLIN, 0};
+    if (::poll(&wait, 1, left > 1000 ? 1000 : static_cast<int>(left)) < 0) break;  // a signal of the system
   }
-  woken_.store(false, std::memory_order_relaxed);
+  return woken_.exchange(false, std::memory_order_relaxed);
 }
 
 void Waitable::wake() {
   woken_.store(true);
   notify();
-  if (Endpoint* endpoint = domain_.only_endpoint()) endpoint->runtime_endpoint().wakeup();
+  Endpoint* endpoint = domain_.only_endpoint();
+  if (!endpoint) return;
+  endpoint->runtime_endpoint().wakeup();
+  endpoint->waiting().fetch_sub(1, std::memory_order_release);
 }
 
 Waitable* waitable_of(fid* object) {

@@ -32,8 +32,8 @@ class Waitable {
   fi_wait_obj wait_object() const { return object_; }
   // -FI_EAGAIN: something is there already. Else the descriptor becomes readable when something is.
   int arm();
-  // Until something is there, somebody signals, or time is up (negative: never).
-  void wait(int timeout_ms);
+  // Until something is there, somebody signals, or time is up (negative: never). True: a signal.
+  bool wait(int timeout_ms);
   void wake();  // one thread in wait(), now or the next
 
  protected:

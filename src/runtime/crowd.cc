@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/no_cancel.h"
+
 namespace omx::runtime {
 
 namespace {
@@ -67,6 +69,7 @@ std::optional<unsigned> runnable_parse(std::string_view loadavg) {
 bool Spin::crowded(TimeNs now) {
   if (next_look_ == 0) next_look_ = now + kFirstLook;
   if (now < next_look_) return false;
+  const NoCancel no_cancel;  // its caller may hold a lock
   const bool away = now > next_look_ + kAway;
   next_look_ = now + kNextLook;
   const long before = preempted_;

@@ -32,4 +32,24 @@ class Spin {
   long preempted_ = -1;  // times this thread was, at the last look
 };
 
+// Applications that poll without end, one call after the other.
+class PollCourtesy {
+ public:
+  // After a look; true: the thread should give its processor away.
+  bool yield_due(bool found) {
+    if (found) {
+      if (idle_ >= kIdle) spin_.stop();
+      idle_ = 0;
+      return false;
+    }
+    return ++idle_ % kIdle == 0 && !spin_.allowed(clock_now());
+  }
+
+ private:
+  // So many looks in vain take longer than the answer to a short message.
+  static constexpr unsigned kIdle = 64;
+  unsigned idle_ = 0;
+  Spin spin_;
+};
+
 }  // namespace omx::runtime

@@ -27,8 +27,8 @@ protocol::TimeNs Direct::now() {
   return impl_.now;
 }
 
-void Direct::poll() {
-  impl_.poll_turn();
+bool Direct::poll() {
+  return impl_.poll_turn();
 }
 
 void Direct::turn() {

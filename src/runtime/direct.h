@@ -29,7 +29,7 @@ class Direct {
 
   protocol::Endpoint& engine();
   protocol::TimeNs now();  // reads the clock on first use
-  void poll();             // one turn, if one is due
+  bool poll();             // one turn, if one is due; true when frames came
   void turn();             // one turn
   // Threads in wait_until look again, though the engine completed nothing.
   void signal();

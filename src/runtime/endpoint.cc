@@ -2,6 +2,8 @@
 // Operations: each takes the lock, reads the clock once, calls the engine, and hands the frames to the link.
 #include "runtime/endpoint.h"
 
+#include <sched.h>
+
 #include "base/no_cancel.h"
 #include "protocol/partner.h"
 #include "runtime/endpoint_impl.h"
@@ -143,40 +145,61 @@ Endpoint::Pin::~Pin() {
 
 bool Endpoint::test(Request* request, Completion& completion) {
   if (impl_->foreign()) return false;
-  const Operation operation(*impl_, false);
-  if (!impl_->engine->done(request) || impl_->found_turn_due()) impl_->poll_turn();
-  if (!impl_->engine->done(request)) return false;
-  completion = impl_->engine->consume(request);
-  return true;
+  {
+    const Operation operation(*impl_, false);
+    if (!impl_->engine->done(request) || impl_->found_turn_due()) impl_->poll_turn();
+    if (impl_->engine->done(request)) {
+      completion = impl_->engine->consume(request);
+      return true;
+    }
+    if (!impl_->yield_due()) return false;
+  }
+  ::sched_yield();
+  return false;
 }
 
 bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion) {
   if (impl_->foreign()) return false;
-  const Operation operation(*impl_, false);
-  Request* request = impl_->engine->find_done(match_info, match_mask);
-  if (!request || impl_->found_turn_due()) {
-    impl_->poll_turn();
-    if (!request) request = impl_->engine->find_done(match_info, match_mask);
+  {
+    const Operation operation(*impl_, false);
+    Request* request = impl_->engine->find_done(match_info, match_mask);
+    if (!request || impl_->found_turn_due()) {
+      impl_->poll_turn();
+      if (!request) request = impl_->engine->find_done(match_info, match_mask);
+    }
+    if (request) {
+      completion = impl_->engine->consume(request);
+      return true;
+    }
+    if (!impl_->yield_due()) return false;
   }
-  if (!request) return false;
-  completion = impl_->engine->consume(request);
-  return true;
+  ::sched_yield();
+  return false;
 }
 
 Request* Endpoint::peek() {
   if (impl_->foreign()) return nullptr;
-  const Operation operation(*impl_, false);
-  impl_->poll_turn();
-  return impl_->engine->peek_done();
+  {
+    const Operation operation(*impl_, false);
+    impl_->poll_turn();
+    Request* const request = impl_->engine->peek_done();
+    if (request || !impl_->yield_due()) return request;
+  }
+  ::sched_yield();
+  return nullptr;
 }
 
 bool Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival) {
   if (impl_->foreign()) return false;
-  const Operation operation(*impl_, false);
-  impl_->poll_turn();
-  const auto found = impl_->engine->probe(match_info, match_mask);
-  if (found) arrival = *found;
-  return found.has_value();
+  {
+    const Operation operation(*impl_, false);
+    impl_->poll_turn();
+    const auto found = impl_->engine->probe(match_info, match_mask);
+    if (found) arrival = *found;
+    if (found || !impl_->yield_due()) return found.has_value();
+  }
+  ::sched_yield();
+  return false;
 }
 
 void* Endpoint::context_of(Request* request) {

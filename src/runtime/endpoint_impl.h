@@ -72,10 +72,11 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
     helper_notice();
     if (drowsy_) [[unlikely]]
       set_drowsy(false);
-    if (!poll_due()) return false;
-    now = clock.now();
-    return turn();
+    found_frames_ = poll_due() && (now = clock.now(), turn());
+    return found_frames_;
   }
+  // After a poll that did not find what it looks for: whether the caller should yield, without the lock.
+  bool yield_due() { return courtesy_.yield_due(found_frames_); }
   bool poll_due() {
     // Several looks for one lock and unlock: a frame is seen sooner.
     for (unsigned look = 0; look < kLooks; look++) {
@@ -227,6 +228,8 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   static constexpr unsigned kClockEvery = 15, kTurnEvery = 7;  // masks
   static constexpr unsigned kLooks = 8;
   unsigned idle_polls_ = 0;
+  bool found_frames_ = false;  // the last poll
+  PollCourtesy courtesy_;
   unsigned found_ = 0;
   TimeNs next_check_ = 0;
   TimeNs next_tick_ = 0;  // of the hub

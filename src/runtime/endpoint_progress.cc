@@ -46,6 +46,7 @@ bool Endpoint::Impl::turn() {
     out->flush();
   }
   if (now >= next_check_) check();
+  sink_run();  // a neighbour's death needs no frame
   return frames > 0;
 }
 
