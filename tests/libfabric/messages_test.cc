@@ -313,6 +313,39 @@ TEST_F(Cancels, exactly_one_completion_and_never_again) {
   EXPECT_TRUE(quiet(b));
 }
 
+// lf#5904: too late for what is arriving; it completes once, as ever.
+TEST_F(Cancels, not_while_the_data_move) {
+  open();
+  Bytes in(4'000'000);
+  const Bytes out = pattern(in.size(), 1);
+  receive(b, in, 1, 0, &x);
+  EXPECT_EQ(fi_tsend(a.ep, out.data(), out.size(), nullptr, a_to_b, 1, &y), 0);
+  // Its announcement matches the receive within some turns.
+  for (int i = 0; i < 50; i++) {
+    fi_cq_read(a.cq, nullptr, 0);
+    fi_cq_read(b.cq, nullptr, 0);
+  }
+  const ssize_t late = fi_cancel(&b.ep->fid, &x);
+  const Event got = ended(b, &x);
+  EXPECT_EQ(late == 0, got.failed);
+  if (late != 0) {
+    EXPECT_EQ(late, -FI_ENOENT);
+    EXPECT_EQ(in, out);
+    EXPECT_FALSE(ended(a, &y).failed);
+  }
+  EXPECT_TRUE(quiet(b));
+}
+
+// lf#5701: a send cannot be cancelled, and ends by itself when its peer is gone.
+TEST_F(Cancels, sends_are_not_but_end) {
+  open();
+  const Bytes out(300'000);
+  EXPECT_EQ(fi_tsend(a.ep, out.data(), out.size(), nullptr, a_to_b, 1, &y), 0);
+  EXPECT_EQ(fi_cancel(&a.ep->fid, &y), -FI_ENOENT);
+  b.close();
+  EXPECT_TRUE(ended(a, &y).failed);
+}
+
 class MultiReceives : public FabricTest {
  protected:
   int post(Bytes& memory, void* context) {

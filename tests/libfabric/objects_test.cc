@@ -165,6 +165,15 @@ TEST_F(Objects, the_end_of_a_process_with_all_open) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
+// lf#3485: both sides close at once, with messages on the way to each other.
+TEST_F(Objects, both_close_at_once) {
+  open();
+  for (unsigned i = 0; i < 20; i++) {
+    send(a, a_to_b, pattern(5000, i), i);
+    send(b, b_to_a, pattern(5000, i), i);
+  }
+}
+
 class Vectors : public FabricTest {};
 
 TEST_F(Vectors, ten_thousand_addresses_numbered_in_order) {

@@ -164,6 +164,44 @@ TEST_F(Waits, reading_a_counter_moves_everything) {
   EXPECT_EQ(fi_close(&counter->fid), 0);
 }
 
+// lf#4700: without room for entries the call is there for progress, and says whether there are any.
+TEST_F(Waits, reading_nothing) {
+  open();
+  EXPECT_EQ(fi_cq_read(b.cq, nullptr, 0), -FI_EAGAIN);
+  receive(b, in, 1, 0, &x);
+  send(a, a_to_b, pattern(100, 1), 1);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (fi_cq_read(b.cq, nullptr, 0) != 0 && std::chrono::steady_clock::now() < limit)
+    fi_cq_read(a.cq, nullptr, 0);
+  EXPECT_EQ(fi_cq_read(b.cq, nullptr, 0), 0);
+  EXPECT_EQ(ended(b, &x).good.op_context, &x);
+}
+
+// A second endpoint is opened while a thread sleeps in the call.
+TEST_F(Waits, an_endpoint_that_comes_later_wakes_too) {
+  open_waiting(FI_WAIT_UNSPEC);
+  fid_ep* second = nullptr;
+  std::thread sleeper([&] {
+    fi_cq_tagged_entry entry{};
+    EXPECT_EQ(fi_cq_sread(b.cq, &entry, 1, nullptr, -1), 1);
+    EXPECT_EQ(entry.op_context, &x);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_EQ(fi_endpoint(b.domain, b.info.get(), &second, nullptr), 0);
+  ASSERT_EQ(fi_ep_bind(second, &b.av->fid, 0), 0);
+  ASSERT_EQ(fi_ep_bind(second, &b.cq->fid, FI_TRANSMIT | FI_RECV), 0);
+  ASSERT_EQ(fi_enable(second), 0);
+  EXPECT_EQ(fi_trecv(second, in.data(), in.size(), nullptr, FI_ADDR_UNSPEC, 1, 0, &x), 0);
+  Bytes name(64);
+  std::size_t length = name.size();
+  ASSERT_EQ(fi_getname(&second->fid, name.data(), &length), 0);
+  a_to_b = a.learn(name);
+  std::thread other = sender(1);
+  sleeper.join();
+  other.join();
+  EXPECT_EQ(fi_close(&second->fid), 0);
+}
+
 TEST_F(Waits, poll_sets) {
   open();
   fid_poll* set = nullptr;
