@@ -359,6 +359,7 @@ int endpoint_open(fid_domain* object, fi_info* info, fid_ep** opened, void* cont
     endpoint->tagged = table(kTaggedCalls);
     endpoint->rma = table(kRmaCalls);
     endpoint->atomic = table(kAtomicCalls);
+    endpoint->collective = table(kCollectiveCalls);
     *opened = endpoint;
     return 0;
   });

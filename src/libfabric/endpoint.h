@@ -244,5 +244,6 @@ extern const fi_ops_msg kMessageCalls;
 extern const fi_ops_tagged kTaggedCalls;
 extern const fi_ops_rma kRmaCalls;
 extern const fi_ops_atomic kAtomicCalls;
+extern const fi_ops_collective kCollectiveCalls;
 
 }  // namespace omx::fabric

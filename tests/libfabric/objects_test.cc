@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <thread>
 
+#include <rdma/fi_collective.h>
+
 #include "fabric_pair.h"
 
 namespace omx::fabric::test {
@@ -115,6 +117,8 @@ TEST_F(Objects, unknown_calls_say_so) {
   std::size_t length = 0;
   EXPECT_EQ(fi_getpeer(a.ep, nullptr, &length), -FI_ENOSYS);
   EXPECT_EQ(fi_tx_context(a.ep, 0, nullptr, &none, nullptr), -FI_ENOSYS);
+  EXPECT_EQ(fi_barrier(a.ep, 0, nullptr), -FI_ENOSYS);
+  EXPECT_EQ(fi_broadcast(a.ep, nullptr, 0, nullptr, 0, 0, FI_INT8, 0, nullptr), -FI_ENOSYS);
   fi_av_attr attr{};
   attr.name = "shared";
   attr.flags = FI_READ;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective operations are not offered; who calls them all the same is told.
+#include <rdma/fi_collective.h>
+
+#include "libfabric/endpoint.h"
+
+namespace omx::fabric {
+
+namespace {
+
+// One for each signature in libfabric's table.
+template <class... Arguments>
+ssize_t refuse(Arguments...) {
+  return -FI_ENOSYS;
+}
+
+}  // namespace
+
+const fi_ops_collective kCollectiveCalls = {
+    sizeof(fi_ops_collective),
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+    refuse,
+};
+
+}  // namespace omx::fabric
