@@ -46,6 +46,13 @@ std::string address_text(const Address& address) {
   return fmt::format("{}{}/{}", kScheme, mac, address.endpoint);
 }
 
+std::optional<std::uint16_t> endpoint_parse(std::string_view text) {
+  std::uint16_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc{} || end != text.data() + text.size() || id > 255) return std::nullopt;
+  return id;
+}
+
 std::optional<Address> address_parse(std::string_view text) {
   if (text.starts_with(kScheme)) text.remove_prefix(kScheme.size());
   const std::size_t slash = text.find('/');
@@ -54,9 +61,9 @@ std::optional<Address> address_parse(std::string_view text) {
   Address address;
   address.nic = *nic;
   if (slash == std::string_view::npos) return address;
-  const std::string_view id = text.substr(slash + 1);
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), address.endpoint);
-  if (error != std::errc{} || end != id.data() + id.size() || address.endpoint > 255) return std::nullopt;
+  const auto id = endpoint_parse(text.substr(slash + 1));
+  if (!id) return std::nullopt;
+  address.endpoint = *id;
   return address;
 }
 

@@ -35,6 +35,8 @@ void address_store(const Address& address, std::byte* out);
 std::optional<Address> address_load(const std::byte* in);
 
 std::string address_text(const Address& address);
+// A number and nothing else; nullopt: not one, or beyond the last endpoint.
+std::optional<std::uint16_t> endpoint_parse(std::string_view text);
 // "fi_omx://MAC/ENDPOINT", "MAC/ENDPOINT" or "MAC".
 std::optional<Address> address_parse(std::string_view text);
 

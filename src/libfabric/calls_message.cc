@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fi_send and fi_recv in all their forms.
-#include "libfabric/endpoint.h"
+#include "libfabric/calls.h"
 #include "libfabric/info.h"
-#include "libfabric/provider.h"
 
 namespace omx::fabric {
 
@@ -10,10 +9,6 @@ namespace {
 
 ssize_t receive_any(fid_ep* ep, const ReceiveCall& call) {
   return fenced([&] { return endpoint_of(ep).receive(call); });
-}
-
-ssize_t send_any(fid_ep* ep, const SendCall& call) {
-  return fenced([&] { return endpoint_of(ep).send(call); });
 }
 
 ssize_t receive_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from,
@@ -45,18 +40,8 @@ ssize_t receive_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) 
   return receive_any(ep, call);
 }
 
-SendCall call_of(fid_ep* ep, const iovec* pieces, std::size_t count, fi_addr_t to, void* context) {
-  SendCall call;
-  call.message_class = kClassUntagged;
-  call.pieces = {pieces, count};
-  call.to = to;
-  call.flags = endpoint_of(ep).transmit_flags();
-  call.context = context;
-  return call;
-}
-
 ssize_t send_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, void* context) {
-  return send_any(ep, call_of(ep, pieces, count, to, context));
+  return send_any(ep, send_call(ep, {pieces, count}, to, kClassUntagged, 0, context));
 }
 
 ssize_t send(fid_ep* ep, const void* memory, std::size_t length, void*, fi_addr_t to, void* context) {
@@ -67,7 +52,8 @@ ssize_t send(fid_ep* ep, const void* memory, std::size_t length, void*, fi_addr_
 ssize_t send_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
   if (flags & ~kTransmitFlags) return -FI_EBADFLAGS;
   const std::size_t count = message->msg_iov ? message->iov_count : 0;
-  SendCall call = call_of(ep, message->msg_iov, count, message->addr, message->context);
+  SendCall call =
+      send_call(ep, {message->msg_iov, count}, message->addr, kClassUntagged, 0, message->context);
   call.flags = flags;
   call.data = message->data;
   return send_any(ep, call);
@@ -76,33 +62,17 @@ ssize_t send_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
 ssize_t send_data(fid_ep* ep, const void* memory, std::size_t length, void*, std::uint64_t data, fi_addr_t to,
                   void* context) {
   const iovec piece{const_cast<void*>(memory), length};
-  SendCall call = call_of(ep, &piece, 1, to, context);
-  call.flags |= FI_REMOTE_CQ_DATA;
-  call.data = data;
-  return send_any(ep, call);
-}
-
-SendCall injected(const iovec& piece, fi_addr_t to) {
-  SendCall call;
-  call.message_class = kClassUntagged;
-  call.pieces = {&piece, 1};
-  call.to = to;
-  call.flags = FI_INJECT;
-  call.has_context = false;
-  return call;
+  return send_any(ep, with_data(send_call(ep, {&piece, 1}, to, kClassUntagged, 0, context), data));
 }
 
 ssize_t inject(fid_ep* ep, const void* memory, std::size_t length, fi_addr_t to) {
   const iovec piece{const_cast<void*>(memory), length};
-  return send_any(ep, injected(piece, to));
+  return send_any(ep, inject_call(piece, to, kClassUntagged, 0));
 }
 
 ssize_t inject_data(fid_ep* ep, const void* memory, std::size_t length, std::uint64_t data, fi_addr_t to) {
   const iovec piece{const_cast<void*>(memory), length};
-  SendCall call = injected(piece, to);
-  call.flags |= FI_REMOTE_CQ_DATA;
-  call.data = data;
-  return send_any(ep, call);
+  return send_any(ep, with_data(inject_call(piece, to, kClassUntagged, 0), data));
 }
 
 }  // namespace

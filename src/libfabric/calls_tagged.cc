@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fi_tsend and fi_trecv in all their forms.
-#include "libfabric/endpoint.h"
+#include "libfabric/calls.h"
 #include "libfabric/info.h"
-#include "libfabric/provider.h"
 
 namespace omx::fabric {
 
@@ -16,10 +15,6 @@ ssize_t receive_any(fid_ep* ep, const ReceiveCall& call) {
     if (call.flags & FI_CLAIM) return endpoint_of(ep).receive_claimed(call);
     return endpoint_of(ep).receive(call);
   });
-}
-
-ssize_t send_any(fid_ep* ep, const SendCall& call) {
-  return fenced([&] { return endpoint_of(ep).send(call); });
 }
 
 ssize_t receive_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from,
@@ -53,20 +48,9 @@ ssize_t receive_message(fid_ep* ep, const fi_msg_tagged* message, std::uint64_t 
   return receive_any(ep, call);
 }
 
-SendCall call_of(fid_ep* ep, const iovec* pieces, std::size_t count, fi_addr_t to, std::uint64_t tag,
-                 void* context) {
-  SendCall call;
-  call.pieces = {pieces, count};
-  call.to = to;
-  call.tag = tag;
-  call.flags = endpoint_of(ep).transmit_flags();
-  call.context = context;
-  return call;
-}
-
 ssize_t send_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to,
                     std::uint64_t tag, void* context) {
-  return send_any(ep, call_of(ep, pieces, count, to, tag, context));
+  return send_any(ep, send_call(ep, {pieces, count}, to, kClassTagged, tag, context));
 }
 
 ssize_t send(fid_ep* ep, const void* memory, std::size_t length, void*, fi_addr_t to, std::uint64_t tag,
@@ -78,7 +62,8 @@ ssize_t send(fid_ep* ep, const void* memory, std::size_t length, void*, fi_addr_
 ssize_t send_message(fid_ep* ep, const fi_msg_tagged* message, std::uint64_t flags) {
   if (flags & ~kTransmitFlags) return -FI_EBADFLAGS;
   const std::size_t count = message->msg_iov ? message->iov_count : 0;
-  SendCall call = call_of(ep, message->msg_iov, count, message->addr, message->tag, message->context);
+  SendCall call =
+      send_call(ep, {message->msg_iov, count}, message->addr, kClassTagged, message->tag, message->context);
   call.flags = flags;
   call.data = message->data;
   return send_any(ep, call);
@@ -87,34 +72,18 @@ ssize_t send_message(fid_ep* ep, const fi_msg_tagged* message, std::uint64_t fla
 ssize_t send_data(fid_ep* ep, const void* memory, std::size_t length, void*, std::uint64_t data, fi_addr_t to,
                   std::uint64_t tag, void* context) {
   const iovec piece{const_cast<void*>(memory), length};
-  SendCall call = call_of(ep, &piece, 1, to, tag, context);
-  call.flags |= FI_REMOTE_CQ_DATA;
-  call.data = data;
-  return send_any(ep, call);
-}
-
-SendCall injected(const iovec& piece, fi_addr_t to, std::uint64_t tag) {
-  SendCall call;
-  call.pieces = {&piece, 1};
-  call.to = to;
-  call.tag = tag;
-  call.flags = FI_INJECT;
-  call.has_context = false;
-  return call;
+  return send_any(ep, with_data(send_call(ep, {&piece, 1}, to, kClassTagged, tag, context), data));
 }
 
 ssize_t inject(fid_ep* ep, const void* memory, std::size_t length, fi_addr_t to, std::uint64_t tag) {
   const iovec piece{const_cast<void*>(memory), length};
-  return send_any(ep, injected(piece, to, tag));
+  return send_any(ep, inject_call(piece, to, kClassTagged, tag));
 }
 
 ssize_t inject_data(fid_ep* ep, const void* memory, std::size_t length, std::uint64_t data, fi_addr_t to,
                     std::uint64_t tag) {
   const iovec piece{const_cast<void*>(memory), length};
-  SendCall call = injected(piece, to, tag);
-  call.flags |= FI_REMOTE_CQ_DATA;
-  call.data = data;
-  return send_any(ep, call);
+  return send_any(ep, with_data(inject_call(piece, to, kClassTagged, tag), data));
 }
 
 }  // namespace

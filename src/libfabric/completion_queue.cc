@@ -136,7 +136,6 @@ ssize_t CompletionQueue::wait_read(void* out, std::size_t count, fi_addr_t* sour
         wait(end == protocol::kNever ? -1 : static_cast<int>(std::min<protocol::TimeNs>(left, INT_MAX)));
     wanted_.store(1, std::memory_order_relaxed);
     result = take(out, count, sources);  // another thread may have been faster
-    if (domain().only_foreign()) break;
   }
   return result;
 }
@@ -218,11 +217,7 @@ const char* error_text(fid_cq*, int code, const void*, char* out, std::size_t le
     default:
       break;
   }
-  if (out && length > 0) {
-    std::strncpy(out, text, length - 1);
-    out[length - 1] = 0;
-  }
-  return text;
+  return text_give(text, out, length);
 }
 
 int close(fid* object) {
@@ -233,18 +228,7 @@ int close(fid* object) {
 }
 
 int control(fid* object, int command, void* argument) {
-  CompletionQueue& queue = queue_of(object);
-  switch (command) {
-    case FI_GETWAIT:
-      if (queue.descriptor() < 0) return -FI_ENODATA;
-      *static_cast<int*>(argument) = queue.descriptor();
-      return 0;
-    case FI_GETWAITOBJ:
-      *static_cast<fi_wait_obj*>(argument) = queue.wait_object();
-      return 0;
-    default:
-      return -FI_ENOSYS;
-  }
+  return queue_of(object).control(command, argument);
 }
 
 const fi_ops kOps = closing_ops(close, no_bind, control);

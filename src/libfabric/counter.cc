@@ -125,18 +125,7 @@ int close(fid* object) {
 }
 
 int control(fid* object, int command, void* argument) {
-  Counter& counter = counter_of(object);
-  switch (command) {
-    case FI_GETWAIT:
-      if (counter.descriptor() < 0) return -FI_ENODATA;
-      *static_cast<int*>(argument) = counter.descriptor();
-      return 0;
-    case FI_GETWAITOBJ:
-      *static_cast<fi_wait_obj*>(argument) = counter.wait_object();
-      return 0;
-    default:
-      return -FI_ENOSYS;
-  }
+  return counter_of(object).control(command, argument);
 }
 
 const fi_ops kOps = closing_ops(close, no_bind, control);

@@ -21,8 +21,8 @@ int close(fid* object) {
   return 0;
 }
 
-int bind(fid* object, fid* other, std::uint64_t) {
-  return domain_of(reinterpret_cast<fid_domain*>(object)).event_queue_bind(other);
+int bind(fid*, fid* other, std::uint64_t) {
+  return other->fclass == FI_CLASS_EQ ? 0 : -FI_EINVAL;  // no event is a domain's own
 }
 
 int no_scalable_endpoint(fid_domain*, fi_info*, fid_ep**, void*) {
@@ -72,12 +72,6 @@ Domain::~Domain() {
   fabric_.references.drop();
 }
 
-int Domain::event_queue_bind(fid_t queue) {
-  if (queue->fclass != FI_CLASS_EQ) return -FI_EINVAL;
-  event_queue_ = reinterpret_cast<fid_eq*>(queue);
-  return 0;
-}
-
 void Domain::endpoint_add(Endpoint& endpoint) {
   const std::lock_guard guard(lock_);
   // Who waits for the only endpoint must now wait for both.
@@ -114,11 +108,6 @@ Endpoint* Domain::only_endpoint() {
 void Domain::revoke(MemoryRegion& region, bool late) {
   const std::lock_guard guard(lock_);
   for (Endpoint* endpoint : endpoints_) endpoint->revoke(region, late);
-}
-
-bool Domain::only_foreign() {
-  const std::lock_guard guard(lock_);
-  return !endpoints_.empty() && endpoints_.front()->runtime_endpoint().foreign();
 }
 
 bool Domain::hand_over() {

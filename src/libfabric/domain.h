@@ -40,8 +40,6 @@ class Domain : public fid_domain {
   bool legacy_mr() const { return legacy_mr_; }  // FI_MR_BASIC: virtual addresses, our keys
   MemoryRegions& regions() { return regions_; }
   Atomics& atomics() { return atomics_; }
-  fid_eq* event_queue() const { return event_queue_; }
-  int event_queue_bind(fid_t queue);
 
   void endpoint_add(Endpoint& endpoint);
   void endpoint_remove(Endpoint& endpoint);
@@ -51,7 +49,6 @@ class Domain : public fid_domain {
   // If there is just one, and it is enabled; counted in its waiting() until the caller takes that back.
   Endpoint* only_endpoint();
   void revoke(MemoryRegion& region, bool late);
-  bool only_foreign();  // in a forked child
   // The application's threads go to sleep elsewhere. False: nobody would look after an endpoint.
   bool hand_over();
 
@@ -66,7 +63,6 @@ class Domain : public fid_domain {
   bool legacy_mr_;
   MemoryRegions regions_;
   Atomics atomics_;
-  fid_eq* event_queue_ = nullptr;
   SpinLock lock_;  // endpoints_; taken before an endpoint's lock
   std::vector<Endpoint*> endpoints_;
   // Applications poll without end; with more of them than processors each keeps those from running that it

@@ -96,6 +96,8 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   int name_get(void* out, std::size_t* length);
   int name_set(const void* in, std::size_t length);
   bool enabled() const { return endpoint_ != nullptr; }
+  // 0, or why no operation can begin: not enabled yet, or another process's.
+  int unusable() const { return !enabled() ? -FI_EOPBADSTATE : endpoint_->foreign() ? -FI_EPERM : 0; }
   runtime::Endpoint& runtime_endpoint() { return *endpoint_; }
   bool poll();  // true when frames came
   std::size_t send_room();

@@ -117,11 +117,7 @@ ssize_t wait(fid_eq* queue, std::uint32_t* event, void* out, std::size_t length,
 
 const char* error_text(fid_eq*, int code, const void*, char* out, std::size_t length) {
   const char* text = fi_strerror(code);
-  if (out && length > 0) {
-    std::strncpy(out, text, length - 1);
-    out[length - 1] = 0;
-  }
-  return text;
+  return text_give(text, out, length);
 }
 
 int close(fid* object) {

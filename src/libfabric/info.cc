@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -44,14 +43,6 @@ struct Ends {
   std::optional<Address> source, destination;
 };
 
-std::optional<std::uint16_t> id_parse(const char* service) {
-  std::uint16_t id = 0;
-  const char* end = service + std::strlen(service);
-  const auto [stop, error] = std::from_chars(service, end, id);
-  if (error != std::errc{} || stop != end || id > 255) return std::nullopt;
-  return id;
-}
-
 // An interface, a MAC or fi_omx:// address, or a host's name.
 std::optional<Address> node_find(runtime::Process& process, const char* node, bool own) {
   if (auto address = address_parse(node)) return address;
@@ -80,7 +71,7 @@ bool ends_find(runtime::Process& process, const char* node, const char* service,
   }
   const bool own = flags & FI_SOURCE;
   std::optional<std::uint16_t> id;
-  if (service && !(id = id_parse(service)) && (node || !own)) return false;
+  if (service && !(id = endpoint_parse(service)) && (node || !own)) return false;
   if (node) {
     auto address = node_find(process, node, own);
     if (!address) return false;

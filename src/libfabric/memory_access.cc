@@ -131,8 +131,7 @@ void Endpoint::access_finish(Engine& engine, Operation& op, const protocol::Comp
 }
 
 ssize_t Endpoint::access(const RmaCall& call) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
   if (call.remote.size() > kPiecesMost || call.remote.empty()) return -FI_EINVAL;
@@ -170,8 +169,7 @@ ssize_t Endpoint::access(const RmaCall& call) {
 }
 
 ssize_t Endpoint::access(const AtomicCall& call) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   if (!(caps_ & FI_ATOMIC) || !atomic_supported(call.form, call.datatype, call.operation))
     return -FI_EOPNOTSUPP;
   const std::size_t size = datatype_size(call.datatype);

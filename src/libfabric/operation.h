@@ -25,6 +25,11 @@ enum MessageClass : std::uint8_t {
   kClassData = 5,  // of a long write
 };
 
+// As completions tell it.
+inline std::uint64_t kind_flag(MessageClass message_class) {
+  return message_class == kClassTagged ? FI_TAGGED : FI_MSG;
+}
+
 enum class OperationKind : std::uint8_t {
   send,
   receive,

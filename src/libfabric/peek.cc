@@ -10,15 +10,13 @@ namespace omx::fabric {
 namespace {
 
 std::uint64_t entry_flags(const ReceiveCall& call, bool has_data) {
-  return FI_RECV | (call.message_class == kClassTagged ? FI_TAGGED : FI_MSG) |
-         (has_data ? FI_REMOTE_CQ_DATA : 0);
+  return FI_RECV | kind_flag(call.message_class) | (has_data ? FI_REMOTE_CQ_DATA : 0);
 }
 
 }  // namespace
 
 ssize_t Endpoint::peek(const ReceiveCall& call) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   if (!receive_queue_) return -FI_ENOCQ;
   Direct direct(*endpoint_);
   direct.turn();  // a loop of peeks must see what arrives
@@ -57,8 +55,7 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
 
 // The message is found by the context that it was claimed with, whatever else the call says.
 ssize_t Endpoint::receive_claimed(const ReceiveCall& call) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
   Direct direct(*endpoint_);

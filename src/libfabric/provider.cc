@@ -3,6 +3,7 @@
 #include "libfabric/provider.h"
 
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 
 #include "libfabric/fabric.h"
@@ -94,6 +95,14 @@ void decline(const std::string& text, bool named) {
   // libfabric's log is off unless somebody switches it on.
   if (named && !fi_log_enabled(&g_provider, FI_LOG_WARN, FI_LOG_CORE) && !told.exchange(true))
     std::fprintf(stderr, "libfabric provider omx: %s\n", text.c_str());
+}
+
+const char* text_give(const char* text, char* out, std::size_t length) {
+  if (out && length > 0) {
+    std::strncpy(out, text, length - 1);
+    out[length - 1] = 0;
+  }
+  return text;
 }
 
 int no_bind(fid*, fid*, std::uint64_t) {

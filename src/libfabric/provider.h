@@ -59,6 +59,9 @@ Ops* table(const Ops& ops) {
   return const_cast<Ops*>(&ops);
 }
 
+// For fi_*_strerror: the text, and a copy where the caller has room.
+const char* text_give(const char* text, char* out, std::size_t length);
+
 int no_bind(fid* object, fid* other, std::uint64_t flags);
 int no_control(fid* object, int command, void* argument);
 int no_ops_open(fid* object, const char* name, std::uint64_t flags, void** ops, void* context);

@@ -15,10 +15,6 @@ namespace {
 // A program that only sends must see acknowledgements now and then.
 constexpr unsigned kSendsPerTurn = 32;
 
-std::uint64_t kind_flag(MessageClass message_class) {
-  return message_class == kClassTagged ? FI_TAGGED : FI_MSG;
-}
-
 }  // namespace
 
 Operation* Endpoint::operation_new(OperationKind kind) {
@@ -47,8 +43,7 @@ bool Endpoint::send_allowed(Direct& direct) {
 }
 
 ssize_t Endpoint::send(const SendCall& call) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
   const bool inject = call.flags & FI_INJECT;
@@ -124,8 +119,7 @@ int Endpoint::receive_source(Engine& engine, fi_addr_t from, const protocol::Par
 }
 
 ssize_t Endpoint::receive(const ReceiveCall& call) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
   Direct direct(*endpoint_);
@@ -157,8 +151,7 @@ ssize_t Endpoint::receive(const ReceiveCall& call) {
 }
 
 ssize_t Endpoint::cancel(void* context) {
-  if (!enabled()) return -FI_EOPBADSTATE;
-  if (endpoint_->foreign()) return -FI_EPERM;
+  if (const int error = unusable()) return error;
   Direct direct(*endpoint_);
   for (Operation* op = receives_.front(); op; op = receives_.next(*op)) {
     if (op->context != context) continue;

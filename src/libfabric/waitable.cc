@@ -33,6 +33,20 @@ int Waitable::wait_object_set(fi_wait_obj object) {
   return 0;
 }
 
+int Waitable::control(int command, void* argument) const {
+  switch (command) {
+    case FI_GETWAIT:
+      if (!has_descriptor_) return -FI_ENODATA;
+      *static_cast<int*>(argument) = event_.descriptor();
+      return 0;
+    case FI_GETWAITOBJ:
+      *static_cast<fi_wait_obj*>(argument) = object_;
+      return 0;
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
 void Waitable::notify() {
   // Once for each time that somebody armed it.
   if (armed_.exchange(false)) event_.signal();
@@ -68,7 +82,7 @@ bool Waitable::wait(int timeout_ms) {
         runtime::wait_until(endpoint->runtime_endpoint(), ready, this,
                             end == protocol::kNever ? runtime::kForever : left);
       endpoint->waiting().fetch_sub(1, std::memory_order_release);
-      if (foreign) break;
+      if (foreign) return true;
       continue;
     }
     if (arm() != 0) continue;

@@ -28,11 +28,12 @@ class Waitable {
   Domain& domain() { return domain_; }
   // 0, or the error for an application that asked for a wait object.
   int wait_object_set(fi_wait_obj object);
-  int descriptor() const { return has_descriptor_ ? event_.descriptor() : -1; }
-  fi_wait_obj wait_object() const { return object_; }
+  // As fi_control: FI_GETWAIT and FI_GETWAITOBJ.
+  int control(int command, void* argument) const;
   // -FI_EAGAIN: something is there already. Else the descriptor becomes readable when something is.
   int arm();
-  // Until something is there, somebody signals, or time is up (negative: never). True: a signal.
+  // Until something is there, somebody signals, or time is up (negative: never). True: a signal, or a forked
+  // child, where nothing will ever come.
   bool wait(int timeout_ms);
   void wake();  // one thread in wait(), now or the next
 

@@ -30,17 +30,23 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-// Copies the data so that the user may have the memory back at once, if bounds allow.
-void buffer_if_possible(State& s, Request& r) {
-  if (r.send_class == SendClass::large || r.buffered || r.delivered) return;
-  if (s.zombies >= s.config.zombie_max) return;
+// Copies the data so that the user may have the memory back at once. False: no memory, or too much waits for
+// acknowledgements.
+bool buffer(State& s, Request& r) {
+  if (s.zombies >= s.config.zombie_max) return false;
   if (r.msg_length > 0) {
     r.buffer = s.send_buffers.get(r.msg_length);
-    if (!r.buffer) return;
+    if (!r.buffer) return false;
     r.buffer_size = r.msg_length;
     r.segments.read(0, r.buffer, r.msg_length);
   }
   r.buffered = true;
+  return true;
+}
+
+void buffer_if_possible(State& s, Request& r) {
+  if (r.send_class == SendClass::large || r.buffered || r.delivered) return;
+  buffer(s, r);
 }
 
 void transmit(State& s, Request& r) {
@@ -66,19 +72,12 @@ void transmit(State& s, Request& r) {
 
 namespace {
 
-// The data become our own at once. False: no memory, or too much waits for acknowledgements.
+// The data become our own at once, even those that are pulled later. False as for buffer().
 bool inject(State& s, Request& r) {
-  if (s.zombies >= s.config.zombie_max) return false;
-  if (r.msg_length > 0) {
-    r.buffer = s.send_buffers.get(r.msg_length);
-    if (!r.buffer) return false;
-    r.buffer_size = r.msg_length;
-    r.segments.read(0, r.buffer, r.msg_length);
-  }
+  if (!buffer(s, r)) return false;
   const Segment own{r.buffer, r.msg_length};
   r.segments.clear(s.segment_lists);
   r.segments.assign({&own, 1}, s.segment_lists);  // one segment needs no memory
-  r.buffered = true;
   return true;
 }
 

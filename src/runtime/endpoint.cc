@@ -143,63 +143,62 @@ Endpoint::Pin::~Pin() {
 // --- completion
 // ----------------------------------------------------------------------------------------------
 
-bool Endpoint::test(Request* request, Completion& completion) {
-  if (impl_->foreign()) return false;
+namespace {
+
+// One look with the lock held; in a crowd a look in vain gives the processor away, without the lock.
+template <class Look>
+auto poll_for(Endpoint::Impl& impl, Look look) -> decltype(look()) {
   {
-    const Operation operation(*impl_, false);
-    if (!impl_->engine->done(request) || impl_->found_turn_due()) impl_->poll_turn();
-    if (impl_->engine->done(request)) {
-      completion = impl_->engine->consume(request);
-      return true;
-    }
-    if (!impl_->yield_due()) return false;
+    const Operation operation(impl, false);
+    const auto found = look();
+    if (found || !impl.yield_due()) return found;
   }
   ::sched_yield();
-  return false;
+  return {};
+}
+
+}  // namespace
+
+bool Endpoint::test(Request* request, Completion& completion) {
+  if (impl_->foreign()) return false;
+  return poll_for(*impl_, [&] {
+    if (!impl_->engine->done(request) || impl_->found_turn_due()) impl_->poll_turn();
+    if (!impl_->engine->done(request)) return false;
+    completion = impl_->engine->consume(request);
+    return true;
+  });
 }
 
 bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion) {
   if (impl_->foreign()) return false;
-  {
-    const Operation operation(*impl_, false);
+  return poll_for(*impl_, [&] {
     Request* request = impl_->engine->find_done(match_info, match_mask);
     if (!request || impl_->found_turn_due()) {
       impl_->poll_turn();
       if (!request) request = impl_->engine->find_done(match_info, match_mask);
     }
-    if (request) {
-      completion = impl_->engine->consume(request);
-      return true;
-    }
-    if (!impl_->yield_due()) return false;
-  }
-  ::sched_yield();
-  return false;
+    if (!request) return false;
+    completion = impl_->engine->consume(request);
+    return true;
+  });
 }
 
 Request* Endpoint::peek() {
   if (impl_->foreign()) return nullptr;
-  {
-    const Operation operation(*impl_, false);
+  return poll_for(*impl_, [&] {
     impl_->poll_turn();
-    Request* const request = impl_->engine->peek_done();
-    if (request || !impl_->yield_due()) return request;
-  }
-  ::sched_yield();
-  return nullptr;
+    return impl_->engine->peek_done();
+  });
 }
 
 bool Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival) {
   if (impl_->foreign()) return false;
-  {
-    const Operation operation(*impl_, false);
+  return poll_for(*impl_, [&] {
     impl_->poll_turn();
     const auto found = impl_->engine->probe(match_info, match_mask);
     if (found) arrival = *found;
-    if (found || !impl_->yield_due()) return found.has_value();
-  }
-  ::sched_yield();
-  return false;
+    return found.has_value();
+  });
 }
 
 void* Endpoint::context_of(Request* request) {
