@@ -242,6 +242,11 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   }
 }
 
+void Endpoint::deliveries_end() {
+  state_->handler = nullptr;
+  while (Request* r = state_->posted.any()) cancel(r);
+}
+
 void Endpoint::flush_acks(TimeNs now) {
   state_->now = now;
   ack_flush(*state_, true);

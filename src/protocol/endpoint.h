@@ -105,6 +105,9 @@ class Endpoint {
   // The interface's MTU changed.
   void set_mtu(TimeNs now, std::uint32_t mtu);
 
+  // Before closing: posted receives are dropped without a word (mx-api.md 4.3) and the handler is not asked
+  // any more, so that what still arrives meets nothing that the application has done with.
+  void deliveries_end();
   // Sends the acknowledgements that are owed. Before closing: call, then drive until drained() or patience
   // ends.
   void flush_acks(TimeNs now);

@@ -80,6 +80,7 @@ void Endpoint::Impl::close_begin() {
   handler_wait();
   disabled_ = false;
   now = clock.read();
+  engine->deliveries_end();
   engine->flush_acks(now);
   out->flush();
   lock.unlock();

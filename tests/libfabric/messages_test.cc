@@ -237,12 +237,13 @@ TEST_F(Messages, more_than_the_queue_holds_is_refused_not_lost) {
 TEST_F(Messages, a_queue_of_any_size_keeps_all_completions) {
   open();
   Bytes in(8);
+  const Bytes out(8);
   std::vector<int> contexts(3000);
   for (int& c : contexts) receive(b, in, 1, 0, &c);
   for (std::size_t i = 0; i < contexts.size(); i++) {
     ssize_t result = 0;
     do {
-      result = fi_tinject(a.ep, in.data(), 8, a_to_b, 1);
+      result = fi_tinject(a.ep, out.data(), 8, a_to_b, 1);
       fi_cq_read(a.cq, nullptr, 0);
       fi_cq_read(b.cq, nullptr, 0);
     } while (result == -FI_EAGAIN);

@@ -94,6 +94,31 @@ TEST_F(endpoint_close, lingers_for_a_limited_time) {
   EXPECT_LT(took, (process_->settings().close_linger_ms + 1000) * kMillisecond);
 }
 
+// What arrives while it lingers is not written into memory that the application may have freed before.
+TEST_F(endpoint_close, lingering__posted_receives_take_nothing) {
+  const Address to_b = connect(*a_, *b_);
+  const Address to_a = connect(*b_, *a_);
+  a_->disable_progression();
+  Bytes one(16), many(16);
+  post(*b_, one, 1);
+  protocol::Segment segment{many.data(), 16};
+  protocol::ReceiveOp op;
+  op.segments = {&segment, 1};
+  op.match_info = 2;
+  op.multi_least = 1;
+  ASSERT_TRUE(b_->receive(op));
+  send(*b_, to_a, pattern(16, 1), 1, true);
+  std::thread closes([&] { EXPECT_TRUE(process_->close(b_)); });
+  while (process_->owns(b_)) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  send(*a_, to_b, pattern(16, 1), 1, true);
+  send(*a_, to_b, pattern(16, 1), 2, true);
+  a_->reenable_progression();
+  closes.join();
+  EXPECT_EQ(one, Bytes(16));
+  EXPECT_EQ(many, Bytes(16));
+}
+
 TEST_F(endpoint_close, refused_inside_the_handler) {
   const Address to_b = connect(*a_, *b_);
   struct Context {
