@@ -25,6 +25,8 @@ constexpr CounterText kTexts[] = {
      "refusals of pull requests: of an earlier session, or for a message that is not being sent"},
     {"Send Pull Request", "packets", "requests for blocks of large messages that this endpoint receives"},
     {"Send Pull Reply", "packets", "pieces of large messages that this endpoint sends"},
+    {"Send Shared Frame", "packets",
+     "bursts of short messages that went together (OMX_PACK), counted once for all of them"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},
     // Packets that it received.
     {"Recv Tiny", "packets", "as Send Tiny, of the peers"},
@@ -42,6 +44,7 @@ constexpr CounterText kTexts[] = {
     {"Recv Pull Reply", "packets",
      "as Send Pull Reply, of the peers; inside a host with one copy there are none"},
     {"Recv MTU Probe", "packets", "as Send MTU Probe, of the peers"},
+    {"Recv Shared Frame", "packets", "as Send Shared Frame, of the peers"},
     // Messages.
     {"Messages Sent", "messages", "sends that the application posted to peers"},
     {"Messages Received", "messages", "receives that a message completed"},
@@ -105,6 +108,11 @@ constexpr CounterText kTexts[] = {
     {"Link Bytes Received", "bytes", "of these, Ethernet headers included"},
     {"Link Receive Batches", "batches",
      "looks that found frames: frames by batches is how well receiving is batched"},
+    {"Link Bulk Frames Placed", "frames",
+     "pieces of large messages that the kernel copied straight to where they belong"},
+    {"Link Bulk Frames Moved", "frames",
+     "those that were copied once more: in another order than asked for, checksummed, or of several senders "
+     "at once"},
     {"Link Frames Dropped, Ring Full", "frames",
      "came while the receive ring was full: call the library more often, or raise OMX_RING_FRAMES"},
     {"Link Frames Ignored, Too Long", "frames",
@@ -145,6 +153,8 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Link Frames Received", l.frames_received},
                                {"Link Bytes Received", l.bytes_received},
                                {"Link Receive Batches", l.receive_batches},
+                               {"Link Bulk Frames Placed", l.bulk_placed},
+                               {"Link Bulk Frames Moved", l.bulk_moved},
                                {"Link Frames Dropped, Ring Full", l.ring_drops},
                                {"Link Frames Ignored, Too Long", l.frames_ignored},
                                {"Sleeps Ended", counters.wakeups},

@@ -32,7 +32,7 @@ std::size_t size_of(fi_cq_format format) {
 }  // namespace
 
 CompletionQueue::CompletionQueue(Domain& domain, fi_cq_format format, std::size_t size)
-    : fid_cq{}, Waitable(domain), format_(format), entry_size_(size_of(format)) {
+    : fid_cq{}, Waitable(domain), entry_size_(size_of(format)) {
   const std::size_t entries = std::bit_ceil(std::clamp<std::size_t>(size, kFirstSize, 65536));
   ring_ = std::make_unique<Entry[]>(entries);
   mask_ = entries - 1;

@@ -52,7 +52,6 @@ class CompletionQueue : public fid_cq, public Waitable {
   ssize_t take(void* out, std::size_t count, fi_addr_t* sources);
   void grow();
 
-  const fi_cq_format format_;
   const std::size_t entry_size_;
   bool has_threshold_ = false;
   SpinLock lock_;  // the ring; taken inside an endpoint's lock

@@ -65,6 +65,7 @@ ssize_t Endpoint::send(const SendCall& call) {
   send.has_data = call.flags & FI_REMOTE_CQ_DATA;
   send.data = call.data;
   send.inject = inject;
+  send.hold = direct.burst_goes_on();
   send.delivered = call.flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE);
   ssize_t result = 0;
   sends_++;  // until it is reported
@@ -80,9 +81,10 @@ ssize_t Endpoint::send(const SendCall& call) {
     operation_free(*op);
     return result;
   }
+  direct.burst_watched();
   if (++sends_since_turn_ >= kSendsPerTurn) {
     sends_since_turn_ = 0;
-    direct.turn();
+    direct.burst_turn();
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "link/packet_filter.h"
@@ -57,34 +58,80 @@ void BulkLane::fit(std::uint32_t mtu) {
   if (!memory || !batch_) return;
   memory_ = std::move(memory);
   slot_ = slot;
+}
+
+// The data of a frame whose place is known go there; the slot keeps room for them where they would be, so
+// that a frame that turns out to be another one can be put together.
+void BulkLane::prepare(std::size_t places) {
   for (std::size_t i = 0; i < kBatch; i++) {
-    batch_->places[i] = {memory_.get() + i * slot_, slot_};
-    batch_->messages[i] = {};
-    batch_->messages[i].msg_hdr.msg_iov = &batch_->places[i];
-    batch_->messages[i].msg_hdr.msg_iovlen = 1;
+    iovec* pieces = batch_->pieces[i];
+    msghdr& message = batch_->messages[i].msg_hdr;
+    message = {};
+    message.msg_iov = pieces;
+    const std::size_t length = i < places ? batch_->places[i].iov_len : 0;
+    if (length > 0 && wire::kBulkHeader + length < slot_) {
+      const std::size_t rest = wire::kBulkHeader + length;
+      pieces[0] = {slot(i), wire::kBulkHeader};
+      pieces[1] = batch_->places[i];
+      pieces[2] = {slot(i) + rest, slot_ - rest};
+      message.msg_iovlen = 3;
+    } else {
+      pieces[0] = {slot(i), slot_};
+      message.msg_iovlen = 1;
+    }
   }
 }
 
-std::size_t BulkLane::receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters) {
+// All frames of a batch are looked at before the first is handed over: one that is to be moved may belong
+// where the data of a later one lie now.
+void BulkLane::judge(BulkHandler& handler, std::size_t i, std::size_t places) {
+  const msghdr& message = batch_->messages[i].msg_hdr;
+  const std::size_t length = batch_->messages[i].msg_len;
+  if (message.msg_flags & MSG_TRUNC) {  // the MTU grew, and refresh() has not seen it yet
+    batch_->fates[i] = Fate::cut;
+    return;
+  }
+  batch_->fates[i] = Fate::frame;
+  if (message.msg_iovlen == 1) return;
+  if (i < places && handler.bulk_in_place(i, {slot(i), length})) {
+    batch_->fates[i] = Fate::placed;
+    return;
+  }
+  if (length <= wire::kBulkHeader) return;
+  const iovec& place = batch_->pieces[i][1];
+  std::memcpy(slot(i) + wire::kBulkHeader, place.iov_base,
+              std::min(length - wire::kBulkHeader, place.iov_len));
+}
+
+std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
   std::size_t frames = 0;
   while (frames < budget) {
+    const std::size_t places = handler.bulk_places(batch_->places);
+    prepare(places);
     // Not recvmmsg(), which is a cancellation point (see tx_batch.cc).
     const long got = ::syscall(SYS_recvmmsg, fd_.get(), batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
     if (got <= 0) break;
-    for (long i = 0; i < got; i++) {
-      const msghdr& message = batch_->messages[i].msg_hdr;
-      const std::size_t length = batch_->messages[i].msg_len;
-      if (message.msg_flags & MSG_TRUNC) {
-        counters.frames_ignored++;  // the MTU grew, and refresh() has not seen it yet
+    const auto count = static_cast<std::size_t>(got);
+    for (std::size_t i = 0; i < count; i++) judge(handler, i, places);
+    for (std::size_t i = 0; i < count; i++) {
+      const wire::Frame frame{slot(i), batch_->messages[i].msg_len};
+      if (batch_->fates[i] == Fate::cut) {
+        counters.frames_ignored++;
         continue;
       }
-      counters.bytes_received += length;
-      handler.on_frame({static_cast<const std::byte*>(batch_->places[i].iov_base), length});
+      counters.bytes_received += frame.size();
+      if (batch_->fates[i] == Fate::placed) {
+        counters.bulk_placed++;
+        handler.on_bulk_placed(frame);
+      } else {
+        counters.bulk_moved++;
+        handler.on_bulk_frame(frame);
+      }
     }
-    counters.frames_received += static_cast<std::size_t>(got);
+    counters.frames_received += count;
     counters.receive_batches++;
-    frames += static_cast<std::size_t>(got);
-    if (got < static_cast<int>(kBatch)) break;
+    frames += count;
+    if (count < kBatch) break;
   }
   return frames;
 }

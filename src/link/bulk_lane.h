@@ -30,14 +30,21 @@ class BulkLane {
   // Frames may be this large from now on.
   void fit(std::uint32_t mtu);
 
-  std::size_t receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters);
+  std::size_t receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters);
 
  private:
-  static constexpr std::size_t kBatch = 16;
+  static constexpr std::size_t kBatch = 32;
+  enum class Fate : std::uint8_t { frame, placed, cut };
   struct Batch {
     mmsghdr messages[kBatch];
+    iovec pieces[kBatch][3];  // header, data, what follows
     iovec places[kBatch];
+    Fate fates[kBatch];
   };
+
+  std::byte* slot(std::size_t i) const { return memory_.get() + i * slot_; }
+  void prepare(std::size_t places);
+  void judge(BulkHandler& handler, std::size_t i, std::size_t places);
 
   OwnFd fd_;
   std::size_t slot_ = 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/expected.h"
@@ -21,10 +22,27 @@ class FrameHandler {
   virtual void on_frame(wire::Frame frame) = 0;
 };
 
+// Takes frames of the bulk lane, whose data the link may receive straight into their place.
+class BulkHandler {
+ public:
+  virtual ~BulkHandler() = default;
+  // Where the data (what follows the first wire::kBulkHeader bytes) of the next frames belong, in the order
+  // in which they should come; returns how many are known. What lands in a wrong place is moved or dropped
+  // before the next call.
+  virtual std::size_t bulk_places(std::span<iovec> places) = 0;
+  // Whether a frame is what place `index` was for. Only its header may be read, though it has its size.
+  virtual bool bulk_in_place(std::size_t index, wire::Frame frame) = 0;
+  // Such a frame, in its turn.
+  virtual void on_bulk_placed(wire::Frame frame) = 0;
+  // Any other frame, valid during the call.
+  virtual void on_bulk_frame(wire::Frame frame) = 0;
+};
+
 struct LinkCounters {
   std::uint64_t frames_sent = 0, bytes_sent = 0, send_calls = 0, send_errors = 0;
   std::uint64_t frames_received = 0, bytes_received = 0, receive_batches = 0;
-  std::uint64_t ring_drops = 0;  // frames the kernel dropped because our ring was full
+  std::uint64_t bulk_placed = 0, bulk_moved = 0;  // data that were received into their place, or elsewhere
+  std::uint64_t ring_drops = 0;                   // frames the kernel dropped because our ring was full
   std::uint64_t frames_ignored =
       0;  // longer than a slot (the filter keeps own copies and others' frames out)
 };
@@ -37,7 +55,7 @@ class Link : public wire::FrameSink {
   // Large messages are on their way to us: a link that has a lane for them opens it. Cheap when it is open.
   virtual void bulk_expect() {}
   // As receive(), from that lane; 0 when there is none. Costs a system call: only while pulls run.
-  virtual std::size_t bulk_receive(FrameHandler&, std::size_t) { return 0; }
+  virtual std::size_t bulk_receive(BulkHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.
   virtual int bulk_descriptor() const { return -1; }
   // A descriptor that polls readable when a frame came that its sender marked as urgent: to sleep on instead

@@ -34,6 +34,7 @@ enum Line : std::size_t {
   kIsNackLib,
   kIsNackMcp,
   kIsProbe,
+  kIsPack,
   kIsRaw,
   kIsHostQuery,
   kIsHostReply,
@@ -104,6 +105,7 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.is_type(kIsNackLib, PacketType::nack_lib, kLoadNackLib);
   w.is_type(kIsNackMcp, PacketType::nack_mcp, kLoadMagic);
   w.is_type(kIsProbe, PacketType::probe, kLoadEndpoint);
+  w.is_type(kIsPack, PacketType::pack, kLoadEndpoint);
   w.is_type(kIsRaw, PacketType::raw, board);
   w.is_type(kIsHostQuery, PacketType::host_query, board);
   w.is_type(kIsHostReply, PacketType::host_reply, board);

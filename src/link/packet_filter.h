@@ -11,7 +11,7 @@
 
 namespace omx::link {
 
-inline constexpr std::size_t kFilterLines = 29;
+inline constexpr std::size_t kFilterLines = 30;
 using FilterProgram = std::array<sock_filter, kFilterLines>;
 
 // Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only; all but

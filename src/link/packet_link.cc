@@ -59,7 +59,7 @@ class PacketLink final : public Link {
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
   void bulk_expect() override;
-  std::size_t bulk_receive(FrameHandler& handler, std::size_t budget) override {
+  std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
     return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
   }
   int bulk_descriptor() const override { return bulk_.descriptor(); }

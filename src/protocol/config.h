@@ -25,6 +25,7 @@ struct Config {
   std::uint32_t mtu = 1500;  // of the interface
   bool extension = true;     // send and read extension blocks
   bool checksum = false;     // ask for CRC trailers; in force with peers that ask too
+  bool pack = true;          // let partners send us bursts of short messages in shared frames
 
   // Message classes.
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]

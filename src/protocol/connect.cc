@@ -16,6 +16,7 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe;
+  if (s.config.pack) ext.features |= wire::kFeaturePack;
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
   ext.max_frame = partner_frame(s, p);
   ext.pull_frames = p.near_pull_frames;

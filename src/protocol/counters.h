@@ -24,6 +24,7 @@ namespace omx::protocol {
   X(send_pull_request, "Send Pull Request")                        \
   X(send_pull_reply, "Send Pull Reply")                            \
   X(send_probe, "Send MTU Probe")                                  \
+  X(send_pack, "Send Shared Frame")                                \
   X(recv_tiny, "Recv Tiny")                                        \
   X(recv_small, "Recv Small")                                      \
   X(recv_medium_frag, "Recv Medium Frag")                          \
@@ -37,6 +38,7 @@ namespace omx::protocol {
   X(recv_pull_request, "Recv Pull Request")                        \
   X(recv_pull_reply, "Recv Pull Reply")                            \
   X(recv_probe, "Recv MTU Probe")                                  \
+  X(recv_pack, "Recv Shared Frame")                                \
   X(messages_sent, "Messages Sent")                                \
   X(messages_received, "Messages Received")                        \
   X(bytes_sent, "Bytes Sent")                                      \

@@ -216,10 +216,34 @@ void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
   rx_frame(*state_, frame);
 }
 
+std::size_t Endpoint::expected_replies(std::span<ExpectedReply> out) {
+  return pulls_expected(*state_, out);
+}
+
+bool Endpoint::is_reply(const ExpectedReply& expected, wire::Frame frame) {
+  return pull_reply_is(*state_, expected, frame);
+}
+
+void Endpoint::on_reply_placed(TimeNs now, wire::Frame frame) {
+  state_->now = now;
+  wire::Head head;
+  if (wire::decode_head(frame, head) == wire::Drop::none) pull_reply_placed(*state_, head, frame);
+}
+
 void Endpoint::progress(TimeNs now, bool more) {
   state_->now = now;
+  pack_release(*state_);
   if (!more) timers_run(*state_);
   ack_flush(*state_, false);
+}
+
+bool Endpoint::held() const {
+  return state_->packing.partner != nullptr;
+}
+
+void Endpoint::release(TimeNs now) {
+  state_->now = now;
+  pack_release(*state_);
 }
 
 TimeNs Endpoint::next_deadline() const {
@@ -229,6 +253,7 @@ TimeNs Endpoint::next_deadline() const {
 void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   State& s = *state_;
   s.now = now;
+  pack_release(s);
   s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   for (Partner* p : s.partners) {
@@ -249,6 +274,7 @@ void Endpoint::deliveries_end() {
 
 void Endpoint::flush_acks(TimeNs now) {
   state_->now = now;
+  pack_release(*state_);
   ack_flush(*state_, true);
 }
 

@@ -97,6 +97,9 @@ class Endpoint {
   // `more`: frames that have arrived are still to be handed over; what seems lost may be among them, so
   // nothing that is due is done yet.
   void progress(TimeNs now, bool more = false);
+  // Short messages wait for others to share their frame (SendOp::hold); sends them.
+  bool held() const;
+  void release(TimeNs now);
   // kNever when nothing is scheduled.
   TimeNs next_deadline() const;
   // The application sleeps between frames, or does not any more: large messages of a lone sender are asked
@@ -117,6 +120,16 @@ class Endpoint {
   // The endpoint that had this address is known to be gone: fails what is pending with it (unreachable), but
   // connects, which may be for its successor.
   void peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint);
+  // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames
+  // belong, in the order in which they should come; returns how many are known. What lands there by mistake
+  // does no harm, as long as it is moved (handed to on_frame) or dropped before the next call.
+  std::size_t expected_replies(std::span<ExpectedReply> out);
+  // Whether the frame is the expected one. Only its header (32 bytes) is read, of this frame and by the next
+  // function, whatever length the frame says it has.
+  bool is_reply(const ExpectedReply& expected, wire::Frame frame);
+  // Its data are in their place.
+  void on_reply_placed(TimeNs now, wire::Frame frame);
+
   // The memory that a large send offers as its region, and the region's generation; empty: none does.
   std::span<const Segment> region(std::uint8_t id, std::uint8_t& generation) const;
 

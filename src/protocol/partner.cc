@@ -155,6 +155,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   // Order of protocol.md 7. What was completely received stays: its sender believes that it was delivered.
   p.notifies_queued = 0;
   p.last_notify = nullptr;
+  pack_drop(s, p);
   fail_list(s, p.unacked, status);
   fail_list(s, p.await_notify, status);
   fail_list(s, p.queued, status);

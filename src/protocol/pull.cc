@@ -17,14 +17,6 @@ constexpr unsigned kSlotShift = 22;
 constexpr std::uint32_t kBulkBytes = 64 * 1024;  // from here on a pull has many replies
 constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are suspected
 
-// Byte range of a frame in the message.
-std::uint64_t frame_start(const Pull& pull, std::uint64_t index) {
-  return index == 0 ? 0 : index * pull.unit - pull.shift;
-}
-std::uint64_t frame_end(const Pull& pull, std::uint64_t index) {
-  return std::min<std::uint64_t>((index + 1) * pull.unit - pull.shift, pull.length);
-}
-
 TimeNs pull_delay(const State& s, const Pull& pull) {
   const bool extended = pull.partner->extended;
   const TimeNs base = extended ? pull_patience(s, s.config.pull_delay_extended) : s.config.pull_delay;
@@ -45,7 +37,7 @@ TimeNs silent_since(Pull& pull) {
 // The flags of a request beside those of any urgent frame.
 enum class Ask : std::uint8_t { plain = 0, gap = wire::kFlagGap, quiet = wire::kFlagQuiet };
 
-void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, Ask ask) {
+void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, Ask ask, bool again) {
   Partner& p = *pull.partner;
   wire::Pull packet;
   packet.dst_endpoint = p.endpoint;
@@ -61,7 +53,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.magic = wire::kPullMagic ^ s.config.endpoint;
   packet.first_frame_offset = first == 0 ? pull.shift : 0;
   packet.block_length =
-      static_cast<std::uint32_t>(frame_end(pull, first + frames - 1) - frame_start(pull, first));
+      static_cast<std::uint32_t>(pull_frame_end(pull, first + frames - 1) - pull_frame_start(pull, first));
   packet.frame_index = first;
   packet.reply_max = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? pull.unit : 0);
   wire::TxFrame& frame = s.sink.frame_begin(1);
@@ -69,6 +61,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   frame.header_length = static_cast<std::uint32_t>(wire::encode_pull(frame.header, head, p.mode, packet));
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);
+  pull_expect(s, pull, first, frames, again);
   s.count(Counter::send_pull_request)++;
 }
 
@@ -100,7 +93,7 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
     std::uint32_t end = i;
     while (end < block.frames && (block.missing >> end & 1)) end++;
     request_transmit(s, pull, block.first + i, end - i,
-                     reason == Counter::pull_rerequest_gap ? Ask::gap : Ask::plain);
+                     reason == Counter::pull_rerequest_gap ? Ask::gap : Ask::plain, true);
     s.count(reason)++;
     i = end;
   }
@@ -154,10 +147,8 @@ void slot_release(State& s, Pull& pull) {
 Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
   const std::uint32_t handle = load_be32(frame.data() + 24);
   if (load_be32(frame.data() + 28) != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
-  const std::uint32_t slot = handle >> kSlotShift;
-  if (slot >= s.pull_slots.size()) return nullptr;
-  Pull* pull = s.pull_slots[slot].pull;
-  return pull && pull->handle == handle && pull->partner->nic == head.src ? pull : nullptr;
+  Pull* pull = pull_of_handle(s, handle);
+  return pull && pull->partner->nic == head.src ? pull : nullptr;
 }
 
 bool waiting(const Pull& pull) {
@@ -229,7 +220,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = pull.quiet_since = s.now;
   pull.next_frame += frames;
-  request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet);
+  request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet, false);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
 }
 
@@ -284,47 +275,71 @@ void pulls_fail(State& s, Partner& p, Status status) {
   if (!s.closing) start_waiting(s);
 }
 
-void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
+Pull* pull_of_handle(State& s, std::uint32_t handle) {
+  const std::uint32_t slot = handle >> kSlotShift;
+  if (slot >= s.pull_slots.size()) return nullptr;
+  Pull* pull = s.pull_slots[slot].pull;
+  return pull && pull->handle == handle ? pull : nullptr;
+}
+
+namespace {
+
+// A reply that is wanted.
+struct Reply {
   wire::PullReply packet;
   const std::byte* data = nullptr;
+  Pull* pull = nullptr;
+  std::uint32_t position = 0;  // of its block
+  std::uint32_t index = 0;
+};
+
+bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
   // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
-  Pull* pull = pull_of(s, head, frame);
+  Pull* pull = reply.pull = pull_of(s, head, frame);
   if (!pull) {
     s.count(Counter::drop_pull_reply_bad_handle)++;
-    return;
+    return false;
   }
   Partner& p = *pull->partner;
-  if (!rx_checksum_ok(s, &p, frame)) return;
-  if (const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &data); drop != wire::Drop::none)
-    return rx_drop(s, drop);
+  if (!rx_checksum_ok(s, &p, frame)) return false;
+  wire::PullReply& packet = reply.packet;
+  const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &reply.data);
+  if (drop != wire::Drop::none) {
+    rx_drop(s, drop);
+    return false;
+  }
   s.count(Counter::recv_pull_reply)++;
   const std::uint32_t first = pull->block(0).first;
-  const std::uint32_t index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
-  if (pull->block_count == 0 || index >= pull->next_frame || packet.msg_offset != frame_start(*pull, index) ||
-      packet.frame_length != frame_end(*pull, index) - frame_start(*pull, index)) {
+  const std::uint32_t index = reply.index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
+  if (pull->block_count == 0 || index >= pull->next_frame ||
+      packet.msg_offset != pull_frame_start(*pull, index) ||
+      packet.frame_length != pull_frame_end(*pull, index) - pull_frame_start(*pull, index)) {
     // Late repetitions of frames before the window end here too.
     s.count(Counter::drop_pull_reply_bad_frame)++;
-    return;
+    return false;
   }
-  std::uint32_t position = 0;
-  while (index >= pull->block(position).first + pull->block(position).frames) position++;
-  PullBlock& block = pull->block(position);
-  const std::uint64_t bit = std::uint64_t{1} << (index - block.first);
-  if (!(block.missing & bit)) {
-    s.count(Counter::drop_pull_reply_duplicate)++;
-    return;
-  }
-  pull->request->segments.write(packet.msg_offset, data, packet.frame_length);
-  block.missing &= ~bit;
-  pull_arrived(s, *pull, block, packet.frame_length);
+  while (index >= pull->block(reply.position).first + pull->block(reply.position).frames) reply.position++;
+  const PullBlock& block = pull->block(reply.position);
+  if (block.missing >> (index - block.first) & 1) return true;
+  s.count(Counter::drop_pull_reply_duplicate)++;
+  return false;
+}
+
+// Its data are in their place.
+void reply_take(State& s, const Reply& reply) {
+  Pull* const pull = reply.pull;
+  PullBlock& block = pull->block(reply.position);
+  block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
+  pull_expected_came(s, *pull, reply.index);
+  pull_arrived(s, *pull, block, reply.packet.frame_length);
   pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
-  partner_heard(s, p);
+  partner_heard(s, *pull->partner);
   if (block.missing) return pulls_ask(s);
 
-  if (position > 0) {
+  if (reply.position > 0) {
     // A later block is whole and an earlier one is not: frames were lost.
-    for (std::uint32_t i = 0; i < position; i++) {
+    for (std::uint32_t i = 0; i < reply.position; i++) {
       PullBlock& earlier = pull->block(i);
       if (!earlier.missing || earlier.asked_again) continue;
       pull_lost(s, *pull, earlier);
@@ -341,6 +356,20 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   for (std::uint32_t i = 0; i < pull->block_count; i++) pull->block(i).asked_again = false;
   pull_want(s, *pull);
   pulls_ask(s);
+}
+
+}  // namespace
+
+void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
+  Reply reply;
+  if (!reply_wanted(s, head, frame, reply)) return;
+  reply.pull->request->segments.write(reply.packet.msg_offset, reply.data, reply.packet.frame_length);
+  reply_take(s, reply);
+}
+
+void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame) {
+  Reply reply;
+  if (reply_wanted(s, head, frame, reply)) reply_take(s, reply);
 }
 
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {

@@ -3,6 +3,7 @@
 // (protocol.md 8.3, wire.md 4.5).
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "base/list.h"
@@ -58,6 +59,26 @@ struct Pull {
   ListHook wanting;          // partner.pulls_wanting
 
   PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksMax]; }
+};
+
+// Byte range of a frame in the message.
+inline std::uint64_t pull_frame_start(const Pull& pull, std::uint64_t index) {
+  return index == 0 ? 0 : index * pull.unit - pull.shift;
+}
+inline std::uint64_t pull_frame_end(const Pull& pull, std::uint64_t index) {
+  return std::min<std::uint64_t>((index + 1) * pull.unit - pull.shift, pull.length);
+}
+
+// What was asked for and has not come, in the order of the requests (pull_expect.cc).
+struct PullExpected {
+  struct Asked {
+    std::uint32_t handle = 0;
+    std::uint32_t first = 0, frames = 0;
+    bool again = false;  // an earlier one may hold the same frames
+  };
+  std::array<Asked, 64> asked;  // ring; more are forgotten, which costs copies only
+  std::uint32_t front = 0, count = 0;
+  Asked& at(std::uint32_t i) { return asked[(front + i) % asked.size()]; }
 };
 
 struct PullSlot {

@@ -50,6 +50,9 @@ void rx_frame(State& s, wire::Frame frame) {
     case wire::PacketType::notify:
       rx_message(s, head, frame, false);
       break;
+    case wire::PacketType::pack:
+      rx_pack(s, head, frame);
+      break;
     case wire::PacketType::truc:
       ack_received(s, head, frame);
       break;

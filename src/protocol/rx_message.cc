@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbered packets: sessions, acknowledgement part, order (protocol.md 4). Unlike the reference, a message is
 // matched only when all earlier ones of its partner are complete, so that completions keep the order too.
+#include <cstring>
+
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -19,6 +21,7 @@ struct Numbered {
   wire::Rndv rndv;
   wire::Notify notify;
   const std::byte* data = nullptr;
+  bool packed = false;  // came with others
 };
 
 void take(Numbered& n, const wire::Message& m) {
@@ -113,19 +116,30 @@ Delivery deliver(State& s, Partner& p, const Numbered& n) {
   }
 }
 
-}  // namespace
+// A message that came in a PACK, as if it had come by itself.
+std::size_t frame_of_record(const wire::Head& head, const Numbered& n, std::byte* out) {
+  wire::Head alone = head;
+  alone.type = n.type;
+  const std::size_t header = wire::encode_eager(out, alone, n.eager);
+  std::memcpy(out + header, n.data, n.eager.length);
+  return header + n.eager.length;
+}
 
-void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
-  if (!from_early && !rx_checksum_ok(s, p, frame)) return;
-  Numbered n;
-  n.type = head.type;
-  if (const auto drop = decode(s, p, frame, n); drop != wire::Drop::none) return rx_drop(s, drop);
-  if (n.session != s.config.session) {
-    s.count(Counter::drop_bad_session)++;
-    nack_lib_send(s, head, frame, load_src_endpoint(frame), n.seqnum, wire::NackCode::bad_session);
-    return;
-  }
+bool keep_early(State& s, Partner& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+  if (!n.packed) return early_store(s, p, n.seqnum, frame, n.fragment, n.fragments);
+  std::byte alone[wire::kHeaderCapacity];
+  return early_store(s, p, n.seqnum, {alone, frame_of_record(head, n, alone)}, 0, 1);
+}
+
+bool session_ok(State& s, const wire::Head& head, wire::Frame frame, std::uint32_t session, Seqnum seqnum) {
+  if (session == s.config.session) return true;
+  s.count(Counter::drop_bad_session)++;
+  nack_lib_send(s, head, frame, load_src_endpoint(frame), seqnum, wire::NackCode::bad_session);
+  return false;
+}
+
+void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n,
+                       bool from_early) {
   // A partner whose connect reply has not arrived yet cannot be understood: it will send again.
   if (!p || p->self || p->reply_session() == wire::kUnknownSession) {
     s.count(Counter::drop_unknown_partner)++;
@@ -137,7 +151,7 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_e
     return;
   }
   if (!from_early) {
-    count(s, n.type);
+    if (!n.packed) count(s, n.type);
     partner_heard(s, *p);
     ack_apply(s, *p, n.piggyack);
   }
@@ -171,7 +185,7 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_e
         break;
     }
   } else if (ahead <= kEarlyWindow) {
-    if (early_store(s, *p, n.seqnum, frame, n.fragment, n.fragments))
+    if (keep_early(s, *p, head, frame, n))
       s.count(Counter::early)++;
     else
       s.count(Counter::early_dropped)++;
@@ -181,6 +195,51 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_e
     // An acknowledgement was lost. The reference answers only the newest number; we send the oldest again,
     // so between extended peers any old number counts.
     if (p->extended || ahead == kSeqSpace - 1) ack_immediately(s, *p);
+  }
+}
+
+}  // namespace
+
+void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!from_early && !rx_checksum_ok(s, p, frame)) return;
+  Numbered n;
+  n.type = head.type;
+  if (const auto drop = decode(s, p, frame, n); drop != wire::Drop::none) return rx_drop(s, drop);
+  if (session_ok(s, head, frame, n.session, n.seqnum)) numbered_received(s, p, head, frame, n, from_early);
+}
+
+void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!rx_checksum_ok(s, p, frame)) return;
+  if (p && !p->extended) return rx_drop(s, wire::Drop::bad_type);  // was never told that we read them
+  wire::Pack packet;
+  wire::Frame records;
+  if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  if (!session_ok(s, head, frame, packet.session, packet.seqnum)) return;
+  s.count(Counter::recv_pack)++;
+  Numbered n;
+  n.packed = true;
+  n.session = packet.session;
+  n.seqnum = packet.seqnum;
+  n.piggyack = packet.piggyack;
+  n.eager.dst_endpoint = packet.dst_endpoint;
+  n.eager.src_endpoint = packet.src_endpoint;
+  n.eager.session = packet.session;
+  n.eager.piggyack = packet.piggyack;
+  while (!records.empty()) {
+    wire::PackRecord record;
+    if (const auto drop = wire::decode_pack_record(records, record, &n.data); drop != wire::Drop::none)
+      return rx_drop(s, drop);
+    n.type = record.length <= wire::kTinyMax ? wire::PacketType::tiny : wire::PacketType::small;
+    n.eager.seqnum = n.seqnum;
+    n.eager.match_info = record.match_info;
+    n.eager.length = record.length;
+    n.eager.flags = record.has_ext ? wire::kFlagHeaderExt : 0;
+    n.eager.ext = record.ext;
+    numbered_received(s, p, head, frame, n, false);
+    n.seqnum = seq_add(n.seqnum, 1);
   }
 }
 

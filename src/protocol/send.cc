@@ -51,6 +51,9 @@ void buffer_if_possible(State& s, Request& r) {
 
 void transmit(State& s, Request& r) {
   r.last_sent = s.now;
+  const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
+  if (short_one && pack_add(s, r)) return;
+  if (s.packing.partner == r.partner) pack_release(s);  // must not be overtaken
   switch (r.send_class) {
     case SendClass::tiny:
     case SendClass::small:
@@ -142,7 +145,9 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->phase = Phase::queued;
   r->first_sent = s.now;
   p.queued.push_back(*r);
+  s.packing.allowed = op.hold;
   send_pump(s, p);
+  s.packing.allowed = false;
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;
   return handle;
 }
@@ -163,11 +168,9 @@ void send_queue_notify(State& s, Request& receive) {
   send_pump(s, p);
 }
 
-void send_pump(State& s, Partner& p) {
-  if (p.held_back()) {
-    if (!p.queued.empty()) retransmit_arm(s, p);
-    return;
-  }
+namespace {
+
+void pump(State& s, Partner& p) {
   while (Request* r = p.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
     if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
@@ -208,6 +211,21 @@ void send_pump(State& s, Partner& p) {
       request_user_done(s, *r, Status::success);
     }
   }
+}
+
+}  // namespace
+
+void send_pump(State& s, Partner& p) {
+  Request* first = p.queued.front();
+  if (!first) return;
+  if (p.held_back()) return retransmit_arm(s, p);
+  // What waited for the window goes out together.
+  const bool several = !s.packing.allowed && p.queued.next(*first);
+  s.packing.allowed |= several;
+  pump(s, p);
+  if (!several) return;
+  s.packing.allowed = false;
+  pack_release(s);
 }
 
 void send_retransmit(State& s, Request& r, Counter why) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "base/buffer_pool.h"
@@ -54,6 +55,16 @@ struct EarlySlot {
 struct EarlyWindow {
   std::array<EarlySlot, 256> slots;  // by number modulo 256
   std::uint32_t frames = 0;
+};
+
+// Short messages to one partner that are about to share a frame (pack.cc).
+struct Packing {
+  Partner* partner = nullptr;  // nullptr: none
+  bool allowed = false;        // what is sent now may wait
+  Seqnum first = 0;
+  std::uint32_t count = 0;
+  std::uint32_t length = 0, room = 0;    // bytes of records
+  std::unique_ptr<std::byte[]> records;  // made by the first burst
 };
 
 struct State {
@@ -118,11 +129,14 @@ struct State {
   List<Pull, &Pull::all> pull_list;     // running
   List<Pull, &Pull::all> pull_waiting;  // for a slot
   PullSchedule pulling;
+  PullExpected expected;
   std::uint32_t pull_age = 0;  // of the youngest
   bool bulk_seen = false;      // a pull so large that a lane of its own pays
 
   TimeNs probes_since = 0;        // so many connects ...
   std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
+
+  Packing packing;
 
   TimerHeap timers;
   List<Partner, &Partner::ack_now> ack_now;
@@ -197,6 +211,13 @@ void notify_transmit(State& s, Request& r);
 std::uint32_t eager_limit(const Partner& p);
 std::uint32_t medium_unit(const Partner& p);
 
+// --- pack.cc: short messages that share frames -------------------------------------------------------------
+// The message joins others, to be sent by pack_release; false: it is sent by itself.
+bool pack_add(State& s, const Request& r);
+void pack_release(State& s);
+// Its messages are failed.
+void pack_drop(State& s, const Partner& p);
+
 // --- large.cc ----------------------------------------------------------------------------------------------
 bool region_acquire(State& s, Request& r);
 void region_release(State& s, Request& r);
@@ -209,6 +230,10 @@ void large_notified(State& s, Partner& p, const wire::Notify& packet);
 void pull_serve(State& s, const wire::Head& head, wire::Frame frame);
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv);
 void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
+// The same, when the data are in their place already; only the header of the frame is there.
+void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame);
+// nullptr: not a running one.
+Pull* pull_of_handle(State& s, std::uint32_t handle);
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame);
 void pull_timer(State& s, Pull& pull);
 void pull_finish(State& s, Pull& pull, Status status);
@@ -234,6 +259,12 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 void pull_schedule_timer(State& s);
 // How long a first answer may take: not longer than `most`.
 TimeNs pull_patience(const State& s, TimeNs most);
+
+// --- pull_expect.cc: which replies come next ---------------------------------------------------------------
+void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again);
+void pull_expected_came(State& s, const Pull& pull, std::uint32_t index);
+std::size_t pulls_expected(State& s, std::span<ExpectedReply> out);
+bool pull_reply_is(State& s, const ExpectedReply& expected, wire::Frame frame);
 
 // --- connect.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
@@ -322,6 +353,7 @@ void rx_drop(State& s, wire::Drop reason);
 // Partner and checksum of a frame from (head.src, src_endpoint). False: drop it (counted).
 bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
 void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early);
+void rx_pack(State& s, const wire::Head& head, wire::Frame frame);
 bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
                  std::uint32_t fragments);
 void early_drain(State& s, Partner& p);

@@ -59,6 +59,9 @@ struct SendOp {
   // The memory may be reused when the call returns; refused (no_resources) while too much waits for
   // acknowledgements.
   bool inject = false;
+  // More sends follow at once: a short message may wait for them, to share their frame, until
+  // Endpoint::release() or progress() at the latest.
+  bool hold = false;
   // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
   // MX frames are used.
   std::uint8_t message_class = 0;
@@ -112,6 +115,13 @@ struct Arrival {
 
 enum class HandlerAction { proceed, finished };
 using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arrival);
+
+// The data of a frame that is about to come, and where they belong.
+struct ExpectedReply {
+  std::byte* place = nullptr;
+  std::uint32_t length = 0;
+  std::uint32_t handle = 0, index = 0;  // of the pull; of the frame in it
+};
 
 // Why an operation was refused at once. Values are MX return codes (mx-api.md 1.1).
 enum class OpError : std::uint8_t {

@@ -37,6 +37,20 @@ void Direct::turn() {
   impl_.turn();
 }
 
+bool Direct::burst_goes_on() {
+  now();
+  return impl_.burst_goes_on();
+}
+
+void Direct::burst_watched() {
+  impl_.burst_watched();
+}
+
+void Direct::burst_turn() {
+  now();
+  impl_.burst_turn();
+}
+
 void Direct::signal() {
   impl_.signals++;
 }

@@ -59,9 +59,11 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   op.partner = impl_->partner_of(parts);
   if (!op.partner) return refused();
   op.session = parts.session;
+  op.hold = impl_->burst_goes_on();
   auto request = impl_->engine->send(impl_->now, op);
   impl_->out->flush();
-  if (++impl_->sends_since_turn >= kSendsPerTurn) impl_->turn();
+  impl_->burst_watched();
+  if (++impl_->sends_since_turn >= kSendsPerTurn) impl_->burst_turn();
   return request;
 }
 
@@ -162,7 +164,10 @@ auto poll_for(Endpoint::Impl& impl, Look look) -> decltype(look()) {
 bool Endpoint::test(Request* request, Completion& completion) {
   if (impl_->foreign()) return false;
   return poll_for(*impl_, [&] {
-    if (!impl_->engine->done(request) || impl_->found_turn_due()) impl_->poll_turn();
+    if (!impl_->engine->done(request))
+      impl_->poll_turn();
+    else
+      impl_->found_turn();
     if (!impl_->engine->done(request)) return false;
     completion = impl_->engine->consume(request);
     return true;
@@ -173,9 +178,11 @@ bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Comp
   if (impl_->foreign()) return false;
   return poll_for(*impl_, [&] {
     Request* request = impl_->engine->find_done(match_info, match_mask);
-    if (!request || impl_->found_turn_due()) {
+    if (request) {
+      impl_->found_turn();
+    } else {
       impl_->poll_turn();
-      if (!request) request = impl_->engine->find_done(match_info, match_mask);
+      request = impl_->engine->find_done(match_info, match_mask);
     }
     if (!request) return false;
     completion = impl_->engine->consume(request);

@@ -10,6 +10,7 @@
 // little of the processor makes few calls, too. While a thread of the application sleeps in a wait for long,
 // it *rests* until that one leaves.
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <new>
@@ -21,6 +22,9 @@ namespace omx::runtime {
 
 namespace {
 
+// Messages that wait to share a frame wait about so long.
+constexpr TimeNs kHaste = 40'000;
+constexpr unsigned long kTimerSlack = 5'000;
 constexpr TimeNs kWatchLeast = 200'000, kWatchMost = 2'000'000;
 // Sent away sooner than this, it should not have come; and how long it looks away then at most.
 constexpr TimeNs kTenureShort = protocol::kMillisecond, kAwayMost = kWatchMost;
@@ -49,6 +53,7 @@ void Endpoint::Impl::helper_stop() {
 }
 
 void Endpoint::Impl::helper_main() {
+  ::prctl(PR_SET_TIMERSLACK, kTimerSlack);  // instead of 50 us
   const std::lock_guard guard(lock);
   // Closing: nobody leads any more, and a turn without an end would keep the lock.
   while (!closing_ && !helper_stops_.load(std::memory_order_relaxed)) {
@@ -60,6 +65,22 @@ void Endpoint::Impl::helper_main() {
       if (leader_ == &helper_) leader_ = nullptr;
       uses_++;
     }
+  }
+}
+
+// Without the lock. Meanwhile it may be told that messages wait to share a frame.
+void Endpoint::Impl::helper_look_away(TimeNs until) {
+  while (!helper_stops_.load(std::memory_order_relaxed) && clock_now() < until) {
+    if (!hastened_.load(std::memory_order_relaxed)) {
+      helper_.parker.park(until);
+      if (!hastened_.load(std::memory_order_relaxed)) return;
+    }
+    helper_.parker.park(std::min(clock_now() + kHaste, until));
+    if (!lock.try_lock()) continue;
+    helper_release();
+    const bool invited = helper_invited_;
+    lock.unlock();
+    if (invited) return;
   }
 }
 
@@ -83,7 +104,10 @@ bool Endpoint::Impl::helper_watch() {
   // An endpoint that is locked is looked after: nobody who is busy there shall wait for us.
   bool forever = rests;
   do {
-    helper_.parker.park(forever ? protocol::kNever : clock_now() + watch_);
+    if (forever)
+      helper_.parker.park(protocol::kNever);
+    else
+      helper_look_away(clock_now() + watch_);
     forever = false;
     watch_ = std::max(watch_, std::min(2 * watch_, kWatchMost));
   } while (!helper_stops_.load(std::memory_order_relaxed) && !lock.try_lock());

@@ -53,7 +53,7 @@ struct Bed {
   TimeNs until = 0;
 };
 
-class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
+class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler, public local::Arrivals {
  public:
   Impl(const Board& board, std::uint8_t id, std::uint32_t slot, const Settings& settings)
       : board_(board), id_(id), slot_(slot), settings_(settings) {}
@@ -69,6 +69,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   bool turn();
   // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
   bool poll_turn() {
+    burst_end();
     helper_notice();
     if (drowsy_) [[unlikely]]
       set_drowsy(false);
@@ -84,11 +85,21 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
     }
     return engine->pulls_running() || (++idle_polls_ & kClockEvery) == 0;
   }
-  // For calls that found what they look for without a turn: whether one is due all the same.
-  bool found_turn_due() { return (++found_ & kTurnEvery) == 0; }
+  // For calls that found what they look for without a turn: now and then one is due all the same.
+  void found_turn() {
+    if ((++found_ & (burst_ > 0 ? kTurnEveryBurst : kTurnEvery)) != 0) return;
+    now = clock.now();
+    burst_turn();
+  }
   // For a thread that only helps: does nothing when the endpoint is in use.
   void turn_if_free();
   void on_frame(wire::Frame frame) override;
+  std::size_t bulk_places(std::span<iovec> places) override;
+  bool bulk_in_place(std::size_t index, wire::Frame frame) override {
+    return engine->is_reply(expected_[index], frame);
+  }
+  void on_bulk_placed(wire::Frame frame) override { engine->on_reply_placed(now, frame); }
+  void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
   // --- endpoint_local.cc: the other endpoints of this host ---
   Result<void> local_open(const std::vector<Board>& boards);
   std::size_t local_turn();
@@ -139,6 +150,23 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   }
   // Counts operations: the progress thread sees whether the application calls.
   void used() { uses_++; }
+
+  // --- endpoint_burst.cc: short messages that share frames ---
+  // For each send: whether more are likely to follow at once, so that it may wait for them.
+  bool burst_goes_on();
+  // After it: the message may be waiting.
+  void burst_watched() {
+    if (engine->held() && !hastened_.load(std::memory_order_relaxed)) [[unlikely]]
+      helper_hasten();
+  }
+  // The application does something else.
+  void burst_end() {
+    burst_ = 0;
+    if (engine->held()) [[unlikely]]
+      engine->release(now);
+  }
+  // A turn between two sends of a burst.
+  void burst_turn();
 
   // --- endpoint_close.cc ---
   // Sends waiters home and waits until nobody is inside any more. Lock not held.
@@ -202,7 +230,10 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   bool asleep() { return leader_ && bed().taken; }
 
   void helper_main();
+  void helper_hasten();
+  void helper_release();
   bool helper_watch();
+  void helper_look_away(TimeNs until);
   void helper_lead();
   void helper_beside();
   void helper_dismiss();
@@ -225,7 +256,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
       deferred_;  // frames of the batch in which the handler disabled progression
 
   // A look at the clock costs as much as ten at the ring.
-  static constexpr unsigned kClockEvery = 15, kTurnEvery = 7;  // masks
+  static constexpr unsigned kClockEvery = 15, kTurnEvery = 7, kTurnEveryBurst = 31;  // masks
   static constexpr unsigned kLooks = 8;
   unsigned idle_polls_ = 0;
   bool found_frames_ = false;  // the last poll
@@ -237,6 +268,7 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   unsigned behind_ = 0;     // turns in a row that left frames unread
   bool bulk_late_ = false;  // the bulk lane is to be read, though no large message is on its way
   bool link_up_ = true;
+  std::array<protocol::ExpectedReply, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
 
   // Waiting. The first in the list leads next when the leader leaves.
@@ -271,10 +303,14 @@ class Endpoint::Impl final : public link::FrameHandler, public local::Arrivals {
   std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;
   std::atomic<bool> helper_stops_{false};
-  TimeNs watch_ = 0;         // how long it looks away
-  TimeNs away_ = 0;          // first of all when it was sent away
-  bool sent_away_ = false;   // and has not looked away since
-  TimeNs helper_since_ = 0;  // it leads
+  std::atomic<bool> hastened_{false};  // it looks for held messages often
+  unsigned hasty_looks_ = 0;           // that found none
+  unsigned burst_ = 0;                 // sends in a row
+  TimeNs burst_last_ = 0;              // the last of them
+  TimeNs watch_ = 0;                   // how long it looks away
+  TimeNs away_ = 0;                    // first of all when it was sent away
+  bool sent_away_ = false;             // and has not looked away since
+  TimeNs helper_since_ = 0;            // it leads
 
   std::atomic<unsigned> pins_{0};
   Parker* closer_ = nullptr;  // unparked when the last waiter has left

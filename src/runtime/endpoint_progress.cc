@@ -2,6 +2,7 @@
 // Turns of the engine: frames in, timers, frames out; and what is looked after once per second.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 #include <new>
 
@@ -25,6 +26,7 @@ constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 bool Endpoint::Impl::turn() {
   if (disabled_ || in_handler()) return false;
   sends_since_turn = 0;
+  burst_end();
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
   frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
@@ -71,6 +73,14 @@ void Endpoint::Impl::on_frame(wire::Frame frame) {
     return;
   }
   frame_dispatch(frame);
+}
+
+std::size_t Endpoint::Impl::bulk_places(std::span<iovec> places) {
+  if (disabled_) return 0;
+  const std::size_t known =
+      engine->expected_replies(std::span(expected_).first(std::min(places.size(), expected_.size())));
+  for (std::size_t i = 0; i < known; i++) places[i] = {expected_[i].place, expected_[i].length};
+  return known;
 }
 
 void Endpoint::Impl::frame_dispatch(wire::Frame frame) {

@@ -159,6 +159,7 @@ WaitOutcome Endpoint::Impl::wait(Want& want, std::uint64_t timeout_ms) {
   const NoCancel no_cancel;
   const std::lock_guard guard(lock);
   if (take(want)) return WaitOutcome::done;
+  burst_end();
   // In the handler nothing can move, and a wait would never end.
   if (closing_ || in_own_handler()) return WaitOutcome::woken;
 

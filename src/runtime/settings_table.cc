@@ -199,6 +199,8 @@ constexpr Tunable kTunables[] = {
                                      "1 = agree on frame sizes and features with peers that can"),
     row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
                                     "1 = CRC-32C on every frame, with peers that set it too"),
+    row<Boolean<&Config::pack>>("OMX_PACK", "",
+                                "1 = bursts of short messages share frames, with peers that set it too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulation/host.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "simulation/world.h"
 
 namespace omx::simulation {
 
 namespace {
 constexpr std::int64_t kMillion = 1'000'000;
-}
+constexpr std::size_t kTypeAt = 16;
+constexpr std::size_t kBulkBatch = 16;
+}  // namespace
 
 SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
     : world_(world), index_(index), options_(options), port_(options.port) {
@@ -71,16 +77,56 @@ void SimHost::frame_arrived(std::uint32_t frame) {
 }
 
 void SimHost::ring_process() {
+  std::vector<std::uint32_t> bulk;
   while (!ring_.empty()) {
     const std::uint32_t frame = ring_.front();
     ring_.pop_front();
-    engine_->on_frame(clock(), world_.frames()[frame].bytes);
-    world_.delivered(*this, world_.frames()[frame]);
-    world_.frames().destroy(frame);
+    const auto& bytes = world_.frames()[frame].bytes;
+    if (bytes.size() > kTypeAt && bytes[kTypeAt] == static_cast<std::byte>(wire::PacketType::pull_reply)) {
+      bulk.push_back(frame);
+      continue;
+    }
+    engine_->on_frame(clock(), bytes);
+    frame_done(frame);
   }
+  for (std::size_t i = 0; i < bulk.size(); i += kBulkBatch)
+    bulk_process(std::span(bulk).subspan(i, std::min(kBulkBatch, bulk.size() - i)));
   engine_->progress(clock());
   world_.activity(*this);
   deadline_check();
+}
+
+void SimHost::frame_done(std::uint32_t frame) {
+  world_.delivered(*this, world_.frames()[frame]);
+  world_.frames().destroy(frame);
+}
+
+// As link/bulk_lane does it: the data of all frames of a batch go where the engine expects them, and then it
+// turns out which of them belong there.
+void SimHost::bulk_process(std::span<const std::uint32_t> batch) {
+  std::array<protocol::ExpectedReply, kBulkBatch> expected;
+  const std::size_t known = engine_->expected_replies(std::span(expected).first(batch.size()));
+  for (std::size_t i = 0; i < known; i++) {
+    const auto& bytes = world_.frames()[batch[i]].bytes;
+    const std::size_t data = bytes.size() - std::min(bytes.size(), wire::kBulkHeader);
+    if (data > 0)
+      std::memcpy(expected[i].place, bytes.data() + wire::kBulkHeader,
+                  std::min<std::size_t>(data, expected[i].length));
+  }
+  std::array<bool, kBulkBatch> placed{};
+  for (std::size_t i = 0; i < known; i++)
+    placed[i] = engine_->is_reply(expected[i], world_.frames()[batch[i]].bytes);
+  for (std::size_t i = 0; i < batch.size(); i++) {
+    auto& bytes = world_.frames()[batch[i]].bytes;
+    if (placed[i]) {
+      // Of these only the header is there.
+      std::fill(bytes.begin() + wire::kBulkHeader, bytes.end(), std::byte{0xDD});
+      engine_->on_reply_placed(clock(), bytes);
+    } else {
+      engine_->on_frame(clock(), bytes);
+    }
+    frame_done(batch[i]);
+  }
 }
 
 void SimHost::pause() {

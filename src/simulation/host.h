@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "protocol/endpoint.h"
@@ -57,6 +58,8 @@ class SimHost final : public wire::FrameSink, public EventTarget {
  private:
   void open();
   void ring_process();
+  void bulk_process(std::span<const std::uint32_t> batch);
+  void frame_done(std::uint32_t frame);
   TimeNs true_time(TimeNs clock) const;
 
   World& world_;

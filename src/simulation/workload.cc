@@ -101,6 +101,7 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   op.synchronous = wish.synchronous;
   op.forgotten = wish.forgotten;
   op.session = wish.session;
+  op.hold = m.id % 4 != 0;
   m.stale = op.session != wire::kUnknownSession && op.session != partner->true_session;
   const auto target = by_session_.find(partner->true_session);
   m.target = target == by_session_.end() ? nullptr : target->second;
@@ -162,6 +163,8 @@ void Workload::cancel(Operation& o, bool complete) {
 void Workload::reap_all() {
   for (std::uint32_t i = 0; i < hosts(); i++) {
     if (!world_.host(i).alive()) continue;
+    // Bursts end at some calls and not at others.
+    if (messages_ % 4 == 0) world_.host(i).engine().release(world_.host(i).clock());
     reap(world_.host(i));
     world_.host(i).deadline_check();
   }

@@ -29,6 +29,7 @@ std::size_t header_bytes(PacketType type, Mode mode) {
       return connect::kEnd;
     case PacketType::tiny:
     case PacketType::small:
+    case PacketType::pack:
       return message::kEnd;
     case PacketType::medium:
       return medium::kEnd;
@@ -76,6 +77,7 @@ int destination_endpoint(Frame frame) {
     case PacketType::pull:
     case PacketType::notify:
     case PacketType::probe:
+    case PacketType::pack:
       return load8(in + kDstEndpoint);
     case PacketType::nack_lib:
       return load8(in + nack_lib::kDstEndpoint);
@@ -99,6 +101,7 @@ std::uint8_t frame_flags(Frame frame) {
     case PacketType::pull:
     case PacketType::notify:
     case PacketType::probe:
+    case PacketType::pack:
       return load8(frame.data() + kFlags);
     case PacketType::nack_lib:
     case PacketType::nack_mcp:
@@ -125,6 +128,9 @@ std::size_t covered_length(Frame frame, Mode mode) {
       covered += ext_bytes(flags) + length;
       break;
     }
+    case PacketType::pack:
+      covered += load_be16(in + message::kLength);
+      break;
     case PacketType::medium:
       covered += ext_bytes(flags) + load_be16(in + medium::kFragLength);
       break;

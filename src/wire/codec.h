@@ -43,6 +43,15 @@ Drop decode_connect(Frame frame, Connect& packet);
 std::size_t encode_eager(std::byte* out, const Head& head, const Eager& packet);
 Drop decode_eager(Frame frame, bool extended, Eager& packet, const std::byte** data);
 
+// PACK: behind the header follow records, each with its data. Record: the bytes written, at most
+// kPackRecordMax.
+std::size_t encode_pack(std::byte* out, const Head& head, const Pack& packet);
+std::size_t encode_pack_record(std::byte* out, const PackRecord& record);
+// `records`: what packet.length covers.
+Drop decode_pack(Frame frame, Pack& packet, Frame& records);
+// Takes the first record off `records`; its data are record.length bytes at *data.
+Drop decode_pack_record(Frame& records, PackRecord& record, const std::byte** data);
+
 std::size_t encode_medium(std::byte* out, const Head& head, Mode mode, const Medium& packet);
 Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const std::byte** data);
 

@@ -31,20 +31,11 @@ void get_message(const std::byte* in, std::uint8_t flags, Message& packet) {
 // Writes the header extension at `end` when there is one; returns where data start.
 std::size_t put_ext(std::byte* out, std::size_t end, const Message& packet) {
   if (!(packet.flags & kFlagHeaderExt)) return end;
-  std::byte* p = out + end;
-  store_be64(p, std::uint64_t{packet.ext.message_class} << 56 | std::uint64_t{packet.ext.data_valid} << 48);
-  store_be64(p + header_ext::kData, packet.ext.data);
-  return end + kHeaderExtBytes;
+  return end + put_header_ext(out + end, packet.ext);
 }
 
 void get_ext(const std::byte* at, Message& packet) {
-  if (!(packet.flags & kFlagHeaderExt)) {
-    packet.ext = HeaderExt{};
-    return;
-  }
-  packet.ext.message_class = load8(at + header_ext::kMessageClass);
-  packet.ext.data_valid = load8(at + header_ext::kDataValid);
-  packet.ext.data = load_be64(at + header_ext::kData);
+  packet.ext = packet.flags & kFlagHeaderExt ? get_header_ext(at) : HeaderExt{};
 }
 
 // Whether a fragment of unit-sized slices lies where it says: each is full but the last, so fragments neither

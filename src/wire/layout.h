@@ -33,6 +33,14 @@ inline constexpr std::size_t kSession = 36;
 inline constexpr std::size_t kEnd = 40;  // TINY and SMALL data
 }  // namespace message
 
+// PACK has the matching header without length and match information of one message; each record:
+namespace pack_record {
+inline constexpr std::size_t kMatch = 0;
+inline constexpr std::size_t kLength = 8;
+inline constexpr std::size_t kFlags = 10;  // kFlagHeaderExt or 0
+inline constexpr std::size_t kEnd = 12;    // the header extension, if any, then the data
+}  // namespace pack_record
+
 namespace medium {
 inline constexpr std::size_t kFragLength = 40;
 inline constexpr std::size_t kFragSeqnum = 42;
@@ -89,6 +97,7 @@ inline constexpr std::size_t kMsgOffset = 20;
 inline constexpr std::size_t kHandle = 24;
 inline constexpr std::size_t kMagic = 28;
 inline constexpr std::size_t kEnd = 32;
+static_assert(kEnd == kBulkHeader);
 }  // namespace pull_reply
 
 namespace notify {
@@ -218,6 +227,16 @@ inline bool has_type(Frame frame, PacketType type) {
 // A flags byte counts only between peers that exchanged extension blocks: others leave it uninitialised.
 inline std::uint8_t flags_at(Frame frame, std::size_t offset, bool extended) {
   return extended ? load8(frame.data() + offset) : std::uint8_t{0};
+}
+
+inline std::size_t put_header_ext(std::byte* out, const HeaderExt& ext) {
+  store_be64(out, std::uint64_t{ext.message_class} << 56 | std::uint64_t{ext.data_valid} << 48);
+  store_be64(out + header_ext::kData, ext.data);
+  return kHeaderExtBytes;
+}
+inline HeaderExt get_header_ext(const std::byte* in) {
+  return {load8(in + header_ext::kMessageClass), load8(in + header_ext::kDataValid),
+          load_be64(in + header_ext::kData)};
 }
 
 inline std::size_t ext_bytes(std::uint8_t flags) {

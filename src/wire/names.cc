@@ -38,6 +38,8 @@ const char* packet_type_name(PacketType type) {
       return "NACK_MCP";
     case PacketType::probe:
       return "PROBE";
+    case PacketType::pack:
+      return "PACK";
   }
   return "UNKNOWN";
 }

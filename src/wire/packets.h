@@ -15,8 +15,9 @@ namespace omx::wire {
 
 inline constexpr std::uint16_t kEthertype = 0x86DF;
 inline constexpr std::size_t kEthernetHeader = 14;
-inline constexpr std::size_t kHeadBytes = 16;  // Ethernet header and peer index
-inline constexpr std::size_t kMinFrame = 60;   // Ethernet minimum without FCS
+inline constexpr std::size_t kHeadBytes = 16;   // Ethernet header and peer index
+inline constexpr std::size_t kBulkHeader = 32;  // of PULL_REPLY; its data follow
+inline constexpr std::size_t kMinFrame = 60;    // Ethernet minimum without FCS
 inline constexpr std::uint16_t kUnknownPeerIndex = 0xFFFF;
 inline constexpr std::uint32_t kUnknownSession = 0xFFFFFFFF;
 inline constexpr std::uint32_t kPullMagic = 0x21071980;  // XOR endpoint number (wire.md 4.5)
@@ -47,6 +48,7 @@ enum class PacketType : std::uint8_t {
   nack_lib = 44,
   nack_mcp = 45,
   probe = 64,  // ours: path MTU probe and its answer, only to peers that announced it
+  pack = 65,   // ours: several short messages, likewise
 };
 
 // Nack codes (wire.md 4.11).
@@ -121,6 +123,7 @@ enum Feature : std::uint16_t {
   kFeatureHeaderExt = 4,  // understands kFlagHeaderExt
   kFeatureSack = 8,       // understands TRUC with a bitmap of early messages
   kFeatureProbe = 16,     // answers PROBE
+  kFeaturePack = 32,      // reads PACK
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -154,6 +157,25 @@ struct Eager : Message {  // TINY or SMALL, told apart by the packet type
   std::uint16_t checksum = 0;  // reference debug checksum; 0
   bool operator==(const Eager&) const = default;
 };
+
+// Several messages with consecutive numbers, each a record with its data behind it.
+struct Pack {
+  std::uint8_t dst_endpoint = 0, src_endpoint = 0, flags = 0;
+  std::uint16_t seqnum = 0;  // of the first
+  std::uint16_t piggyack = 0;
+  std::uint32_t session = 0;
+  std::uint16_t length = 0;  // of all records with their data
+  bool operator==(const Pack&) const = default;
+};
+
+struct PackRecord {
+  std::uint64_t match_info = 0;
+  std::uint16_t length = 0;  // data, at most kSmallMax
+  bool has_ext = false;
+  HeaderExt ext;
+  bool operator==(const PackRecord&) const = default;
+};
+inline constexpr std::size_t kPackRecordMax = 12 + kHeaderExtBytes;
 
 struct Medium : Message {
   std::uint32_t length = 0;       // whole message

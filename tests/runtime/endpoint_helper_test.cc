@@ -253,5 +253,58 @@ TEST_F(endpoint_helper, stream__wakes_a_sleeper_by_marked_frames) {
   EXPECT_LT(seen.wakeups, b_->link_counters().frames_received / 4);
 }
 
+// --- bursts of short messages (endpoint_burst.cc)
+// -----------------------------------------------------------
+
+// Who sends and then computes: nothing of it is left waiting.
+TEST_F(endpoint_helper, burst__arrives_though_its_sender_calls_nothing_more) {
+  start(ProgressMode::automatic);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  const Bytes data = pattern(8, 5);
+  for (int round = 0; round < 5; round++) {
+    std::vector<Bytes> buffers(100, Bytes(8));
+    std::vector<Request*> receives;
+    for (Bytes& buffer : buffers) receives.push_back(post(*b_, buffer, 1));
+    for (std::size_t i = 0; i < buffers.size(); i++) send(*a_, to_b, data, 1, true);
+    Completion completion;
+    for (Request* receive : receives) {
+      ASSERT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
+      ASSERT_EQ(completion.status, Status::success);
+    }
+  }
+  if (std::getenv("OMX_TEST_LOCAL") == nullptr) {
+    EXPECT_GT(a_->counters()[protocol::Counter::send_pack], 0U);
+  }
+}
+
+// Without a progress thread nobody would send what waits.
+TEST_F(endpoint_helper, off__bursts_do_not_wait) {
+  start(ProgressMode::off);
+  const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
+  Completion completion;
+  ASSERT_TRUE(drive_until([&] { return a_->test(*request, completion); }));
+  const Address to_b = a_->address_of(completion.partner, completion.session);
+  for (int i = 0; i < 100; i++) send(*a_, to_b, Bytes(8), 1, true);
+  EXPECT_EQ(a_->counters()[protocol::Counter::send_pack], 0U);
+  EXPECT_EQ(a_->counters()[protocol::Counter::send_tiny], 100U);
+}
+
+TEST_F(endpoint_helper, lone_messages_do_not_wait) {
+  start(ProgressMode::automatic);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  for (int i = 0; i < 50; i++) {
+    send(*a_, to_b, Bytes(8), 1, true);
+    Completion completion;
+    a_->test_any(0, 0, completion);
+  }
+  for (int i = 0; i < 20; i++) {
+    send(*a_, to_b, Bytes(8), 1, true);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  EXPECT_EQ(a_->counters()[protocol::Counter::send_pack], 0U);
+}
+
 }  // namespace
 }  // namespace omx::runtime

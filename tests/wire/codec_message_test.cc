@@ -219,5 +219,30 @@ TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
   EXPECT_EQ(rndv(frame, false), Drop::truncated);
 }
 
+// One record of `said` bytes, of which `given` are there.
+Bytes pack_frame(std::uint16_t said, std::size_t given, std::uint16_t length, std::uint8_t flags = 0) {
+  Pack packet;
+  packet.flags = flags;
+  packet.length = length;
+  Bytes frame =
+      encoded([&](std::byte* out) { return encode_pack(out, head_to_b(PacketType::pack), packet); });
+  Bytes record = encoded([&](std::byte* out) { return encode_pack_record(out, {}); });
+  store_be16(record.data() + 8, said);
+  frame.insert(frame.end(), record.begin(), record.end());
+  frame.resize(frame.size() + given);
+  return frame;
+}
+
+TEST(codec_message, decode_pack__bad_lengths) {
+  EXPECT_EQ(decode_any(pack_frame(8, 8, 20), Mode::omx, true), Drop::none);
+  EXPECT_EQ(decode_any(pack_frame(128, 128, 140), Mode::omx, true), Drop::none);
+  EXPECT_EQ(decode_any(pack_frame(129, 129, 141), Mode::omx, true), Drop::bad_length);
+  EXPECT_EQ(decode_any(pack_frame(0, 0, 0), Mode::omx, true), Drop::bad_length) << "no record";
+  EXPECT_EQ(decode_any(pack_frame(8, 8, 21), Mode::omx, true), Drop::truncated) << "says more than there is";
+  EXPECT_EQ(decode_any(pack_frame(9, 8, 20), Mode::omx, true), Drop::truncated) << "of the record";
+  EXPECT_EQ(decode_any(pack_frame(8, 16, 28), Mode::omx, true), Drop::truncated) << "half a record follows";
+  EXPECT_EQ(decode_any(pack_frame(8, 8, 20, kFlagChecksum), Mode::omx, true), Drop::truncated);
+}
+
 }  // namespace
 }  // namespace omx::wire::test

@@ -61,12 +61,14 @@ TEST(codec, destination_endpoint__from_the_magic) {
   EXPECT_EQ(destination_endpoint(frame), 200);
 }
 
-TEST(codec, destination_endpoint__probe_and_unknown_types) {
+TEST(codec, destination_endpoint__our_own_and_unknown_types) {
   Bytes frame(32);
   frame[17] = std::byte{5};
-  frame[16] = std::byte{64};
-  EXPECT_EQ(destination_endpoint(frame), 5);
-  for (int type : {0, 2, 5, 32, 33, 34, 46, 63, 65, 255}) {
+  for (int type : {64, 65}) {
+    frame[16] = static_cast<std::byte>(type);
+    EXPECT_EQ(destination_endpoint(frame), 5) << type;
+  }
+  for (int type : {0, 2, 5, 32, 33, 34, 46, 63, 66, 255}) {
     frame[16] = static_cast<std::byte>(type);
     EXPECT_EQ(destination_endpoint(frame), -1) << type;
     EXPECT_EQ(frame_flags(frame), 0) << type;
@@ -83,8 +85,9 @@ TEST(codec, frame_flags__where_each_type_keeps_them) {
     frame[16] = static_cast<std::byte>(type);
     return static_cast<int>(frame_flags(frame));
   };
-  for (auto type : {PacketType::tiny, PacketType::small, PacketType::medium, PacketType::rndv,
-                    PacketType::pull, PacketType::notify, PacketType::truc, PacketType::probe}) {
+  for (auto type :
+       {PacketType::tiny, PacketType::small, PacketType::medium, PacketType::rndv, PacketType::pull,
+        PacketType::notify, PacketType::truc, PacketType::probe, PacketType::pack}) {
     EXPECT_EQ(flags(type), 4) << packet_type_name(type);
   }
   EXPECT_EQ(flags(PacketType::pull_reply), 1);

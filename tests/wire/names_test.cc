@@ -12,7 +12,7 @@ namespace {
 TEST(names, packet_type_name__each_type_has_its_own) {
   std::set<std::string> names;
   for (int type = 0; type < 256; type++) names.insert(packet_type_name(static_cast<PacketType>(type)));
-  EXPECT_EQ(names.size(), 17u);  // 15 of MXoE with "none", PROBE and "unknown"
+  EXPECT_EQ(names.size(), 18u);  // 15 of MXoE with "none", PROBE, PACK and "unknown"
   EXPECT_STREQ(packet_type_name(PacketType::pull_reply), "PULL_REPLY");
   EXPECT_STREQ(packet_type_name(static_cast<PacketType>(200)), "UNKNOWN");
 }

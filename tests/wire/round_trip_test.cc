@@ -123,6 +123,50 @@ TEST_P(RoundTrip, eager) {
   }
 }
 
+TEST_P(RoundTrip, pack) {
+  for (int i = 0; i < kRounds; i++) {
+    Message fields;
+    fill(fields);
+    Pack packet;
+    packet.dst_endpoint = fields.dst_endpoint;
+    packet.src_endpoint = fields.src_endpoint;
+    packet.flags = fields.flags & static_cast<std::uint8_t>(~kFlagHeaderExt);
+    packet.seqnum = fields.seqnum;
+    packet.piggyack = fields.piggyack;
+    packet.session = fields.session;
+    std::vector<PackRecord> records(1 + random_.below(20));
+    Bytes body;
+    std::vector<Bytes> data;
+    for (PackRecord& record : records) {
+      record.match_info = number<std::uint64_t>();
+      record.length = static_cast<std::uint16_t>(random_.below(kSmallMax + 1));
+      record.has_ext = random_.chance(0.5);
+      if (record.has_ext)
+        record.ext = {number<std::uint8_t>(), number<std::uint8_t>(), number<std::uint64_t>()};
+      const Bytes header = encoded([&](std::byte* o) { return encode_pack_record(o, record); });
+      data.push_back(random_bytes(random_, record.length));
+      body.insert(body.end(), header.begin(), header.end());
+      body.insert(body.end(), data.back().begin(), data.back().end());
+    }
+    packet.length = static_cast<std::uint16_t>(body.size());
+    const Head h = head(PacketType::pack);
+    const Bytes frame =
+        sent(h, encoded([&](std::byte* o) { return encode_pack(o, h, packet); }), body, packet.flags);
+    Pack got;
+    Frame rest;
+    ASSERT_EQ(decode_pack(frame, got, rest), Drop::none);
+    ASSERT_EQ(got, packet);
+    for (std::size_t r = 0; r < records.size(); r++) {
+      PackRecord record;
+      const std::byte* at = nullptr;
+      ASSERT_EQ(decode_pack_record(rest, record, &at), Drop::none);
+      ASSERT_EQ(record, records[r]);
+      ASSERT_EQ(Bytes(at, at + record.length), data[r]);
+    }
+    ASSERT_TRUE(rest.empty());
+  }
+}
+
 TEST_P(RoundTrip, medium) {
   for (int i = 0; i < kRounds; i++) {
     Medium packet;

@@ -133,6 +133,14 @@ inline Drop decode_any(Frame frame, Mode mode, bool extended) {
       Eager packet;
       return decode_eager(frame, extended, packet, &data);
     }
+    case PacketType::pack: {
+      Pack packet;
+      Frame records;
+      Drop drop = decode_pack(frame, packet, records);
+      PackRecord record;
+      while (drop == Drop::none && !records.empty()) drop = decode_pack_record(records, record, &data);
+      return drop;
+    }
     case PacketType::medium: {
       Medium packet;
       return decode_medium(frame, mode, extended, packet, &data);

@@ -89,6 +89,7 @@ bool Application::send_to(Partner* to, std::uint32_t length, std::uint32_t piece
   }
   if ((how & 4) && !book) s.session = 0x1234;
   s.forgotten = (how & 8) && !book;
+  s.hold = how & 16;
   const auto request = scene_.victim.endpoint.send(scene_.now, s);
   REQUIRE(request.has_value());
   op->request = *request;
@@ -101,7 +102,7 @@ void Application::send(Script& script) {
   Partner* to = targets[how & 3];
   if (to)
     send_to(to, kLengths[how >> 2 & 15], 1 + (what >> 4 & 3), what & 3,
-            static_cast<std::uint8_t>(how >> 6 | (what & 12)));
+            static_cast<std::uint8_t>(how >> 6 | (what & 12) | (what >> 2 & 16)));
 }
 
 void Application::connect(Script& script) {

@@ -160,6 +160,39 @@ void Attacker::eager(const Sender& from, Script& script) {
   transmit(from, type, encode, said);
 }
 
+void Attacker::pack(const Sender& from, Script& script) {
+  wire::Message m;
+  message_fill(from, script, m);
+  wire::Pack packet;
+  packet.dst_endpoint = m.dst_endpoint;
+  packet.src_endpoint = m.src_endpoint;
+  packet.flags = m.flags;
+  packet.seqnum = m.seqnum;
+  packet.piggyack = m.piggyack;
+  packet.session = m.session;
+  const std::uint8_t count = script.u8() & 7;
+  std::byte records[8 * wire::kPackRecordMax];
+  std::size_t length = 0;
+  for (std::uint8_t i = 0; i <= count; i++) {
+    const std::uint8_t how = script.u8();
+    wire::PackRecord record;
+    record.match_info = m.match_info + i;
+    record.has_ext = how & 0x80;
+    record.ext.message_class = how & 3;
+    std::byte* at = records + length;
+    length += encode_pack_record(at, record);
+    if (how & 0x40) store8(at + 9, script.u8());  // data that may not be there
+  }
+  const auto said = count == 7 ? script.u16() : static_cast<std::uint16_t>(length);
+  packet.length = said;
+  const auto encode = [&](std::byte* out, const wire::Head& h) {
+    const std::size_t n = encode_pack(out, h, packet);
+    __builtin_memcpy(out + n, records, length);
+    return n + length;
+  };
+  transmit(from, wire::PacketType::pack, encode, 0);
+}
+
 void Attacker::medium(const Sender& from, Script& script) {
   wire::Medium m;
   message_fill(from, script, m);
@@ -327,6 +360,8 @@ void Attacker::play(Step step, Script& script) {
       return connect(from, script, step == Step::connect_reply);
     case Step::eager:
       return eager(from, script);
+    case Step::pack:
+      return pack(from, script);
     case Step::medium:
       return medium(from, script);
     case Step::rndv:

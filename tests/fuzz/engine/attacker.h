@@ -39,6 +39,7 @@ class Attacker {
 
   void connect(const Sender& from, Script& script, bool reply);
   void eager(const Sender& from, Script& script);
+  void pack(const Sender& from, Script& script);
   void medium(const Sender& from, Script& script);
   void rndv(const Sender& from, Script& script);
   void pull(const Sender& from, Script& script);

@@ -56,6 +56,13 @@ void write_receiving(const std::filesystem::path& folder) {
                                                                             {kAnySender | kAnyTag, kSmall});
   write(folder, "eager", eager);
 
+  Seed pack;
+  // Four records, some with data and a class; one number ahead; a length that is not theirs.
+  pack(Step::receive, {kFromA | kAnyTag, kSmall})(Step::pack, {0, 3, 0x40, 8, 0x80, 0xC1, 20, 0});
+  pack(Step::pack, {2, 2, 1, 0x40, 3, 0})(Step::pack, {0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 200});
+  pack(Step::pack, {1, 0, 0x40, 129})(Step::time, {kMilli})(Step::probe, {0});
+  write(folder, "pack", pack);
+
   Seed medium;
   medium(Step::receive, {kFromA, kLarge | 16})(Step::medium, {0, 0, kMedium});
   medium(Step::medium, {0, 0, kMedium})(Step::receive, {kAnySender, 6});

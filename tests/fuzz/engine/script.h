@@ -44,6 +44,7 @@ enum class Step : std::uint8_t {
   raw,
   replay,
   flood,
+  pack,
   count
 };
 

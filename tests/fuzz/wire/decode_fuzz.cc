@@ -57,6 +57,24 @@ void check_eager(const Case& c) {
   REQUIRE(std::equal(data, data + first.length, again));
 }
 
+void check_pack(const Case& c) {
+  Pack packet;
+  Frame records;
+  if (decode_pack(c.frame, packet, records) != Drop::none) return;
+  check_extent(c, records.data(), records.size());
+  PackRecord first, second;
+  const std::byte *data = nullptr, *again = nullptr;
+  while (!records.empty() && decode_pack_record(records, first, &data) == Drop::none) {
+    REQUIRE(data >= c.frame.data() && data + first.length <= c.frame.data() + c.frame.size());
+    Bytes record = encoded([&](std::byte* out) { return encode_pack_record(out, first); });
+    record.insert(record.end(), data, data + first.length);
+    Frame rest = record;
+    REQUIRE(decode_pack_record(rest, second, &again) == Drop::none && rest.empty());
+    REQUIRE(first == second);
+    REQUIRE(std::equal(data, data + first.length, again));
+  }
+}
+
 void check_medium(const Case& c) {
   Medium first, second;
   const std::byte *data = nullptr, *again = nullptr;
@@ -151,6 +169,7 @@ void check_connect_sealed(const Case& c) {
 
 void check(const Case& c) {
   check_eager(c);
+  check_pack(c);
   check_medium(c);
   check_pull_reply(c);
   check_probe(c);

@@ -51,6 +51,20 @@ void write_messages(std::uint8_t flags, const std::string& suffix) {
                                             return encode_eager(out, head_to_b(PacketType::small), eager);
                                           }),
                                           Bytes(100), flags));
+  Bytes records;
+  for (const bool has_ext : {false, true}) {
+    const PackRecord record{.match_info = 7, .length = 20, .has_ext = has_ext, .ext = {1, 1, 5}};
+    const Bytes header = encoded([&](std::byte* out) { return encode_pack_record(out, record); });
+    records.insert(records.end(), header.begin(), header.end());
+    records.resize(records.size() + record.length);
+  }
+  Pack pack;
+  pack.flags = flags;
+  pack.length = static_cast<std::uint16_t>(records.size());
+  write("pack" + suffix, whole_frame(encoded([&](std::byte* out) {
+                                       return encode_pack(out, head_to_b(PacketType::pack), pack);
+                                     }),
+                                     records, flags));
   for (Mode mode : {Mode::mxoe, Mode::omx}) {
     auto medium = message<Medium>(flags);
     medium.length = 700;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which replies come next. A sender answers in the order in which it was asked, and few frames are lost, so a
+// link can be told where the data of the next frames belong before they are read (design.md 4). A wrong guess
+// costs a copy: what lies in the wrong place lies where data are missing, and is moved.
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// nullptr: not in one piece.
+std::byte* place_of(const Pull& pull, std::uint64_t offset, std::uint64_t length) {
+  for (const Segment& segment : pull.request->segments.span()) {
+    if (offset < segment.length) return offset + length <= segment.length ? segment.base + offset : nullptr;
+    offset -= segment.length;
+  }
+  return nullptr;
+}
+
+// No place may be given twice: what lands there last would spoil what came before.
+bool given(std::span<const ExpectedReply> places, std::uint32_t handle, std::uint32_t index) {
+  return std::any_of(places.begin(), places.end(), [&](const ExpectedReply& place) {
+    return place.handle == handle && place.index == index;
+  });
+}
+
+bool missing(Pull& pull, std::uint32_t index) {
+  for (std::uint32_t i = 0; i < pull.block_count; i++) {
+    const PullBlock& block = pull.block(i);
+    if (index - block.first < block.frames) return block.missing >> (index - block.first) & 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again) {
+  PullExpected& e = s.expected;
+  if (e.count == e.asked.size()) {
+    e.front++;
+    e.count--;
+  }
+  e.at(e.count++) = {pull.handle, first, frames, again};
+}
+
+void pull_expected_came(State& s, const Pull& pull, std::uint32_t index) {
+  PullExpected& e = s.expected;
+  for (std::uint32_t i = 0; i < e.count; i++) {
+    PullExpected::Asked& asked = e.at(i);
+    if (asked.handle != pull.handle || index - asked.first >= asked.frames) continue;
+    // What was asked for before was answered before, or is lost.
+    const std::uint32_t done = index + 1 - asked.first;
+    asked.first += done;
+    asked.frames -= done;
+    const std::uint32_t over = i + (asked.frames == 0);
+    e.front += over;
+    e.count -= over;
+    return;
+  }
+}
+
+std::size_t pulls_expected(State& s, std::span<ExpectedReply> out) {
+  // Several senders' frames come in any order.
+  if (s.pulling.senders != 1) return 0;
+  std::size_t n = 0;
+  for (std::uint32_t i = 0; i < s.expected.count; i++) {
+    const PullExpected::Asked& asked = s.expected.at(i);
+    Pull* pull = pull_of_handle(s, asked.handle);
+    // With a checksum the frame must be in one piece.
+    if (!pull || pull->partner->checksum || pull->partner->near_frame) continue;
+    for (std::uint32_t index = asked.first; index < asked.first + asked.frames; index++) {
+      if (n == out.size()) return n;
+      if (!missing(*pull, index)) continue;
+      if (asked.again && given(out.first(n), asked.handle, index)) continue;
+      const std::uint64_t start = pull_frame_start(*pull, index);
+      const auto length = static_cast<std::uint32_t>(pull_frame_end(*pull, index) - start);
+      std::byte* place = place_of(*pull, start, length);
+      if (!place) return n;
+      out[n++] = {place, length, asked.handle, index};
+    }
+  }
+  return n;
+}
+
+bool pull_reply_is(State& s, const ExpectedReply& expected, wire::Frame frame) {
+  wire::Head head;
+  wire::PullReply packet;
+  const std::byte* data = nullptr;
+  Pull* pull = pull_of_handle(s, expected.handle);
+  return pull && wire::decode_head(frame, head) == wire::Drop::none && head.src == pull->partner->nic &&
+         wire::decode_pull_reply(frame, pull->partner->extended, packet, &data) == wire::Drop::none &&
+         packet.magic == (wire::kPullMagic ^ s.config.endpoint) && packet.pull_handle == expected.handle &&
+         packet.frame_seqnum == static_cast<std::uint8_t>(expected.index) &&
+         packet.msg_offset == pull_frame_start(*pull, expected.index) &&
+         packet.frame_length == expected.length;
+}
+
+}  // namespace omx::protocol
