@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "copy/dsa_engine.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "base/log.h"
+
+namespace omx::copy {
+
+namespace {
+
+constexpr int kNoResources = 15;  // MX_NO_RESOURCES
+constexpr std::uint32_t kSlotsMost = 64;
+
+}  // namespace
+
+DsaEngine::Records::Records(std::size_t count) : bytes_(count * sizeof(DsaRecord)) {
+  void* at =
+      ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (at != MAP_FAILED) records_ = static_cast<DsaRecord*>(at);
+}
+
+DsaEngine::Records::~Records() {
+  if (records_) ::munmap(records_, bytes_);
+}
+
+DsaEngine::DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, DsaSurroundings& surroundings)
+    : portal_(std::move(portal)),
+      options_(options),
+      surroundings_(surroundings),
+      slots_(std::bit_ceil(std::clamp(options.most_outstanding, 1U, kSlotsMost))),
+      records_(slots_.size() + 1) {
+  options_.most_outstanding = std::clamp(options.most_outstanding, 1U, kSlotsMost);
+  options_.max_transfer = std::max(options.max_transfer, 1U);
+  // Nothing is allocated from here on, except the one sentence why it was switched off.
+  outbox_.reserve(slots_.size());
+  outbox_slots_.reserve(slots_.size());
+  failed_.reserve(slots_.size());
+}
+
+Result<std::unique_ptr<DsaEngine>> DsaEngine::create(std::unique_ptr<Portal> portal,
+                                                     const DsaOptions& options,
+                                                     DsaSurroundings& surroundings) {
+  std::unique_ptr<DsaEngine> engine;
+  try {
+    engine.reset(new DsaEngine(std::move(portal), options, surroundings));
+  } catch (const std::bad_alloc&) {
+  }
+  if (!engine || !engine->records_.there())
+    return fail(kNoResources, "copy engine dsa: no memory left for its records");
+  return engine;
+}
+
+DsaEngine::~DsaEngine() {
+  if (!forked()) drain(kNever);
+  const bool drain_outstanding = drain_ == Drain::sent || drain_ == Drain::given_up;
+  if (drain_outstanding || !failed_.empty()) records_.keep_for_ever();
+}
+
+Capabilities DsaEngine::capabilities() const {
+  return {.name = "dsa",
+          .asynchronous = true,
+          .least_piece = options_.least_piece,
+          .most_outstanding = options_.most_outstanding};
+}
+
+// In a child the device writes nothing: its records belong to the parent's address space.
+bool DsaEngine::forked() {
+  if (!mark_.forked()) return false;
+  for (Ticket t = completed_ + 1; t <= submitted_; t++) {
+    if (slots_[index_of(t)].state == State::done) continue;
+    failed_.push_back(t);
+    counters_.add(Counter::failed);
+  }
+  completed_ = submitted_;
+  outbox_.clear();
+  outbox_slots_.clear();
+  return true;
+}
+
+Submission DsaEngine::submit(const Piece& piece) {
+  if (forked() || !reason_.empty()) return {};
+  if (outstanding() == options_.most_outstanding) {
+    counters_.add(Counter::busy);
+    return {Answer::busy, 0};
+  }
+  counters_.add(Counter::pieces);
+  counters_.add(Counter::bytes, piece.bytes);
+  const Ticket ticket = ++submitted_;
+  const std::size_t index = index_of(ticket);
+  Slot& slot = slots_[index];
+  slot = Slot{};
+  slot.source = piece.source;
+  slot.destination = piece.destination;
+  slot.bytes = piece.bytes;
+  part_begin(slot);
+  if (slot.part == 0) {  // a device takes no empty descriptors
+    slot.state = State::done;
+    advance();
+    return {Answer::accepted, ticket};
+  }
+  if (!piece.resident) {
+    surroundings_.touch(piece.source, piece.bytes, false);
+    surroundings_.touch(piece.destination, piece.bytes, true);
+  }
+  stage(index);
+  if (outbox_.size() >= portal_->batch()) flush(surroundings_.now());
+  return {Answer::accepted, ticket};
+}
+
+void DsaEngine::part_begin(Slot& slot) {
+  slot.at = slot.next;
+  slot.part = static_cast<std::uint32_t>(std::min<std::size_t>(slot.bytes - slot.at, options_.max_transfer));
+  slot.next = slot.at + slot.part;
+}
+
+void DsaEngine::stage(std::size_t index) {
+  Slot& slot = slots_[index];
+  DsaRecord* const record = records_.at(index);
+  dsa_record_clear(*record);
+  std::uint32_t flags = kDsaCompletionValid | kDsaCompletionWanted;
+  if (options_.cache_control) flags |= kDsaCacheControl;
+  DsaDescriptor d = dsa_describe(DsaOpcode::move, flags, record);
+  d.source = reinterpret_cast<std::uintptr_t>(slot.source + slot.at);
+  d.destination = reinterpret_cast<std::uintptr_t>(slot.destination + slot.at);
+  d.bytes = slot.part;
+  slot.state = State::staged;
+  slot.since = surroundings_.now();
+  outbox_.push_back(d);
+  outbox_slots_.push_back(index);
+}
+
+void DsaEngine::flush(TimeNs now) {
+  while (!outbox_.empty() && reason_.empty()) {
+    const std::size_t count = std::min(outbox_.size(), portal_->batch());
+    const PortalAnswer answer = portal_->submit(std::span(outbox_).first(count));
+    for (std::size_t i = 0; i < answer.accepted; i++) {
+      Slot& slot = slots_[outbox_slots_[i]];
+      slot.state = State::in_flight;
+      slot.since = now;
+    }
+    const auto accepted = static_cast<std::ptrdiff_t>(answer.accepted);
+    outbox_.erase(outbox_.begin(), outbox_.begin() + accepted);
+    outbox_slots_.erase(outbox_slots_.begin(), outbox_slots_.begin() + accepted);
+    if (answer.error) stop(fmt::format("its device refused work: {}", std::strerror(answer.error)));
+    if (answer.accepted < count) {
+      counters_.add(Counter::queue_full);
+      break;
+    }
+  }
+  unstage_late(now);
+}
+
+// What the device did not take in time, or will not be given any more. It never saw these.
+void DsaEngine::unstage_late(TimeNs now) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < outbox_.size(); i++) {
+    Slot& slot = slots_[outbox_slots_[i]];
+    const bool stopped = !reason_.empty();
+    if (stopped || elapsed(slot.since, now) >= options_.full_ns) {
+      finish_by_cpu(slot, stopped ? Counter::cpu_stopped : Counter::cpu_busy);
+    } else {
+      outbox_[kept] = outbox_[i];
+      outbox_slots_[kept++] = outbox_slots_[i];
+    }
+  }
+  outbox_.resize(kept);
+  outbox_slots_.resize(kept);
+  advance();
+}
+
+void DsaEngine::stop(std::string reason) {
+  if (!reason_.empty()) return;
+  reason_ = std::move(reason);
+  counters_.add(Counter::disabled);
+  log(LogLevel::warn,
+      "copy engine dsa ({}) is switched off: {}; copies are made by the processor from now on",
+      portal_->name(), reason_);
+}
+
+bool DsaEngine::drain(TimeNs deadline) {
+  const TimeNs begin = surroundings_.now();
+  for (unsigned times = 0;; times++) {
+    if (poll(options_.most_outstanding) > 0) times = 0;
+    if (completed_ == submitted_) break;
+    if (surroundings_.now() >= deadline) break;
+    const std::size_t oldest = index_of(completed_ + 1);
+    surroundings_.wait(slots_[oldest].state == State::in_flight ? &records_.at(oldest)->status : nullptr,
+                       times);
+  }
+  counters_.add(Counter::waited_ns, surroundings_.now() - begin);
+  return completed_ == submitted_;
+}
+
+bool DsaEngine::failed(Ticket ticket) const {
+  return std::find(failed_.begin(), failed_.end(), ticket) != failed_.end();
+}
+
+const char* DsaEngine::disabled_reason() const {
+  if (mark_.forked()) return "this process was forked from the one that opened the device";
+  return reason_.c_str();
+}
+
+}  // namespace omx::copy

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies by a Data Streaming Accelerator, submitted from user space (copy-offload.md 4 to 10).
+//
+// A piece has one slot from submit() until completed() has passed it; a slot has one record, and at most one
+// descriptor on its way:
+//
+//   free -> staged -> in_flight -> done        staged -> done     the queue stayed full: copied by CPU
+//             ^          |    \-> lost         in_flight -> lost  no completion came, and no drain confirmed
+//             +- fault --+                                        that nothing is outstanding: failed()
+//
+// After any error that is not a page fault the engine is switched off: what is staged is copied by CPU, what
+// is in flight is awaited, and submit() is unavailable. Records and descriptors of lost pieces are never used
+// again nor unmapped.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "copy/dsa_surroundings.h"
+#include "copy/engine.h"
+#include "copy/fork_mark.h"
+#include "copy/portal.h"
+
+namespace omx::copy {
+
+struct DsaOptions {
+  std::uint32_t most_outstanding = 32;  // 1 to 64; a shared queue's threshold is shared by all its users
+  std::uint32_t max_transfer =
+      2U << 20;                      // bytes of one descriptor, the queue's limit; larger pieces are split
+  std::uint32_t least_piece = 4096;  // bytes (copy-offload.md 9)
+  bool cache_control = false;        // destinations go to cache; only where gen_cap bit 2 is set
+  TimeNs full_ns = 1'000'000;        // so long a full queue may refuse a piece; then the CPU copies it
+  TimeNs lost_ns = 1'000'000'000;    // a completion later than this is lost; a drain gets as long again
+  std::uint32_t faults_most = 8;  // odd page faults (blocking, on the record ...) before it is switched off
+};
+
+class DsaEngine final : public CopyEngine {
+ public:
+  // Fails when there is no memory. `surroundings` must live longer.
+  static Result<std::unique_ptr<DsaEngine>> create(std::unique_ptr<Portal> portal, const DsaOptions& options,
+                                                   DsaSurroundings& surroundings = dsa_surroundings());
+  ~DsaEngine() override;
+
+  Capabilities capabilities() const override;
+  Submission submit(const Piece& piece) override;
+  std::uint32_t poll(std::uint32_t budget) override;
+  bool drain(TimeNs deadline) override;
+  bool failed(Ticket ticket) const override;
+  const char* disabled_reason() const override;
+
+  const Portal& portal() const { return *portal_; }
+
+ private:
+  enum class State : std::uint8_t { free, staged, in_flight, done, lost };
+  struct Slot {
+    State state = State::free;
+    std::uint8_t resubmissions = 0;
+    const std::byte* source = nullptr;
+    std::byte* destination = nullptr;
+    std::size_t bytes = 0;  // of the piece
+    std::size_t at = 0;     // the descriptor's part: from here
+    std::uint32_t part = 0;
+    std::size_t next = 0;  // where the part after it begins
+    TimeNs since = 0;      // staged, or accepted by the device
+    std::uint64_t fault_page = 0;
+  };
+  // Records are where the device writes by itself. Shared memory, because after a fork() the kernel takes
+  // private pages away from the device, which would lose completions. Unmapped only when nothing is lost.
+  class Records {
+   public:
+    explicit Records(std::size_t count);
+    ~Records();
+    Records(const Records&) = delete;
+    Records& operator=(const Records&) = delete;
+    DsaRecord* at(std::size_t i) const { return records_ + i; }
+    bool there() const { return records_ != nullptr; }
+    void keep_for_ever() { records_ = nullptr; }
+
+   private:
+    DsaRecord* records_ = nullptr;
+    std::size_t bytes_;
+  };
+  enum class Drain : std::uint8_t { none, wanted, sent, confirmed, given_up };
+
+  DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, DsaSurroundings& surroundings);
+
+  std::size_t index_of(Ticket ticket) const { return ticket & (slots_.size() - 1); }
+  bool forked();  // and if so, ends all tickets
+
+  // dsa_engine.cc: on the way out
+  void part_begin(Slot& slot);
+  void stage(std::size_t index);
+  void flush(TimeNs now);
+  void unstage_late(TimeNs now);
+  void stop(std::string reason);
+
+  // dsa_engine_completions.cc: on the way back
+  void record_read(std::size_t index, TimeNs now);
+  void page_fault(Slot& slot, std::size_t index, const DsaRecord& record);
+  void broken(Slot& slot, std::uint8_t status);
+  void finish_by_cpu(Slot& slot, Counter cause);
+  void lost_look(TimeNs now);
+  void drain_send(TimeNs now);
+  void advance();
+
+  const std::unique_ptr<Portal> portal_;
+  DsaOptions options_;
+  DsaSurroundings& surroundings_;
+  const ForkMark mark_;
+  std::vector<Slot> slots_;            // ticket modulo the size; most_outstanding may be less than that
+  Records records_;                    // one per slot, and the drain's
+  std::vector<DsaDescriptor> outbox_;  // staged, in the order of submission
+  std::vector<std::size_t> outbox_slots_;
+  std::vector<Ticket> failed_;
+  std::string reason_;
+  Drain drain_ = Drain::none;
+  TimeNs drain_until_ = 0;
+  std::uint32_t odd_faults_ = 0;
+};
+
+// The status byte, with the order that the device wrote it in.
+std::uint8_t dsa_status(const DsaRecord& record);
+void dsa_record_clear(DsaRecord& record);
+
+}  // namespace omx::copy

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "copy/dsa_surroundings.h"
+
+#include <unistd.h>
+
+#include <ctime>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "copy/dsa_portals.h"
+#include "copy/pause.h"
+
+namespace omx::copy {
+
+namespace {
+
+// A 4 KiB piece takes a device about a microsecond: spin some of that, then let others have the core.
+constexpr unsigned kSpins = 200;
+constexpr long kNapNs = 20'000;
+
+#if defined(__x86_64__)
+// Sleeps inside the core until the line of `status` is written, at most some tens of microseconds (the kernel
+// bounds it by umwait_control/max_time).
+__attribute__((target("waitpkg"))) void wait_for_line(const std::uint8_t* status) {
+  _umonitor(const_cast<std::uint8_t*>(status));
+  if (__atomic_load_n(status, __ATOMIC_ACQUIRE) == 0) _umwait(1, __builtin_ia32_rdtsc() + 50'000);
+}
+#else
+void wait_for_line(const std::uint8_t*) {}
+#endif
+
+class Real final : public DsaSurroundings {
+ public:
+  TimeNs now() override { return clock_now(); }
+
+  void touch(const std::byte* at, std::size_t bytes, bool write) override {
+    static const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::byte* const end = at + bytes;
+    while (at < end) {
+      // The destination is the piece's alone, so nobody else writes this byte meanwhile.
+      volatile std::byte* const byte = const_cast<volatile std::byte*>(at);
+      const std::byte value = *byte;
+      if (write) *byte = value;
+      at += page - reinterpret_cast<std::uintptr_t>(at) % page;
+    }
+  }
+
+  void wait(const std::uint8_t* status, unsigned times) override {
+    if (times < kSpins) {
+      pause_briefly();
+    } else if (status && features_.waitpkg) {
+      wait_for_line(status);
+    } else {
+      const timespec nap{0, kNapNs};
+      ::nanosleep(&nap, nullptr);
+    }
+  }
+
+ private:
+  const CpuFeatures features_ = cpu_features();
+};
+
+}  // namespace
+
+DsaSurroundings& dsa_surroundings() {
+  static Real real;
+  return real;
+}
+
+}  // namespace omx::copy

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A software device behind the portal interface, for tests and the simulator (copy-offload.md 11). It decodes
+// the 64 bytes of a descriptor with its own code, checks what device and kernel check, copies, fills the
+// record, and stores the status last. Everything that goes wrong is scripted or drawn from a seed.
+//
+// Not thread-safe: tests/copy/emulated_file.h puts it behind a lock and a thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+
+#include "base/random.h"
+#include "copy/dsa_surroundings.h"
+#include "copy/portal.h"
+
+namespace omx::copy {
+
+struct EmulatedScript {
+  enum class Completion : std::uint8_t {
+    at_once,   // within submit()
+    in_order,  // the oldest, one per step()
+    shuffled,  // some of them, drawn from the seed, per step()
+    after,     // each `delay_ns` after its submission
+    never,     // until complete_late()
+  };
+
+  std::uint64_t seed = 1;
+  Completion completion = Completion::at_once;
+  TimeNs delay_ns = 0;
+  std::size_t queue_depth = 32;      // accepted and not completed; beyond: busy
+  unsigned busy_first = 0;           // so many calls are answered with "full" at the beginning
+  std::size_t accept_most = ~0UL;    // descriptors of one call
+  std::uint64_t error_after = ~0UL;  // so many descriptors are accepted, then every call fails
+  int error = 1;                     // with this errno (EPERM)
+  std::uint32_t transfer_limit = 2U << 20;
+  bool block_on_fault_allowed = false;
+  bool overlap_allowed = false;
+  bool backward = false;      // copies go from the end to the beginning
+  bool drains_answer = true;  // to the opcode drain
+  double fault_chance = 0;    // that a page of a copy is found absent, drawn from the seed
+  double lost_chance = 0;     // that a completion never comes
+  bool remember = true;       // what was completed, for seen(); not for long runs
+  // Status of the n-th accepted descriptor (from 0), instead of what would be right.
+  std::map<std::uint64_t, std::uint8_t> inject{};
+};
+
+// What was submitted, decoded.
+struct EmulatedWork {
+  std::uint64_t number = 0;  // from 0, in the order of acceptance
+  std::uint32_t pasid = 0;
+  std::uint32_t flags = 0;
+  std::uint8_t opcode = 0;
+  std::uint64_t record = 0, source = 0, destination = 0;
+  std::uint32_t bytes = 0;
+  bool reserved_zero = true;
+  TimeNs at = 0;
+  bool completed = false;
+};
+
+class EmulatedDevice {
+ public:
+  static constexpr std::size_t kPage = 4096;
+
+  explicit EmulatedDevice(const EmulatedScript& script) : script_(script), random_(script.seed) {}
+
+  // n x 64 bytes as they come out of a portal or a write().
+  PortalAnswer submit(std::span<const std::byte> descriptors);
+  // Completes what the script says that is due.
+  void step(TimeNs now);
+  // All that is still to be done, lost or not.
+  void complete_late();
+
+  // Pages that the device cannot reach. `stays`: touching does not help.
+  void page_absent(const void* at, bool stays = false);
+  // A processor touched this memory.
+  void touched(const void* at, std::size_t bytes);
+
+  EmulatedScript& script() { return script_; }
+  // In the order of acceptance.
+  const std::deque<EmulatedWork>& seen() const { return seen_; }
+  std::uint64_t accepted() const { return accepted_; }
+  std::size_t pending() const { return pending_; }
+  // Records and destinations that the device got, broken rules of kernel and device (copy-offload.md 4, 5).
+  unsigned violations() const { return violations_; }
+
+ private:
+  void forget();
+  void work_do(EmulatedWork& work);
+  void move(const EmulatedWork& work);
+  void drain_before(const EmulatedWork& drain);
+  std::uint8_t refusal(const EmulatedWork& work);
+  void complete(const EmulatedWork& work, std::uint8_t status, std::uint8_t result = 0,
+                std::uint32_t bytes = 0, std::uint64_t fault = 0);
+  bool absent(std::uint64_t address);
+
+  EmulatedScript script_;
+  Random random_;
+  std::deque<EmulatedWork> seen_;
+  std::uint64_t accepted_ = 0;
+  std::map<std::uint64_t, bool> absent_;  // page number -> stays
+  std::size_t pending_ = 0;
+  unsigned violations_ = 0;
+  TimeNs now_ = 0;
+};
+
+class EmulatedPortal final : public Portal {
+ public:
+  // The device must live longer.
+  explicit EmulatedPortal(EmulatedDevice& device, std::size_t batch = 1) : device_(device), batch_(batch) {}
+  PortalAnswer submit(std::span<const DsaDescriptor> descriptors) override {
+    return device_.submit(std::as_bytes(descriptors));
+  }
+  std::size_t batch() const override { return batch_; }
+  const char* name() const override { return "emulated"; }
+
+ private:
+  EmulatedDevice& device_;
+  std::size_t batch_;
+};
+
+// Virtual time that goes on while the engine waits and, by `tick`, whenever it looks at the clock.
+class EmulatedSurroundings : public DsaSurroundings {
+ public:
+  explicit EmulatedSurroundings(EmulatedDevice& device, TimeNs tick = 0) : device_(device), tick_(tick) {}
+  TimeNs now() override {
+    if (tick_) advance(tick_);
+    return now_;
+  }
+  void touch(const std::byte* at, std::size_t bytes, bool write) override;
+  void wait(const std::uint8_t*, unsigned) override { advance(10'000); }
+  void advance(TimeNs by) {
+    now_ += by;
+    device_.step(now_);
+  }
+
+ private:
+  EmulatedDevice& device_;
+  const TimeNs tick_;
+  TimeNs now_ = 1;
+};
+
+}  // namespace omx::copy

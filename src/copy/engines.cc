@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "copy/engines.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "copy/cpu_engine.h"
+#include "copy/dsa_engine.h"
+#include "copy/dsa_open.h"
+#include "copy/policy.h"
+#include "copy/thread_engine.h"
+
+namespace omx::copy {
+
+namespace {
+
+constexpr EngineKind kKinds[] = {EngineKind::automatic, EngineKind::cpu, EngineKind::thread, EngineKind::dsa};
+
+DsaOptions dsa_options(const DsaQueue& queue, std::uint32_t processes) {
+  DsaOptions options;
+  options.most_outstanding = outstanding_most(queue.threshold, processes);
+  options.max_transfer = static_cast<std::uint32_t>(std::min<std::uint64_t>(queue.max_transfer, 1U << 30));
+  options.cache_control = queue.cache_control;
+  return options;
+}
+
+Result<std::unique_ptr<CopyEngine>> dsa_create(const EngineOptions& options) {
+  auto open = dsa_open_best(options.dsa, options.numa_node);
+  if (!open) return tl::unexpected<Failure>(std::move(open.error()));
+  return DsaEngine::create(std::move(open->portal), dsa_options(open->queue, options.processes));
+}
+
+EngineFact thread_fact() {
+  cpu_set_t mine;
+  const bool alone = ::sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_COUNT(&mine) == 1;
+  if (!alone) return {EngineKind::thread, true, "a helper thread; it sleeps while there is nothing to copy"};
+  return {EngineKind::thread, false,
+          "a helper thread would only take turns with the application, as this process may use one processor "
+          "only: bind it to two or more"};
+}
+
+EngineFact dsa_fact(const EngineOptions& options) {
+  auto open = dsa_open_best(options.dsa, options.numa_node);
+  if (!open) return {EngineKind::dsa, false, std::move(open.error().message)};
+  const DsaQueue& queue = open->queue;
+  return {EngineKind::dsa, true,
+          fmt::format("Intel DSA, {} ({}) by {}, {} pieces of up to {} KiB at a time", queue.path,
+                      queue.shared ? "shared" : "dedicated", open->portal->name(),
+                      outstanding_most(queue.threshold, options.processes), queue.max_transfer / 1024)};
+}
+
+}  // namespace
+
+const char* engine_name(EngineKind kind) {
+  switch (kind) {
+    case EngineKind::automatic:
+      return "auto";
+    case EngineKind::cpu:
+      return "cpu";
+    case EngineKind::thread:
+      return "thread";
+    case EngineKind::dsa:
+      return "dsa";
+  }
+  return "?";
+}
+
+std::optional<EngineKind> engine_parse(std::string_view name) {
+  for (const EngineKind kind : kKinds)
+    if (name == engine_name(kind)) return kind;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<CopyEngine>> engine_create(EngineKind kind, const EngineOptions& options) {
+  switch (kind) {
+    case EngineKind::cpu:
+      break;
+    case EngineKind::thread:
+      return ThreadEngine::create({.most_outstanding = options.thread_queue});
+    case EngineKind::dsa:
+      return dsa_create(options);
+    case EngineKind::automatic: {
+      auto engine = dsa_create(options);
+      if (engine) return engine;
+      log(LogLevel::info, "copies are made by the processor, as there is no copy engine: {}",
+          engine.error().message);
+      break;
+    }
+  }
+  return std::make_unique<CpuEngine>();
+}
+
+std::vector<EngineFact> engine_list(const EngineOptions& options) {
+  return {
+      {EngineKind::cpu, true, "memcpy by the thread that makes progress"}, thread_fact(), dsa_fact(options)};
+}
+
+}  // namespace omx::copy

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes engines by name, and says which there are on this machine.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/expected.h"
+#include "copy/dsa_devices.h"
+#include "copy/engine.h"
+
+namespace omx::copy {
+
+enum class EngineKind : std::uint8_t {
+  automatic,  // a device where one works, otherwise cpu: never offload if unsure (copy-offload.md 9)
+  cpu,
+  thread,
+  dsa,
+};
+
+const char* engine_name(EngineKind kind);  // auto, cpu, thread, dsa
+std::optional<EngineKind> engine_parse(std::string_view name);
+
+struct EngineOptions {
+  DsaSystem dsa;
+  int numa_node = -1;               // where the owner runs; -1: does not matter
+  std::uint32_t processes = 1;      // of this host that share a queue's threshold
+  std::uint32_t thread_queue = 64;  // pieces
+};
+
+// The failure says what is missing and the remedy. `automatic` does not fail. Opens devices, and may wait
+// some 0.1 s for one that does not answer: not for the data path.
+Result<std::unique_ptr<CopyEngine>> engine_create(EngineKind kind, const EngineOptions& options = {});
+
+struct EngineFact {
+  EngineKind kind;
+  bool available;
+  std::string text;  // what it is, or one sentence why it is not available, with the remedy
+};
+// All but `automatic`. Opens and tries devices as engine_create() does.
+std::vector<EngineFact> engine_list(const EngineOptions& options = {});
+
+}  // namespace omx::copy

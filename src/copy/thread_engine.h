@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A helper thread that copies, for machines without a device and with a processor to spare. It spins for a
+// few microseconds after its last piece and then sleeps.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/expected.h"
+#include "copy/engine.h"
+#include "copy/fork_mark.h"
+
+namespace omx::copy {
+
+struct ThreadOptions {
+  std::uint32_t most_outstanding = 64;  // 1 to 65536; rounded up to a power of two
+  std::uint32_t least_piece = 4096;     // bytes; waking the helper costs more than copying less
+};
+
+class ThreadEngine final : public CopyEngine {
+ public:
+  // Fails when the system has no thread or memory left. The helper runs where the caller may run, and gets
+  // no signals.
+  static Result<std::unique_ptr<CopyEngine>> create(const ThreadOptions& options);
+  ~ThreadEngine() override;
+
+  Capabilities capabilities() const override;
+  // Unavailable in a forked child, where the helper does not exist; what was outstanding there fails.
+  Submission submit(const Piece& piece) override;
+  std::uint32_t poll(std::uint32_t budget) override;
+  bool drain(TimeNs deadline) override;
+  bool failed(Ticket ticket) const override;
+  const char* disabled_reason() const override;
+
+ private:
+  // A sleeper's word: 1 while it sleeps or is about to.
+  struct alignas(64) Bed {
+    std::atomic<std::uint32_t> word{0};
+    void wake();
+    // Sleeps unless woken since the word was set; until the deadline.
+    void sleep(TimeNs deadline);
+  };
+
+  explicit ThreadEngine(const ThreadOptions& options);
+  static void* run(void* self);
+  void work();
+  bool wait_for_piece(Ticket next);
+  bool forked();  // and if so, ends all tickets
+
+  const ThreadOptions options_;
+  const ForkMark mark_;
+  std::vector<Piece> pieces_;  // ticket modulo the size; the owner writes before it publishes the ticket
+  pthread_t thread_{};
+  bool running_ = false;
+  Ticket failed_from_ = ~Ticket{0};  // in a forked child
+
+  // Sequentially consistent together with the beds: "published, then looked at the bed" against "went to
+  // bed, then looked at what is published".
+  alignas(64) std::atomic<Ticket> published_{0};  // written by the owner
+  std::atomic<bool> ending_{false};
+  alignas(64) std::atomic<Ticket> done_{0};  // written by the helper
+  Bed helper_;
+  Bed owner_;
+};
+
+}  // namespace omx::copy
