@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening and probing. The "device" is a named pipe, which like today's work queues refuses mmap and takes
+// write(), with the software device behind it.
+#include "copy/dsa_open.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/random.h"
+#include "copy/dsa_engine.h"
+#include "copy/dsa_portals.h"
+#include "copy/engines.h"
+#include "emulated_file.h"
+#include "fake_sysfs.h"
+
+namespace omx::copy {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr TimeNs kSoon = 20'000'000;
+
+OwnFd pipe_make(const std::filesystem::path& path) {
+  EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  return OwnFd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
+}
+
+TEST(dsa_open, proves_a_queue_and_copies) {
+  const FakeSysfs sysfs("shared");
+  EmulatedFile file({}, pipe_make(sysfs.device("wq0.0")));
+  DsaSystem system = sysfs.system();
+  auto engine = engine_create(EngineKind::dsa, {.dsa = system});
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_EQ((*engine)->capabilities().most_outstanding, 14U);
+  std::vector<std::byte> source(5000), destination(5000);
+  random_fill(source, 1);
+  file.publish();
+  EXPECT_EQ((*engine)->submit({source.data(), destination.data(), source.size()}).answer, Answer::accepted);
+  EXPECT_TRUE((*engine)->drain(kNever));
+  EXPECT_EQ(source, destination);
+  EXPECT_STREQ((*engine)->capabilities().name, "dsa");
+  file.with_device([](const EmulatedDevice& device) {
+    ASSERT_EQ(device.accepted(), 2U);
+    EXPECT_EQ(device.seen()[0].opcode, 0) << "the probe";
+    EXPECT_EQ(device.seen()[1].flags, 0x010cU) << "with cache control, as gen_cap has it";
+    EXPECT_EQ(device.violations(), 0U);
+  });
+  EXPECT_STREQ((*engine_create(EngineKind::automatic, {.dsa = system}))->capabilities().name, "dsa");
+}
+
+TEST(dsa_open, takes_the_next_queue_when_one_is_silent) {
+  const FakeSysfs sysfs("two_nodes");
+  const OwnFd silent = pipe_make(sysfs.device("wq0.1"));
+  EmulatedFile file({}, pipe_make(sysfs.device("wq2.0")));
+  const auto open = dsa_open_best(sysfs.system(), -1);
+  ASSERT_TRUE(open) << open.error().message;
+  EXPECT_EQ(open->queue.name, "wq2.0");
+  EXPECT_STREQ(open->portal->name(), "write()");
+}
+
+TEST(dsa_open, says_what_is_wrong) {
+  const FakeSysfs sysfs("dedicated");
+  DsaSystem system = sysfs.system();
+  const DsaQueue queue = dsa_find(system, -1).queues.at(0);
+  const auto message = [&] {
+    const auto open = dsa_open(system, queue, kSoon, dsa_surroundings());
+    return open ? "it works" : open.error().message;
+  };
+  EXPECT_THAT(message(), AllOf(HasSubstr("wq0.0 cannot be opened (No such file"), HasSubstr("container")));
+  for (const auto& [error, text] :
+       {std::pair{EACCES, "chmod"}, std::pair{EBUSY, "--mode=shared"}, std::pair{EIO, "Input"}}) {
+    system.open = [error = error](const std::string&) {
+      errno = error;
+      return -1;
+    };
+    EXPECT_THAT(message(), HasSubstr(text));
+  }
+  system.open = {};
+  const OwnFd silent = pipe_make(sysfs.device("wq0.0"));
+  EXPECT_THAT(message(), HasSubstr("does not answer: a no-op by write() did not come back within 20 ms"));
+  system.open = [](const std::string&) { return ::open("/dev/full", O_RDWR | O_CLOEXEC); };
+  EXPECT_THAT(message(),
+              AllOf(HasSubstr("accepts no work by"), HasSubstr("No space left"), HasSubstr("CAP_SYS_RAWIO")));
+}
+
+TEST(dsa_probe, has_an_answer_for_everything) {
+  const auto probe = [](const EmulatedScript& script) {
+    EmulatedDevice device(script);
+    EmulatedSurroundings surroundings(device);
+    EmulatedPortal portal(device);
+    const int error = dsa_probe(portal, 1'000'000, surroundings);
+    device.complete_late();  // its record is still there
+    return error;
+  };
+  EXPECT_EQ(probe({}), 0);
+  EmulatedScript script;
+  script.busy_first = 10;
+  EXPECT_EQ(probe(script), 0);
+  script.busy_first = 1000;
+  EXPECT_EQ(probe(script), EAGAIN);
+  script = {};
+  script.error_after = 0;
+  EXPECT_EQ(probe(script), EPERM);
+  script = {};
+  script.completion = EmulatedScript::Completion::never;
+  EXPECT_EQ(probe(script), ETIMEDOUT);
+  script = {};
+  script.inject[0] = 0x20;
+  EXPECT_EQ(probe(script), EIO);
+}
+
+}  // namespace
+}  // namespace omx::copy

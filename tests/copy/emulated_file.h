@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The software device behind a real descriptor, so that WriteFdPortal is tested with real system calls: a
+// socket pair (or whatever descriptor is given) whose far end is read by a thread, n x 64 bytes at a time.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/own_fd.h"
+#include "copy/emulated_portal.h"
+
+namespace omx::copy {
+
+class EmulatedFile {
+ public:
+  // With a socket pair; near() is its end for the portal.
+  explicit EmulatedFile(const EmulatedScript& script);
+  // Reads from `far`.
+  EmulatedFile(const EmulatedScript& script, OwnFd far);
+  ~EmulatedFile();
+
+  OwnFd take_near() { return std::move(near_); }
+  // While held the device reads nothing, so that the file fills up.
+  void hold(bool held) { held_.store(held); }
+  // Where the descriptors come by a way that sanitizers do not see through.
+  void publish() { published_.fetch_add(1, std::memory_order_release); }
+
+  template <class Look>
+  auto with_device(Look look) {
+    const std::lock_guard guard(mutex_);
+    return look(device_);
+  }
+
+ private:
+  void run();
+
+  std::mutex mutex_;  // around the device
+  EmulatedDevice device_;
+  OwnFd near_, far_;
+  std::atomic<bool> held_{false}, ending_{false};
+  std::atomic<unsigned> published_{0};
+  std::thread thread_;
+};
+
+// Real time, and pages as the device sees them.
+class FileSurroundings final : public DsaSurroundings {
+ public:
+  explicit FileSurroundings(EmulatedFile& file) : file_(file) {}
+  TimeNs now() override { return clock_now(); }
+  void touch(const std::byte* at, std::size_t bytes, bool write) override;
+  void wait(const std::uint8_t* status, unsigned times) override { dsa_surroundings().wait(status, times); }
+
+ private:
+  EmulatedFile& file_;
+};
+
+}  // namespace omx::copy
