@@ -73,6 +73,7 @@ int info_run(const InfoOptions& options) {
   }
   report.local = local_facts_find(settings);
   report.provider = provider_facts_find();
+  report.copy_engines = copy::engine_list();
   report.warnings = warnings_of(report);
 
   fmt::print("{}", options.json ? info_json(report) : info_text(report));

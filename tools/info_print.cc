@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "copy_facts.h"
 #include "json.h"
 
 namespace omx::tools {
@@ -165,6 +166,7 @@ std::string info_text(const InfoReport& report) {
   }
   local_print(out, report.local, settings);
   progress_print(out, settings);
+  text += copy_text(report.copy_engines);
   fmt::format_to(out, "\nlibfabric provider, for MPI:\n  {}\n", provider_text(report.provider));
   fmt::format_to(out, "\nPeer table, {} name{}:\n", report.peers.size(), report.peers.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < report.peers.size(); i++) {
@@ -187,6 +189,7 @@ std::string info_json(const InfoReport& report) {
       json.field("mode", runtime::progress_name(report.host.settings.progress));
       json.field("cpus", report.host.settings.progress_cpus);
     });
+    copy_json(json, report.copy_engines);
     json.object("libfabric_provider", [&] {
       json.field("file", report.provider.file);
       json.field("found_by_libfabric", report.provider.found);

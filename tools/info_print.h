@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "copy/engines.h"
 #include "engine_facts.h"
 #include "host_facts.h"
 #include "local_facts.h"
@@ -26,6 +27,7 @@ struct InfoReport {
   std::vector<runtime::Peer> peers;
   LocalFacts local;
   ProviderFacts provider;
+  std::vector<copy::EngineFact> copy_engines;
   std::vector<std::string> warnings;
 };
 

@@ -152,6 +152,10 @@ test_info() {
   expect 0 'by the cable, as between hosts' on h1 env OMX_LOCAL=0 "$omx" info
   expect 0 'OMX_PROGRESS=auto' on h1 "$omx" info
   expect 0 '"progress": \{"mode": "off"' on h1 env OMX_PROGRESS=off "$omx" info --json
+  expect 0 '^  cpu: memcpy' on h1 "$omx" info
+  expect 0 '^  thread: not available: .*one processor only' on h1 taskset -c 0 "$omx" info
+  expect 0 '^  dsa: (Intel DSA, /dev/dsa/|not available: .)' on h1 "$omx" info
+  expect 0 '"copy_engines": \[\{"name": "cpu", "available": true' on h1 "$omx" info --json
   test_info_provider
   if command -v python3 >/dev/null; then
     on h1 "$omx" info --json >"$scratch"
