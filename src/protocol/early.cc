@@ -57,7 +57,7 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
 }
 
 void early_drain(State& s, Partner& p) {
-  while (p.early) {
+  while (p.early && !s.suspended) {
     const Seqnum number = p.next_match;
     EarlySlot& slot = p.early->slots[seq_number(number) % 256];
     if (!slot.frames) return;

@@ -68,6 +68,7 @@ void Endpoint::forget(Request* request) {
 void Endpoint::disconnect(TimeNs now, Partner* partner) {
   state_->now = now;
   if (partner->self) return;
+  pack_release(*state_);  // these are sent as far as the application knows
   partner_cleanup(*state_, *partner, Cleanup::disconnected);
   partner->context = nullptr;  // survives reconnection, not this (mx-api.md 4.4)
 }
@@ -241,6 +242,17 @@ bool Endpoint::held() const {
   return state_->packing.partner != nullptr;
 }
 
+TimeNs Endpoint::held_since() const {
+  return state_->packing.began;
+}
+
+void Endpoint::suspend(TimeNs now, bool suspended) {
+  State& s = *state_;
+  s.now = now;
+  s.suspended = suspended;
+  for (std::size_t i = 0; i < s.partners.size() && !s.suspended; i++) early_drain(s, *s.partners[i]);
+}
+
 void Endpoint::release(TimeNs now) {
   state_->now = now;
   pack_release(*state_);
@@ -269,7 +281,14 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
 
 void Endpoint::deliveries_end() {
   state_->handler = nullptr;
-  while (Request* r = state_->posted.any()) cancel(r);
+  State& s = *state_;
+  while (Request* r = s.posted.any()) cancel(r);
+  s.closing = true;  // no others take their turn
+  for (Partner* p : s.partners) {
+    partial_abandon(s, *p, Status::aborted);
+    pulls_fail(s, *p, Status::aborted);
+  }
+  s.closing = false;
 }
 
 void Endpoint::flush_acks(TimeNs now) {

@@ -99,6 +99,7 @@ class Endpoint {
   void progress(TimeNs now, bool more = false);
   // Short messages wait for others to share their frame (SendOp::hold); sends them.
   bool held() const;
+  TimeNs held_since() const;
   void release(TimeNs now);
   // kNever when nothing is scheduled.
   TimeNs next_deadline() const;
@@ -108,7 +109,11 @@ class Endpoint {
   // The interface's MTU changed.
   void set_mtu(TimeNs now, std::uint32_t mtu);
 
-  // Before closing: posted receives are dropped without a word (mx-api.md 4.3) and the handler is not asked
+  // While suspended nothing is delivered; of the frame in work what is left is kept. To be called when the
+  // unexpected handler, or another thread while it runs, stops progression: frames may be handed over again
+  // when it goes on.
+  void suspend(TimeNs now, bool suspended);
+  // Before closing: receives are dropped without a word (mx-api.md 4.3) and the handler is not asked
   // any more, so that what still arrives meets nothing that the application has done with.
   void deliveries_end();
   // Sends the acknowledgements that are owed. Before closing: call, then drive until drained() or patience

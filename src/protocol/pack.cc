@@ -21,6 +21,7 @@ bool pack_begin(Packing& pack, const Request& r) {
   const std::uint32_t frame = std::min(r.partner->frame_max, kPackFrame);
   if (!pack.records || frame < kPackHeader + 2 * (wire::kPackRecordMax + wire::kSmallMax)) return false;
   pack.partner = r.partner;
+  pack.began = r.last_sent;
   pack.first = r.seqnum;
   pack.count = pack.length = 0;
   pack.room = frame - kPackHeader;

@@ -156,6 +156,11 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     ack_apply(s, *p, n.piggyack);
   }
   const std::uint32_t ahead = seq_diff(n.seqnum, p->next_match);
+  // The handler of an earlier message in the same frame stopped progression.
+  if (s.suspended && ahead <= kEarlyWindow) {
+    keep_early(s, *p, head, frame, n);
+    return;
+  }
   if (ahead == 0) {
     // A NOTIFY that answers a rendezvous at once shall carry its acknowledgement. Nothing else may be
     // acknowledged before it is whole; a refused delivery has had no effect.

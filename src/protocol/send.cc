@@ -145,9 +145,10 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->phase = Phase::queued;
   r->first_sent = s.now;
   p.queued.push_back(*r);
-  s.packing.allowed = op.hold;
-  send_pump(s, p);
-  s.packing.allowed = false;
+  {
+    const MayPack may(s, op.hold);
+    send_pump(s, p);
+  }
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;
   return handle;
 }
@@ -221,10 +222,11 @@ void send_pump(State& s, Partner& p) {
   if (p.held_back()) return retransmit_arm(s, p);
   // What waited for the window goes out together.
   const bool several = !s.packing.allowed && p.queued.next(*first);
-  s.packing.allowed |= several;
-  pump(s, p);
-  if (!several) return;
-  s.packing.allowed = false;
+  if (!several) return pump(s, p);
+  {
+    const MayPack may(s, true);
+    pump(s, p);
+  }
   pack_release(s);
 }
 

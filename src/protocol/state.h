@@ -61,6 +61,7 @@ struct EarlyWindow {
 struct Packing {
   Partner* partner = nullptr;  // nullptr: none
   bool allowed = false;        // what is sent now may wait
+  TimeNs began = 0;
   Seqnum first = 0;
   std::uint32_t count = 0;
   std::uint32_t length = 0, room = 0;    // bytes of records
@@ -79,6 +80,7 @@ struct State {
   TimeNs now = 0;  // of the call in progress
   TimeNs default_timeout;
   bool closing = false;
+  bool suspended = false;  // see Endpoint::suspend
 
   // Memory. The pools outlive everything that holds their buffers: declared first.
   BufferPool buffers;        // unexpected messages, early frames
@@ -215,6 +217,17 @@ std::uint32_t medium_unit(const Partner& p);
 // The message joins others, to be sent by pack_release; false: it is sent by itself.
 bool pack_add(State& s, const Request& r);
 void pack_release(State& s);
+// While it lives, what is sent may wait for more; also when memory runs out meanwhile.
+class MayPack {
+ public:
+  MayPack(State& s, bool may) : s_(s) { s_.packing.allowed = may; }
+  ~MayPack() { s_.packing.allowed = false; }
+  MayPack(const MayPack&) = delete;
+  MayPack& operator=(const MayPack&) = delete;
+
+ private:
+  State& s_;
+};
 // Its messages are failed.
 void pack_drop(State& s, const Partner& p);
 

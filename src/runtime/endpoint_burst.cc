@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts of short messages. From the fifth send in a row on, with nothing else called in between and little
-// time, messages wait for the next ones to share their frame. Whatever else the application calls sends them,
-// but a look at a request that is done. If it calls nothing, as it computes, the progress thread does, within
-// some tens of microseconds: it is told when a first message waits, and looks often until bursts have ended
-// for a while. A lone message never waits, and where there is no progress thread none does.
+// Bursts of short messages. From the fifth send in a row on, messages wait for the next ones to share their
+// frame, at most some tens of microseconds. Calls that wait, look in vain for what has not come, or end
+// something (close, disconnect, stop progression) send them. If none is made, as the application computes,
+// the progress thread sends them: it is told when a first message waits, and looks often until bursts have
+// ended for a while. A lone message never waits, and where there is no progress thread none does.
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -13,6 +13,8 @@ namespace {
 constexpr unsigned kBurst = 4;
 // Who takes longer from one message to the next gains nothing.
 constexpr TimeNs kBurstPause = 20'000;
+// The first of a frame waits no longer while others follow.
+constexpr TimeNs kHeldMost = 20'000;
 constexpr unsigned kHastyLooks = 20;
 
 }  // namespace
@@ -20,8 +22,17 @@ constexpr unsigned kHastyLooks = 20;
 bool Endpoint::Impl::burst_goes_on() {
   if (now > burst_last_ + kBurstPause) burst_ = 0;
   burst_last_ = now;
-  // A leader that sleeps would not look.
-  return ++burst_ > kBurst && thread_.running() && !asleep() && !disabled_ && !in_handler();
+  if (++burst_ <= kBurst || !helper_runs_ || disabled_ || in_handler()) return false;
+  // Who sends so much computes no more.
+  if (leader_ == &helper_ && settings_.progress == ProgressMode::automatic) helper_dismiss();
+  return !asleep();  // a leader that sleeps would not look
+}
+
+void Endpoint::Impl::burst_held() {
+  if (now > engine->held_since() + kHeldMost)
+    engine->release(now);
+  else if (!hastened_.load(std::memory_order_relaxed))
+    helper_hasten();
 }
 
 void Endpoint::Impl::burst_turn() {

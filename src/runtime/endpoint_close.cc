@@ -81,6 +81,7 @@ void Endpoint::Impl::close_begin() {
   disabled_ = false;
   now = clock.read();
   engine->deliveries_end();
+  engine->suspend(now, false);
   engine->flush_acks(now);
   out->flush();
   lock.unlock();

@@ -37,7 +37,9 @@ void Endpoint::Impl::helper_start() {
   if (settings_.progress == ProgressMode::off) return;
   helper_bed_.event = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   watch_ = away_ = kWatchLeast;
-  if (helper_bed_.event.open() && thread_.start([this] { helper_main(); }, settings_.progress_cpus)) return;
+  helper_runs_ =
+      helper_bed_.event.open() && thread_.start([this] { helper_main(); }, settings_.progress_cpus);
+  if (helper_runs_) return;
   log(LogLevel::warn,
       "{} endpoint {}: no progress thread (limit of threads or open files): messages move during calls only",
       board_.interface.name, id_);
@@ -46,6 +48,8 @@ void Endpoint::Impl::helper_start() {
 void Endpoint::Impl::helper_stop() {
   helper_stops_ = true;
   lock.lock();
+  helper_runs_ = false;
+  if (engine) burst_end();  // nobody else would send what waits
   if (leader_ == &helper_) helper_dismiss();
   helper_.parker.unpark();
   lock.unlock();
@@ -100,6 +104,10 @@ bool Endpoint::Impl::helper_watch() {
   const bool rests = asleep() && (always || (watch_ >= kWatchMost && sleeps == sleep_seen_));
   sleep_seen_ = sleeps;
   helper_rests_ = rests || always;
+  if (rests) {
+    helper_release();
+    hastened_.store(false, std::memory_order_relaxed);
+  }
   lock.unlock();
   // An endpoint that is locked is looked after: nobody who is busy there shall wait for us.
   bool forever = rests;

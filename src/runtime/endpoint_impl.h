@@ -87,7 +87,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   }
   // For calls that found what they look for without a turn: now and then one is due all the same.
   void found_turn() {
-    if ((++found_ & (burst_ > 0 ? kTurnEveryBurst : kTurnEvery)) != 0) return;
+    if ((++found_ & (engine->held() ? kTurnEveryBurst : kTurnEvery)) != 0) return;
     now = clock.now();
     burst_turn();
   }
@@ -156,8 +156,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool burst_goes_on();
   // After it: the message may be waiting.
   void burst_watched() {
-    if (engine->held() && !hastened_.load(std::memory_order_relaxed)) [[unlikely]]
-      helper_hasten();
+    if (engine->held()) [[unlikely]]
+      burst_held();
   }
   // The application does something else.
   void burst_end() {
@@ -167,6 +167,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   }
   // A turn between two sends of a burst.
   void burst_turn();
+  void burst_held();
 
   // --- endpoint_close.cc ---
   // Sends waiters home and waits until nobody is inside any more. Lock not held.
@@ -296,6 +297,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   Want nothing_{.kind = Want::Kind::nothing};
   Waiter helper_{nothing_};
   Bed helper_bed_;
+  bool helper_runs_ = false;      // and will look
   bool helper_invited_ = false;   // leads at the next look
   bool helper_rests_ = false;     // until a waiting thread leaves
   std::uint64_t uses_ = 0;        // operations of the application

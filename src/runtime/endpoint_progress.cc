@@ -90,7 +90,9 @@ void Endpoint::Impl::frame_dispatch(wire::Frame frame) {
 }
 
 void Endpoint::Impl::disable() {
+  burst_end();
   disabled_ = true;
+  engine->suspend(now, true);
   // A leader that sleeps on the link's descriptor would be woken by each frame and could do nothing about it.
   if (asleep()) kick();
   handler_wait();
@@ -98,6 +100,7 @@ void Endpoint::Impl::disable() {
 
 void Endpoint::Impl::reenable() {
   disabled_ = false;
+  engine->suspend(now, false);
   turn();
   if (asleep()) kick();
 }
@@ -119,6 +122,7 @@ protocol::HandlerAction Endpoint::Impl::handler_entry(void* context, const proto
   const UnexpectedHandler handler = self->handler_;
   if (!handler.call) return protocol::HandlerAction::proceed;
   self->handler_thread_.store(EndpointLock::current_thread(), std::memory_order_relaxed);
+  self->burst_end();    // nobody looks meanwhile
   self->wake_others();  // of what this turn has done so far
   const unsigned depth = self->lock.release();
   const protocol::HandlerAction action = handler.call(handler, arrival);

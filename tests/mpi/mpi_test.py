@@ -28,7 +28,7 @@ WINDOWS = {"rdma": ["--mca", "osc", "rdma", "--mca", "btl", "ofi,self", "--mca",
            "pt2pt": ["--mca", "osc", "pt2pt"]}
 WITHOUT_RIGHT = ["setpriv", "--bounding-set=-net_raw"]
 WHY = "no permission to send Ethernet frames"
-LIMIT_S = 120
+LIMIT_S = 270  # with lost frames, on few processors and a slow machine
 TESTS = {}
 
 

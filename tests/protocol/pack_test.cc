@@ -150,14 +150,49 @@ TEST_F(Pack, not_to_peers_that_cannot_read_it) {
   }
 }
 
-TEST_F(Pack, partner_dropped_while_they_wait) {
+// They are complete for the application, which may have waited for that.
+TEST_F(Pack, disconnect__sends_what_waits_first) {
   open();
   Request* r = hold(message(10), 1);
+  ASSERT_TRUE((*a)->done(r));
+  EXPECT_EQ((*a)->consume(r).status, Status::success);
   (*a)->disconnect(network.now, to_b);
   EXPECT_FALSE((*a)->held());
-  (*a)->release(network.now);
+  EXPECT_EQ(wait(*b, receive(*b, room(10), 1)).status, Status::success);
+}
+
+TEST_F(Pack, peer_given_up_while_they_wait) {
+  open();
+  hold(message(10), 1);
+  (*a)->peer_gone(network.now, (*b)->config().nic, 0);
+  EXPECT_FALSE((*a)->held());
   EXPECT_EQ(count(*a, Counter::send_pack), 0U);
-  EXPECT_TRUE((*a)->done(r));
+}
+
+// mx-clients.md 24: between disable and reenable no handler runs.
+TEST_F(Pack, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
+  open();
+  struct Context {
+    Host* host;
+    Network* network;
+    std::vector<std::uint64_t> seen = {};
+  } context{b, &network};
+  (*b)->set_unexpected_handler(
+      [](void* c, const Arrival& arrival) {
+        auto* at = static_cast<Context*>(c);
+        at->seen.push_back(arrival.match_info);
+        if (at->seen.size() == 3) (*at->host)->suspend(at->network->now, true);
+        return HandlerAction::finished;
+      },
+      &context);
+  burst(10);
+  network.run_for(10'000);
+  EXPECT_EQ(context.seen.size(), 3U);
+  (*b)->suspend(network.now, false);
+  EXPECT_EQ(context.seen.size(), 10U) << "without a repetition";
+  network.run_for(kSecond);
+  EXPECT_EQ(context.seen, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  for (Request* r : sent_) EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
 TEST_F(Pack, unexpected_handler_that_drops_the_partner_gets_no_more) {

@@ -119,6 +119,29 @@ TEST_F(endpoint_close, lingering__posted_receives_take_nothing) {
   EXPECT_EQ(many, Bytes(16));
 }
 
+TEST_F(endpoint_close, lingering__a_large_message_comes_no_further) {
+  const Address to_b = connect(*a_, *b_);
+  const Address to_a = connect(*b_, *a_);
+  const Bytes data = pattern(1 << 20, 3);
+  Bytes buffer(data.size());
+  post(*b_, buffer, 1);
+  send(*a_, to_b, data, 1, true);
+  ASSERT_TRUE(becomes_true([&] {  // it is asked for
+    b_->progress();
+    return b_->counters()[protocol::Counter::send_pull_request] > 0 || buffer == data;
+  }));
+  if (buffer == data) return;  // straight from memory
+  a_->disable_progression();
+  send(*b_, to_a, pattern(16, 1), 1, true);
+  std::thread closes([&] { EXPECT_TRUE(process_->close(b_)); });
+  while (process_->owns(b_)) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  const Bytes before = buffer;
+  a_->reenable_progression();
+  closes.join();
+  EXPECT_EQ(buffer, before);
+}
+
 TEST_F(endpoint_close, refused_inside_the_handler) {
   const Address to_b = connect(*a_, *b_);
   struct Context {

@@ -278,6 +278,36 @@ TEST_F(endpoint_helper, burst__arrives_though_its_sender_calls_nothing_more) {
   }
 }
 
+// The usual program: it computes, the thread has taken over, and then it sends.
+TEST_F(endpoint_helper, burst__while_the_thread_leads) {
+  start(ProgressMode::automatic);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  std::vector<Bytes> buffers(100, Bytes(8));
+  std::vector<Request*> receives;
+  for (Bytes& buffer : buffers) receives.push_back(post(*b_, buffer, 1));
+  for (std::size_t i = 0; i < buffers.size(); i++) send(*a_, to_b, Bytes(8), 1, true);
+  Completion completion;
+  for (Request* receive : receives) ASSERT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
+  if (std::getenv("OMX_TEST_LOCAL") == nullptr) {
+    EXPECT_GT(a_->counters()[protocol::Counter::send_pack], 0U);
+  }
+}
+
+TEST_F(endpoint_helper, end_background__sends_what_waits) {
+  start(ProgressMode::automatic);
+  Address to_b;
+  ASSERT_TRUE(connects(*a_, *b_, to_b));
+  for (int i = 0; i < 30; i++) send(*a_, to_b, Bytes(8), 1, true);
+  a_->end_background();
+  Completion completion;
+  for (int i = 0; i < 30; i++) {
+    Bytes buffer(8);
+    ASSERT_EQ(b_->wait(post(*b_, buffer, 1), 5000, completion), WaitOutcome::done);
+  }
+}
+
 // Without a progress thread nobody would send what waits.
 TEST_F(endpoint_helper, off__bursts_do_not_wait) {
   start(ProgressMode::off);
