@@ -8,18 +8,18 @@
 #include <map>
 #include <memory>
 
+#include "base/clock.h"
 #include "copy/engines.h"
-#include "copy/pause.h"
 #include "floor_report.h"
 
 namespace {
 
+using omx::kNever;
 using omx::bench::Clock;
 using omx::bench::seconds_between;
 using omx::copy::Answer;
 using omx::copy::CopyEngine;
 using omx::copy::EngineKind;
-using omx::copy::kNever;
 
 struct Arena {
   const char* name;
@@ -51,9 +51,9 @@ double throughput(CopyEngine& engine, Arena& arena, std::size_t piece, double se
            engine.submit({arena.from.data() + at, arena.to.data() + at, piece, true}).answer == Answer::busy;
            looks++) {
         if (engine.poll(32) > 0) continue;
-        omx::copy::pause_briefly();
+        omx::cpu_relax();
         // Somebody else may need this processor, perhaps the helper.
-        if (looks > kLooks) engine.drain(omx::copy::clock_now() + 100'000);
+        if (looks > kLooks) engine.drain(omx::clock_now() + 100'000);
       }
       bytes += piece;
     }

@@ -2,15 +2,8 @@
 #include "copy/cpu_engine.h"
 
 #include <cstring>
-#include <ctime>
 
 namespace omx::copy {
-
-TimeNs clock_now() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<TimeNs>(now.tv_sec) * 1'000'000'000 + static_cast<TimeNs>(now.tv_nsec);
-}
 
 Capabilities CpuEngine::capabilities() const {
   return {.name = "cpu", .asynchronous = false, .least_piece = 0, .most_outstanding = 1};

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "base/fork_guard.h"
 #include "copy/dsa_surroundings.h"
 #include "copy/engine.h"
-#include "copy/fork_mark.h"
 #include "copy/portal.h"
 
 namespace omx::copy {

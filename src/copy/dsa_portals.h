@@ -7,8 +7,8 @@
 #include <functional>
 #include <utility>
 
+#include "base/fork_guard.h"
 #include "base/own_fd.h"
-#include "copy/fork_mark.h"
 #include "copy/portal.h"
 
 namespace omx::copy {

@@ -9,8 +9,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/clock.h"
 #include "copy/dsa_portals.h"
-#include "copy/pause.h"
 
 namespace omx::copy {
 
@@ -49,7 +49,7 @@ class Real final : public DsaSurroundings {
 
   void wait(const std::uint8_t* status, unsigned times) override {
     if (times < kSpins) {
-      pause_briefly();
+      cpu_relax();
     } else if (status && features_.waitpkg) {
       wait_for_line(status);
     } else {

@@ -10,14 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/time.h"
 #include "copy/counters.h"
 
 namespace omx::copy {
 
-// Nanoseconds on CLOCK_MONOTONIC (in tests and in simulation: of the clock that the engine was given).
-using TimeNs = std::uint64_t;
-inline constexpr TimeNs kNever = ~TimeNs{0};
-TimeNs clock_now();
+// Times are on CLOCK_MONOTONIC (in tests and in simulation: on the clock that the engine was given).
 inline TimeNs elapsed(TimeNs since, TimeNs now) {
   return now > since ? now - since : 0;
 }

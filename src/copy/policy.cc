@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "copy/policy.h"
 
+#include "base/clock.h"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>

@@ -2,19 +2,16 @@
 #include "copy/thread_engine.h"
 
 #include <fmt/format.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
 
+#include "base/futex.h"
 #include "base/no_cancel.h"
-#include "copy/pause.h"
 
 namespace omx::copy {
 
@@ -30,14 +27,11 @@ constexpr TimeNs kSpinNs = 5000;
 
 void ThreadEngine::Bed::wake() {
   if (word.load() == 0 || word.exchange(0) == 0) return;
-  ::syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+  futex_wake(word, 1);
 }
 
 void ThreadEngine::Bed::sleep(TimeNs deadline) {
-  const timespec at{static_cast<time_t>(deadline / 1'000'000'000),
-                    static_cast<long>(deadline % 1'000'000'000)};
-  ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 1, deadline == kNever ? nullptr : &at,
-            nullptr, FUTEX_BITSET_MATCH_ANY);
+  futex_wait(word, 1, deadline);
 }
 
 ThreadEngine::ThreadEngine(const ThreadOptions& options)
@@ -118,7 +112,7 @@ bool ThreadEngine::drain(TimeNs deadline) {
   const TimeNs spin_until = now + kSpinNs;
   while (completed_ != submitted_ && now < deadline) {
     if (now < spin_until) {
-      pause_briefly();
+      cpu_relax();
     } else {
       owner_.word.store(1);
       if (done_.load() != submitted_) owner_.sleep(deadline);
@@ -152,7 +146,7 @@ bool ThreadEngine::wait_for_piece(Ticket next) {
   if (published_.load(std::memory_order_acquire) >= next) return true;
   const TimeNs spin_until = clock_now() + kSpinNs;
   do {
-    pause_briefly();
+    cpu_relax();
     if (published_.load(std::memory_order_acquire) >= next) return true;
   } while (clock_now() < spin_until);
   for (;;) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "base/fork_guard.h"
 #include "copy/engine.h"
-#include "copy/fork_mark.h"
 
 namespace omx::copy {
 

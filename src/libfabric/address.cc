@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x4F4D5846;  // "OMXF"
 constexpr std::uint16_t kVersion = 1;
 constexpr std::string_view kScheme = "fi_omx://";
+constexpr std::size_t kLongestText = 64;
 
 }  // namespace
 
@@ -95,7 +96,7 @@ std::optional<Address> address_read(const void* in, std::size_t length, std::uin
   if (!in) return std::nullopt;
   if (format == FI_ADDR_STR) {
     const auto* text = static_cast<const char*>(in);
-    return address_parse({text, ::strnlen(text, length)});
+    return address_parse({text, ::strnlen(text, std::min(length, kLongestText))});
   }
   if (length < kAddressBytes) return std::nullopt;
   return address_load(static_cast<const std::byte*>(in));

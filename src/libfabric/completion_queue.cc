@@ -124,8 +124,7 @@ ssize_t CompletionQueue::wait_read(void* out, std::size_t count, fi_addr_t* sour
       has_threshold_ && condition ? std::max<std::size_t>(*static_cast<const std::size_t*>(condition), 1) : 1;
   ssize_t result = read(out, count, sources);
   if (result != -FI_EAGAIN) return result;
-  const auto end = runtime::deadline_after_ms(
-      runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
+  const auto end = deadline_of(timeout_ms);
   bool signalled = false;
   while (result == -FI_EAGAIN && !signalled) {
     const auto now = runtime::clock_now();
@@ -178,7 +177,8 @@ int signal(fid_cq* queue) {
 
 // Our own codes are protocol::Status.
 const char* error_text(fid_cq*, int code, const void*, char* out, std::size_t length) {
-  const char* text = code < 0 ? fi_strerror(-code) : "unknown";  // accesses: what the peer said
+  if (code < 0) return text_give(fi_strerror(-code), out, length);  // accesses: what the peer said
+  const char* text = "unknown";
   switch (static_cast<protocol::Status>(code)) {
     case protocol::Status::success:
       text = "success";

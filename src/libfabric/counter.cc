@@ -49,8 +49,7 @@ int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
     std::atomic<int>& waiters;
     ~Leave() { waiters.fetch_sub(1); }
   } const leave{waiters_};
-  const auto end = runtime::deadline_after_ms(
-      runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
+  const auto end = deadline_of(timeout_ms);
   for (;;) {
     if (value() >= threshold) return 0;
     if (const std::uint64_t now = errors(); now != errors_before) {

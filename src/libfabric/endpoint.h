@@ -229,7 +229,6 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   std::unordered_map<void*, protocol::Unexpected*> claimed_;  // by context
   std::uint64_t next_id_ = 0;                                 // of accesses
   std::size_t sends_ = 0;
-  unsigned sends_since_turn_ = 0;
   bool closing_ = false;
   std::atomic<int> waiting_{0};
 };

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/fork_guard.h"
 #include "libfabric/fabric.h"
 #include "libfabric/info.h"
-#include "runtime/fork_guard.h"
 
 namespace omx::fabric {
 
@@ -74,10 +74,10 @@ Result<runtime::Process*> runtime_of_process() {
   static runtime::Process* process = nullptr;
   static unsigned generation = 0;
   const std::lock_guard guard(mutex);
-  if (process && generation == runtime::fork_generation()) return process;
+  if (process && generation == fork_generation()) return process;
   auto made = runtime_make();  // after a failure the next call tries again: an interface may have come up
   if (made) process = *made;   // a forked child makes its own, and leaves its parent's alone
-  generation = runtime::fork_generation();
+  generation = fork_generation();
   return made;
 }
 

@@ -10,13 +10,6 @@
 
 namespace omx::fabric {
 
-namespace {
-
-// A program that only sends must see acknowledgements now and then.
-constexpr unsigned kSendsPerTurn = 32;
-
-}  // namespace
-
 Operation* Endpoint::operation_new(OperationKind kind) {
   Operation* op = operations_.create();
   if (!op) return nullptr;
@@ -81,11 +74,7 @@ ssize_t Endpoint::send(const SendCall& call) {
     operation_free(*op);
     return result;
   }
-  direct.burst_watched();
-  if (++sends_since_turn_ >= kSendsPerTurn) {
-    sends_since_turn_ = 0;
-    direct.burst_turn();
-  }
+  direct.sent();
   return 0;
 }
 

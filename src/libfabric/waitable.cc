@@ -12,6 +12,11 @@
 
 namespace omx::fabric {
 
+protocol::TimeNs deadline_of(int timeout_ms) {
+  return runtime::deadline_after_ms(
+      runtime::clock_now(), timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms));
+}
+
 Waitable::Waitable(Domain& domain) : domain_(domain) {
   domain_.references.add();
 }
@@ -69,8 +74,7 @@ bool Waitable::ready(void* self) {
 }
 
 bool Waitable::wait(int timeout_ms) {
-  const std::uint64_t limit = timeout_ms < 0 ? runtime::kForever : static_cast<std::uint64_t>(timeout_ms);
-  const protocol::TimeNs end = runtime::deadline_after_ms(runtime::clock_now(), limit);
+  const protocol::TimeNs end = deadline_of(timeout_ms);
   // Endpoints may come and go meanwhile: each sleep is short of nothing but that.
   while (!ready(this)) {
     const protocol::TimeNs now = runtime::clock_now();

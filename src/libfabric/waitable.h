@@ -15,8 +15,12 @@
 
 #include "libfabric/domain.h"
 #include "libfabric/wait_event.h"
+#include "protocol/types.h"
 
 namespace omx::fabric {
+
+// The moment at which a call with this timeout gives up (negative: never).
+protocol::TimeNs deadline_of(int timeout_ms);
 
 class Waitable {
  public:

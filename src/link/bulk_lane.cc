@@ -58,16 +58,18 @@ void BulkLane::fit(std::uint32_t mtu) {
   if (!memory || !batch_) return;
   memory_ = std::move(memory);
   slot_ = slot;
+  for (std::size_t i = 0; i < kBatch; i++) {
+    batch_->messages[i] = {};
+    batch_->messages[i].msg_hdr.msg_iov = batch_->pieces[i];
+  }
 }
 
 // The data of a frame whose place is known go there; the slot keeps room for them where they would be, so
 // that a frame that turns out to be another one can be put together.
-void BulkLane::prepare(std::size_t places) {
-  for (std::size_t i = 0; i < kBatch; i++) {
+void BulkLane::prepare(std::size_t count, std::size_t places) {
+  for (std::size_t i = 0; i < count; i++) {
     iovec* pieces = batch_->pieces[i];
     msghdr& message = batch_->messages[i].msg_hdr;
-    message = {};
-    message.msg_iov = pieces;
     const std::size_t length = i < places ? batch_->places[i].iov_len : 0;
     if (length > 0 && wire::kBulkHeader + length < slot_) {
       const std::size_t rest = wire::kBulkHeader + length;
@@ -84,7 +86,7 @@ void BulkLane::prepare(std::size_t places) {
 
 // All frames of a batch are looked at before the first is handed over: one that is to be moved may belong
 // where the data of a later one lie now.
-void BulkLane::judge(BulkHandler& handler, std::size_t i, std::size_t places) {
+void BulkLane::judge(BulkHandler& handler, std::size_t i) {
   const msghdr& message = batch_->messages[i].msg_hdr;
   const std::size_t length = batch_->messages[i].msg_len;
   if (message.msg_flags & MSG_TRUNC) {  // the MTU grew, and refresh() has not seen it yet
@@ -93,7 +95,7 @@ void BulkLane::judge(BulkHandler& handler, std::size_t i, std::size_t places) {
   }
   batch_->fates[i] = Fate::frame;
   if (message.msg_iovlen == 1) return;
-  if (i < places && handler.bulk_in_place(i, {slot(i), length})) {
+  if (handler.bulk_in_place(i, {slot(i), length})) {
     batch_->fates[i] = Fate::placed;
     return;
   }
@@ -106,13 +108,13 @@ void BulkLane::judge(BulkHandler& handler, std::size_t i, std::size_t places) {
 std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
   std::size_t frames = 0;
   while (frames < budget) {
-    const std::size_t places = handler.bulk_places(batch_->places);
-    prepare(places);
+    const std::size_t asked = ahead_;
+    prepare(asked, handler.bulk_places(std::span(batch_->places).first(asked)));
     // Not recvmmsg(), which is a cancellation point (see tx_batch.cc).
-    const long got = ::syscall(SYS_recvmmsg, fd_.get(), batch_->messages, kBatch, MSG_DONTWAIT, nullptr);
+    const long got = ::syscall(SYS_recvmmsg, fd_.get(), batch_->messages, asked, MSG_DONTWAIT, nullptr);
     if (got <= 0) break;
     const auto count = static_cast<std::size_t>(got);
-    for (std::size_t i = 0; i < count; i++) judge(handler, i, places);
+    for (std::size_t i = 0; i < count; i++) judge(handler, i);
     for (std::size_t i = 0; i < count; i++) {
       const wire::Frame frame{slot(i), batch_->messages[i].msg_len};
       if (batch_->fates[i] == Fate::cut) {
@@ -131,7 +133,8 @@ std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCoun
     counters.frames_received += count;
     counters.receive_batches++;
     frames += count;
-    if (count < kBatch) break;
+    ahead_ = std::clamp(2 * count, kFewest, kBatch);
+    if (count < asked) break;
   }
   return frames;
 }

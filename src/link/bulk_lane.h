@@ -33,7 +33,7 @@ class BulkLane {
   std::size_t receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters);
 
  private:
-  static constexpr std::size_t kBatch = 32;
+  static constexpr std::size_t kBatch = 32, kFewest = 4;
   enum class Fate : std::uint8_t { frame, placed, cut };
   struct Batch {
     mmsghdr messages[kBatch];
@@ -43,11 +43,12 @@ class BulkLane {
   };
 
   std::byte* slot(std::size_t i) const { return memory_.get() + i * slot_; }
-  void prepare(std::size_t places);
-  void judge(BulkHandler& handler, std::size_t i, std::size_t places);
+  void prepare(std::size_t count, std::size_t places);
+  void judge(BulkHandler& handler, std::size_t i);
 
   OwnFd fd_;
   std::size_t slot_ = 0;
+  std::size_t ahead_ = kFewest;  // frames to ask for: twice what came last, as each costs some preparation
   std::unique_ptr<std::byte[]> memory_;  // reused for every batch, so it stays in the cache
   std::unique_ptr<Batch> batch_;
 };

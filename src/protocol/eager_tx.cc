@@ -12,19 +12,34 @@ std::uint32_t medium_unit(const Partner& p) {
   return p.sizes.medium_frag;
 }
 
-void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
-  Partner& p = *r.partner;
+void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet) {
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, urgent);
-  packet.seqnum = r.seqnum;
+  packet.seqnum = seqnum;
   packet.piggyack = p.next_match;
-  packet.match_info = r.match_info;
   packet.session = p.true_session;
+}
+
+void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
+  const Partner& p = *r.partner;
+  header_fill(s, p, r.seqnum, urgent, packet);
+  packet.match_info = r.match_info;
   if (r.needs_ext() && p.carries_ext()) {
     packet.flags |= wire::kFlagHeaderExt;
-    packet.ext = {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
+    packet.ext = ext_of(r);
   }
+}
+
+wire::HeaderExt ext_of(const Request& r) {
+  return {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
+}
+
+void payload_copy(const Request& r, std::byte* out) {
+  if (r.buffer)
+    __builtin_memcpy(out, r.buffer, r.msg_length);
+  else
+    r.segments.read(0, out, r.msg_length);
 }
 
 bool medium_fits(const Partner& p, const Request& r) {
@@ -55,10 +70,7 @@ void eager_transmit(State& s, Request& r) {
   const auto head = frame_head(s, p, tiny ? wire::PacketType::tiny : wire::PacketType::small);
   const std::size_t header = wire::encode_eager(frame.header, head, packet);
   // Data this short are cheaper copied behind the header than gathered by the kernel.
-  if (r.buffer)
-    __builtin_memcpy(frame.header + header, r.buffer, r.msg_length);
-  else
-    r.segments.read(0, frame.header + header, r.msg_length);
+  payload_copy(r, frame.header + header);
   frame.header_length = static_cast<std::uint32_t>(header + r.msg_length);
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);

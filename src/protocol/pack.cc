@@ -43,16 +43,11 @@ bool pack_add(State& s, const Request& r) {
   wire::PackRecord record;
   record.match_info = r.match_info;
   record.length = static_cast<std::uint16_t>(r.msg_length);
-  if (r.needs_ext()) {
-    record.has_ext = true;
-    record.ext = {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
-  }
+  record.has_ext = r.needs_ext();
+  if (record.has_ext) record.ext = ext_of(r);
   std::byte* out = pack.records.get() + pack.length;
   const std::size_t header = wire::encode_pack_record(out, record);
-  if (r.buffer)
-    __builtin_memcpy(out + header, r.buffer, r.msg_length);
-  else
-    r.segments.read(0, out + header, r.msg_length);
+  payload_copy(r, out + header);
   pack.length += static_cast<std::uint32_t>(header) + r.msg_length;
   pack.count++;
   return true;
@@ -63,12 +58,7 @@ void pack_release(State& s) {
   if (!pack.partner) return;
   Partner& p = *std::exchange(pack.partner, nullptr);
   wire::Pack packet;
-  packet.dst_endpoint = p.endpoint;
-  packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, true);
-  packet.seqnum = pack.first;
-  packet.piggyack = p.next_match;
-  packet.session = p.true_session;
+  header_fill(s, p, pack.first, true, packet);
   packet.length = static_cast<std::uint16_t>(pack.length);
   wire::TxFrame& frame = s.sink.frame_begin(2);
   const auto head = frame_head(s, p, wire::PacketType::pack);

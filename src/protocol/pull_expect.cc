@@ -8,15 +8,6 @@ namespace omx::protocol {
 
 namespace {
 
-// nullptr: not in one piece.
-std::byte* place_of(const Pull& pull, std::uint64_t offset, std::uint64_t length) {
-  for (const Segment& segment : pull.request->segments.span()) {
-    if (offset < segment.length) return offset + length <= segment.length ? segment.base + offset : nullptr;
-    offset -= segment.length;
-  }
-  return nullptr;
-}
-
 // No place may be given twice: what lands there last would spoil what came before.
 bool given(std::span<const ExpectedReply> places, std::uint32_t handle, std::uint32_t index) {
   return std::any_of(places.begin(), places.end(), [&](const ExpectedReply& place) {
@@ -74,7 +65,7 @@ std::size_t pulls_expected(State& s, std::span<ExpectedReply> out) {
       if (asked.again && given(out.first(n), asked.handle, index)) continue;
       const std::uint64_t start = pull_frame_start(*pull, index);
       const auto length = static_cast<std::uint32_t>(pull_frame_end(*pull, index) - start);
-      std::byte* place = place_of(*pull, start, length);
+      std::byte* place = pull->request->segments.piece(start, length);
       if (!place) return n;
       out[n++] = {place, length, asked.handle, index};
     }

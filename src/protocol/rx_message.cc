@@ -226,13 +226,8 @@ void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
   s.count(Counter::recv_pack)++;
   Numbered n;
   n.packed = true;
-  n.session = packet.session;
-  n.seqnum = packet.seqnum;
-  n.piggyack = packet.piggyack;
-  n.eager.dst_endpoint = packet.dst_endpoint;
-  n.eager.src_endpoint = packet.src_endpoint;
-  n.eager.session = packet.session;
-  n.eager.piggyack = packet.piggyack;
+  take(n, packet);
+  static_cast<wire::Message&>(n.eager) = packet;
   while (!records.empty()) {
     wire::PackRecord record;
     if (const auto drop = wire::decode_pack_record(records, record, &n.data); drop != wire::Drop::none)

@@ -42,6 +42,14 @@ void SegmentList::read(std::uint64_t offset, std::byte* to, std::uint64_t length
   });
 }
 
+std::byte* SegmentList::piece(std::uint64_t offset, std::uint64_t length) const {
+  std::byte* found = nullptr;
+  for_range(offset, length, [&](std::byte* base, std::uint64_t bytes) {
+    if (bytes == length) found = base;
+  });
+  return found;
+}
+
 std::uint32_t SegmentList::gather(std::uint64_t offset, std::uint64_t length, iovec* out) const {
   std::uint32_t n = 0;
   for_range(offset, length, [&](std::byte* base, std::uint64_t bytes) {

@@ -31,6 +31,9 @@ class SegmentList {
   void write(std::uint64_t offset, const std::byte* from, std::uint64_t length) const;
   void read(std::uint64_t offset, std::byte* to, std::uint64_t length) const;
 
+  // Where [offset, offset + length) lies; nullptr: not in one piece.
+  std::byte* piece(std::uint64_t offset, std::uint64_t length) const;
+
   // References to [offset, offset + length); returns how many were written to `out`, at most count().
   std::uint32_t gather(std::uint64_t offset, std::uint64_t length, iovec* out) const;
 

@@ -206,6 +206,11 @@ void send_release_buffer(State& s, Request& r);
 // --- eager_tx.cc -------------------------------------------------------------------------------------------
 // Fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
+// The same without what is one message's own.
+void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet);
+wire::HeaderExt ext_of(const Request& r);
+// All data of a short message, from its own copy or the user's memory.
+void payload_copy(const Request& r, std::byte* out);
 void eager_transmit(State& s, Request& r);  // tiny and small
 bool medium_fits(const Partner& p, const Request& r);
 void medium_transmit(State& s, Request& r);

@@ -7,11 +7,12 @@
 #include <span>
 
 #include "base/mac.h"
+#include "base/time.h"
 
 namespace omx::protocol {
 
-using TimeNs = std::uint64_t;  // monotonic; handed in by the caller
-inline constexpr TimeNs kNever = ~TimeNs{0};
+using omx::kNever;
+using omx::TimeNs;  // handed in by the caller
 inline constexpr TimeNs kMillisecond = 1'000'000;
 
 // How a request ended. The values are MX status codes (mx-api.md 1.2).

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time that the engine is given: CLOCK_MONOTONIC, which the vDSO reads without a system call.
+// The time that the engine is given.
 #pragma once
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "protocol/types.h"
 
 namespace omx::runtime {
 
 using protocol::TimeNs;
 
-inline TimeNs clock_now() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<TimeNs>(now.tv_sec) * 1'000'000'000 + static_cast<TimeNs>(now.tv_nsec);
-}
+using omx::clock_now;
 
 // clock_now(), but a reading stays good for some microseconds: the processor's tick counter, which costs a
 // quarter of the vDSO's clock, tells whether it still is. Deadlines are hundreds of microseconds.
@@ -40,22 +35,10 @@ class RecentClock {
   TimeNs now_ = 0;
 };
 
-inline timespec timespec_of(TimeNs time) {
-  return {static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)};
-}
-
 // `ms` from `now`, without overflow; ~0 (kForever) is never.
 inline TimeNs deadline_after_ms(TimeNs now, std::uint64_t ms) {
   constexpr std::uint64_t kLongest = 1ULL << 43;  // milliseconds; about 280 years
   return ms > kLongest ? protocol::kNever : now + ms * protocol::kMillisecond;
-}
-
-inline void cpu_relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
 }
 
 }  // namespace omx::runtime

@@ -42,13 +42,9 @@ bool Direct::burst_goes_on() {
   return impl_.burst_goes_on();
 }
 
-void Direct::burst_watched() {
-  impl_.burst_watched();
-}
-
-void Direct::burst_turn() {
+void Direct::sent() {
   now();
-  impl_.burst_turn();
+  impl_.sent();
 }
 
 void Direct::signal() {

@@ -31,10 +31,9 @@ class Direct {
   protocol::TimeNs now();  // reads the clock on first use
   bool poll();             // one turn, if one is due; true when frames came
   void turn();             // one turn
-  // Around each send: what goes to SendOp::hold, and after it. A turn between two sends of a burst.
+  // Around each send: what goes to SendOp::hold, and after it.
   bool burst_goes_on();
-  void burst_watched();
-  void burst_turn();
+  void sent();
   // Threads in wait_until look again, though the engine completed nothing.
   void signal();
 

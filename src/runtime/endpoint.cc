@@ -14,9 +14,6 @@ namespace {
 
 using protocol::OpError;
 
-// A program that only sends still has to see acknowledgements now and then.
-constexpr unsigned kSendsPerTurn = 32;
-
 tl::unexpected<OpError> refused() {
   return tl::unexpected(OpError::bad_request);
 }
@@ -62,8 +59,7 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   op.hold = impl_->burst_goes_on();
   auto request = impl_->engine->send(impl_->now, op);
   impl_->out->flush();
-  impl_->burst_watched();
-  if (++impl_->sends_since_turn >= kSendsPerTurn) impl_->burst_turn();
+  impl_->sent();
   return request;
 }
 

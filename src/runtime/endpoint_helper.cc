@@ -141,7 +141,7 @@ void Endpoint::Impl::helper_lead() {
 }
 
 bool Endpoint::Impl::helper_invite() {
-  if (!thread_.running()) return false;
+  if (!helper_runs_) return false;
   if (leader_) return true;
   helper_invited_ = true;
   helper_.parker.unpark();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/fork_guard.h"
 #include "base/list.h"
 #include "base/own_fd.h"
 #include "runtime/board_responder.h"
@@ -18,7 +19,6 @@
 #include "runtime/direct.h"
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
-#include "runtime/fork_guard.h"
 #include "runtime/progress_thread.h"
 #include "runtime/router.h"
 
@@ -154,10 +154,12 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_burst.cc: short messages that share frames ---
   // For each send: whether more are likely to follow at once, so that it may wait for them.
   bool burst_goes_on();
-  // After it: the message may be waiting.
-  void burst_watched() {
+  // After it: looks after what may be waiting, and now and then at the link: a program that only sends still
+  // has to see acknowledgements.
+  void sent() {
     if (engine->held()) [[unlikely]]
       burst_held();
+    if (++sends_since_turn_ >= kSendsPerTurn) burst_turn();
   }
   // The application does something else.
   void burst_end() {
@@ -185,7 +187,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   protocol::Partner* partner_of(const AddressParts& parts);
   const Settings& settings() const { return settings_; }
   // This process is a forked child of the one that opened the endpoint.
-  bool foreign() const { return fork_generation() != generation_; }
+  bool foreign() const { return mark_.forked(); }
 
   EndpointLock lock;
   RecentClock clock;
@@ -195,7 +197,6 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::unique_ptr<local::Hub> hub;  // nullptr: switched off
   std::unique_ptr<Router> out;      // what the engine sends through
   std::unique_ptr<protocol::Endpoint> engine;
-  unsigned sends_since_turn = 0;
   CompletionSink* sink = nullptr;
   std::uint64_t signals = 0;  // see Direct::signal
 
@@ -244,7 +245,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::uint8_t id_;
   std::uint32_t slot_;
   const Settings& settings_;
-  unsigned generation_ = fork_generation();
+  ForkMark mark_;
   Claim claim_;
   std::optional<BoardResponder> responder_;
 
@@ -307,12 +308,14 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::atomic<bool> helper_stops_{false};
   std::atomic<bool> hastened_{false};  // it looks for held messages often
   unsigned hasty_looks_ = 0;           // that found none
-  unsigned burst_ = 0;                 // sends in a row
-  TimeNs burst_last_ = 0;              // the last of them
-  TimeNs watch_ = 0;                   // how long it looks away
-  TimeNs away_ = 0;                    // first of all when it was sent away
-  bool sent_away_ = false;             // and has not looked away since
-  TimeNs helper_since_ = 0;            // it leads
+  static constexpr unsigned kSendsPerTurn = 32;
+  unsigned sends_since_turn_ = 0;
+  unsigned burst_ = 0;       // sends in a row
+  TimeNs burst_last_ = 0;    // the last of them
+  TimeNs watch_ = 0;         // how long it looks away
+  TimeNs away_ = 0;          // first of all when it was sent away
+  bool sent_away_ = false;   // and has not looked away since
+  TimeNs helper_since_ = 0;  // it leads
 
   std::atomic<unsigned> pins_{0};
   Parker* closer_ = nullptr;  // unparked when the last waiter has left

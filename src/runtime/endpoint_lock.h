@@ -13,7 +13,9 @@
 #include <cassert>
 #include <cstdint>
 
-#include "runtime/futex.h"
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/time.h"
 
 namespace omx::runtime {
 
@@ -103,7 +105,7 @@ class EndpointLock {
       cpu_relax();
     }
     while (word_.exchange(kHeldWithSleepers, std::memory_order_acquire) != kFree) {
-      futex_wait(word_, kHeldWithSleepers, protocol::kNever);
+      futex_wait(word_, kHeldWithSleepers, kNever);
     }
     wanted_.fetch_sub(1, std::memory_order_relaxed);
   }

@@ -6,9 +6,9 @@
 #include <climits>
 #include <new>
 
+#include "base/futex.h"
 #include "base/log.h"
 #include "runtime/endpoint_impl.h"
-#include "runtime/futex.h"
 
 namespace omx::runtime {
 
@@ -25,7 +25,7 @@ constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 
 bool Endpoint::Impl::turn() {
   if (disabled_ || in_handler()) return false;
-  sends_since_turn = 0;
+  sends_since_turn_ = 0;
   burst_end();
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
   frames += link->receive(*this, kBudget);

@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/fork_guard.h"
 #include "base/log.h"
 #include "base/no_cancel.h"
 #include "base/text.h"
 #include "runtime/endpoint_impl.h"
-#include "runtime/fork_guard.h"
 #include "runtime/text_file.h"
 
 namespace omx::runtime {
@@ -37,7 +37,7 @@ std::string prefix_of(const Settings& settings, const PrefixFacts& facts) {
 
 }  // namespace
 
-Process::Process() : generation_(fork_generation()), slots_(new std::atomic<Endpoint*>[kSlots]()) {}
+Process::Process() : slots_(new std::atomic<Endpoint*>[kSlots]()) {}
 
 Result<std::unique_ptr<Process>> Process::create() {
   const auto settings = settings_load();
@@ -46,7 +46,6 @@ Result<std::unique_ptr<Process>> Process::create() {
 }
 
 Result<std::unique_ptr<Process>> Process::create(const Settings& settings) {
-  fork_guard_install();
   std::unique_ptr<Process> process(new Process);
   process->settings_ = settings;
   auto boards = boards_find(settings);
@@ -116,7 +115,7 @@ Endpoint* Process::endpoint_at(std::uint32_t slot) const {
 
 // One at a time is kept from closing: a handler that runs in here may close any of the others.
 void Process::endpoints_help() {
-  if (generation_ != fork_generation()) return;
+  if (mark_.forked()) return;
   for (std::size_t i = 0;; i++) {
     Endpoint::Impl* impl = nullptr;
     {
@@ -131,7 +130,7 @@ void Process::endpoints_help() {
 }
 
 void Process::endpoints_visit(const std::function<void(Endpoint&)>& visit) {
-  if (generation_ != fork_generation()) return;
+  if (mark_.forked()) return;
   for (std::size_t i = 0;; i++) {
     std::optional<Endpoint::Pin> pin;
     Endpoint* endpoint = nullptr;
@@ -150,7 +149,7 @@ bool Process::close(Endpoint* endpoint) {
 }
 
 bool Process::close_until(Endpoint* endpoint, std::uint64_t deadline) {
-  if (generation_ != fork_generation()) return false;
+  if (mark_.forked()) return false;
   const NoCancel no_cancel;
   {
     const std::lock_guard guard(mutex_);
@@ -168,7 +167,7 @@ bool Process::close_until(Endpoint* endpoint, std::uint64_t deadline) {
 
 Process::~Process() {
   // A forked child leaves everything to its parent: destroying its copies could disturb the shared sockets.
-  if (generation_ != fork_generation()) return;
+  if (mark_.forked()) return;
   const TimeNs deadline = deadline_after_ms(clock_now(), settings_.close_linger_ms);
   while (!open_.empty() && close_until(open_.back(), deadline)) {
   }

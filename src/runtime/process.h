@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_guard.h"
 #include "runtime/boards.h"
 #include "runtime/endpoint.h"
 #include "runtime/peers.h"
@@ -76,8 +77,8 @@ class Process {
   Settings settings_;
   std::vector<Board> boards_;
   PeerTable peers_;
-  unsigned generation_ = 0;  // see fork_guard.h
-  bool named_ = false;       // the log prefix says which endpoint
+  ForkMark mark_;
+  bool named_ = false;  // the log prefix says which endpoint
 
   std::mutex open_mutex_;     // one thread opens at a time
   mutable std::mutex mutex_;  // open_

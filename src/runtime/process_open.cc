@@ -118,7 +118,7 @@ Result<Endpoint*> Process::open(const OpenOptions& options) {
 }
 
 Result<Endpoint*> Process::open_found(const OpenOptions& options) {
-  if (generation_ != fork_generation()) {
+  if (mark_.forked()) {
     return fail(kMxFailure,
                 "this process was forked from one that uses Open-MX; call exec or initialise before forking");
   }

@@ -22,7 +22,6 @@ class ProgressThread {
   bool start(std::function<void()> body, const std::string& cpus);
   // After the body was told to end; returns when it has. Any thread, more than once.
   void join();
-  bool running() const { return running_; }
 
  private:
   static void* run(void* self);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TINY, SMALL, MEDIUM and RNDV: the packets that carry a matching header.
+// TINY, SMALL, MEDIUM, RNDV and PACK: the packets that carry a matching header.
 #include <algorithm>
 #include <cassert>
 
@@ -26,6 +26,16 @@ void get_message(const std::byte* in, std::uint8_t flags, Message& packet) {
   packet.piggyack = load_be16(in + message::kPiggyack);
   packet.match_info = load_be64(in + message::kMatch);
   packet.session = load_be32(in + message::kSession);
+}
+
+std::size_t put_header_ext(std::byte* out, const HeaderExt& ext) {
+  store_be64(out, std::uint64_t{ext.message_class} << 56 | std::uint64_t{ext.data_valid} << 48);
+  store_be64(out + header_ext::kData, ext.data);
+  return kHeaderExtBytes;
+}
+HeaderExt get_header_ext(const std::byte* in) {
+  return {load8(in + header_ext::kMessageClass), load8(in + header_ext::kDataValid),
+          load_be64(in + header_ext::kData)};
 }
 
 // Writes the header extension at `end` when there is one; returns where data start.
@@ -156,6 +166,52 @@ Drop decode_rndv(Frame frame, bool extended, Rndv& packet) {
   packet.rdma_offset = load_be16(in + rndv::kRdmaOffset);
   get_message(in, flags, packet);
   get_ext(in + end, packet);
+  return Drop::none;
+}
+
+std::size_t encode_pack(std::byte* out, const Head& head, const Pack& packet) {
+  put_head(out, head);
+  put_first(out, PacketType::pack, packet.dst_endpoint, packet.src_endpoint, packet.flags);
+  store_be16(out + message::kLength, packet.length);
+  store_be16(out + message::kChecksum, 0);
+  put_message(out, packet);
+  return message::kEnd;
+}
+
+std::size_t encode_pack_record(std::byte* out, const PackRecord& record) {
+  assert(record.length <= kSmallMax);
+  store_be64(out + pack_record::kMatch, record.match_info);
+  store_be16(out + pack_record::kLength, record.length);
+  store_be16(out + pack_record::kFlags, record.has_ext ? kFlagHeaderExt << 8 : 0);
+  return record.has_ext ? put_header_ext(out + pack_record::kEnd, record.ext) + pack_record::kEnd
+                        : pack_record::kEnd;
+}
+
+Drop decode_pack(Frame frame, Pack& packet, Frame& records) {
+  if (frame.size() < message::kEnd) return Drop::frame_too_short;
+  if (!has_type(frame, PacketType::pack)) return Drop::bad_type;
+  const std::byte* in = frame.data();
+  packet.length = load_be16(in + message::kLength);
+  if (packet.length < pack_record::kEnd) return Drop::bad_length;
+  const std::uint8_t flags = load8(in + kFlags);
+  if (frame.size() < message::kEnd + packet.length + trailer_bytes(flags)) return Drop::truncated;
+  get_message(in, flags, packet);
+  records = frame.subspan(message::kEnd, packet.length);
+  return Drop::none;
+}
+
+Drop decode_pack_record(Frame& records, PackRecord& record, const std::byte** data) {
+  if (records.size() < pack_record::kEnd) return Drop::truncated;
+  const std::byte* in = records.data();
+  record.match_info = load_be64(in + pack_record::kMatch);
+  record.length = load_be16(in + pack_record::kLength);
+  record.has_ext = load8(in + pack_record::kFlags) & kFlagHeaderExt;
+  if (record.length > kSmallMax) return Drop::bad_length;
+  const std::size_t start = pack_record::kEnd + (record.has_ext ? kHeaderExtBytes : 0);
+  if (records.size() < start + record.length) return Drop::truncated;
+  record.ext = record.has_ext ? get_header_ext(in + pack_record::kEnd) : HeaderExt{};
+  *data = in + start;
+  records = records.subspan(start + record.length);
   return Drop::none;
 }
 

@@ -229,16 +229,6 @@ inline std::uint8_t flags_at(Frame frame, std::size_t offset, bool extended) {
   return extended ? load8(frame.data() + offset) : std::uint8_t{0};
 }
 
-inline std::size_t put_header_ext(std::byte* out, const HeaderExt& ext) {
-  store_be64(out, std::uint64_t{ext.message_class} << 56 | std::uint64_t{ext.data_valid} << 48);
-  store_be64(out + header_ext::kData, ext.data);
-  return kHeaderExtBytes;
-}
-inline HeaderExt get_header_ext(const std::byte* in) {
-  return {load8(in + header_ext::kMessageClass), load8(in + header_ext::kDataValid),
-          load_be64(in + header_ext::kData)};
-}
-
 inline std::size_t ext_bytes(std::uint8_t flags) {
   return flags & kFlagHeaderExt ? kHeaderExtBytes : 0;
 }

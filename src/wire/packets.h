@@ -159,11 +159,7 @@ struct Eager : Message {  // TINY or SMALL, told apart by the packet type
 };
 
 // Several messages with consecutive numbers, each a record with its data behind it.
-struct Pack {
-  std::uint8_t dst_endpoint = 0, src_endpoint = 0, flags = 0;
-  std::uint16_t seqnum = 0;  // of the first
-  std::uint16_t piggyack = 0;
-  std::uint32_t session = 0;
+struct Pack : Message {      // seqnum is the first one's; match_info and ext are each record's own
   std::uint16_t length = 0;  // of all records with their data
   bool operator==(const Pack&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/own_fd.h"
 #include "copy/emulated_portal.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "copy/thread_engine.h"
+#include "base/clock.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

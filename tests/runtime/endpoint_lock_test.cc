@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/clock.h"
+
 namespace omx::runtime {
 namespace {
 

@@ -161,22 +161,15 @@ void Attacker::eager(const Sender& from, Script& script) {
 }
 
 void Attacker::pack(const Sender& from, Script& script) {
-  wire::Message m;
-  message_fill(from, script, m);
   wire::Pack packet;
-  packet.dst_endpoint = m.dst_endpoint;
-  packet.src_endpoint = m.src_endpoint;
-  packet.flags = m.flags;
-  packet.seqnum = m.seqnum;
-  packet.piggyack = m.piggyack;
-  packet.session = m.session;
+  message_fill(from, script, packet);
   const std::uint8_t count = script.u8() & 7;
   std::byte records[8 * wire::kPackRecordMax];
   std::size_t length = 0;
   for (std::uint8_t i = 0; i <= count; i++) {
     const std::uint8_t how = script.u8();
     wire::PackRecord record;
-    record.match_info = m.match_info + i;
+    record.match_info = packet.match_info + i;
     record.has_ext = how & 0x80;
     record.ext.message_class = how & 3;
     std::byte* at = records + length;

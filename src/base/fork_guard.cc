@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/fork_guard.h"
+#include "base/fork_guard.h"
 
 #include <pthread.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/own_fd.h"
 
-namespace omx::runtime {
+namespace omx {
 
 std::atomic<unsigned> g_forks{0};
 
@@ -22,4 +22,4 @@ void fork_guard_install() {
   });
 }
 
-}  // namespace omx::runtime
+}  // namespace omx

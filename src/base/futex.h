@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "runtime/clock.h"
+#include "base/clock.h"
 
-namespace omx::runtime {
+namespace omx {
 
 enum class FutexWait { woken, timed_out, interrupted };
 
@@ -21,9 +21,8 @@ enum class FutexWait { woken, timed_out, interrupted };
 inline FutexWait futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, TimeNs deadline) {
   static_assert(sizeof(std::atomic<std::uint32_t>) == 4);
   const timespec at = timespec_of(deadline);
-  const long result =
-      ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
-                deadline == protocol::kNever ? nullptr : &at, nullptr, FUTEX_BITSET_MATCH_ANY);
+  const long result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected,
+                                deadline == kNever ? nullptr : &at, nullptr, FUTEX_BITSET_MATCH_ANY);
   if (result == 0 || errno == EAGAIN) return FutexWait::woken;
   return errno == ETIMEDOUT ? FutexWait::timed_out : FutexWait::interrupted;
 }
@@ -53,4 +52,4 @@ class Parker {
   std::atomic<std::uint32_t> word_{0};
 };
 
-}  // namespace omx::runtime
+}  // namespace omx
