@@ -56,7 +56,8 @@ int info_run(const InfoOptions& options) {
 
   InfoReport report;
   report.host = std::move(*host);
-  report.permitted = may_use_packet_sockets();
+  report.packet_sockets = link::packet_links_possible() == 0;
+  report.permitted = may_open_endpoints(report.host.process ? &*report.host.process : nullptr);
   const runtime::Settings& settings = report.host.settings;
   if (report.host.process) {
     auto boards = boards_select(report.host.process->boards(), options.board);
@@ -64,8 +65,8 @@ int info_run(const InfoOptions& options) {
     for (runtime::Board& board : *boards) {
       BoardInfo info;
       info.open = endpoints_open(board, settings);
-      info.extended = engine_facts(settings.protocol, board.interface.mtu, settings.protocol.extension);
-      info.reference = engine_facts(settings.protocol, board.interface.mtu, false);
+      info.extended = engine_facts(settings.protocol, board.mtu, settings.protocol.extension);
+      info.reference = engine_facts(settings.protocol, board.mtu, false);
       info.board = std::move(board);
       report.boards.push_back(std::move(info));
     }

@@ -38,9 +38,9 @@ int perf_run(const PerfOptions& options) {
     return kUsage;
   }
   // The library looks at the same things; here they are told under this command's name.
-  if (const auto process = runtime::Process::create(); !process)
-    return failed("perf", "{}", process.error().message);
-  if (!may_use_packet_sockets()) return failed("perf", "{}", kNoPacketSockets);
+  const auto process = runtime::Process::create();
+  if (!process) return failed("perf", "{}", process.error().message);
+  if (!may_open_endpoints(&**process)) return failed("perf", "{}", kNoPacketSockets);
   if (!pin(options.cpu))
     return failed("perf", "cannot run on core {}: {}", options.cpu, std::strerror(errno));
   return options.peer.empty() ? perf_serve(options) : perf_measure(options);

@@ -56,17 +56,14 @@ std::string holder_text(const runtime::ClaimHolder& holder) {
   return fmt::format("pid {} ({})", holder.pid, holder.command);
 }
 
-bool may_use_packet_sockets() {
-  // Protocol 0: such a socket receives nothing.
-  const int fd = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  ::close(fd);
-  return true;
+bool may_open_endpoints(const runtime::Process* process) {
+  const bool udp = process && !process->boards().empty() && process->boards().front().udp;
+  return udp || link::packet_links_possible() == 0;
 }
 
 std::string board_text(const runtime::Board& board) {
-  return fmt::format("{} (board #{} name {} addr {})", board.hostname, board.number, board.interface.name,
-                     mac_format(board.interface.nic));
+  return fmt::format("{} (board #{} name {} addr {}{})", board.hostname, board.number, board.interface.name,
+                     mac_format(board.interface.nic), board.udp ? ", by UDP" : "");
 }
 
 }  // namespace omx::tools

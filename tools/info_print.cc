@@ -53,6 +53,13 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
               info.reference, settings);
 }
 
+const char* road_text(bool udp, const runtime::Settings& settings) {
+  if (udp) return "UDP";
+  return settings.udp_lane
+             ? "raw Ethernet frames, large ones by UDP where both ends have IP addresses of one network"
+             : "raw Ethernet frames";
+}
+
 void local_print(Out out, const LocalFacts& local, const runtime::Settings& settings) {
   fmt::format_to(out, "\nProcesses of this host:\n");
   if (!local.used) {
@@ -151,8 +158,13 @@ std::string info_text(const InfoReport& report) {
   fmt::format_to(out, "Open-MX version {}\n", OMX_VERSION);
   fmt::format_to(out, " configuration file: {}\n",
                  settings.config_file.empty() ? "none" : settings.config_file);
-  fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n\n",
-                 report.permitted ? "allowed" : "not allowed, no endpoint can be opened");
+  const bool udp = !report.boards.empty() && report.boards.front().board.udp;
+  fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n",
+                 report.packet_sockets ? "allowed"
+                 : udp                 ? "not allowed"
+                                       : "not allowed, no endpoint can be opened");
+  fmt::format_to(out, " messages go by {} (OMX_LINK={})\n\n", road_text(udp, settings),
+                 runtime::link_name(settings.link));
   fmt::format_to(out, "Found {} board{} supporting {} endpoints{}:\n", report.boards.size(),
                  report.boards.size() == 1 ? "" : "s", settings.endpoints_max,
                  report.boards.size() == 1 ? "" : " each");
@@ -182,7 +194,8 @@ std::string info_json(const InfoReport& report) {
   json.object([&] {
     json.field("version", OMX_VERSION);
     json.field("config_file", report.host.settings.config_file);
-    json.field("packet_sockets_allowed", report.permitted);
+    json.field("packet_sockets_allowed", report.packet_sockets);
+    json.field("link", !report.boards.empty() && report.boards.front().board.udp ? "udp" : "ethernet");
     json.field("endpoints_max", report.host.settings.endpoints_max);
     local_json(json, report.local);
     json.object("progress", [&] {

@@ -22,7 +22,8 @@ struct BoardInfo {
 
 struct InfoReport {
   HostFacts host;
-  bool permitted = false;  // to open endpoints
+  bool packet_sockets = false;  // this process may open them
+  bool permitted = false;       // to open endpoints
   std::vector<BoardInfo> boards;
   std::vector<runtime::Peer> peers;
   LocalFacts local;

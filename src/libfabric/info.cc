@@ -4,14 +4,13 @@
 #include "libfabric/info.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "libfabric/provider.h"
+#include "link/link.h"
 
 namespace omx::fabric {
 
@@ -26,15 +25,11 @@ bool named(const fi_info* hints) {
 
 // An error of opening now instead of later (libfabric.md 6.8).
 std::string obstacle() {
-  const int socket = ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-  const int error = errno;
-  if (socket >= 0) {
-    ::close(socket);
-    return {};
-  }
+  const int error = link::packet_links_possible();
+  if (error == 0) return {};
   if (error == EPERM || error == EACCES) {
     return "no permission to send Ethernet frames: run as root or give the program CAP_NET_RAW (setcap "
-           "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container)";
+           "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), or set OMX_LINK=udp";
   }
   return fmt::format("no packet socket: {}", std::strerror(error));
 }
@@ -134,7 +129,8 @@ int getinfo(std::uint32_t version, const char* node, const char* service, std::u
       decline(process.error().message, named(hints));
       return -FI_ENODATA;
     }
-    if (const std::string why = obstacle(); !why.empty()) {
+    const auto& boards = (*process)->boards();
+    if (const std::string why = obstacle(); !why.empty() && !(boards.empty() || boards.front().udp)) {
       decline(why, named(hints));
       return -FI_ENODATA;
     }

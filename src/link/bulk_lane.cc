@@ -10,6 +10,7 @@
 
 #include "link/packet_filter.h"
 #include "link/packet_socket.h"
+#include "link/socket_buffer.h"
 #include "wire/packets.h"
 
 namespace omx::link {
@@ -19,15 +20,6 @@ namespace {
 // The pull window of a few messages, charged by the kernel at up to twice its size.
 constexpr int kWanted = 32 << 20;
 constexpr int kLeast = 6 << 20;
-
-int receive_buffer(int fd) {
-  ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kWanted, sizeof kWanted);
-  ::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kWanted, sizeof kWanted);
-  int bytes = 0;
-  socklen_t length = sizeof bytes;
-  ::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
-  return bytes;
-}
 
 }  // namespace
 
@@ -39,7 +31,7 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
   rule.endpoint = endpoint;
   rule.board_frames = false;
   rule.lane = Lane::bulk;
-  if (receive_buffer(fd) < kLeast || packet_filter_attach(fd, packet_filter_build(rule)) != 0 ||
+  if (receive_buffer_set(fd, kWanted) < kLeast || packet_filter_attach(fd, packet_filter_build(rule)) != 0 ||
       packet_socket_bind(fd, ifindex) != 0) {
     return false;
   }

@@ -26,6 +26,8 @@ class FrameHandler {
 class BulkHandler {
  public:
   virtual ~BulkHandler() = default;
+  // Whose lane it is, if anybody's: only its frames are taken from there. 0: nobody's.
+  virtual NicId lane_sender(const wire::LaneAddress&) { return 0; }
   // Where the data (what follows the first wire::kBulkHeader bytes) of the next frames belong, in the order
   // in which they should come; returns how many are known. What lands in a wrong place is moved or dropped
   // before the next call.
@@ -38,13 +40,22 @@ class BulkHandler {
   virtual void on_bulk_frame(wire::Frame frame) = 0;
 };
 
+// What a link's UDP lane can do for it.
+struct LaneInfo {
+  wire::LaneAddress address;  // to tell others; not present: there is none
+  unsigned network_bits = 0;  // of the address
+  bool fragments = false;     // it also gains for the fragments of medium messages
+  std::uint32_t window = 0;   // bytes that its socket holds
+};
+
 struct LinkCounters {
   std::uint64_t frames_sent = 0, bytes_sent = 0, send_calls = 0, send_errors = 0;
   std::uint64_t frames_received = 0, bytes_received = 0, receive_batches = 0;
+  std::uint64_t trains_sent = 0, trains_received = 0;  // several frames that passed the kernel as one
   std::uint64_t bulk_placed = 0, bulk_moved = 0;  // data that were received into their place, or elsewhere
   std::uint64_t ring_drops = 0;                   // frames the kernel dropped because our ring was full
-  std::uint64_t frames_ignored =
-      0;  // longer than a slot (the filter keeps own copies and others' frames out)
+  // Longer than a slot (the filter keeps own copies and others' frames out), or by UDP from nobody we know.
+  std::uint64_t frames_ignored = 0;
 };
 
 class Link : public wire::FrameSink {
@@ -58,6 +69,9 @@ class Link : public wire::FrameSink {
   virtual std::size_t bulk_receive(BulkHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.
   virtual int bulk_descriptor() const { return -1; }
+  // A lane for large messages by UDP, beside the other: bulk_receive() reads it, too.
+  virtual LaneInfo lane() const { return {}; }
+  virtual int lane_descriptor() const { return -1; }
   // A descriptor that polls readable when a frame came that its sender marked as urgent: to sleep on instead
   // of the others while a stream of frames passes that nobody waits for. It costs every frame a little, so it
   // is opened when first asked for; false when the link has none.
@@ -78,6 +92,8 @@ class Link : public wire::FrameSink {
   // the receive ring is made anew, and frames that wait in it are lost.
   virtual bool refresh() = 0;
   virtual const LinkCounters& counters() const = 0;
+  // Bytes of frames that it can hold for us while we do not look; 0: as many as anybody may send.
+  virtual std::uint32_t window() const { return 0; }
 };
 
 // What a packet link is opened for.
@@ -87,14 +103,32 @@ struct PacketLinkOptions {
   bool board_frames = true;    // ... and, if set, HOST_QUERY, HOST_REPLY, RAW discovery, and CONNECT requests
                                // to any endpoint id of the board (so that closed ones can be refused)
   bool bulk = true;            // a lane of its own for pull replies, opened by bulk_expect()
+  bool udp = false;            // a lane by UDP, where the interface has an IP address
   bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t batch = 32;  // frames per send call
 };
 
+// 0 if this process may open packet sockets, else errno.
+int packet_links_possible();
+
 // Opens AF_PACKET with a memory-mapped receive ring. Failures name the remedy (missing CAP_NET_RAW, no such
 // interface). An interface that is down is opened with a warning: it works when it comes up.
 Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options);
+
+// What a UDP link is opened for.
+struct UdpLinkOptions {
+  std::string interface = {};
+  std::uint8_t endpoint = 0;
+  std::uint16_t port = 0;  // of endpoint 0; the others' follow
+  bool lane = true;        // a second port for large messages, kUdpLanePorts further on
+};
+inline constexpr std::uint16_t kUdpLanePorts = 256;
+
+// Frames as UDP datagrams: needs no privileges, and passes routers. The NIC id is made of the interface's
+// IPv4 address (udp_nic), and frames to such an id go there. Failures name the remedy (no address, port in
+// use).
+Result<std::unique_ptr<Link>> udp_link_open(const UdpLinkOptions& options);
 
 }  // namespace omx::link

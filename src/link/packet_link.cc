@@ -21,7 +21,10 @@
 #include "link/packet_filter.h"
 #include "link/packet_ring.h"
 #include "link/packet_socket.h"
+#include "link/socket_buffer.h"
 #include "link/tx_batch.h"
+#include "link/udp_lane.h"
+#include "link/udp_train.h"
 #include "wire/packets.h"
 
 namespace omx::link {
@@ -52,16 +55,40 @@ class PacketLink final : public Link {
   }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    by_lane_ = false;
     return batch_.begin(fd_.get(), max_segments);
   }
-  void frame_commit() override { batch_.commit(); }
-  void flush() override { batch_.flush(fd_.get()); }
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
+    by_lane_ = true;
+    lane_to_ = to;
+    return train_.begin(lane_.descriptor(), max_segments);
+  }
+  void frame_commit() override {
+    if (by_lane_)
+      train_.commit(lane_.descriptor(), lane_to_, state_.index);
+    else
+      batch_.commit();
+  }
+  void flush() override {
+    train_.flush(lane_.descriptor());  // first: a frame of the link may announce what went by the lane
+    batch_.flush(fd_.get());
+  }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
   void bulk_expect() override;
   std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
-    return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
+    const std::size_t frames = lane_.is_open() ? lane_.receive(handler, budget, counters_) : 0;
+    return frames + (bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0);
   }
+  void lane_open() {
+    if (options_.udp && !options_.all_frames) lane_.open(options_.interface, state_.index, state_.mtu, 0);
+  }
+  LaneInfo lane() const override {
+    LaneInfo info = lane_.info();
+    info.fragments = true;
+    return info;
+  }
+  int lane_descriptor() const override { return lane_.descriptor(); }
   int bulk_descriptor() const override { return bulk_.descriptor(); }
   bool bell_open() override { return bell_.open(state_.index, options_.endpoint, options_.board_frames); }
   int bell_descriptor() const override { return bell_.descriptor(); }
@@ -83,6 +110,10 @@ class PacketLink final : public Link {
   PacketRing ring_;
   TxBatch batch_;
   BulkLane bulk_;
+  UdpLane lane_;
+  UdpTrain train_{counters_};
+  bool by_lane_ = false;  // the frame that is being made
+  wire::LaneAddress lane_to_;
   bool bulk_tried_ = false;
   Bell bell_;
 };
@@ -177,14 +208,11 @@ Failure no_interface_failure(const std::string& interface) {
                                      interfaces_named(interfaces_list()))};
 }
 
-void socket_buffer_enlarge(int fd, int option_force, int option) {
-  const int bytes = kSocketBuffer;
-  // FORCE passes the system's limit (net.core.wmem_max) but needs CAP_NET_ADMIN.
-  if (::setsockopt(fd, SOL_SOCKET, option_force, &bytes, sizeof bytes) == 0) return;
-  ::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
-}
-
 }  // namespace
+
+int packet_links_possible() {
+  return packet_socket_new().open() ? 0 : errno;
+}
 
 Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options) {
   const std::string& name = options.interface;
@@ -208,8 +236,8 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
 
   // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
   // and are dropped, not queued, when the driver's ring is full.
-  socket_buffer_enlarge(fd.get(), SO_SNDBUFFORCE, SO_SNDBUF);
-  socket_buffer_enlarge(fd.get(), SO_RCVBUFFORCE, SO_RCVBUF);
+  send_buffer_set(fd.get(), kSocketBuffer);
+  receive_buffer_set(fd.get(), kSocketBuffer);
 
   error = packet_filter_attach(
       fd.get(), packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
@@ -231,6 +259,7 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
   }
   error = packet_socket_bind(raw, state.index);
   if (error) return fail(kFailure, fmt::format("cannot bind to {}: {}", name, std::strerror(error)));
+  link->lane_open();
   link->refresh();  // clears the error that a bind to an interface that is down leaves behind
   return std::unique_ptr<Link>(std::move(link));
 }

@@ -51,6 +51,11 @@ class RawReader final : public link::FrameHandler {
 }  // namespace
 
 Result<std::unique_ptr<omx_raw_endpoint>> omx_raw_endpoint::open(const runtime::Board& board) {
+  if (board.udp)
+    return fail(MX_NO_DEV,
+                fmt::format("{} is reached by UDP, which carries no raw packets: they need CAP_NET_RAW "
+                            "and OMX_LINK=ethernet",
+                            board.interface.name));
   std::unique_ptr<omx_raw_endpoint> raw(new omx_raw_endpoint(board));
   auto claim = runtime::claim_endpoint(board.interface.index, kRawClaim);
   if (!claim) return tl::make_unexpected(claim.error());

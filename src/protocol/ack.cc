@@ -121,7 +121,7 @@ void ack_piggybacked(Partner& p) {
   if (!p.early) p.ack_now.unlink();  // the bitmap of a hole still has to go out
 }
 
-void ack_transmit(State& s, Partner& p) {
+void ack_transmit(State& s, Partner& p, bool urgent) {
   p.ack_now.unlink();
   if (p.reply_session() == wire::kUnknownSession) return;
   wire::Truc packet;
@@ -129,7 +129,7 @@ void ack_transmit(State& s, Partner& p) {
   packet.src_endpoint = s.config.endpoint;
   // A sender may be waiting for room in its window.
   const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
-  packet.flags = frame_flags(p, owed >= s.config.notacked_max_extended);
+  packet.flags = frame_flags(p, urgent || owed >= s.config.notacked_max_extended);
   packet.session = p.reply_session();
   packet.seqnum = p.next_match;
   packet.send_seq = p.next_match;

@@ -25,7 +25,13 @@ struct Config {
   std::uint32_t mtu = 1500;  // of the interface
   bool extension = true;     // send and read extension blocks
   bool checksum = false;     // ask for CRC trailers; in force with peers that ask too
-  bool pack = true;          // let partners send us bursts of short messages in shared frames
+  // Where partners of our network may send large messages to (lane.cc), and how many bits of the address are
+  // the network's. Not present: nowhere.
+  wire::LaneAddress lane;
+  std::uint32_t lane_network_bits = 0;
+  bool lane_fragments = true;     // its fragments of medium messages pass faster by the partner's, too
+  std::uint32_t lane_window = 0;  // bytes that may be on their way there
+  bool pack = true;               // let partners send us bursts of short messages in shared frames
 
   // Message classes.
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]

@@ -17,6 +17,10 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe;
   if (s.config.pack) ext.features |= wire::kFeaturePack;
+  if (s.config.lane.present()) {
+    ext.features |= wire::kFeatureLane;
+    ext.lane = s.config.lane;
+  }
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
   ext.max_frame = partner_frame(s, p);
   ext.pull_frames = p.near_pull_frames;
@@ -36,6 +40,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
     p.features = 0;
     p.checksum = false;
     p.mode = s.config.mode;
+    lane_forget(s, p);
     partner_update_sizes(s, p);
     return;
   }
@@ -46,6 +51,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
       s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
   p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
   p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
+  lane_agree(s, p, ext);
   p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.frame_agreed) {
     p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, kBaseFrame);

@@ -23,6 +23,7 @@ namespace omx::protocol {
   X(send_nack_mcp, "Send Nack MCP")                                \
   X(send_pull_request, "Send Pull Request")                        \
   X(send_pull_reply, "Send Pull Reply")                            \
+  X(send_pull_reply_lane, "Send Pull Reply by UDP Lane")           \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_pack, "Send Shared Frame")                                \
   X(recv_tiny, "Recv Tiny")                                        \
@@ -57,6 +58,7 @@ namespace omx::protocol {
   X(partner_lost, "Partner Given Up")                              \
   X(partner_restarted, "Partner Restarted")                        \
   X(mtu_fallback, "MTU Fallback")                                  \
+  X(lane_fallback, "UDP Lane Given Up")                            \
   X(drop_malformed, "Drop Malformed Frame")                        \
   X(drop_bad_checksum, "Drop Bad Checksum")                        \
   X(drop_unknown_type, "Drop Unknown Packet Type")                 \

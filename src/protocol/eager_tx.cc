@@ -87,13 +87,21 @@ void medium_transmit(State& s, Request& r) {
   packet.length = r.msg_length;
   packet.frag_pipeline = static_cast<std::uint8_t>(p.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? unit : 0);
+  // What is sent again goes by the link.
+  const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
+  if (gains && p.lane.present() && !p.lane_out) lane_offer(s, p);
+  const bool lane = gains && p.lane_out && r.resends == 0;
+  r.by_lane |= lane;
   for (std::uint32_t i = 0; i < fragments; i++) {
+    const bool last = i + 1 == fragments;
     const std::uint32_t offset = i * unit;
     const std::uint32_t length = r.msg_length - offset < unit ? r.msg_length - offset : unit;
-    message_fill(s, r, i + 1 == fragments, packet);
+    message_fill(s, r, last, packet);
+    if (lane && last) packet.flags |= wire::kFlagLane;
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
-    wire::TxFrame& frame = s.sink.frame_begin((r.buffer ? 1 : r.segments.count()) + 1);
+    const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
+    wire::TxFrame& frame = lane && !last ? s.sink.lane_begin(p.lane, pieces) : s.sink.frame_begin(pieces);
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
     frame.segment_count = gather(r, offset, length, frame.segments);

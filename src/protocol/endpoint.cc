@@ -193,6 +193,14 @@ bool Endpoint::bulk_seen() const {
   return state_->bulk_seen;
 }
 
+bool Endpoint::lane_awaited(TimeNs now) const {
+  return state_->lane_owes > 0 || now < state_->lane_until;
+}
+
+NicId Endpoint::lane_sender(const wire::LaneAddress& from) const {
+  return lane_owner(*state_, from);
+}
+
 bool Endpoint::pulls_running() const {
   return !state_->pull_list.empty();
 }

@@ -81,6 +81,10 @@ class Endpoint {
   // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
   // however small, and each more socket makes every frame slower.)
   bool bulk_seen() const;
+  // Whether frames by the UDP lane are awaited: beside pull replies, the rest of medium messages.
+  bool lane_awaited(TimeNs now) const;
+  // Which partner sends by the lane that has this address, and expects frames there; 0: none.
+  NicId lane_sender(const wire::LaneAddress& from) const;
   // Whether a receive posted now could find a message that has arrived. If not, posting one needs no time.
   bool unexpected_empty() const;
   // Completions so far: tells a waiter whether to look again.

@@ -33,6 +33,7 @@ void region_release(State& s, Request& r) {
 
 void rndv_transmit(State& s, Request& r) {
   Partner& p = *r.partner;
+  if (r.msg_length >= kLaneBytes) lane_offer(s, p);
   wire::Rndv packet;
   message_fill(s, r, true, packet);
   packet.msg_length = r.msg_length;

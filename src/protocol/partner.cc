@@ -85,6 +85,7 @@ void partner_update_sizes(State& s, Partner& p) {
     p.sizes = wire::extended_sizes(p.mode, p.frame_max, partner_overhead(p));
     p.sizes.pull_reply_max =
         wire::extended_sizes(p.mode, std::max(p.frame_max, p.frame_in), partner_overhead(p)).pull_reply_max;
+    if (p.lane.present()) p.sizes.medium_frag = std::min(p.sizes.medium_frag, lane_sizes(s, p).medium_frag);
     p.sizes.medium_frag -= wire::kHeaderExtBytes;
     p.sizes.medium_frags = kMaxFragments;
   } else {
@@ -191,6 +192,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.mode = s.config.mode;
   p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
   p.probe_wanted = false;
+  lane_forget(s, p);
   p.ack_pending = false;
   p.ack_now.unlink();
   p.sacks = false;

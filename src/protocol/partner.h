@@ -25,6 +25,7 @@ struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or unexpected message; neither: data are discarded
   bool active = false;
+  bool lane = false;  // the rest lies in the lane
   std::uint32_t msg_length = 0;
   std::uint32_t unit = 0;      // fragment size of this attempt
   std::uint32_t received = 0;  // bytes
@@ -87,6 +88,15 @@ struct Partner {
   // Of a partner inside the host (direct.h): the largest frame, which needs no proof.
   std::uint32_t near_frame = 0;
   std::uint32_t near_rndv_threshold = 0;
+  // Its lane (lane.cc).
+  wire::LaneAddress lane;
+  bool lane_in = false;            // what it sends by ours comes
+  bool lane_out = false;           // what we send by its comes
+  std::uint8_t lane_distrust = 0;  // how often that turned out not to be so
+  std::uint8_t lane_losses = 0;    // messages in a row that had to be sent again
+  std::uint8_t lane_offers = 0;    // probes in vain
+  TimeNs lane_trusted_at = 0;      // not before
+  TimeNs lane_probe_due = 0;
   wire::Sizes sizes;  // that we send with
   std::uint32_t rndv_threshold = 0;
 

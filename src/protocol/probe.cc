@@ -20,17 +20,20 @@ constexpr TimeNs kAtOnce = 10 * kMillisecond;
 // What is tried after the agreed size: jumbo frames, the MX frame, half a page above the base.
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048};
 
-void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint32_t cookie) {
+enum class Road { link, lane };
+
+void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint32_t cookie,
+              std::uint8_t flags = 0, Road road = Road::link) {
   static const std::byte zeros[4096] = {};
   wire::Probe packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, false);
+  packet.flags = frame_flags(p, false) | flags;
   packet.is_reply = is_reply;
   packet.session = p.reply_session();
   packet.size = size;
   packet.cookie = cookie;
-  wire::TxFrame& frame = s.sink.frame_begin(64);
+  wire::TxFrame& frame = road == Road::lane ? s.sink.lane_begin(p.lane, 64) : s.sink.frame_begin(64);
   const auto head = frame_head(s, p, wire::PacketType::probe);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_probe(frame.header, head, packet));
   frame.segment_count = 0;
@@ -88,6 +91,13 @@ void probe_start(State& s, Partner& p) {
   s.timers.arm_by(p.resend_timer, p.probe_due);
 }
 
+void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size) {
+  const auto flags =
+      static_cast<std::uint8_t>(which == LaneProbe::look ? wire::kFlagLaneProbe : wire::kFlagLane);
+  transmit(s, p, size, which == LaneProbe::seen, 0, flags,
+           which == LaneProbe::by_lane ? Road::lane : Road::link);
+}
+
 void probe_tick(State& s, Partner& p) {
   if (!p.probe_size || s.now < p.probe_due) return;
   if (p.probe_tries >= kTries) {
@@ -130,7 +140,9 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   s.count(Counter::recv_probe)++;
   partner_heard(s, *p);
-  if (!packet.is_reply) {
+  if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
+    if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
+  } else if (!packet.is_reply) {
     // Only up to our own size: a reply is never larger than what reached us.
     if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
     if (packet.size > p->frame_in && packet.size <= p->frame_agreed) {

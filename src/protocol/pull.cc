@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t kGenerationMask = 0x3FFFFF;
 constexpr unsigned kSlotShift = 22;
 constexpr std::uint32_t kBulkBytes = 64 * 1024;  // from here on a pull has many replies
-constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are suspected
+constexpr std::uint32_t kSilentRoundsLane = 2;   // then the lane is suspected
+constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are
 
 TimeNs pull_delay(const State& s, const Pull& pull) {
   const bool extended = pull.partner->extended;
@@ -44,6 +45,10 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
   if (p.extended) packet.flags |= static_cast<std::uint8_t>(ask);
+  if (pull.by_lane && p.lane_in) {
+    packet.flags |= wire::kFlagLane;
+    if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
+  }
   packet.session = p.reply_session();
   packet.total_length = pull.length;
   packet.rdma_id = pull.region;
@@ -102,7 +107,9 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
 // Geometry from the partner's present sizes; starts from the first byte.
 void transfer_begin(State& s, Pull& pull) {
   const Partner& p = *pull.partner;
-  pull.unit = p.sizes.pull_reply_max;
+  pull.by_lane = p.lane_in && pull.length >= kLaneBytes;
+  pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
+  if (!pull.by_lane && pull.length >= kBulkBytes) s.bulk_seen = true;
   pull.shift = pull.region_offset % pull.unit;
   pull.frames =
       static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
@@ -240,7 +247,6 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
   pull->length = receive.xfer_length;
-  if (pull->length >= kBulkBytes) s.bulk_seen = true;
   receive.pull = pull;
   if (!slot_allowed(s, *pull->partner) || !slot_acquire(s, *pull)) {
     s.pull_waiting.push_back(*pull);
@@ -409,19 +415,23 @@ void pull_timer(State& s, Pull& pull) {
     return;
   }
   pull.silent_rounds++;
-  if (pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(kBaseFrame)) {
-    // Large frames are suspected only while small ones get through.
-    if (p.last_heard > pull.last_asked) {
-      probe_fall_back(s, p);
-    } else {
-      connect_ping(s, p);
-    }
+  const bool lane = pull.by_lane && p.lane_in && pull.silent_rounds >= kSilentRoundsLane;
+  const bool large = pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(kBaseFrame);
+  // They are suspected only while small frames by the link get through.
+  if ((lane || large) && p.last_heard <= pull.last_asked) {
+    connect_ping(s, p);
+  } else {
+    if (lane) lane_in_fails(s, p);
+    if (large) probe_fall_back(s, p);
   }
   pull.last_asked = s.now;
   // The frame size changed: start over with another handle. Each PULL of ours names its size, so only smaller
   // ones matter there.
   const bool named = p.extended && p.mode == wire::Mode::omx;
-  if (named ? pull.unit > p.sizes.pull_reply_max : pull.unit != p.sizes.pull_reply_max) {
+  const bool fits = pull.by_lane && p.lane_in;
+  if (fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
+      : named ? pull.unit > p.sizes.pull_reply_max
+              : pull.unit != p.sizes.pull_reply_max) {
     slot_release(s, pull);
     [[maybe_unused]] const bool got = slot_acquire(s, pull);
     assert(got);

@@ -44,6 +44,7 @@ struct Pull {
   std::uint32_t frames = 0;      // of the whole transfer
   std::uint32_t next_frame = 0;  // first not yet asked for
   std::uint32_t blocks_max = 0;
+  bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
   std::array<PullBlock, kPullBlocksMax> blocks;  // ring: the window
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;

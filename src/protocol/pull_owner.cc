@@ -61,6 +61,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   std::uint32_t left = pull.block_length;
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
+  const bool by_lane = (pull.flags & wire::kFlagLane) && p.lane.present();
   while (left > 0) {
     const std::uint32_t length = std::min(left, room);
     left -= length;
@@ -68,16 +69,20 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
     packet.frame_seqnum = static_cast<std::uint8_t>(index++);
     packet.frame_length = static_cast<std::uint16_t>(length);
     packet.msg_offset = static_cast<std::uint32_t>(offset);
-    wire::TxFrame& frame = s.sink.frame_begin(r.segments.count() + 1);
+    const std::uint32_t pieces = r.segments.count() + 1;
+    wire::TxFrame& frame = by_lane ? s.sink.lane_begin(p.lane, pieces) : s.sink.frame_begin(pieces);
     auto head = frame_head(s, p, wire::PacketType::pull_reply);
     if (p.extended) head.peer_index = 0;  // its low byte is the flags
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
     frame_finish(s, frame, p.checksum);
     s.count(Counter::send_pull_reply)++;
+    if (by_lane) s.count(Counter::send_pull_reply_lane)++;
     offset += length;
     room = range.unit;
   }
+  // The puller sleeps, and hears what comes by the link.
+  if (by_lane && (pull.flags & wire::kFlagBell)) ack_transmit(s, p, true);
 }
 
 }  // namespace
@@ -117,6 +122,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
+  if (extended) lane_asked(*p, pull);
   reply(s, *p, *r, pull, range);
 }
 

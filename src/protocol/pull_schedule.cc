@@ -27,7 +27,11 @@ constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
   const bool free = p.extended && p.mode == wire::Mode::omx;
-  const std::uint32_t most = free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
+  const std::uint32_t train = std::min<std::uint32_t>(
+      wire::kTrainFrames, wire::kTrainBytes / (pull.unit + wire::kBulkHeader + partner_overhead(p)));
+  const std::uint32_t most = pull.by_lane ? std::max(train, 1U)
+                             : free       ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
+                                          : p.sizes.pull_frames;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
   return std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
 }
@@ -154,8 +158,10 @@ void pulls_ask(State& s) {
   while (Partner* p = schedule.turns.front()) {
     Pull& pull = *p->pulls_wanting.front();
     const std::uint32_t frames = std::min(frames_of_turn(s, pull), pull.frames - pull.next_frame);
+    const std::uint32_t allowed =
+        pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s);
     // One turn is always allowed, however small the window.
-    if (schedule.in_flight > 0 && schedule.in_flight + std::uint64_t{frames} * pull.unit > pull_allowed(s)) {
+    if (schedule.in_flight > 0 && schedule.in_flight + std::uint64_t{frames} * pull.unit > allowed) {
       s.timers.arm_by(schedule.timer, s.now + share_kept(schedule));
       return;
     }

@@ -43,6 +43,7 @@ struct Request {
   bool synchronous = false;
   bool buffered = false;  // user memory of a send no longer needed
   bool sacked = false;    // unacked, but the receiver holds it
+  bool by_lane = false;   // medium send: most of it went by the lane
   bool lost = false;      // later numbers arrived, this one did not
   bool notified = false;  // large send: the receiver has finished, the ack is still missing
   bool has_data = false;

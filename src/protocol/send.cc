@@ -238,12 +238,14 @@ void send_retransmit(State& s, Request& r, Counter why) {
     return;
   }
   s.count(why)++;
+  if (r.by_lane) lane_medium_lost(s, r);
   transmit(s, r);
 }
 
 void send_acknowledged(State& s, Request& r) {
   Partner& p = *r.partner;
   p.frames_unacked -= r.frames;
+  lane_medium_done(p, r);
   if (r.kind == RequestKind::receive) {  // its NOTIFY
     request_protocol_done(s, r);
     return;

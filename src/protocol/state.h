@@ -17,6 +17,7 @@
 #include "base/slab.h"
 #include "protocol/config.h"
 #include "protocol/counters.h"
+#include "protocol/lane.h"
 #include "protocol/matching.h"
 #include "protocol/multi.h"
 #include "protocol/observer.h"
@@ -134,6 +135,9 @@ struct State {
   PullExpected expected;
   std::uint32_t pull_age = 0;  // of the youngest
   bool bulk_seen = false;      // a pull so large that a lane of its own pays
+  LaneOwners lane_owners;
+  std::uint32_t lane_owes = 0;  // messages that the UDP lane holds the rest of
+  TimeNs lane_until = 0;        // something else may be in it
 
   TimeNs probes_since = 0;        // so many connects ...
   std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
@@ -259,6 +263,29 @@ void pulls_fail(State& s, Partner& p, Status status);
 // Asks for the next `frames` frames, as a block.
 void pull_ask(State& s, Pull& pull, std::uint32_t frames);
 
+// --- lane.cc: large messages by UDP ------------------------------------------------------------------------
+void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext);
+void lane_forget(State& s, Partner& p);
+// The NIC whose partner has that lane; 0: none.
+NicId lane_owner(const State& s, const wire::LaneAddress& from);
+// What a frame by the lane holds.
+wire::Sizes lane_sizes(const State& s, const Partner& p);
+// A message that would go by the partner's lane cannot yet: shows that it is reached.
+inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 4;  // shorter ones gain nothing
+void lane_offer(State& s, Partner& p);
+// A PROBE about lanes.
+void lane_probe_received(State& s, Partner& p, const wire::Probe& packet);
+// What the partner's PULL says about it.
+void lane_asked(Partner& p, const wire::Pull& packet);
+// What was asked for by our lane does not come.
+void lane_in_fails(State& s, Partner& p);
+// A medium message that went by it was acknowledged, or must be sent again.
+void lane_medium_done(Partner& p, const Request& r);
+void lane_medium_lost(State& s, Request& r);
+// The lane must be read until the rest of the message is there; which it is.
+void lane_partial(State& s, Partial& partial);
+void lane_partial_over(State& s, const Partial& partial);
+
 // --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
 void pulls_init(State& s);
 // A pull has got, and gives up, its handle.
@@ -330,6 +357,8 @@ inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
     probe_start(s, p);
 }
 void probe_tick(State& s, Partner& p);
+enum class LaneProbe : std::uint8_t { by_lane, look, seen };
+void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size);
 void probe_received(State& s, const wire::Head& head, wire::Frame frame);
 // Large frames seem not to get through any more.
 void probe_fall_back(State& s, Partner& p);
@@ -342,7 +371,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame);
 void ack_needed(State& s, Partner& p);  // the next wanted number moved
 void ack_immediately(State& s, Partner& p);
 void ack_piggybacked(Partner& p);  // another packet just carried it
-void ack_transmit(State& s, Partner& p);
+void ack_transmit(State& s, Partner& p, bool urgent = false);
 void ack_flush(State& s, bool delayed_too);
 
 // --- retransmit.cc -----------------------------------------------------------------------------------------

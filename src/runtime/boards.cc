@@ -4,6 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "link/link.h"
+#include "link/udp_address.h"
+
 namespace omx::runtime {
 
 namespace {
@@ -37,18 +42,46 @@ std::string refusals(const std::vector<link::Choice>& choices) {
   return text.empty() ? "there is none" : text;
 }
 
+// The interface as a UDP link shows it. False, with the reason: no address.
+bool udp_fit(link::Choice& choice, std::uint32_t& mtu) {
+  link::Interface& interface = choice.interface;
+  const auto address = link::interface_address(interface.name, interface.index);
+  const NicId nic = address ? link::udp_nic(address->ip) : 0;
+  if (nic == 0) {
+    choice.reason = "no IPv4 address, which OMX_LINK=udp needs";
+    return false;
+  }
+  interface.nic = nic;
+  mtu = link::udp_mtu(interface.mtu, *address);
+  return true;
+}
+
+bool by_udp(const Settings& settings, const std::vector<link::Choice>& choices) {
+  if (settings.link != LinkKind::automatic) return settings.link == LinkKind::udp;
+  if (link::packet_links_possible() == 0) return false;
+  // Where UDP cannot be had either, opening says what raw frames need.
+  return std::any_of(choices.begin(), choices.end(), [](link::Choice choice) {
+    std::uint32_t mtu = 0;
+    return choice.taken && udp_fit(choice, mtu);
+  });
+}
+
 }  // namespace
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {
   auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);
   if (!choices) return tl::unexpected(choices.error());
 
+  const bool udp = by_udp(settings, *choices);
   std::vector<Board> boards;
-  for (const link::Choice& choice : *choices) {
-    if (!choice.taken) continue;
+  for (link::Choice& choice : *choices) {
+    std::uint32_t mtu = choice.interface.mtu;
+    if (!choice.taken || (udp && !udp_fit(choice, mtu))) continue;
     Board board;
     board.number = static_cast<std::uint32_t>(boards.size());
     board.interface = choice.interface;
+    board.udp = udp;
+    board.mtu = mtu;
     board.hostname = board_hostname(settings, board);
     boards.push_back(std::move(board));
   }

@@ -14,9 +14,12 @@ namespace omx::runtime {
 struct Board {
   std::uint32_t number = 0;
   link::Interface interface;
-  std::string hostname;  // "host:number", as peers know it (mx-clients.md 7)
+  bool udp = false;       // reached by UDP: interface.nic is a UDP link's
+  std::uint32_t mtu = 0;  // of its link
+  std::string hostname;   // "host:number", as peers know it (mx-clients.md 7)
 };
 
+// With OMX_LINK=auto, what this process may use decides.
 Result<std::vector<Board>> boards_find(const Settings& settings);
 
 }  // namespace omx::runtime

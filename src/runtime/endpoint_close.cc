@@ -27,13 +27,21 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
   return {};
 }
 
-Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board>& boards) {
+Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open() const {
+  const bool lane =
+      settings_.udp_lane && settings_.protocol.mode == wire::Mode::omx && settings_.protocol.extension;
+  if (board_.udp) return link::udp_link_open({board_.interface.name, id_, settings_.udp_port, lane});
   link::PacketLinkOptions options;
   options.interface = board_.interface.name;
   options.endpoint = id_;
   options.ring_frames = settings_.ring_frames;
   options.ring_bytes = settings_.ring_bytes;
-  auto opened = link::packet_link_open(options);
+  options.udp = lane;
+  return link::packet_link_open(options);
+}
+
+Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board>& boards) {
+  auto opened = frames_open();
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
   responder_.emplace(board_, settings_.endpoints_max, peers, *link);

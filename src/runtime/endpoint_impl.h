@@ -62,6 +62,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_close.cc: setting up, in this order ---
   Result<void> claim_take(Claim claim);
   Result<void> link_open(PeerTable& peers, const std::vector<Board>& boards);
+  Result<std::unique_ptr<link::Link>> frames_open() const;
   Result<void> engine_start(const protocol::Config& config);
 
   // --- endpoint_progress.cc ---
@@ -94,6 +95,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // For a thread that only helps: does nothing when the endpoint is in use.
   void turn_if_free();
   void on_frame(wire::Frame frame) override;
+  NicId lane_sender(const wire::LaneAddress& from) override { return engine->lane_sender(from); }
   std::size_t bulk_places(std::span<iovec> places) override;
   bool bulk_in_place(std::size_t index, wire::Frame frame) override {
     return engine->is_reply(expected_[index], frame);

@@ -31,7 +31,7 @@ bool Endpoint::Impl::turn() {
   frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
   bool more = false;
-  if (engine->pulls_running() || bulk_late_) {
+  if (engine->pulls_running() || bulk_late_ || engine->lane_awaited(now)) {
     bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
     const std::size_t bulk = link->bulk_receive(*this, kBudget);

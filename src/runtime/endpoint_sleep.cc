@@ -97,6 +97,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
   if (!stopped) until = std::min(until, local_deadline());
   const bool streaming = streaming_ && polls_link;
+  const bool lane = !streaming || engine->lane_awaited(now);
   const TimeNs look = now + TimeNs{settings_.moderation_us} * 1000;
   const bool moderated = streaming && look < until;
   if (moderated) until = look;
@@ -116,11 +117,12 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   b.taken = true;
   b.kicked = false;
   b.until = until;
-  enum { kEvent, kLocal, kFrames, kBulk, kWaits };
+  enum { kEvent, kLocal, kFrames, kBulk, kLane, kWaits };
   pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
                           {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
                           {streaming ? link->bell_descriptor() : link->descriptor(), POLLIN, 0},
-                          {streaming ? -1 : link->bulk_descriptor(), POLLIN, 0}};
+                          {streaming ? -1 : link->bulk_descriptor(), POLLIN, 0},
+                          {lane ? link->lane_descriptor() : -1, POLLIN, 0}};
   const timespec limit = timespec_of(until - now);
   lock.unlock();
   const int result =
@@ -139,8 +141,9 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     if (waits[kLocal].revents) next_tick_ = 0;
   }
   // Late frames of a message that is complete wait there, too.
-  if (waits[kBulk].revents & POLLIN) bulk_late_ = true;
-  const int link_events = result > 0 ? waits[kFrames].revents | waits[kBulk].revents : 0;
+  if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) bulk_late_ = true;
+  const int link_events =
+      result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents : 0;
   woken_by_ = WokenBy::other;
   if (link_events & (POLLERR | POLLHUP | POLLNVAL)) {
     // The interface went down or away. Its state is read, and its descriptor left alone for a while.

@@ -50,7 +50,7 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
   Askers askers;
   std::optional<Failure> failure;
   for (const Board& board : boards) {
-    if (board.interface.loopback) continue;
+    if (board.interface.loopback || board.udp) continue;
     link::PacketLinkOptions options;
     options.interface = board.interface.name;
     options.endpoint = 255;  // an id that is hardly used: only the board's frames are wanted

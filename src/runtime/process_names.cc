@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "runtime/peers_discovery.h"
 #include "runtime/process.h"
+#include "runtime/resolver.h"
 #include "runtime/settings_kinds.h"
 
 namespace omx::runtime {
@@ -42,6 +43,14 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
   if (peer) return peer->nic;
   if (const auto nic = mac_parse(hostname)) return *nic;
   if (const Board* board = board_by_localhost(boards_, hostname)) return board->interface.nic;
+  if (!boards_.empty() && boards_.front().udp) {
+    if (const auto nic = resolve(hostname)) return *nic;
+    return fail(
+        kMxHostNotFound,
+        fmt::format("\"{}\" has no IPv4 address that the resolver knows; add it to /etc/hosts, or give "
+                    "the address instead",
+                    shown(hostname)));
+  }
   const auto asked = discover(kBroadcastNic, [&] {
     peer = peers_.find(hostname);
     return peer.has_value();
@@ -57,6 +66,7 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
 Result<std::string> Process::name_of(NicId nic) {
   std::optional<Peer> peer = peers_.find(nic);
   if (peer && !peer->name.empty()) return peer->name;
+  if (const std::string name = address_name(nic); !name.empty()) return name;
   const auto asked = discover(nic, [&] {
     peer = peers_.find(nic);
     return peer && !peer->name.empty();

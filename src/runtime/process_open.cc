@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -86,6 +87,17 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   protocol::Config config = settings_.protocol;
   config.nic = impl.link->nic();
   config.mtu = impl.link->mtu();
+  const link::LaneInfo lane = impl.link->lane();
+  config.lane = lane.address;
+  config.lane_network_bits = lane.network_bits;
+  config.lane_window = lane.window;
+  config.lane_fragments = lane.fragments;
+  if (const std::uint32_t window = impl.link->window()) {
+    config.pull_window_bytes = std::min(config.pull_window_bytes, window);
+    // Each frame is charged for at about twice its size.
+    const std::uint32_t frames = std::max(window / (2 * std::max(config.mtu, 1024U)), 8U);
+    config.eager_frames = std::min(config.eager_frames, frames);
+  }
   config.endpoint = endpoint->id_;
   config.key = options.key;
   config.session = *session;

@@ -21,6 +21,11 @@ class Router final : public wire::FrameSink {
     frame_ = &link_.frame_begin(max_segments);
     return *frame_;
   }
+  // Only of partners beyond the link (NearPath).
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
+    frame_ = &link_.lane_begin(to, max_segments);
+    return *frame_;
+  }
   void frame_commit() override {
     if (hub_ && hub_->reaches(frame_->header)) return stay();
     link_.frame_commit();

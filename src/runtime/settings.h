@@ -28,6 +28,9 @@ inline protocol::Config protocol_defaults() {
 // that every frame wakes.
 enum class ProgressMode : std::uint8_t { off, automatic, always };
 
+// What carries our frames: raw Ethernet where this process may, else UDP; or always one of them.
+enum class LinkKind : std::uint8_t { automatic, ethernet, udp };
+
 struct Settings {
   protocol::Config protocol = protocol_defaults();  // identity fields are filled when an endpoint opens
   std::string interfaces;                           // OMX_INTERFACES: see link/interfaces.h
@@ -49,6 +52,9 @@ struct Settings {
   ProgressMode progress = ProgressMode::automatic;  // OMX_PROGRESS
   std::string progress_cpus = "auto";               // OMX_PROGRESS_CPUS
   std::uint32_t close_linger_ms = 1000;             // OMX_CLOSE_LINGER_MS: for unacknowledged sends
+  LinkKind link = LinkKind::automatic;              // OMX_LINK
+  std::uint16_t udp_port = 27200;                   // OMX_UDP_PORT: of endpoint 0, and 511 that follow
+  bool udp_lane = true;                             // OMX_UDP_LANE: large messages by UDP beside the frames
   std::uint32_t ring_frames = 1024;                 // OMX_RING_FRAMES
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t discovery_ms = 1000;     // OMX_DISCOVERY_MS: how long a name look-up may ask the network
@@ -65,6 +71,7 @@ struct Settings {
 inline constexpr const char* kDefaultConfigFile = "/etc/open-mx/open-mx.conf";
 
 const char* progress_name(ProgressMode mode);
+const char* link_name(LinkKind kind);
 
 using GetEnv = std::function<const char*(const char*)>;
 

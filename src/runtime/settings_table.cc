@@ -133,6 +133,19 @@ struct Progress {
   static std::string accepted() { return "off, auto or always"; }
 };
 
+struct LinkChoice {
+  static bool parse(std::string_view text, S& s) {
+    for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::udp}) {
+      if (text != link_name(kind)) continue;
+      s.link = kind;
+      return true;
+    }
+    return false;
+  }
+  static std::string print(const S& s) { return link_name(s.link); }
+  static std::string accepted() { return "auto, ethernet (raw frames; needs CAP_NET_RAW) or udp"; }
+};
+
 struct ProgressCpus : Text<&S::progress_cpus> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto" && text != "inherit") {
@@ -199,6 +212,16 @@ constexpr Tunable kTunables[] = {
                                      "1 = agree on frame sizes and features with peers that can"),
     row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
                                     "1 = CRC-32C on every frame, with peers that set it too"),
+    row<LinkChoice>(
+        "OMX_LINK", "FI_OMX_LINK",
+        "what carries messages: ethernet, udp, or auto = ethernet where it is permitted, else udp; "
+        "the same on all hosts"),
+    row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
+                                           "first of the 512 UDP ports of the endpoints of an interface, "
+                                           "with OMX_LINK=udp; the same on all hosts"),
+    row<Boolean<&S::udp_lane>>("OMX_UDP_LANE", "",
+                               "large messages by UDP, many frames in one call, where both ends' interfaces "
+                               "have IP addresses of one network"),
     row<Boolean<&Config::pack>>("OMX_PACK", "",
                                 "1 = bursts of short messages share frames, with peers that set it too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
@@ -279,6 +302,10 @@ std::span<const Tunable> tunables() {
 
 const char* progress_name(ProgressMode mode) {
   return mode == ProgressMode::off ? "off" : mode == ProgressMode::always ? "always" : "auto";
+}
+
+const char* link_name(LinkKind kind) {
+  return kind == LinkKind::ethernet ? "ethernet" : kind == LinkKind::udp ? "udp" : "auto";
 }
 
 std::string tunable_key(const Tunable& tunable) {

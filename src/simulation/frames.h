@@ -16,6 +16,7 @@ struct SimFrame {
   std::uint64_t number = 0;  // of the frame in the run; copies share it
   std::uint32_t from = 0;    // host
   bool damaged = false;
+  bool lane = false;  // goes by the receiver's UDP lane
 
   wire::PacketType type() const { return static_cast<wire::PacketType>(bytes[16]); }
   NicId destination() const { return mac_load(bytes.data()); }

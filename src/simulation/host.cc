@@ -13,16 +13,29 @@ namespace {
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::size_t kTypeAt = 16;
 constexpr std::size_t kBulkBatch = 16;
+constexpr std::size_t kLaneFrames = 512;  // that the lane's socket holds
+constexpr std::uint32_t kUdpOverhead = 28;
+constexpr TimeNs kLaneLookAfter = protocol::kMillisecond;  // also when nothing is awaited by it
+constexpr std::uint64_t kLaneLook = 1;
 }  // namespace
 
 SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
     : world_(world), index_(index), options_(options), port_(options.port) {
   options_.config.nic = world.nic_of(index);
+  if (options_.lane) {
+    wire::LaneAddress& lane = options_.config.lane;
+    lane.ip[15] = static_cast<std::uint8_t>(index);
+    lane.port = 1;
+    lane.frame = static_cast<std::uint16_t>(options_.config.mtu - kUdpOverhead);
+    options_.config.lane_network_bits = 120;
+    options_.config.lane_window = 256U << 10;
+  }
   open();
 }
 
 SimHost::~SimHost() {
   for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
+  for (const std::uint32_t frame : lane_) world_.frames().destroy(frame);
 }
 
 void SimHost::open() {
@@ -51,7 +64,11 @@ void SimHost::deadline_check() {
   world_.schedule(at, *this, 0);
 }
 
-void SimHost::on_event(std::uint64_t) {
+void SimHost::on_event(std::uint64_t argument) {
+  if (argument == kLaneLook) {
+    if (!lane_.empty() && engine_ && !paused_) ring_process(true);
+    return;
+  }
   if (world_.now() >= wake_at_) wake_at_ = protocol::kNever;
   if (!engine_ || paused_) return;
   if (engine_->next_deadline() <= clock()) {
@@ -67,16 +84,18 @@ void SimHost::frame_arrived(std::uint32_t frame) {
     world_.frames().destroy(frame);
     return;
   }
-  if (ring_.size() >= options_.ring_frames) {
+  const bool blocked = f.lane && world_.now() >= options_.lane_dies_at;
+  if (f.lane ? blocked || lane_.size() >= kLaneFrames : ring_.size() >= options_.ring_frames) {
     ring_drops_++;
     world_.frames().destroy(frame);
     return;
   }
-  ring_.push_back(frame);
+  if (f.lane) world_.schedule(world_.now() + kLaneLookAfter, *this, kLaneLook);
+  (f.lane ? lane_ : ring_).push_back(frame);
   if (!paused_) ring_process();
 }
 
-void SimHost::ring_process() {
+void SimHost::ring_process(bool lane_too) {
   std::vector<std::uint32_t> bulk;
   while (!ring_.empty()) {
     const std::uint32_t frame = ring_.front();
@@ -91,9 +110,18 @@ void SimHost::ring_process() {
   }
   for (std::size_t i = 0; i < bulk.size(); i += kBulkBatch)
     bulk_process(std::span(bulk).subspan(i, std::min(kBulkBatch, bulk.size() - i)));
+  if (lane_too || engine_->pulls_running() || engine_->lane_awaited(clock())) lane_process();
   engine_->progress(clock());
   world_.activity(*this);
   deadline_check();
+}
+
+void SimHost::lane_process() {
+  while (!lane_.empty()) {
+    std::vector<std::uint32_t> train;
+    for (; !lane_.empty() && train.size() < kBulkBatch; lane_.pop_front()) train.push_back(lane_.front());
+    bulk_process(train);
+  }
 }
 
 void SimHost::frame_done(std::uint32_t frame) {
@@ -136,12 +164,14 @@ void SimHost::pause() {
 void SimHost::resume() {
   if (!paused_) return;
   paused_ = false;
-  if (engine_) ring_process();
+  if (engine_) ring_process(true);
 }
 
 void SimHost::crash() {
   for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
+  for (const std::uint32_t frame : lane_) world_.frames().destroy(frame);
   ring_.clear();
+  lane_.clear();
   engine_.reset();
 }
 
@@ -153,15 +183,23 @@ void SimHost::restart() {
 
 wire::TxFrame& SimHost::frame_begin(std::uint32_t max_segments) {
   if (segments_.size() < max_segments) segments_.resize(max_segments);
+  by_lane_ = false;
   tx_.segments = segments_.data();
   tx_.header_length = tx_.segment_count = 0;
   return tx_;
+}
+
+wire::TxFrame& SimHost::lane_begin(const wire::LaneAddress&, std::uint32_t max_segments) {
+  wire::TxFrame& frame = frame_begin(max_segments);
+  by_lane_ = true;
+  return frame;
 }
 
 void SimHost::frame_commit() {
   const std::uint32_t index = world_.frames().create();
   SimFrame& frame = world_.frames()[index];
   frame.from = index_;
+  frame.lane = by_lane_;
   frame.bytes.assign(tx_.header, tx_.header + tx_.header_length);
   for (std::uint32_t i = 0; i < tx_.segment_count; i++) {
     const auto* data = static_cast<const std::byte*>(tx_.segments[i].iov_base);

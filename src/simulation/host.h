@@ -19,7 +19,9 @@ struct HostOptions {
   protocol::Config config;  // nic and session are given by the world
   PortLimits port;          // into the network
   std::uint32_t ring_frames = 4096;
-  int clock_ppm = 0;  // how much faster than true time its clock runs
+  bool lane = false;                       // takes large messages by a UDP lane ...
+  TimeNs lane_dies_at = protocol::kNever;  // ... until somebody blocks it
+  int clock_ppm = 0;                       // how much faster than true time its clock runs
 };
 
 class SimHost final : public wire::FrameSink, public EventTarget {
@@ -51,14 +53,16 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   Port& port() { return port_; }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
   void on_event(std::uint64_t argument) override;
 
  private:
   void open();
-  void ring_process();
+  void ring_process(bool lane_too = false);
   void bulk_process(std::span<const std::uint32_t> batch);
+  void lane_process();
   void frame_done(std::uint32_t frame);
   TimeNs true_time(TimeNs clock) const;
 
@@ -70,10 +74,12 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   std::unique_ptr<protocol::Endpoint> engine_;
   bool paused_ = false;
   std::deque<std::uint32_t> ring_;
+  std::deque<std::uint32_t> lane_;  // read only while the engine awaits something by it
   std::uint64_t ring_drops_ = 0;
   TimeNs wake_at_ = protocol::kNever;  // true time of the earliest wake-up scheduled
   wire::TxFrame tx_;
   std::vector<iovec> segments_;
+  bool by_lane_ = false;  // the frame that is being made
 };
 
 }  // namespace omx::simulation

@@ -2,6 +2,7 @@
 // CONNECT with its extension block: the only packet that may be received before the peer's abilities are
 // known.
 #include <bit>
+#include <cstring>
 
 #include "base/crc32c.h"
 #include "wire/layout.h"
@@ -20,10 +21,15 @@ std::uint32_t ext_crc(const std::byte* frame, std::size_t crc_at) {
   return crc32c(0, frame + kEthertypeAt, crc_at - kEthertypeAt);
 }
 
+std::uint8_t ext_bytes(const ConnectExt& ext) {
+  const std::uint8_t more = ext.features & kFeatureLane ? connect_ext::kLaneBytes : 0;
+  return static_cast<std::uint8_t>(connect_ext::kBytes + more);
+}
+
 void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be32(out + connect_ext::kMagic, kConnectExtMagic);
   store8(out + connect_ext::kVersion, ext.version);
-  store8(out + connect_ext::kSize, connect_ext::kBytes);
+  store8(out + connect_ext::kSize, ext_bytes(ext));
   store_be16(out + connect_ext::kFeatures, ext.features);
   store_be32(out + connect_ext::kMaxFrame, ext.max_frame);
   store_be16(out + connect_ext::kEagerFrames, ext.eager_frames);
@@ -32,7 +38,13 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be32(out + connect_ext::kEpoch, ext.epoch & kEpochMask);
   store_be32(out + connect_ext::kPeerEpoch,
              (ext.peer_epoch & kEpochMask) | (ext.peer_epoch_in_use ? kEpochMask + 1 : 0));
-  store_be32(out + connect_ext::kCrc, ext_crc(out, connect_ext::kCrc));
+  if (ext.features & kFeatureLane) {
+    std::memcpy(out + connect_ext::kLaneIp, ext.lane.ip.data(), ext.lane.ip.size());
+    store_be16(out + connect_ext::kLanePort, ext.lane.port);
+    store_be16(out + connect_ext::kLaneFrame, ext.lane.frame);
+  }
+  const std::size_t crc_at = connect::kEnd + ext_bytes(ext) - kChecksumBytes;
+  store_be32(out + crc_at, ext_crc(out, crc_at));
 }
 
 // Where damage to the length or the magic hides a block, its checksum is never looked at, and the peer would
@@ -66,6 +78,13 @@ Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, Co
   const std::uint32_t peer_epoch = load_be32(in + connect_ext::kPeerEpoch);
   ext.peer_epoch = peer_epoch & kEpochMask;
   ext.peer_epoch_in_use = peer_epoch > kEpochMask;
+  if (ext.features & kFeatureLane) {
+    if (size < connect_ext::kBytes + connect_ext::kLaneBytes) return Drop::bad_length;
+    std::memcpy(ext.lane.ip.data(), in + connect_ext::kLaneIp, ext.lane.ip.size());
+    ext.lane.port = load_be16(in + connect_ext::kLanePort);
+    ext.lane.frame = load_be16(in + connect_ext::kLaneFrame);
+    if (!ext.lane.present() || ext.lane.frame < kMaxFrameLeast) return Drop::bad_length;
+  }
   // Zeros here would make block and window arithmetic meaningless.
   if (ext.max_frame < kMaxFrameLeast || ext.pull_frames == 0 || ext.eager_frames == 0)
     return Drop::bad_length;
@@ -78,7 +97,7 @@ std::size_t encode_connect(std::byte* out, const Head& head, const Connect& pack
   put_head(out, head);
   put_first(out, PacketType::connect, packet.dst_endpoint, packet.src_endpoint, 0);
   const std::uint32_t length =
-      packet.ext.present ? connect::kDataBytes + connect_ext::kBytes : connect::kDataBytes;
+      packet.ext.present ? connect::kDataBytes + ext_bytes(packet.ext) : connect::kDataBytes;
   store_be32(out + connect::kLength, length << 24);
   store_be16(out + connect::kSeqnum, packet.seqnum);
   store_be16(out + connect::kSrcDstPeerIndex, packet.src_dst_peer_index);

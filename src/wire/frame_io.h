@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "wire/lane.h"
+
 namespace omx::wire {
 
 // Room for the largest header with extensions, a SMALL's inline payload, and a checksum trailer.
@@ -29,7 +31,11 @@ class FrameSink {
   virtual ~FrameSink() = default;
   // A frame with room for `max_segments` payload pieces; never null. May flush to make room.
   virtual TxFrame& frame_begin(std::uint32_t max_segments) = 0;
-  // Queues the frame of the last frame_begin.
+  // The same for a frame that goes to a lane of its receiver. Other frames may pass those of the lane.
+  virtual TxFrame& lane_begin(const LaneAddress&, std::uint32_t max_segments) {
+    return frame_begin(max_segments);
+  }
+  // Queues the frame of the last frame_begin or lane_begin.
   virtual void frame_commit() = 0;
   // Sends what is queued.
   virtual void flush() = 0;

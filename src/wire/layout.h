@@ -171,9 +171,14 @@ inline constexpr std::size_t kPullFrames = 62;
 inline constexpr std::size_t kMode = 63;
 inline constexpr std::size_t kEpoch = 64;
 inline constexpr std::size_t kPeerEpoch = 68;  // top bit: in use
-inline constexpr std::size_t kCrc = 72;
-inline constexpr std::size_t kEnd = 76;
+inline constexpr std::size_t kPartsEnd = 72;   // what every block has; its CRC follows, or more
+inline constexpr std::size_t kLaneIp = 72;
+inline constexpr std::size_t kLanePort = 88;
+inline constexpr std::size_t kLaneFrame = 90;
+inline constexpr std::size_t kLaneEnd = 92;
+inline constexpr std::size_t kEnd = kPartsEnd + 4;
 inline constexpr std::uint8_t kBytes = kEnd - connect::kEnd;
+inline constexpr std::uint8_t kLaneBytes = kLaneEnd - kPartsEnd;
 static_assert(kBytes == 28);
 }  // namespace connect_ext
 

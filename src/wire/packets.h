@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "base/mac.h"
+#include "wire/lane.h"
 
 namespace omx::wire {
 
@@ -78,6 +79,11 @@ enum Flags : std::uint8_t {
   kFlagHeaderExt = 4,  // 16-byte header extension between header and data
   kFlagGap = 8,        // PULL: asks again, as later frames arrived
   kFlagQuiet = 16,     // PULL: the last frame of the answer need not be urgent
+  // PULL: answer by the lane. MEDIUM: the other fragments went by it. PROBE: came by it, or, as a reply, one
+  // did
+  kFlagLane = 32,
+  kFlagLaneProbe = 64,  // PROBE: another one went by the lane
+  kFlagBell = 128,      // PULL: after an answer by the lane, an urgent frame by the link
 };
 
 struct Head {
@@ -114,6 +120,7 @@ struct ConnectExt {
   std::uint32_t epoch = 0;
   std::uint32_t peer_epoch = 0;
   bool peer_epoch_in_use = false;  // false: it was in use, and is given up
+  LaneAddress lane;                // with kFeatureLane
   bool operator==(const ConnectExt&) const = default;
 };
 inline constexpr std::uint32_t kEpochMask = 0x7FFFFFFF;
@@ -124,6 +131,7 @@ enum Feature : std::uint16_t {
   kFeatureSack = 8,       // understands TRUC with a bitmap of early messages
   kFeatureProbe = 16,     // answers PROBE
   kFeaturePack = 32,      // reads PACK
+  kFeatureLane = 64,      // takes pull replies by a lane; the block holds its address
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 

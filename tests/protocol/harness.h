@@ -17,6 +17,7 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
+  bool no_lane = false;                                     // nothing passes by UDP lanes
   std::uint32_t path_mtu = 0;                               // larger frames vanish; 0 = no limit
   std::function<bool(const std::vector<std::byte>&)> drop;  // true: drop this frame
 };
@@ -31,6 +32,13 @@ class Host : public wire::FrameSink {
     iov_.resize(max_segments + 1);
     frame_.segments = iov_.data();
     frame_.segment_count = frame_.header_length = 0;
+    by_lane_ = false;
+    return frame_;
+  }
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
+    frame_begin(max_segments);
+    by_lane_ = true;
+    lane_to = to;
     return frame_;
   }
   void frame_commit() override;
@@ -43,11 +51,14 @@ class Host : public wire::FrameSink {
   std::unique_ptr<Endpoint> endpoint;
   bool paused = false;  // its application does not call the library; frames wait in its ring
   std::deque<std::vector<std::byte>> ring;
+  wire::LaneAddress lane_to;      // of the last frame that went by a lane
+  std::uint32_t lane_frames = 0;  // that did
 
  private:
   Network& network_;
   wire::TxFrame frame_;
   std::vector<iovec> iov_;
+  bool by_lane_ = false;
 };
 
 class Network {
@@ -169,7 +180,8 @@ inline void Host::frame_commit() {
     bytes.insert(bytes.end(), p, p + frame_.segments[i].iov_len);
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
-  network_.carry(std::move(bytes));
+  lane_frames += by_lane_;
+  if (!by_lane_ || !network_.faults.no_lane) network_.carry(std::move(bytes));
 }
 
 // Connects a to b and returns b as a sees it.

@@ -91,6 +91,11 @@ TEST_P(RoundTrip, connect) {
       packet.ext.features = number<std::uint16_t>();
       packet.ext.max_frame = 188 + static_cast<std::uint32_t>(random_.below(0xffffffff - 188));
       packet.ext.pull_frames = static_cast<std::uint8_t>(1 + random_.below(255));
+      if (packet.ext.features & kFeatureLane) {
+        for (auto& byte : packet.ext.lane.ip) byte = static_cast<std::uint8_t>(random_.below(256));
+        packet.ext.lane.port = static_cast<std::uint16_t>(1 + random_.below(65535));
+        packet.ext.lane.frame = static_cast<std::uint16_t>(256 + random_.below(65280));
+      }
       packet.ext.eager_frames = static_cast<std::uint16_t>(1 + random_.below(65535));
       packet.ext.epoch = number<std::uint32_t>() & kEpochMask;
       packet.ext.peer_epoch = number<std::uint32_t>() & kEpochMask;

@@ -140,7 +140,8 @@ void write_control() {
                  .eager_frames = 256,
                  .epoch = 77,
                  .peer_epoch = 5,
-                 .peer_epoch_in_use = true};
+                 .peer_epoch_in_use = true,
+                 .lane = {}};
   frame =
       encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), connect); });
   write("ext_connect", frame);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Socket buffers as large as may be had: with CAP_NET_ADMIN any size, else up to the system's limits
+// (net.core.rmem_max, wmem_max).
+#pragma once
+
+#include <sys/socket.h>
+
+namespace omx::link {
+
+// Asks for `bytes`; returns what the kernel will charge at most, about twice what was granted.
+inline int socket_buffer_set(int fd, int option, int option_force, int bytes) {
+  ::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
+  ::setsockopt(fd, SOL_SOCKET, option_force, &bytes, sizeof bytes);
+  int granted = 0;
+  socklen_t length = sizeof granted;
+  ::getsockopt(fd, SOL_SOCKET, option, &granted, &length);
+  return granted;
+}
+
+inline int receive_buffer_set(int fd, int bytes) {
+  return socket_buffer_set(fd, SO_RCVBUF, SO_RCVBUFFORCE, bytes);
+}
+inline int send_buffer_set(int fd, int bytes) {
+  return socket_buffer_set(fd, SO_SNDBUF, SO_SNDBUFFORCE, bytes);
+}
+
+}  // namespace omx::link

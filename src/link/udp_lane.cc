@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/udp_lane.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "link/socket_buffer.h"
+#include "link/udp_socket.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+namespace {
+
+constexpr int kBuffer = 8 << 20;
+constexpr std::size_t kFrames = wire::kTrainFrames;
+
+}  // namespace
+
+// A train whose data have places lies in headers, places, and, what is longer than expected, `rest`. Frames
+// that are elsewhere than expected are put together in `joined`.
+struct UdpLane::Memory {
+  std::byte headers[kFrames][wire::kBulkHeader];
+  iovec places[kFrames];
+  iovec pieces[2 * kFrames + 1];
+  std::size_t piece_count = 0;
+  bool placed[kFrames + 1];
+  std::byte rest[kDatagramMost];
+  std::byte joined[kDatagramMost];
+};
+
+UdpLane::UdpLane() = default;
+UdpLane::~UdpLane() = default;
+
+bool UdpLane::open(const std::string& interface, std::uint32_t ifindex, std::uint32_t mtu,
+                   std::uint16_t port) {
+  const auto address = interface_address(interface, ifindex);
+  if (!address) {
+    errno = EADDRNOTAVAIL;
+    return false;
+  }
+  own_ = *address;
+  fd_ = udp_socket_open(own_, port);
+  if (!fd_.open()) return false;
+  send_buffer_set(fd_.get(), kBuffer);
+  // Half of what is charged: the kernel counts its own structures, too.
+  info_.window = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kBuffer)) / 2;
+  info_.address.ip = own_.ip;
+  info_.address.port = udp_socket_port(fd_.get());
+  info_.address.frame = static_cast<std::uint16_t>(udp_frame(mtu, own_));
+  info_.network_bits = own_.network_bits;
+  if (!info_.address.present()) fd_.reset();
+  return fd_.open();
+}
+
+// Frames of one train have one size, the last may be shorter. Returns for how many there are places.
+std::size_t UdpLane::prepare(BulkHandler& handler) {
+  Memory& m = *memory_;
+  std::size_t known = handler.bulk_places(m.places), bytes = 0, count = 0;
+  while (count < known) {
+    const std::size_t length = m.places[count].iov_len;
+    bytes += wire::kBulkHeader + length;
+    if (length > m.places[0].iov_len || bytes > wire::kTrainBytes) break;
+    m.pieces[2 * count] = {m.headers[count], wire::kBulkHeader};
+    m.pieces[2 * count + 1] = m.places[count];
+    if (length < m.places[count++].iov_len || length < m.places[0].iov_len) break;
+  }
+  m.pieces[2 * count] = {m.rest, sizeof m.rest};
+  m.piece_count = 2 * count + 1;
+  return count;
+}
+
+// Bytes of the train, wherever they lie.
+void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) const {
+  const Memory& m = *memory_;
+  for (std::size_t i = 0; i < m.piece_count && length > 0; i++) {
+    const iovec& piece = m.pieces[i];
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    const std::size_t part = std::min(piece.iov_len - offset, length);
+    std::memcpy(out, static_cast<const std::byte*>(piece.iov_base) + offset, part);
+    out += part;
+    length -= part;
+    offset = 0;
+  }
+}
+
+// All frames are looked at, and those put together that are not in their place, before the first is handed
+// over: what is to be moved may belong where the data of another one lie now.
+void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram& train, NicId sender,
+                        LinkCounters& counters) {
+  Memory& m = *memory_;
+  const std::size_t bytes = train.bytes, segment = train.segment;
+  const bool aligned = places > 0 && (segment == wire::kBulkHeader + m.places[0].iov_len || bytes <= segment);
+  std::size_t frames = 0;
+  for (std::size_t at = 0; at < bytes; at += segment, frames++) {
+    const std::size_t length = std::min(segment, bytes - at);
+    m.placed[frames] = aligned && frames < places && length == wire::kBulkHeader + m.places[frames].iov_len &&
+                       frame_source(m.headers[frames]) == sender &&
+                       handler.bulk_in_place(frames, {m.headers[frames], length});
+    if (!m.placed[frames] && places > 0) gather(at, length, m.joined + at);
+  }
+  const std::byte* const whole = places > 0 ? m.joined : m.rest;
+  for (std::size_t i = 0, at = 0; i < frames; i++, at += segment) {
+    const std::size_t length = std::min(segment, bytes - at);
+    if (m.placed[i]) {
+      counters.bulk_placed++;
+      handler.on_bulk_placed({m.headers[i], length});
+    } else if (length >= wire::kHeadBytes && frame_source(whole + at) == sender) {
+      if (places > 0) counters.bulk_moved++;
+      handler.on_bulk_frame({whole + at, length});
+    } else {
+      counters.frames_ignored++;
+    }
+  }
+  counters.frames_received += frames;
+  counters.bytes_received += bytes;
+  if (frames > 1) counters.trains_received++;
+}
+
+std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
+  if (!memory_) memory_ = std::make_unique<Memory>();
+  std::size_t frames = 0;
+  while (frames < budget) {
+    const std::size_t places = prepare(handler);
+    const auto train = datagram_receive(fd_.get(), memory_->pieces, memory_->piece_count);
+    if (!train) break;
+    counters.receive_batches++;
+    frames += train->frames();
+    const NicId sender = handler.lane_sender(train->from);
+    if (sender == 0 || train->bytes < wire::kHeadBytes || train->cut || train->bytes > kDatagramMost ||
+        train->frames() > kFrames) {
+      counters.frames_ignored += train->frames();
+      continue;
+    }
+    hand_over(handler, places, *train, sender, counters);
+  }
+  return frames;
+}
+
+}  // namespace omx::link

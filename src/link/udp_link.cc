@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames as UDP datagrams: for those who may not send raw ones, and for networks that drop them.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "link/interface_state.h"
+#include "link/interfaces.h"
+#include "link/link.h"
+#include "link/socket_buffer.h"
+#include "link/udp_datagram.h"
+#include "link/udp_lane.h"
+#include "link/udp_socket.h"
+#include "link/udp_train.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+namespace {
+
+constexpr int kFailure = 2;       // MX_FAILURE
+constexpr int kNoDevice = 5;      // MX_NO_DEV
+constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
+constexpr int kNoResources = 15;  // MX_NO_RESOURCES
+constexpr int kBusy = 20;         // MX_BUSY
+
+constexpr int kSocketBuffer = 8 << 20;
+
+class UdpLink final : public Link {
+ public:
+  UdpLink(OwnFd fd, const UdpLinkOptions& options, const InterfaceState& state,
+          const InterfaceAddress& address)
+      : options_(options), state_(state), address_(address), nic_(udp_nic(address.ip)), fd_(std::move(fd)) {
+    send_buffer_set(fd_.get(), kSocketBuffer);
+    window_ = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
+    if (options_.lane) {
+      lane_.open(options_.interface, state_.index, state_.mtu,
+                 static_cast<std::uint16_t>(options_.port + kUdpLanePorts + options_.endpoint));
+    }
+  }
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    by_lane_ = false;
+    return *(frame_ = &train_.begin(fd_.get(), max_segments));
+  }
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
+    by_lane_ = true;
+    lane_to_ = to;
+    return lane_train_.begin(lane_.descriptor(), max_segments);
+  }
+  void frame_commit() override;
+  void flush() override {
+    lane_train_.flush(lane_.descriptor());  // first: another frame may announce what went by the lane
+    train_.flush(fd_.get());
+  }
+
+  std::size_t receive(FrameHandler& handler, std::size_t budget) override;
+  std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
+    return lane_.is_open() ? lane_.receive(handler, budget, counters_) : 0;
+  }
+  // Routers may be in between: a probe shows whether the lane is reached.
+  LaneInfo lane() const override {
+    LaneInfo info = lane_.info();
+    info.network_bits = 0;
+    return info;
+  }
+  int lane_descriptor() const override { return lane_.descriptor(); }
+  bool pending() const override {
+    std::byte byte;
+    return ::syscall(SYS_recvfrom, fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr) >= 0;
+  }
+  int descriptor() const override { return fd_.get(); }
+  NicId nic() const override { return nic_; }
+  std::uint32_t mtu() const override { return udp_mtu(state_.mtu, address_); }
+  bool refresh() override {
+    InterfaceState now;
+    if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
+      state_.up = state_.running = false;
+      return false;
+    }
+    state_ = now;
+    return state_.up && state_.running;
+  }
+  const LinkCounters& counters() const override { return counters_; }
+  std::uint32_t window() const override { return window_; }
+
+ private:
+  UdpLinkOptions options_;
+  InterfaceState state_;
+  InterfaceAddress address_;
+  NicId nic_;
+  std::uint32_t window_ = 0;
+  LinkCounters counters_;
+  OwnFd fd_;
+  UdpDatagram datagram_;
+  UdpTrain train_{counters_};
+  UdpLane lane_;
+  UdpTrain lane_train_{counters_};
+  wire::TxFrame* frame_ = nullptr;  // the one that is being made
+  bool by_lane_ = false;
+  wire::LaneAddress lane_to_;
+};
+
+void UdpLink::frame_commit() {
+  if (by_lane_) return lane_train_.commit(lane_.descriptor(), lane_to_, state_.index);
+  const wire::Frame header{frame_->header, frame_->header_length};
+  const int endpoint = wire::destination_endpoint(header);
+  const auto ip = udp_ip(mac_load(frame_->header));
+  if (endpoint < 0 || !ip) {  // for a whole board, or one on Ethernet
+    counters_.send_errors++;
+    return;
+  }
+  wire::LaneAddress to;
+  to.ip = *ip;
+  to.port = static_cast<std::uint16_t>(options_.port + endpoint);
+  train_.commit(fd_.get(), to, state_.index);
+}
+
+// A frame is its sender's whose address is in it: who may send as another host may do the same with raw
+// frames.
+std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
+  std::size_t frames = 0;
+  while (frames < budget && datagram_.receive(fd_.get())) {
+    counters_.receive_batches++;
+    const NicId sender = udp_nic(datagram_.from().ip);
+    datagram_.for_each([&](wire::Frame frame) {
+      frames++;
+      if (frame.size() < wire::kHeadBytes || frame_source(frame.data()) != sender) {
+        counters_.frames_ignored++;
+        return;
+      }
+      counters_.frames_received++;
+      counters_.bytes_received += frame.size();
+      handler.on_frame(frame);
+    });
+    if (datagram_.several()) counters_.trains_received++;
+  }
+  return frames;
+}
+
+Failure bind_failure(const UdpLinkOptions& options, unsigned port, int error) {
+  if (error == EADDRINUSE) {
+    return {kBusy, fmt::format("UDP port {} of {} is in use by another program: set OMX_UDP_PORT to another "
+                               "number, the same on all hosts",
+                               port, options.interface)};
+  }
+  const bool limit = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+  return {limit ? kNoResources : kFailure,
+          fmt::format("cannot open UDP port {} on {}: {}{}", port, options.interface, std::strerror(error),
+                      error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "")};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Link>> udp_link_open(const UdpLinkOptions& options) {
+  const std::string& name = options.interface;
+  OwnFd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any.open()) return tl::unexpected(bind_failure(options, options.port, errno));
+  InterfaceState state;
+  if (const int error = interface_state_by_name(any.get(), name, state)) {
+    return fail(kBoardUnknown, fmt::format("cannot read the state of {}: {}", name, std::strerror(error)));
+  }
+  const auto address = interface_address(name, state.index);
+  if (!address || udp_nic(address->ip) == 0) {
+    return fail(kNoDevice, fmt::format("{} has no IPv4 address, which Open-MX by UDP needs: ip address add "
+                                       "ADDRESS/BITS dev {}",
+                                       name, name));
+  }
+  if (!state.up) {
+    log(LogLevel::warn, "{} is down, nothing can be sent or received: ip link set {} up", name, name);
+  }
+  const auto port = static_cast<std::uint16_t>(options.port + options.endpoint);
+  OwnFd fd = udp_socket_open(*address, port);
+  if (!fd.open()) return tl::unexpected(bind_failure(options, port, errno));
+  return std::unique_ptr<Link>(std::make_unique<UdpLink>(std::move(fd), options, state, *address));
+}
+
+}  // namespace omx::link

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/udp_socket.h"
+
+#include <netinet/udp.h>
+
+#include <cerrno>
+
+namespace omx::link {
+
+namespace {
+
+void set(int fd, int level, int option, int value) {
+  ::setsockopt(fd, level, option, &value, sizeof value);
+}
+
+}  // namespace
+
+OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
+  const bool v4 = is_ipv4(address.ip);
+  OwnFd fd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.open()) return fd;
+  if (v4)
+    set(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+  else
+    set(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+  // A kernel without it (before 5.0) hands over single frames.
+  set(fd.get(), SOL_UDP, UDP_GRO, 1);
+  const SocketAddress own = socket_address(address.ip, port, address.ifindex);
+  if (::bind(fd.get(), own.get(), own.length) != 0) {
+    const int error = errno;
+    fd.reset();
+    errno = error;
+  }
+  return fd;
+}
+
+std::uint16_t udp_socket_port(int fd) {
+  SocketAddress own;
+  own.length = sizeof own.storage;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&own.storage), &own.length) != 0) return 0;
+  return lane_address(own).port;
+}
+
+}  // namespace omx::link

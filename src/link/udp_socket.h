@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The UDP socket of a lane: whole trains of frames at once, never fragmented.
+#pragma once
+
+#include "base/own_fd.h"
+#include "link/udp_address.h"
+
+namespace omx::link {
+
+// Bound to the address and `port` (0: any). Not open: errno says why.
+OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port);
+std::uint16_t udp_socket_port(int fd);
+
+}  // namespace omx::link

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/udp_train.h"
+
+#include <netinet/udp.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "link/tx_batch.h"
+
+namespace omx::link {
+
+namespace {
+
+constexpr int kQueueFullTries = 64;  // as TxBatch's
+constexpr std::size_t kFrames = wire::kTrainFrames;
+constexpr std::size_t kPiecesMost = 1024;  // the kernel's limit per call
+constexpr std::size_t kPieces = kPiecesMost + kMaxSegments + 1;
+
+std::size_t bytes_of(const iovec* pieces, std::size_t count) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; i++) bytes += pieces[i].iov_len;
+  return bytes;
+}
+
+}  // namespace
+
+struct UdpTrain::Memory {
+  wire::TxFrame frames[kFrames];
+  iovec pieces[kPieces];  // per frame: its header, then its segments
+  std::uint32_t piece_counts[kFrames];
+};
+
+UdpTrain::UdpTrain(LinkCounters& counters) : counters_(counters) {}
+UdpTrain::~UdpTrain() = default;
+
+wire::TxFrame& UdpTrain::begin(int fd, std::uint32_t max_segments) {
+  assert(max_segments <= kMaxSegments);
+  if (!memory_) memory_ = std::make_unique<Memory>();
+  if (count_ == kFrames || pieces_ + 1 + max_segments > kPieces) flush(fd);
+  wire::TxFrame& frame = memory_->frames[count_];
+  frame.header_length = 0;
+  frame.segment_count = 0;
+  frame.segments = &memory_->pieces[pieces_ + 1];
+  return frame;
+}
+
+bool UdpTrain::joins(const wire::LaneAddress& to, std::size_t length) const {
+  return !complete_ && to_ == to && length <= size_ && bytes_ + length <= wire::kTrainBytes;
+}
+
+// It does not belong to the train that just left, and begins another. Some pieces lie in the frame itself.
+void UdpTrain::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count) {
+  wire::TxFrame& front = memory_->frames[0];
+  std::memcpy(front.header, frame.header, sizeof front.header);
+  for (std::size_t i = 0; i < count; i++) {
+    iovec piece = pieces[i];
+    const auto* base = static_cast<const std::byte*>(piece.iov_base);
+    if (base >= frame.header && base < frame.header + sizeof frame.header)
+      piece.iov_base = front.header + (base - frame.header);
+    memory_->pieces[i] = piece;
+  }
+}
+
+void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex) {
+  Memory& m = *memory_;
+  wire::TxFrame& frame = m.frames[count_];
+  assert(frame.header_length >= wire::kHeadBytes && frame.header_length <= wire::kHeaderCapacity);
+  iovec* own = &m.pieces[pieces_];
+  own[0] = {frame.header, frame.header_length};
+  const std::size_t count = std::size_t{1} + frame.segment_count;
+  const std::size_t length = bytes_of(own, count);
+  if (count_ > 0 && (!joins(to, length) || pieces_ + count > kPiecesMost)) {
+    flush(fd);
+    frame_to_front(frame, own, count);
+  }
+  if (count_ == 0) {
+    to_ = to;
+    ifindex_ = ifindex;
+    size_ = length;
+    complete_ = false;
+  } else {
+    complete_ = length < size_;
+  }
+  m.piece_counts[count_] = static_cast<std::uint32_t>(count);
+  count_++;
+  pieces_ += count;
+  bytes_ += length;
+}
+
+// One datagram, or one for each `segment` bytes. False: not sent, with errno.
+bool UdpTrain::send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment) {
+  const SocketAddress to = socket_address(to_.ip, to_.port, ifindex_);
+  alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+  msghdr message{};
+  message.msg_name = const_cast<sockaddr*>(to.get());
+  message.msg_namelen = to.length;
+  message.msg_iov = &memory_->pieces[first_piece];
+  message.msg_iovlen = pieces;
+  if (segment > 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_UDP;
+    header->cmsg_type = UDP_SEGMENT;
+    header->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+    const auto size = static_cast<std::uint16_t>(segment);
+    std::memcpy(CMSG_DATA(header), &size, sizeof size);
+  }
+  for (int tries = kQueueFullTries; tries > 0;) {
+    counters_.send_calls++;
+    // Not sendmsg(), which is a cancellation point (see tx_batch.cc).
+    if (::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT) >= 0) return true;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != ENOBUFS) return false;
+    tries--;
+    ::sched_yield();
+  }
+  return false;
+}
+
+void UdpTrain::send_singly(int fd) {
+  std::size_t piece = 0;
+  for (std::size_t i = 0; i < count_; i++) {
+    const std::size_t count = memory_->piece_counts[i];
+    if (send(fd, piece, count, 0)) {
+      counters_.frames_sent++;
+      counters_.bytes_sent += bytes_of(&memory_->pieces[piece], count);
+    } else {
+      counters_.send_errors++;
+    }
+    piece += count;
+  }
+}
+
+void UdpTrain::flush(int fd) {
+  if (count_ > 0) {
+    if (count_ == 1 || !segmentation_) {
+      send_singly(fd);
+    } else if (send(fd, 0, pieces_, size_)) {
+      counters_.frames_sent += count_;
+      counters_.bytes_sent += bytes_;
+      counters_.trains_sent++;
+    } else if (errno == EAGAIN || errno == ENOBUFS) {
+      counters_.send_errors += count_;
+    } else {
+      // The interface computes no checksums, the kernel is older than 4.18; or the MTU shrank.
+      if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
+      send_singly(fd);
+    }
+  }
+  count_ = pieces_ = bytes_ = size_ = 0;
+  complete_ = false;
+}
+
+}  // namespace omx::link

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames on their way by UDP: those that follow one another to the same place and have the same size, of
+// which the last may be shorter, are one train. The kernel takes it in one call, and carries it in one piece
+// as far as it can (UDP_SEGMENT): into the NIC, or to a receiver in this machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "link/link.h"
+#include "link/udp_address.h"
+#include "wire/frame_io.h"
+
+namespace omx::link {
+
+class UdpTrain {
+ public:
+  // `counters` must outlive it.
+  explicit UdpTrain(LinkCounters& counters);
+  ~UdpTrain();
+
+  wire::TxFrame& begin(int fd, std::uint32_t max_segments);
+  // `ifindex`: of our own interface. Without it the frame is forgotten.
+  void commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex);
+  void flush(int fd);
+
+ private:
+  struct Memory;
+
+  bool joins(const wire::LaneAddress& to, std::size_t length) const;
+  void frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count);
+  bool send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment);
+  void send_singly(int fd);
+
+  LinkCounters& counters_;
+  std::unique_ptr<Memory> memory_;  // made for the first frame
+  bool segmentation_ = true;        // the kernel and the interface have it
+  wire::LaneAddress to_;            // the train's
+  std::uint32_t ifindex_ = 0;
+  std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // of the train
+  std::size_t size_ = 0;                            // of its frames, except perhaps the last
+  bool complete_ = false;                           // its last frame is shorter
+};
+
+}  // namespace omx::link

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lanes: large messages by UDP, where both ends have it (docs/wire.md 15). A sender hands the kernel a whole
+// block at once, and the receiver takes it at once, where raw frames cost a call and a walk through the
+// network stack each. With the first message that would gain, the sender shows by a probe that it reaches the
+// lane. From then on pulls ask for their data there, and of medium messages all fragments but the last go
+// there; the last one, by the link, tells the receiver to look. What then does not come goes by the link
+// again.
+#include <new>
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr TimeNs kProbeEvery = 10 * kMillisecond;
+constexpr unsigned kOffersMost = 10;  // doublings of that
+constexpr TimeNs kDistrustFirst = 1000 * kMillisecond;
+constexpr unsigned kDistrustMost = 10;
+constexpr std::uint8_t kLossesMost = 4;
+constexpr TimeNs kLook = 1 * kMillisecond;
+constexpr std::uint32_t kShortProbe = 64;
+
+std::uint32_t lane_frame(const State& s, const Partner& p) {
+  return std::min(s.config.lane.frame, p.lane.frame);
+}
+
+void distrust(State& s, Partner& p) {
+  s.count(Counter::lane_fallback)++;
+  p.lane_trusted_at = s.now + (kDistrustFirst << std::min<unsigned>(p.lane_distrust, kDistrustMost));
+  p.lane_probe_due = p.lane_trusted_at;
+  if (p.lane_distrust < 0xFF) p.lane_distrust++;
+}
+
+void out_set(Partner& p, bool works) {
+  if (p.lane_out == works) return;
+  p.lane_out = works;
+  p.lane_losses = p.lane_offers = 0;
+}
+
+}  // namespace
+
+void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+  const bool shared = s.config.lane.present() && (ext.features & wire::kFeatureLane) &&
+                      p.mode == wire::Mode::omx && p.near_frame == 0 &&
+                      wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
+  const wire::LaneAddress lane = shared ? ext.lane : wire::LaneAddress{};
+  if (lane == p.lane) return;
+  lane_forget(s, p);
+  // Two cannot have the same; who says so is wrong, or lies about where it may be reached.
+  try {
+    if (lane.present() && s.lane_owners.try_emplace({lane.ip, lane.port}, p.nic).first->second == p.nic)
+      p.lane = lane;
+  } catch (const std::bad_alloc&) {  // it goes without
+  }
+}
+
+NicId lane_owner(const State& s, const wire::LaneAddress& from) {
+  const auto owner = s.lane_owners.find({from.ip, from.port});
+  return owner == s.lane_owners.end() ? 0 : owner->second;
+}
+
+void lane_forget(State& s, Partner& p) {
+  if (p.lane.present()) s.lane_owners.erase({p.lane.ip, p.lane.port});
+  p.lane = {};
+  p.lane_in = p.lane_out = false;
+  p.lane_probe_due = p.lane_trusted_at = 0;
+  p.lane_distrust = p.lane_losses = p.lane_offers = 0;
+}
+
+wire::Sizes lane_sizes(const State& s, const Partner& p) {
+  return wire::extended_sizes(p.mode, lane_frame(s, p), partner_overhead(p));
+}
+
+void lane_offer(State& s, Partner& p) {
+  if (!p.lane.present() || p.lane_out || s.now < p.lane_probe_due) return;
+  p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
+  if (p.lane_offers < 0xFF) p.lane_offers++;
+  probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p));
+  probe_lane(s, p, LaneProbe::look, kShortProbe);
+}
+
+void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
+  if (!p.lane.present()) return;
+  if (packet.flags & wire::kFlagLaneProbe) {
+    s.lane_until = s.now + kLook;
+  } else if (packet.is_reply) {
+    if (s.now >= p.lane_trusted_at) out_set(p, true);
+  } else if (packet.size >= lane_frame(s, p) && s.now >= p.lane_trusted_at) {
+    p.lane_in = true;
+    probe_lane(s, p, LaneProbe::seen, kShortProbe);
+  }
+}
+
+void lane_asked(Partner& p, const wire::Pull& packet) {
+  if (packet.flags & wire::kFlagLane)
+    out_set(p, p.lane.present());
+  else if (packet.total_length >= kLaneBytes)
+    out_set(p, false);
+}
+
+void lane_in_fails(State& s, Partner& p) {
+  if (!p.lane_in) return;
+  p.lane_in = false;
+  distrust(s, p);
+}
+
+void lane_medium_done(Partner& p, const Request& r) {
+  if (r.by_lane && r.resends == 0) p.lane_losses = 0;
+}
+
+void lane_medium_lost(State& s, Request& r) {
+  Partner& p = *r.partner;
+  if (!r.by_lane || r.resends > 1 || !p.lane_out || ++p.lane_losses < kLossesMost) return;
+  out_set(p, false);
+  distrust(s, p);
+}
+
+void lane_partial(State& s, Partial& partial) {
+  if (partial.lane) return;
+  partial.lane = true;
+  s.lane_owes++;
+}
+
+void lane_partial_over(State& s, const Partial& partial) {
+  if (partial.lane) s.lane_owes--;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whose lane has which address: frames that come from anywhere else are nobody's.
+#pragma once
+
+#include <cstring>
+#include <unordered_map>
+
+#include "base/mac.h"
+#include "wire/lane.h"
+
+namespace omx::protocol {
+
+struct LaneKey {
+  std::array<std::uint8_t, 16> ip{};
+  std::uint16_t port = 0;
+  bool operator==(const LaneKey&) const = default;
+};
+
+struct LaneKeyHash {
+  std::size_t operator()(const LaneKey& key) const {
+    std::uint64_t halves[2];
+    std::memcpy(halves, key.ip.data(), sizeof halves);
+    return static_cast<std::size_t>((halves[0] ^ halves[1] ^ key.port) * 0x9E3779B97F4A7C15ULL);
+  }
+};
+
+using LaneOwners = std::unordered_map<LaneKey, NicId, LaneKeyHash>;
+
+}  // namespace omx::protocol

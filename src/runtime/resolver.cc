@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/resolver.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+
+#include <memory>
+
+#include "link/udp_address.h"
+
+namespace omx::runtime {
+
+std::optional<NicId> resolve(const std::string& hostname) {
+  const std::string host = hostname.substr(0, hostname.find(':'));
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0 || !found) return std::nullopt;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
+  link::SocketAddress address;
+  address.length = found->ai_addrlen;
+  __builtin_memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
+  return link::udp_nic(link::lane_address(address).ip);
+}
+
+std::string address_name(NicId nic) {
+  const auto ip = link::udp_ip(nic);
+  char text[INET_ADDRSTRLEN] = "";
+  if (ip) ::inet_ntop(AF_INET, ip->data() + 12, text, sizeof text);
+  return text;
+}
+
+}  // namespace omx::runtime

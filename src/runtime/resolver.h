@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of hosts that are reached by UDP: the system's resolver knows them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/mac.h"
+
+namespace omx::runtime {
+
+// "HOST", "HOST:BOARD" or an IPv4 address. May wait for the network.
+std::optional<NicId> resolve(const std::string& hostname);
+// The address in the id, as text that resolve() understands; empty for NICs of Ethernet.
+std::string address_name(NicId nic);
+
+}  // namespace omx::runtime

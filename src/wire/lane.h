@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where an endpoint takes pull replies as UDP datagrams (docs/wire.md 15): its bulk lane over IP, which can
+// carry a whole block through the kernel at once.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace omx::wire {
+
+// What one datagram holds, and so what a sender may give the kernel at once: a train of frames of one size,
+// of which the last may be shorter.
+inline constexpr std::size_t kTrainBytes = 65507;
+inline constexpr std::uint32_t kTrainFrames = 64;
+
+struct LaneAddress {
+  std::array<std::uint8_t, 16> ip{};  // IPv6, or IPv4 as ::ffff:a.b.c.d
+  std::uint16_t port = 0;             // 0: none
+  std::uint16_t frame = 0;            // the largest frame, Ethernet header included, that fits a datagram
+  bool present() const { return port != 0 && frame != 0; }
+  bool operator==(const LaneAddress&) const = default;
+};
+
+// Whether the first `bits` bits of both addresses agree: one network, so that no router is in between.
+inline bool lane_same_network(const LaneAddress& a, const LaneAddress& b, unsigned bits) {
+  for (std::size_t i = 0; i < a.ip.size() && bits > 0; i++) {
+    const unsigned n = std::min(bits, 8U);
+    if ((a.ip[i] ^ b.ip[i]) >> (8 - n)) return false;
+    bits -= n;
+  }
+  return true;
+}
+
+}  // namespace omx::wire

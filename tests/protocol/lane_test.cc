@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lanes: used when both ends have one in the same network and a probe came through, and left alone when
+// nothing comes by them.
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class LaneTest : public PairTest {
+ protected:
+  static Config with_lane(std::uint8_t host, std::uint32_t mtu = 1500) {
+    Config config;
+    config.mtu = mtu;
+    config.lane.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
+    config.lane.port = static_cast<std::uint16_t>(4000 + host);
+    config.lane.frame = static_cast<std::uint16_t>(mtu - 28);
+    config.lane_network_bits = 120;
+    config.lane_window = 256 << 10;
+    return config;
+  }
+  void open_lanes() { open(with_lane(1), with_lane(2)); }
+  // The first message brings the probe; the next ones have the lane.
+  void make_known() {
+    exchange(*a, to_b, *b, 50000);
+    ASSERT_TRUE(to_b->lane_out);
+    ASSERT_TRUE(to_a->lane_in);
+  }
+};
+
+TEST_F(LaneTest, large__goes_by_the_lane_after_the_first) {
+  open_lanes();
+  EXPECT_EQ(a->lane_frames, 0U) << "nothing needs it yet";
+  make_known();
+  const auto before = a->counters[Counter::send_pull_reply_lane];
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_EQ(a->lane_to, b->endpoint->config().lane);
+  const auto unit = 1500U - 28 - 32;
+  EXPECT_EQ(a->counters[Counter::send_pull_reply_lane] - before, (1000000 + unit - 1) / unit);
+  EXPECT_EQ(b->lane_frames, 0U) << "its own direction was not tried";
+}
+
+TEST_F(LaneTest, large__a_request_asks_for_a_whole_train) {
+  open_lanes();
+  make_known();
+  const auto before = b->counters[Counter::send_pull_request];
+  exchange(*a, to_b, *b, 4000000);
+  const auto requests = b->counters[Counter::send_pull_request] - before;
+  EXPECT_LE(requests, 4000000U / (44 * 1440) + 8) << "44 frames of 1472 bytes fill a datagram";
+}
+
+TEST_F(LaneTest, medium__all_but_the_last_fragment_by_the_lane) {
+  open_lanes();
+  exchange(*a, to_b, *b, 20000);  // shows the lane, too
+  network.run_for(kMillisecond);
+  ASSERT_TRUE(to_b->lane_out);
+  const auto fragments = a->counters[Counter::send_medium_frag];
+  const auto lane = a->lane_frames;
+  exchange(*a, to_b, *b, 20000);
+  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments - 1);
+  exchange(*a, to_b, *b, 3000);
+  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments - 1 - 3)
+      << "three fragments gain nothing";
+}
+
+TEST_F(LaneTest, medium__the_receiver_looks_until_the_rest_is_there) {
+  open_lanes();
+  exchange(*a, to_b, *b, 20000);
+  network.run_for(10 * kMillisecond);
+  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  // All that goes by the lane is lost once; the last fragment comes.
+  network.faults.no_lane = true;
+  Bytes& out = message(20000);
+  Bytes& in = room(20000);
+  Request* r = receive(*b, in, 5);
+  Request* sent = send(*a, to_b, out, 5);
+  EXPECT_TRUE(network.run_until([&] { return b->endpoint->lane_awaited(network.now); }, kSecond));
+  EXPECT_EQ(wait(*b, r).status, Status::success) << "sent again by the link";
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(wait(*a, sent).status, Status::success);
+  network.run_for(10 * kMillisecond);
+  EXPECT_FALSE((*b)->lane_awaited(network.now));
+}
+
+TEST_F(LaneTest, fails__before_it_was_ever_used) {
+  network.faults.no_lane = true;
+  open_lanes();
+  for (const std::size_t length : {20000, 50000, 1000000}) {
+    exchange(*a, to_b, *b, length);
+    exchange(*b, to_a, *a, length);
+  }
+  EXPECT_FALSE(to_b->lane_out || to_b->lane_in || to_a->lane_out || to_a->lane_in);
+  EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
+  EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U) << "nobody waited for it";
+  EXPECT_LT(a->lane_frames, 8U);
+}
+
+TEST_F(LaneTest, fails__later_and_is_not_tried_again_at_once) {
+  open_lanes();
+  make_known();
+  network.faults.no_lane = true;
+  const TimeNs began = network.now;
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_LT(network.now - began, kSecond);
+  EXPECT_FALSE(to_a->lane_in);
+  EXPECT_EQ(b->counters[Counter::lane_fallback], 1U);
+  const auto frames = a->lane_frames;
+  const TimeNs again = network.now;
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_LT(network.now - again, 200 * kMillisecond) << "by the link";
+  EXPECT_LE(a->lane_frames - frames, 1U);
+  // Mended, and trusted again after a while.
+  network.faults.no_lane = false;
+  network.run_for(3 * kSecond);
+  exchange(*a, to_b, *b, 100000);
+  exchange(*a, to_b, *b, 100000);
+  EXPECT_TRUE(to_a->lane_in);
+}
+
+TEST_F(LaneTest, fails__medium_messages_return_to_the_link) {
+  open_lanes();
+  exchange(*a, to_b, *b, 20000);
+  network.run_for(kMillisecond);
+  ASSERT_TRUE(to_b->lane_out);
+  network.faults.no_lane = true;
+  for (int i = 0; i < 6; i++) exchange(*a, to_b, *b, 20000);
+  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_EQ(a->counters[Counter::lane_fallback], 1U);
+}
+
+TEST_F(LaneTest, other_network__is_not_used) {
+  Config far = with_lane(2);
+  far.lane.ip[14] = 1;
+  open(with_lane(1), far);
+  exchange(*a, to_b, *b, 100000);
+  exchange(*a, to_b, *b, 100000);
+  EXPECT_FALSE(to_b->lane.present() || to_a->lane.present());
+  EXPECT_EQ(a->lane_frames, 0U);
+}
+
+TEST_F(LaneTest, one_side_only__is_not_used) {
+  open(with_lane(1), Config{});
+  exchange(*a, to_b, *b, 100000);
+  exchange(*a, to_b, *b, 100000);
+  EXPECT_EQ(a->lane_frames + b->lane_frames, 0U);
+}
+
+TEST_F(LaneTest, restart__the_new_instance_has_another_lane) {
+  open_lanes();
+  make_known();
+  Config next = with_lane(2);
+  next.lane.port = 5000;
+  next.session = 77;
+  b = &network.restart(1, next);
+  to_b = connect(network, *a, *b);
+  to_a = connect(network, *b, *a);
+  exchange(*a, to_b, *b, 100000);
+  exchange(*a, to_b, *b, 100000);
+  EXPECT_EQ(a->lane_to, next.lane);
+}
+
+TEST_F(LaneTest, sleeper__is_woken_by_the_link) {
+  open_lanes();
+  make_known();
+  (*b)->set_drowsy(network.now, true);
+  const auto acks = a->counters[Counter::send_lib_ack];
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_GT(a->counters[Counter::send_lib_ack], acks);
+}
+
+TEST_F(LaneTest, owner__only_partners_have_one) {
+  open_lanes();
+  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
+  EXPECT_EQ((*a)->lane_sender(b->endpoint->config().lane), b->endpoint->config().nic);
+  EXPECT_EQ((*b)->lane_sender(b->endpoint->config().lane), 0U);
+  wire::LaneAddress other = a->endpoint->config().lane;
+  other.port++;
+  EXPECT_EQ((*b)->lane_sender(other), 0U);
+  (*b)->disconnect(network.now, to_a);
+  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), 0U);
+}
+
+TEST_F(LaneTest, owner__a_second_one_gets_no_lane) {
+  open_lanes();
+  Host& liar = network.add(with_lane(1));
+  Partner* p = connect(network, liar, *b);
+  exchange(liar, p, *b, 100000);
+  exchange(liar, p, *b, 100000);
+  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
+  EXPECT_EQ(liar.counters[Counter::send_pull_reply_lane], 0U);
+  EXPECT_TRUE(to_a->lane.present());
+}
+
+TEST_F(LaneTest, losses__are_made_up_for) {
+  open(with_lane(1, 9000), with_lane(2, 9000));
+  make_known();
+  network.faults.loss = 0.05;
+  network.faults.reorder = 0.05;
+  network.faults.duplicate = 0.02;
+  for (int i = 0; i < 20; i++) {
+    exchange(*a, to_b, *b, 300000);
+    exchange(*a, to_b, *b, 30000);
+  }
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
