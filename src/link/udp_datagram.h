@@ -24,6 +24,7 @@ struct Datagram {
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
+bool datagram_waits(int fd);
 // Receives one into `pieces`, without waiting; none: nothing is there.
 std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count);
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as UDP datagrams: for those who may not send raw ones, and for networks that drop them.
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -70,10 +67,7 @@ class UdpLink final : public Link {
     return info;
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
-  bool pending() const override {
-    std::byte byte;
-    return ::syscall(SYS_recvfrom, fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr) >= 0;
-  }
+  bool pending() const override { return datagram_waits(fd_.get()); }
   int descriptor() const override { return fd_.get(); }
   NicId nic() const override { return nic_; }
   std::uint32_t mtu() const override { return udp_mtu(state_.mtu, address_); }

@@ -105,7 +105,8 @@ void ack_immediately(State& s, Partner& p) {
 
 void ack_needed(State& s, Partner& p) {
   const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
-  if (owed >= (p.extended ? s.config.notacked_max_extended : s.config.notacked_max)) {
+  const bool credit_short = p.extended && p.frames_owed >= s.config.eager_frames / 4;
+  if (owed >= (p.extended ? s.config.notacked_max_extended : s.config.notacked_max) || credit_short) {
     ack_immediately(s, p);
     return;
   }
@@ -117,11 +118,12 @@ void ack_needed(State& s, Partner& p) {
 
 void ack_piggybacked(Partner& p) {
   p.last_acked = p.next_match;
+  p.frames_owed = 0;
   p.ack_pending = false;
   if (!p.early) p.ack_now.unlink();  // the bitmap of a hole still has to go out
 }
 
-void ack_transmit(State& s, Partner& p, bool urgent) {
+void ack_transmit(State& s, Partner& p) {
   p.ack_now.unlink();
   if (p.reply_session() == wire::kUnknownSession) return;
   wire::Truc packet;
@@ -129,7 +131,8 @@ void ack_transmit(State& s, Partner& p, bool urgent) {
   packet.src_endpoint = s.config.endpoint;
   // A sender may be waiting for room in its window.
   const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
-  packet.flags = frame_flags(p, urgent || owed >= s.config.notacked_max_extended);
+  packet.flags =
+      frame_flags(p, owed >= s.config.notacked_max_extended || p.frames_owed >= s.config.eager_frames / 4);
   packet.session = p.reply_session();
   packet.seqnum = p.next_match;
   packet.send_seq = p.next_match;
@@ -147,6 +150,7 @@ void ack_transmit(State& s, Partner& p, bool urgent) {
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);
   p.last_acked = p.next_match;
+  p.frames_owed = 0;
   p.ack_pending = false;
   s.count(Counter::send_lib_ack)++;
 }

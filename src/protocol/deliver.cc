@@ -171,7 +171,6 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
 void partial_finish(State& s, Partner& p) {
   const Partial partial = p.partial;
   p.partial = Partial{};
-  lane_partial_over(s, partial);
   if (partial.request) receive_complete(s, *partial.request);
   if (Unexpected* u = partial.unexpected) {
     u->complete = true;
@@ -216,10 +215,7 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
   partial.mask |= bit;
   partial.last = s.now;
   partial.received += packet.frag_length;
-  if (partial.received < partial.msg_length) {
-    if (packet.flags & wire::kFlagLane) lane_partial(s, partial);
-    return Delivery::incomplete;
-  }
+  if (partial.received < partial.msg_length) return Delivery::incomplete;
   partial_finish(s, p);
   return Delivery::complete;
 }
@@ -258,7 +254,6 @@ void partial_abandon(State& s, Partner& p, Status status) {
   if (!p.partial.active) return;
   const Partial partial = p.partial;
   p.partial = Partial{};
-  lane_partial_over(s, partial);
   Request* r = partial.request;
   if (Unexpected* u = partial.unexpected) {
     r = u->claimed;

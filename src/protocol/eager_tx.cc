@@ -4,8 +4,12 @@
 
 namespace omx::protocol {
 
-std::uint32_t eager_limit(const Partner& p) {
-  return p.rndv_threshold;
+std::uint32_t eager_limit(const State& s, const Partner& p) {
+  const bool trains = p.lane_out || (p.lane.present() && !s.config.lane_fragments);
+  if (!trains) return p.rndv_threshold;
+  // As many as fit the mask if they must be sent again by base frames.
+  const std::uint32_t most = std::min(p.sizes.medium_max(), kMaxFragments * kBaseFragment);
+  return std::max(std::min(s.config.lane_rndv_threshold, most), p.rndv_threshold);
 }
 
 std::uint32_t medium_unit(const Partner& p) {
@@ -97,16 +101,16 @@ void medium_transmit(State& s, Request& r) {
     const std::uint32_t offset = i * unit;
     const std::uint32_t length = r.msg_length - offset < unit ? r.msg_length - offset : unit;
     message_fill(s, r, last, packet);
-    if (lane && last) packet.flags |= wire::kFlagLane;
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
     const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
-    wire::TxFrame& frame = lane && !last ? s.sink.lane_begin(p.lane, pieces) : s.sink.frame_begin(pieces);
+    wire::TxFrame& frame = lane ? s.sink.lane_begin(p.lane, pieces) : s.sink.frame_begin(pieces);
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
     frame.segment_count = gather(r, offset, length, frame.segments);
     frame_finish(s, frame, p.checksum);
   }
+  if (lane) lane_announce(s, p);
   ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;
 }

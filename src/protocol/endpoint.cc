@@ -194,7 +194,7 @@ bool Endpoint::bulk_seen() const {
 }
 
 bool Endpoint::lane_awaited(TimeNs now) const {
-  return state_->lane_owes > 0 || now < state_->lane_until;
+  return now < state_->lane_until;
 }
 
 NicId Endpoint::lane_sender(const wire::LaneAddress& from) const {
@@ -361,7 +361,7 @@ const Counters& Endpoint::counters() const {
 }
 
 std::uint32_t Endpoint::eager_max(const Partner* partner) const {
-  return eager_limit(*partner);
+  return eager_limit(*state_, *partner);
 }
 
 PartnerInfo partner_info(const Partner* p) {

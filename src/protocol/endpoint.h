@@ -81,7 +81,7 @@ class Endpoint {
   // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
   // however small, and each more socket makes every frame slower.)
   bool bulk_seen() const;
-  // Whether frames by the UDP lane are awaited: beside pull replies, the rest of medium messages.
+  // Whether somebody said that frames by the UDP lane are there; pull replies are announced by nobody.
   bool lane_awaited(TimeNs now) const;
   // Which partner sends by the lane that has this address, and expects frames there; 0: none.
   NicId lane_sender(const wire::LaneAddress& from) const;

@@ -2,9 +2,8 @@
 // Lanes: large messages by UDP, where both ends have it (docs/wire.md 15). A sender hands the kernel a whole
 // block at once, and the receiver takes it at once, where raw frames cost a call and a walk through the
 // network stack each. With the first message that would gain, the sender shows by a probe that it reaches the
-// lane. From then on pulls ask for their data there, and of medium messages all fragments but the last go
-// there; the last one, by the link, tells the receiver to look. What then does not come goes by the link
-// again.
+// lane. From then on pulls ask for their data there, and medium messages go there; a short frame by the link
+// tells the receiver to look. What then does not come goes by the link again.
 #include <new>
 
 #include "protocol/state.h"
@@ -77,7 +76,7 @@ void lane_offer(State& s, Partner& p) {
   p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
   if (p.lane_offers < 0xFF) p.lane_offers++;
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p));
-  probe_lane(s, p, LaneProbe::look, kShortProbe);
+  lane_announce(s, p);
 }
 
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
@@ -116,14 +115,8 @@ void lane_medium_lost(State& s, Request& r) {
   distrust(s, p);
 }
 
-void lane_partial(State& s, Partial& partial) {
-  if (partial.lane) return;
-  partial.lane = true;
-  s.lane_owes++;
-}
-
-void lane_partial_over(State& s, const Partial& partial) {
-  if (partial.lane) s.lane_owes--;
+void lane_announce(State& s, Partner& p) {
+  probe_lane(s, p, LaneProbe::look, kShortProbe);
 }
 
 }  // namespace omx::protocol

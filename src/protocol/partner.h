@@ -25,7 +25,6 @@ struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or unexpected message; neither: data are discarded
   bool active = false;
-  bool lane = false;  // the rest lies in the lane
   std::uint32_t msg_length = 0;
   std::uint32_t unit = 0;      // fragment size of this attempt
   std::uint32_t received = 0;  // bytes
@@ -125,7 +124,8 @@ struct Partner {
   std::size_t unexpected_bytes = 0;          // of its messages that wait for a receive
 
   // Acknowledging.
-  bool ack_pending = false;  // delayed ack armed
+  bool ack_pending = false;       // delayed ack armed
+  std::uint32_t frames_owed = 0;  // that came since the last one: its sender may have no more than so many
   TimeNs ack_due = 0;
   Timer ack_timer;
   Timer resend_timer;

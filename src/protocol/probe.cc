@@ -28,7 +28,7 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   wire::Probe packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, false) | flags;
+  packet.flags = frame_flags(p, (flags & wire::kFlagLaneProbe) != 0) | flags;
   packet.is_reply = is_reply;
   packet.session = p.reply_session();
   packet.size = size;

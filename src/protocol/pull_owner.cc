@@ -81,8 +81,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
     offset += length;
     room = range.unit;
   }
-  // The puller sleeps, and hears what comes by the link.
-  if (by_lane && (pull.flags & wire::kFlagBell)) ack_transmit(s, p, true);
+  if (by_lane && (pull.flags & wire::kFlagBell)) lane_announce(s, p);
 }
 
 }  // namespace

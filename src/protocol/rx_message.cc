@@ -152,6 +152,7 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
   }
   if (!from_early) {
     if (!n.packed) count(s, n.type);
+    p->frames_owed++;
     partner_heard(s, *p);
     ack_apply(s, *p, n.piggyack);
   }

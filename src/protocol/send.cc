@@ -9,11 +9,11 @@ namespace omx::protocol {
 
 namespace {
 
-SendClass class_for(const Partner& p, const Request& r) {
+SendClass class_for(const State& s, const Partner& p, const Request& r) {
   if (r.synchronous) return SendClass::large;
   if (r.msg_length <= wire::kTinyMax) return SendClass::tiny;
   if (r.msg_length <= wire::kSmallMax) return SendClass::small;
-  return r.msg_length <= eager_limit(p) ? SendClass::medium : SendClass::large;
+  return r.msg_length <= eager_limit(s, p) ? SendClass::medium : SendClass::large;
 }
 
 std::uint32_t frame_cost(const Partner& p, const Request& r) {
@@ -181,7 +181,7 @@ void pump(State& s, Partner& p) {
         request_finish(s, *r, Status::rejected);
         continue;
       }
-      r->send_class = class_for(p, *r);
+      r->send_class = class_for(s, p, *r);
       const std::uint32_t cost = frame_cost(p, *r);
       if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
       if (r->send_class == SendClass::large && !region_acquire(s, *r)) {

@@ -39,7 +39,8 @@ inline constexpr std::uint32_t kSendWindow = 8191;    // numbers outstanding (pr
 inline constexpr std::uint32_t kBaseFrame =
     1514;  // every Ethernet carries it: used until a probe proved more
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
-inline constexpr std::uint32_t kMaxFragments = 64;  // of a medium message: the receiver's bit mask
+inline constexpr std::uint32_t kMaxFragments = 64;    // of a medium message: the receiver's bit mask
+inline constexpr std::uint32_t kBaseFragment = 1400;  // what a base frame holds of one at least
 // Outside these no size computation makes sense; the loopback's 65536 is more than a frame length can say.
 inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
@@ -136,8 +137,7 @@ struct State {
   std::uint32_t pull_age = 0;  // of the youngest
   bool bulk_seen = false;      // a pull so large that a lane of its own pays
   LaneOwners lane_owners;
-  std::uint32_t lane_owes = 0;  // messages that the UDP lane holds the rest of
-  TimeNs lane_until = 0;        // something else may be in it
+  TimeNs lane_until = 0;  // something that was announced may come by the UDP lane
 
   TimeNs probes_since = 0;        // so many connects ...
   std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
@@ -219,7 +219,7 @@ void eager_transmit(State& s, Request& r);  // tiny and small
 bool medium_fits(const Partner& p, const Request& r);
 void medium_transmit(State& s, Request& r);
 void notify_transmit(State& s, Request& r);
-std::uint32_t eager_limit(const Partner& p);
+std::uint32_t eager_limit(const State& s, const Partner& p);
 std::uint32_t medium_unit(const Partner& p);
 
 // --- pack.cc: short messages that share frames -------------------------------------------------------------
@@ -271,7 +271,7 @@ NicId lane_owner(const State& s, const wire::LaneAddress& from);
 // What a frame by the lane holds.
 wire::Sizes lane_sizes(const State& s, const Partner& p);
 // A message that would go by the partner's lane cannot yet: shows that it is reached.
-inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 4;  // shorter ones gain nothing
+inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 3;  // shorter ones gain nothing
 void lane_offer(State& s, Partner& p);
 // A PROBE about lanes.
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet);
@@ -282,9 +282,8 @@ void lane_in_fails(State& s, Partner& p);
 // A medium message that went by it was acknowledged, or must be sent again.
 void lane_medium_done(Partner& p, const Request& r);
 void lane_medium_lost(State& s, Request& r);
-// The lane must be read until the rest of the message is there; which it is.
-void lane_partial(State& s, Partial& partial);
-void lane_partial_over(State& s, const Partial& partial);
+// What was sent there is announced by the link: the receiver may not look there, or sleep.
+void lane_announce(State& s, Partner& p);
 
 // --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
 void pulls_init(State& s);
@@ -371,7 +370,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame);
 void ack_needed(State& s, Partner& p);  // the next wanted number moved
 void ack_immediately(State& s, Partner& p);
 void ack_piggybacked(Partner& p);  // another packet just carried it
-void ack_transmit(State& s, Partner& p, bool urgent = false);
+void ack_transmit(State& s, Partner& p);
 void ack_flush(State& s, bool delayed_too);
 
 // --- retransmit.cc -----------------------------------------------------------------------------------------

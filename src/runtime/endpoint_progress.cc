@@ -19,6 +19,8 @@ constexpr std::size_t kBudget = 64;
 constexpr TimeNs kCheckPeriod = 1000 * protocol::kMillisecond;
 // Turns in a row whose timers wait until what has arrived is read: all that a ring holds.
 constexpr unsigned kBehindMost = 256;
+// A look costs a system call, an announcement a frame that may come late.
+constexpr TimeNs kBusy = protocol::kMillisecond / 5;
 constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 
 }  // namespace
@@ -31,10 +33,11 @@ bool Endpoint::Impl::turn() {
   frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
   bool more = false;
-  if (engine->pulls_running() || bulk_late_ || engine->lane_awaited(now)) {
+  if (engine->pulls_running() || bulk_late_ || now < bulk_busy_until_ || engine->lane_awaited(now)) {
     bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
     const std::size_t bulk = link->bulk_receive(*this, kBudget);
+    if (bulk > 0) bulk_busy_until_ = now + kBusy;
     more = bulk >= kBudget;
     frames += bulk;
   }

@@ -226,6 +226,9 @@ constexpr Tunable kTunables[] = {
                                 "1 = bursts of short messages share frames, with peers that set it too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
+    row<Bytes<&Config::lane_rndv_threshold, 128, kGiB>>(
+        "OMX_LANE_RNDV_THRESHOLD", "",
+        "the same, to peers that take many frames at once by UDP, if that is more"),
 
     // Reliability.
     row<Number<&Config::zombie_max, 0, 1000000>>("OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",

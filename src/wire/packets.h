@@ -74,16 +74,14 @@ enum class Drop : std::uint8_t {
 // Bits of the flags byte (B3 of endpoint packets, F15 of PULL_REPLY). The reference leaves these bytes
 // unspecified, so they mean something only between peers that exchanged extension blocks.
 enum Flags : std::uint8_t {
-  kFlagUrgent = 1,     // latency-sensitive mark (design.md 3)
-  kFlagChecksum = 2,   // CRC-32C trailer after the data
-  kFlagHeaderExt = 4,  // 16-byte header extension between header and data
-  kFlagGap = 8,        // PULL: asks again, as later frames arrived
-  kFlagQuiet = 16,     // PULL: the last frame of the answer need not be urgent
-  // PULL: answer by the lane. MEDIUM: the other fragments went by it. PROBE: came by it, or, as a reply, one
-  // did
-  kFlagLane = 32,
-  kFlagLaneProbe = 64,  // PROBE: another one went by the lane
-  kFlagBell = 128,      // PULL: after an answer by the lane, an urgent frame by the link
+  kFlagUrgent = 1,      // latency-sensitive mark (design.md 3)
+  kFlagChecksum = 2,    // CRC-32C trailer after the data
+  kFlagHeaderExt = 4,   // 16-byte header extension between header and data
+  kFlagGap = 8,         // PULL: asks again, as later frames arrived
+  kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
+  kFlagLane = 32,       // PULL: answer by the lane. PROBE: came by it, or, as a reply, one did
+  kFlagLaneProbe = 64,  // PROBE: something went by the lane
+  kFlagBell = 128,      // PULL: announce an answer by the lane
 };
 
 struct Head {

@@ -48,26 +48,41 @@ TEST_F(LaneTest, large__a_request_asks_for_a_whole_train) {
   EXPECT_LE(requests, 4000000U / (44 * 1440) + 8) << "44 frames of 1472 bytes fill a datagram";
 }
 
-TEST_F(LaneTest, medium__all_but_the_last_fragment_by_the_lane) {
+TEST_F(LaneTest, medium__by_the_lane_and_announced) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);  // shows the lane, too
   network.run_for(kMillisecond);
   ASSERT_TRUE(to_b->lane_out);
   const auto fragments = a->counters[Counter::send_medium_frag];
   const auto lane = a->lane_frames;
+  const auto probes = a->counters[Counter::send_probe];
   exchange(*a, to_b, *b, 20000);
-  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments - 1);
-  exchange(*a, to_b, *b, 3000);
-  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments - 1 - 3)
-      << "three fragments gain nothing";
+  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments);
+  EXPECT_EQ(a->counters[Counter::send_probe] - probes, 1U) << "one frame by the link says so";
+  const auto before = a->lane_frames;
+  exchange(*a, to_b, *b, 2500);
+  EXPECT_EQ(a->lane_frames, before) << "two fragments gain nothing";
 }
 
-TEST_F(LaneTest, medium__the_receiver_looks_until_the_rest_is_there) {
+TEST_F(LaneTest, medium__up_to_more_than_without) {
+  open_lanes();
+  const auto rendezvous = [&](std::size_t length) {
+    const auto before = a->counters[Counter::send_rndv];
+    exchange(*a, to_b, *b, length);
+    return a->counters[Counter::send_rndv] - before;
+  };
+  EXPECT_EQ(rendezvous(40000), 1U);
+  network.run_for(kMillisecond);
+  EXPECT_EQ(rendezvous(40000), 0U);
+  EXPECT_EQ(rendezvous(65536), 0U);
+  EXPECT_EQ(rendezvous(65537), 1U);
+}
+
+TEST_F(LaneTest, medium__the_receiver_looks_for_a_while) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
   network.run_for(10 * kMillisecond);
   EXPECT_FALSE((*b)->lane_awaited(network.now));
-  // All that goes by the lane is lost once; the last fragment comes.
   network.faults.no_lane = true;
   Bytes& out = message(20000);
   Bytes& in = room(20000);
@@ -162,9 +177,11 @@ TEST_F(LaneTest, sleeper__is_woken_by_the_link) {
   open_lanes();
   make_known();
   (*b)->set_drowsy(network.now, true);
-  const auto acks = a->counters[Counter::send_lib_ack];
+  const auto announced = a->counters[Counter::send_probe];
   exchange(*a, to_b, *b, 1000000);
-  EXPECT_GT(a->counters[Counter::send_lib_ack], acks);
+  const auto rung = a->counters[Counter::send_probe] - announced;
+  EXPECT_GT(rung, 0U);
+  EXPECT_LT(rung, 1000000U / (44 * 1440)) << "not for every block";
 }
 
 TEST_F(LaneTest, owner__only_partners_have_one) {
@@ -188,6 +205,20 @@ TEST_F(LaneTest, owner__a_second_one_gets_no_lane) {
   EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
   EXPECT_EQ(liar.counters[Counter::send_pull_reply_lane], 0U);
   EXPECT_TRUE(to_a->lane.present());
+}
+
+// Its sender may have no more unacknowledged than we said.
+TEST_F(LaneTest, acks__keep_up_with_the_frames) {
+  open_lanes();
+  make_known();
+  network.run_for(10 * kMillisecond);
+  const TimeNs began = network.now;
+  std::vector<Request*> receives, sends;
+  for (int i = 0; i < 100; i++) receives.push_back(receive(*b, room(20000), 1));
+  for (int i = 0; i < 100; i++) sends.push_back(send(*a, to_b, message(20000), 1));
+  for (Request* r : receives) wait(*b, r);
+  EXPECT_LT(network.now - began, kMillisecond) << "a delayed acknowledgement takes that long";
+  for (Request* r : sends) wait(*a, r);
 }
 
 TEST_F(LaneTest, losses__are_made_up_for) {
