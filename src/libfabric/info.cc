@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "libfabric/provider.h"
-#include "link/link.h"
 
 namespace omx::fabric {
 
@@ -25,7 +24,7 @@ bool named(const fi_info* hints) {
 
 // An error of opening now instead of later (libfabric.md 6.8).
 std::string obstacle() {
-  const int error = link::packet_links_possible();
+  const int error = runtime::frames_possible();
   if (error == 0) return {};
   if (error == EPERM || error == EACCES) {
     return "no permission to send Ethernet frames: run as root or give the program CAP_NET_RAW (setcap "

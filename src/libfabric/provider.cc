@@ -2,11 +2,14 @@
 // The entry point that libfabric looks for in libomx-fi.so (libfabric.md 1.3).
 #include "libfabric/provider.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <cstring>
 #include <mutex>
 
 #include "base/fork_guard.h"
+#include "base/text.h"
 #include "libfabric/fabric.h"
 #include "libfabric/info.h"
 
@@ -22,6 +25,7 @@ Parameters parameters_read() {
   Parameters p;
   char* text = nullptr;
   if (fi_param_get_str(&g_provider, "iface", &text) == 0 && text) p.iface = text;
+  if (fi_param_get_str(&g_provider, "link", &text) == 0 && text) p.link = text;
   std::size_t number = 0;
   if (fi_param_get_size_t(&g_provider, "connect_timeout", &number) == 0 && number > 0 && number <= 3'600'000)
     p.connect_ms = static_cast<unsigned>(number);
@@ -35,6 +39,8 @@ Parameters parameters_read() {
 void parameters_define() {
   fi_param_define(&g_provider, "iface", FI_PARAM_STRING,
                   "Interfaces to use, separated by commas, best first (instead of OMX_INTERFACES)");
+  fi_param_define(&g_provider, "link", FI_PARAM_STRING,
+                  "What carries messages: ethernet, udp, or auto (instead of OMX_LINK)");
   fi_param_define(&g_provider, "connect_timeout", FI_PARAM_SIZE_T,
                   "Milliseconds until messages to an address that never answered fail (default 30000)");
   fi_param_define(&g_provider, "tx_size", FI_PARAM_SIZE_T,
@@ -47,6 +53,12 @@ Result<runtime::Process*> runtime_make() {
   runtime::Settings settings;
   if (auto r = runtime::settings_read(settings); !r) return tl::unexpected(r.error());
   if (!parameters().iface.empty()) settings.interfaces = parameters().iface;
+  if (const std::string& link = parameters().link; !link.empty()) {
+    const auto kind = runtime::link_parse(link);
+    if (!kind)
+      return fail(kMxFailure, fmt::format("FI_OMX_LINK={} is none of auto, ethernet and udp", shown(link)));
+    settings.link = *kind;
+  }
   if (settings.protocol.mode == wire::Mode::mxoe) {
     return fail(kMxFailure,
                 "OMX_WIRE_MODE=mxoe has no room for libfabric's tags and data; unset it, or use the MX API");

@@ -24,6 +24,7 @@ extern fi_provider g_provider;
 // What "FI_OMX_..." says (fi_info -e lists them).
 struct Parameters {
   std::string iface;             // instead of OMX_INTERFACES
+  std::string link;              // instead of OMX_LINK
   unsigned connect_ms = 30'000;  // how long an address may stay silent that was never heard of
   std::size_t tx_size = 1024;    // sends under way before FI_EAGAIN
 };

@@ -43,7 +43,10 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   const bool shared = s.config.lane.present() && (ext.features & wire::kFeatureLane) &&
                       p.mode == wire::Mode::omx && p.near_frame == 0 &&
                       wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
-  const wire::LaneAddress lane = shared ? ext.lane : wire::LaneAddress{};
+  // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
+  const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kTrainBytes;
+  const bool gains = shared && (several || !s.config.lane_fragments);
+  const wire::LaneAddress lane = gains ? ext.lane : wire::LaneAddress{};
   if (lane == p.lane) return;
   lane_forget(s, p);
   // Two cannot have the same; who says so is wrong, or lies about where it may be reached.

@@ -68,6 +68,10 @@ bool by_udp(const Settings& settings, const std::vector<link::Choice>& choices) 
 
 }  // namespace
 
+int frames_possible() {
+  return link::packet_links_possible();
+}
+
 Result<std::vector<Board>> boards_find(const Settings& settings) {
   auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);
   if (!choices) return tl::unexpected(choices.error());

@@ -22,4 +22,7 @@ struct Board {
 // With OMX_LINK=auto, what this process may use decides.
 Result<std::vector<Board>> boards_find(const Settings& settings);
 
+// 0 if this process may send raw frames, else errno.
+int frames_possible();
+
 }  // namespace omx::runtime

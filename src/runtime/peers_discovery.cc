@@ -20,6 +20,7 @@ namespace {
 constexpr TimeNs kFirstPause = 50 * protocol::kMillisecond;
 constexpr TimeNs kHelpPeriod = 2 * protocol::kMillisecond;
 constexpr std::size_t kQueriesPerRound = 64;
+constexpr int kMxNoDevice = 5;
 
 // A board's link for the time of the look-up. It answers questions too: this process may have no endpoint
 // yet, and the host that we ask may be asking us.
@@ -63,6 +64,8 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
       failure = link.error();
     }
   }
+  if (!boards.empty() && boards.front().udp)
+    failure = Failure{kMxNoDevice, "by UDP nobody is asked; the resolver knows names (/etc/hosts)"};
   if (askers.empty() && failure) return tl::unexpected(*failure);
   return askers;
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/expected.h"
@@ -72,6 +73,7 @@ inline constexpr const char* kDefaultConfigFile = "/etc/open-mx/open-mx.conf";
 
 const char* progress_name(ProgressMode mode);
 const char* link_name(LinkKind kind);
+std::optional<LinkKind> link_parse(std::string_view text);
 
 using GetEnv = std::function<const char*(const char*)>;
 

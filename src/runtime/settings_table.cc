@@ -135,12 +135,9 @@ struct Progress {
 
 struct LinkChoice {
   static bool parse(std::string_view text, S& s) {
-    for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::udp}) {
-      if (text != link_name(kind)) continue;
-      s.link = kind;
-      return true;
-    }
-    return false;
+    const auto kind = link_parse(text);
+    if (kind) s.link = *kind;
+    return kind.has_value();
   }
   static std::string print(const S& s) { return link_name(s.link); }
   static std::string accepted() { return "auto, ethernet (raw frames; needs CAP_NET_RAW) or udp"; }
@@ -309,6 +306,12 @@ const char* progress_name(ProgressMode mode) {
 
 const char* link_name(LinkKind kind) {
   return kind == LinkKind::ethernet ? "ethernet" : kind == LinkKind::udp ? "udp" : "auto";
+}
+
+std::optional<LinkKind> link_parse(std::string_view text) {
+  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::udp})
+    if (text == link_name(kind)) return kind;
+  return std::nullopt;
 }
 
 std::string tunable_key(const Tunable& tunable) {

@@ -152,6 +152,13 @@ TEST_F(LaneTest, other_network__is_not_used) {
   EXPECT_EQ(a->lane_frames, 0U);
 }
 
+TEST_F(LaneTest, one_frame_a_datagram__is_not_used) {
+  open(with_lane(1, 60000), with_lane(2, 60000));
+  exchange(*a, to_b, *b, 1000000);
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_EQ(a->lane_frames, 0U);
+}
+
 TEST_F(LaneTest, one_side_only__is_not_used) {
   open(with_lane(1), Config{});
   exchange(*a, to_b, *b, 100000);

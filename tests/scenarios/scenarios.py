@@ -11,6 +11,7 @@ import argparse
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ HERE = pathlib.Path(__file__).resolve()
 ROOT = HERE.parents[2]
 LAB = ROOT / "lab" / "lab"
 MAC = {"h1": "02:4f:4d:58:00:01", "h2": "02:4f:4d:58:00:02"}
+UDP_NIC = {"h1": "0a:55:0a:4d:00:01", "h2": "0a:55:0a:4d:00:02"}  # of 10.77.0.1 and 10.77.0.2
+UDP = {"OMX_LINK": "udp"}
 SCENARIOS = {}
 
 
@@ -51,7 +54,8 @@ class Lab:
 
     def soak(self, host, env=None, messages=None, *more):
         peer = "h2" if host == "h1" else "h1"
-        argv = [self.bin / "tests/soak/omx_soak", "--endpoint", 0, "--peer", MAC[peer], "--peer-endpoint", 0,
+        nics = UDP_NIC if (env or {}).get("OMX_LINK") == "udp" else MAC
+        argv = [self.bin / "tests/soak/omx_soak", "--endpoint", 0, "--peer", nics[peer], "--peer-endpoint", 0,
                 "--messages", messages or self.messages, *more]
         return self.start(host, argv, env)
 
@@ -81,7 +85,7 @@ def finish(name, process, expected, timeout):
 def kill_soak_of_h2(lab):
     # The hosts of a lab share one PID namespace: the one on h2 is the one whose peer is h1. The brackets keep the
     # pattern from matching the command that carries it.
-    lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer {MAC['h1']}")
+    lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer ({MAC['h1']}|{UDP_NIC['h1']})")
 
 
 def storm(lab, env, timeout=420, more=()):
@@ -93,11 +97,12 @@ def storm(lab, env, timeout=420, more=()):
 
 def storm_scenario(mode, mtu, faults):
     def run(lab):
-        env = {"OMX_WIRE_MODE": mode}
+        env = dict(UDP) if mode == "udp" else {"OMX_WIRE_MODE": mode}
         if faults:
             env["OMX_CHECKSUM"] = "1"
             for host in MAC:
-                lab.lab("fault", host, "--direction", "in", "--drop", 1, "--dup", 1, "--corrupt", 0.1, "--seed", 5)
+                lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--corrupt", 0.1,
+                        "--seed", 5)
         storm(lab, env)
         if faults:
             print("  " + lab.lab("faults").strip().replace("\n", "\n  "))
@@ -106,7 +111,7 @@ def storm_scenario(mode, mtu, faults):
     SCENARIOS[run.__name__] = (run, str(mtu), {})
 
 
-for mode_ in ("omx", "mxoe"):
+for mode_ in ("omx", "mxoe", "udp"):
     for mtu_ in (1500, 9000):
         for faults_ in (False, True):
             storm_scenario(mode_, mtu_, faults_)
@@ -149,6 +154,52 @@ def kill(lab):
         if "omx" in left:
             raise Failure(f"the killed process left a socket: {left}")
     storm(lab, {})
+
+
+@scenario(mtu="9000")
+def udp_kill(lab):
+    """The same by UDP: the survivor notices, the port is free at once, reconnecting works."""
+    env = {"OMX_PEER_TIMEOUT_MS": "2000", **UDP}
+    a = lab.soak("h1", env, 10_000_000, "--tolerate")
+    b = lab.soak("h2", env, 10_000_000, "--tolerate")
+    time.sleep(1.5)
+    kill_soak_of_h2(lab)
+    b.wait(timeout=10)
+    finish("h1", a, 3, 30)
+    storm(lab, UDP)
+
+
+@scenario(mtu="1500")
+def udp_without_rights(lab):
+    """Nobody's processes: messages go by UDP, and omx info says so."""
+    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+    tool = lab.bin / "tools/omx"
+    for wanted in ("packet sockets (CAP_NET_RAW): not allowed", "messages go by UDP (OMX_LINK=auto)", UDP_NIC["h1"]):
+        said = finish("info", lab.start("h1", [*become, tool, "info"]), 0, 30)
+        if wanted not in said:
+            raise Failure(f"omx info does not say {wanted}: {said}")
+    server = lab.start("h2", [*become, tool, "perf", "--once"])
+    time.sleep(0.5)
+    finish("client", lab.start("h1", [*become, tool, "perf", "--verify", "-s", "0,1,5K,64K,1M", "-n", "50", "h2"]), 0, 60)
+    finish("server", server, 0, 30)
+
+
+@scenario(mtu="1500")
+def lane_lost_and_found(lab):
+    """The IP address goes away and comes back under load: large messages go by frames meanwhile, then by UDP again."""
+    a = lab.soak("h1", {}, max(lab.messages, 60000))
+    b = lab.soak("h2", {}, max(lab.messages, 60000))
+    time.sleep(1)
+    lab.lab("exec", "h2", "--", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
+    time.sleep(1.5)
+    if a.poll() is not None or b.poll() is not None:
+        raise Failure("the storm ended before the address was gone: not a test")
+    counters = lab.lab("exec", "h1", "--", lab.bin / "tools/omx", "counters")
+    if "UDP Lane Given Up" not in counters or re.search(r"\b0 UDP Lane Given Up", counters):
+        raise Failure(f"the lane was not given up: {counters}")
+    lab.lab("exec", "h2", "--", "ip", "address", "add", "10.77.0.2/24", "dev", "eth0")
+    finish("h1", a, 0, 300)
+    finish("h2", b, 0, 300)
 
 
 @scenario(mtu="9000")

@@ -173,11 +173,19 @@ test_info() {
 
 test_privileges() {
   # Root without the one capability; works in an ordinary user's lab too.
-  local without=(setpriv --bounding-set=-net_raw --inh-caps=-net_raw)
+  local by_udp=(setpriv --bounding-set=-net_raw --inh-caps=-net_raw)
+  local without=(env OMX_LINK=ethernet "${by_udp[@]}")
   if ! on h1 "${without[@]}" true 2>/dev/null; then
     echo "no setpriv here: the tests without privileges are left out"
     return
   fi
+  expect 0 'messages go by UDP \(OMX_LINK=auto\)' on h1 "${by_udp[@]}" "$omx" info
+  expect 0 '"link": "udp"' on h1 "${by_udp[@]}" "$omx" info --json
+  expect 0 'addr 0a:55:0a:4d:00:01, by UDP' on h1 env OMX_LINK=udp "$omx" info
+  expect 1 'no answer from 0a:55:0a:4d:00:02 within 1 s' on h1 "${by_udp[@]}" "$omx" perf h2 --timeout 1
+  expect 1 '"nonesuch" has no IPv4 address that the resolver knows' on h1 "${by_udp[@]}" "$omx" perf nonesuch
+  expect 1 'by UDP' on h1 "${by_udp[@]}" "$omx" peers --discover
+  expect 1 'OMX_LINK.*auto, ethernet .*udp' on h1 env OMX_LINK=tcp "$omx" info
   expect 0 'not allowed' on h1 "${without[@]}" "$omx" info
   expect 0 'warning: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" info
   expect 0 '"packet_sockets_allowed": false' on h1 "${without[@]}" "$omx" info --json

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The link of those without privileges, over the loopback.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "link/udp_address.h"
+#include "test_network.h"
+#include "wire/codec.h"
+
+namespace omx::link {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint16_t kPort = 23456;
+constexpr NicId kLoopbackNic = 0x0A557F000001;
+
+class udp_link : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    isolated_ = network_enter(reason);  // ports of our own where that may be had
+    if (isolated_) ip("link set lo up");
+  }
+  static std::unique_ptr<Link> open(std::uint8_t endpoint, std::uint16_t port = kPort) {
+    auto link = udp_link_open({"lo", endpoint, port, true});
+    EXPECT_TRUE(link) << (link ? "" : link.error().message);
+    return link ? std::move(*link) : nullptr;
+  }
+  // TINY names its destination endpoint at F17.
+  static Bytes tiny(NicId to, std::uint8_t endpoint, std::size_t size = 80, NicId from = kLoopbackNic) {
+    Bytes frame = make_frame(to, from, size, 37, endpoint, 9);
+    frame[17] = static_cast<std::byte>(endpoint);
+    return frame;
+  }
+  bool isolated_ = false;
+};
+
+TEST_F(udp_link, nic__is_made_of_the_address) {
+  const auto link = open(3);
+  EXPECT_EQ(link->nic(), kLoopbackNic);
+  EXPECT_EQ(link->mtu(), 65507U - 14U) << "a datagram, not the loopback's 65536";
+  const auto ip = udp_ip(kLoopbackNic);
+  ASSERT_TRUE(ip);
+  EXPECT_EQ(udp_nic(*ip), kLoopbackNic);
+  EXPECT_FALSE(udp_ip(0x024F4D580001));
+  EXPECT_EQ(udp_nic({0xFE, 0x80}), 0U);
+}
+
+TEST_F(udp_link, frames__reach_the_endpoint_they_name) {
+  const auto a = open(0), b = open(1), c = open(255);
+  const Bytes to_b = tiny(kLoopbackNic, 1), to_c = tiny(kLoopbackNic, 255, 1400);
+  frame_send(*a, to_b);
+  frame_send(*a, to_c);
+  Collector at_b, at_c;
+  ASSERT_TRUE(receive_until(*b, at_b, 1));
+  ASSERT_TRUE(receive_until(*c, at_c, 1));
+  EXPECT_EQ(at_b.frames, std::vector<Bytes>{to_b});
+  EXPECT_EQ(at_c.frames, std::vector<Bytes>{to_c});
+  EXPECT_FALSE(b->pending());
+  EXPECT_EQ(a->counters().frames_sent, 2U);
+}
+
+TEST_F(udp_link, frames__of_one_size_are_one_train) {
+  const auto a = open(0), b = open(1);
+  std::vector<Bytes> frames(30, tiny(kLoopbackNic, 1, 1400));
+  for (const Bytes& frame : frames) frame_queue(*a, frame);
+  a->flush();
+  EXPECT_EQ(a->counters().send_calls, 1U);
+  EXPECT_TRUE(becomes_true([&] { return b->pending(); }));
+  Collector collector;
+  ASSERT_TRUE(receive_until(*b, collector, frames.size()));
+  EXPECT_EQ(collector.frames, frames);
+}
+
+TEST_F(udp_link, frames__to_whom_udp_cannot_reach_are_counted) {
+  const auto a = open(0);
+  frame_send(*a, tiny(0x024F4D580001, 1));                           // a NIC of Ethernet
+  frame_send(*a, make_frame(kLoopbackNic, kLoopbackNic, 60, 3, 0));  // HOST_QUERY: no endpoint's
+  EXPECT_EQ(a->counters().send_errors, 2U);
+  EXPECT_EQ(a->counters().frames_sent, 0U);
+  const auto b = open(1);
+  frame_send(*a, tiny(kLoopbackNic, 77));  // nobody is there
+  frame_send(*a, tiny(kLoopbackNic, 1));   // goes all the same
+  Collector collector;
+  EXPECT_TRUE(receive_until(*b, collector, 1));
+}
+
+TEST_F(udp_link, frames__must_be_from_where_they_say) {
+  const auto a = open(0), b = open(1);
+  frame_send(*a, tiny(kLoopbackNic, 1, 80, 0x0A557F000002));
+  frame_send(*a, tiny(kLoopbackNic, 1, 80, 0x024F4D580001));
+  const Bytes right = tiny(kLoopbackNic, 1);
+  frame_send(*a, right);
+  Collector collector;
+  ASSERT_TRUE(receive_until(*b, collector, 1));
+  EXPECT_EQ(collector.frames, std::vector<Bytes>{right});
+  EXPECT_EQ(b->counters().frames_ignored, 2U);
+}
+
+TEST_F(udp_link, open__says_what_is_wrong) {
+  const auto first = open(0);
+  auto second = udp_link_open({"lo", 0, kPort, true});
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("OMX_UDP_PORT"));
+  auto unknown = udp_link_open({"nosuch", 0, kPort, true});
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("nosuch"));
+  if (!isolated_) return;
+  ip("link add v0 type veth peer name v1");
+  auto bare = udp_link_open({"v0", 0, kPort, true});
+  ASSERT_FALSE(bare);
+  EXPECT_THAT(bare.error().message, HasSubstr("no IPv4 address"));
+  ip("address add 10.9.8.7/24 dev v0");
+  auto down = udp_link_open({"v0", 0, kPort, true});
+  ASSERT_TRUE(down) << down.error().message;
+  EXPECT_EQ((*down)->nic(), 0x0A550A090807U);
+  EXPECT_FALSE((*down)->refresh());
+}
+
+TEST_F(udp_link, lane__has_a_port_of_its_own) {
+  const auto a = open(5);
+  const LaneInfo lane = a->lane();
+  EXPECT_EQ(lane.address.port, kPort + 256 + 5);
+  EXPECT_EQ(lane.network_bits, 0U) << "routers may be in between";
+  EXPECT_GT(a->window(), 0U);
+}
+
+}  // namespace
+}  // namespace omx::link
