@@ -16,9 +16,9 @@ TINY = 32  # bytes: the sizes that the latency targets speak of
 
 # Why (docs/perf-notes.md has the figures).
 TCP_AHEAD = (
-    "/TCP over 1 in a ping-pong, or under 1 in a stream: TCP is ahead, usually from 4 to 256 KiB, and with all large",
-    "messages at a small MTU. It hands the kernel 64 KiB at a time, which a virtual cable never cuts into frames; raw",
-    "frames cost 1 to 2 us of a processor each, whatever their size. On a real NIC, that cuts them, it has not been",
+    "/TCP over 1 in a ping-pong, or under 1 in a stream: TCP is ahead, usually from 16 to 256 KiB. Both hand the kernel",
+    "64 KiB at a time, which a virtual cable never cuts into frames; large messages of Open-MX also ask before they",
+    "send. Bare raw frames (the floor) cost 1 to 2 us of a processor each. On a real NIC, that cuts, it has not been",
     "measured.",
 )
 

@@ -65,7 +65,7 @@ class Link : public wire::FrameSink {
   virtual std::size_t receive(FrameHandler& handler, std::size_t budget) = 0;
   // Large messages are on their way to us: a link that has a lane for them opens it. Cheap when it is open.
   virtual void bulk_expect() {}
-  // As receive(), from that lane; 0 when there is none. Costs a system call: only while pulls run.
+  // As receive(), from that lane; 0 when there is none. Costs a system call or two.
   virtual std::size_t bulk_receive(BulkHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.
   virtual int bulk_descriptor() const { return -1; }
@@ -92,6 +92,8 @@ class Link : public wire::FrameSink {
   // the receive ring is made anew, and frames that wait in it are lost.
   virtual bool refresh() = 0;
   virtual const LinkCounters& counters() const = 0;
+  // The largest frame that any path carries, as far as one may know without asking.
+  virtual std::uint32_t base_frame() const { return 1514; }
   // Bytes of frames that it can hold for us while we do not look; 0: as many as anybody may send.
   virtual std::uint32_t window() const { return 0; }
 };

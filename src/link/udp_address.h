@@ -42,9 +42,9 @@ struct SocketAddress {
   socklen_t length = 0;
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
-// `ifindex` says which network a link-local address belongs to.
 // Of such an address; its frame size is not known.
 wire::LaneAddress lane_address(const SocketAddress& address);
+// `ifindex` says which network a link-local address belongs to.
 SocketAddress socket_address(const std::array<std::uint8_t, 16>& ip, std::uint16_t port,
                              std::uint32_t ifindex);
 

@@ -40,7 +40,7 @@ class UdpDatagram {
   // False: nothing is there.
   bool receive(int fd);
   const wire::LaneAddress& from() const { return datagram_.from; }
-  bool several() const { return datagram_.frames() > 1; }
+  std::size_t frames() const { return datagram_.frames(); }  // at least 1
   template <class Function>
   void for_each(Function function) const {
     for (std::size_t at = 0; at < datagram_.bytes; at += datagram_.segment) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "link/socket_buffer.h"
 #include "link/udp_socket.h"
@@ -50,7 +51,11 @@ bool UdpLane::open(const std::string& interface, std::uint32_t ifindex, std::uin
   info_.address.port = udp_socket_port(fd_.get());
   info_.address.frame = static_cast<std::uint16_t>(udp_frame(mtu, own_));
   info_.network_bits = own_.network_bits;
-  if (!info_.address.present()) fd_.reset();
+  memory_.reset(new (std::nothrow) Memory);
+  if (!info_.address.present() || !memory_) {
+    fd_.reset();
+    info_ = {};
+  }
   return fd_.open();
 }
 
@@ -122,20 +127,20 @@ void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram
 }
 
 std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
-  if (!memory_) memory_ = std::make_unique<Memory>();
-  std::size_t frames = 0;
-  while (frames < budget) {
+  std::size_t frames = 0, looked_at = 0;
+  while (looked_at < budget) {
     const std::size_t places = prepare(handler);
     const auto train = datagram_receive(fd_.get(), memory_->pieces, memory_->piece_count);
     if (!train) break;
     counters.receive_batches++;
-    frames += train->frames();
+    looked_at += train->frames();
     const NicId sender = handler.lane_sender(train->from);
     if (sender == 0 || train->bytes < wire::kHeadBytes || train->cut || train->bytes > kDatagramMost ||
         train->frames() > kFrames) {
       counters.frames_ignored += train->frames();
       continue;
     }
+    frames += train->frames();
     hand_over(handler, places, *train, sender, counters);
   }
   return frames;

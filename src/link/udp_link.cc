@@ -27,6 +27,8 @@ constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 constexpr int kBusy = 20;         // MX_BUSY
 
 constexpr int kSocketBuffer = 8 << 20;
+// Passes tunnels and whatever else is in between: a packet of 1280 bytes, as IPv6 demands of every path.
+constexpr std::uint32_t kBaseFrame = 1280 - 48;
 
 class UdpLink final : public Link {
  public:
@@ -81,9 +83,12 @@ class UdpLink final : public Link {
     return state_.up && state_.running;
   }
   const LinkCounters& counters() const override { return counters_; }
+  std::uint32_t base_frame() const override { return kBaseFrame; }
   std::uint32_t window() const override { return window_; }
 
  private:
+  NicId sender_of(const wire::LaneAddress& from) const;
+
   UdpLinkOptions options_;
   InterfaceState state_;
   InterfaceAddress address_;
@@ -115,24 +120,29 @@ void UdpLink::frame_commit() {
   train_.commit(fd_.get(), to, state_.index);
 }
 
-// A frame is its sender's whose address is in it: who may send as another host may do the same with raw
-// frames.
+// 0: not from an endpoint's port.
+NicId UdpLink::sender_of(const wire::LaneAddress& from) const {
+  return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? udp_nic(from.ip) : 0;
+}
+
+// A frame is taken from the address that its NIC id says: every host speaks for itself.
 std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
-  std::size_t frames = 0;
-  while (frames < budget && datagram_.receive(fd_.get())) {
+  std::size_t frames = 0, looked_at = 0;
+  while (looked_at < budget && datagram_.receive(fd_.get())) {
     counters_.receive_batches++;
-    const NicId sender = udp_nic(datagram_.from().ip);
+    looked_at += datagram_.frames();
+    const NicId sender = sender_of(datagram_.from());
     datagram_.for_each([&](wire::Frame frame) {
-      frames++;
-      if (frame.size() < wire::kHeadBytes || frame_source(frame.data()) != sender) {
+      if (frame.size() < wire::kHeadBytes || sender == 0 || frame_source(frame.data()) != sender) {
         counters_.frames_ignored++;
         return;
       }
+      frames++;
       counters_.frames_received++;
       counters_.bytes_received += frame.size();
       handler.on_frame(frame);
     });
-    if (datagram_.several()) counters_.trains_received++;
+    if (datagram_.frames() > 1) counters_.trains_received++;
   }
   return frames;
 }

@@ -35,12 +35,11 @@ struct UdpTrain::Memory {
   std::uint32_t piece_counts[kFrames];
 };
 
-UdpTrain::UdpTrain(LinkCounters& counters) : counters_(counters) {}
+UdpTrain::UdpTrain(LinkCounters& counters) : counters_(counters), memory_(std::make_unique<Memory>()) {}
 UdpTrain::~UdpTrain() = default;
 
 wire::TxFrame& UdpTrain::begin(int fd, std::uint32_t max_segments) {
   assert(max_segments <= kMaxSegments);
-  if (!memory_) memory_ = std::make_unique<Memory>();
   if (count_ == kFrames || pieces_ + 1 + max_segments > kPieces) flush(fd);
   wire::TxFrame& frame = memory_->frames[count_];
   frame.header_length = 0;

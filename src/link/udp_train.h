@@ -34,9 +34,9 @@ class UdpTrain {
   void send_singly(int fd);
 
   LinkCounters& counters_;
-  std::unique_ptr<Memory> memory_;  // made for the first frame
-  bool segmentation_ = true;        // the kernel and the interface have it
-  wire::LaneAddress to_;            // the train's
+  std::unique_ptr<Memory> memory_;
+  bool segmentation_ = true;  // the kernel and the interface have it
+  wire::LaneAddress to_;      // the train's
   std::uint32_t ifindex_ = 0;
   std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // of the train
   std::size_t size_ = 0;                            // of its frames, except perhaps the last

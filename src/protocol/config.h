@@ -23,8 +23,14 @@ struct Config {
   // Wire.
   wire::Mode mode = wire::Mode::omx;
   std::uint32_t mtu = 1500;  // of the interface
-  bool extension = true;     // send and read extension blocks
-  bool checksum = false;     // ask for CRC trailers; in force with peers that ask too
+  // The largest frame that every path carries: used until a probe proved more.
+  std::uint32_t base_frame = 1514;
+  bool extension = true;  // send and read extension blocks
+  bool checksum = false;  // ask for CRC trailers; in force with peers that ask too
+  // Of answers to lane probes, which nobody else shall guess.
+  std::uint64_t lane_secret = 0;
+  bool lane_at_nic =
+      false;  // a partner's lane has the IPv4 address that its NIC id ends with, or it has none
   // Where partners of our network may send large messages to (lane.cc), and how many bits of the address are
   // the network's. Not present: nowhere.
   wire::LaneAddress lane;

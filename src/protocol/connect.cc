@@ -54,7 +54,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   lane_agree(s, p, ext);
   p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.frame_agreed) {
-    p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, kBaseFrame);
+    p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, s.config.base_frame);
     p.frame_in = p.probe_size = 0;
     p.probe_wanted = false;
     partner_update_sizes(s, p);

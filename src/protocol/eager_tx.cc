@@ -8,7 +8,8 @@ std::uint32_t eager_limit(const State& s, const Partner& p) {
   const bool trains = p.lane_out || (p.lane.present() && !s.config.lane_fragments);
   if (!trains) return p.rndv_threshold;
   // As many as fit the mask if they must be sent again by base frames.
-  const std::uint32_t most = std::min(p.sizes.medium_max(), kMaxFragments * kBaseFragment);
+  const std::uint32_t most =
+      std::min(p.sizes.medium_max(), kMaxFragments * (s.config.base_frame - kFragmentHeaders));
   return std::max(std::min(s.config.lane_rndv_threshold, most), p.rndv_threshold);
 }
 

@@ -6,6 +6,7 @@
 // tells the receiver to look. What then does not come goes by the link again.
 #include <new>
 
+#include "base/bytes.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -16,7 +17,9 @@ constexpr TimeNs kProbeEvery = 10 * kMillisecond;
 constexpr unsigned kOffersMost = 10;  // doublings of that
 constexpr TimeNs kDistrustFirst = 1000 * kMillisecond;
 constexpr unsigned kDistrustMost = 10;
-constexpr std::uint8_t kLossesMost = 4;
+constexpr TimeNs kForgiven = 60'000 * kMillisecond;
+// Messages that had to be sent again, less half of those that had not.
+constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 constexpr TimeNs kLook = 1 * kMillisecond;
 constexpr std::uint32_t kShortProbe = 64;
 
@@ -37,6 +40,26 @@ void out_set(Partner& p, bool works) {
   p.lane_losses = p.lane_offers = 0;
 }
 
+// What worked for long is not judged by what once was.
+void trust(const State& s, Partner& p) {
+  if (s.now - p.lane_trusted_at > kForgiven) p.lane_distrust = 0;
+}
+
+// Only who is reached at the announced address can tell it: nobody's partner is sent what is not for it.
+std::uint32_t probe_cookie(const State& s, const Partner& p) {
+  std::uint64_t hash =
+      s.config.lane_secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.true_session} << 32;
+  for (const std::uint8_t byte : p.lane.ip) hash = (hash ^ byte) * 0x9E3779B97F4A7C15ULL;
+  hash = (hash ^ p.lane.port) * 0x9E3779B97F4A7C15ULL;
+  hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ULL;
+  return static_cast<std::uint32_t>(hash >> 32);
+}
+
+bool at_nic(const Partner& p, const wire::LaneAddress& lane) {
+  return load_be32(reinterpret_cast<const std::byte*>(lane.ip.data()) + 12) ==
+         static_cast<std::uint32_t>(p.nic);
+}
+
 }  // namespace
 
 void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
@@ -46,24 +69,33 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
   const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kTrainBytes;
   const bool gains = shared && (several || !s.config.lane_fragments);
-  const wire::LaneAddress lane = gains ? ext.lane : wire::LaneAddress{};
+  const bool its_own = !s.config.lane_at_nic || at_nic(p, ext.lane);
+  const wire::LaneAddress lane = gains && its_own ? ext.lane : wire::LaneAddress{};
   if (lane == p.lane) return;
   lane_forget(s, p);
-  // Two cannot have the same; who says so is wrong, or lies about where it may be reached.
+  if (!lane.present()) return;
+  // Two NICs cannot have the same; who says so is wrong, or lies about where it may be reached. Of one NIC, a
+  // port is the endpoint's that opened last.
   try {
-    if (lane.present() && s.lane_owners.try_emplace({lane.ip, lane.port}, p.nic).first->second == p.nic)
-      p.lane = lane;
+    const auto [owner, added] = s.lane_owners.try_emplace({lane.ip, lane.port}, &p);
+    if (!added && owner->second->nic != p.nic) return;
+    if (!added) {
+      lane_forget(s, *owner->second);
+      s.lane_owners.insert_or_assign({lane.ip, lane.port}, &p);
+    }
+    p.lane = lane;
   } catch (const std::bad_alloc&) {  // it goes without
   }
 }
 
 NicId lane_owner(const State& s, const wire::LaneAddress& from) {
   const auto owner = s.lane_owners.find({from.ip, from.port});
-  return owner == s.lane_owners.end() ? 0 : owner->second;
+  return owner == s.lane_owners.end() ? 0 : owner->second->nic;
 }
 
 void lane_forget(State& s, Partner& p) {
-  if (p.lane.present()) s.lane_owners.erase({p.lane.ip, p.lane.port});
+  const auto owner = s.lane_owners.find({p.lane.ip, p.lane.port});
+  if (owner != s.lane_owners.end() && owner->second == &p) s.lane_owners.erase(owner);
   p.lane = {};
   p.lane_in = p.lane_out = false;
   p.lane_probe_due = p.lane_trusted_at = 0;
@@ -75,10 +107,14 @@ wire::Sizes lane_sizes(const State& s, const Partner& p) {
 }
 
 void lane_offer(State& s, Partner& p) {
-  if (!p.lane.present() || p.lane_out || s.now < p.lane_probe_due) return;
+  if (!p.lane_out) lane_show(s, p);
+}
+
+void lane_show(State& s, Partner& p) {
+  if (!p.lane.present() || s.now < p.lane_probe_due) return;
   p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
   if (p.lane_offers < 0xFF) p.lane_offers++;
-  probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p));
+  probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), probe_cookie(s, p));
   lane_announce(s, p);
 }
 
@@ -87,18 +123,19 @@ void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
   if (packet.flags & wire::kFlagLaneProbe) {
     s.lane_until = s.now + kLook;
   } else if (packet.is_reply) {
-    if (s.now >= p.lane_trusted_at) out_set(p, true);
+    if (s.now < p.lane_trusted_at || packet.cookie != probe_cookie(s, p)) return;
+    trust(s, p);
+    out_set(p, true);
   } else if (packet.size >= lane_frame(s, p) && s.now >= p.lane_trusted_at) {
+    trust(s, p);
     p.lane_in = true;
-    probe_lane(s, p, LaneProbe::seen, kShortProbe);
+    probe_lane(s, p, LaneProbe::seen, kShortProbe, packet.cookie);
   }
 }
 
-void lane_asked(Partner& p, const wire::Pull& packet) {
-  if (packet.flags & wire::kFlagLane)
-    out_set(p, p.lane.present());
-  else if (packet.total_length >= kLaneBytes)
-    out_set(p, false);
+void lane_asked(State& s, Partner& p, const wire::Pull& packet) {
+  if (packet.flags & wire::kFlagLane) lane_offer(s, p);
+  if (packet.flags & wire::kFlagLaneProbe) lane_show(s, p);
 }
 
 void lane_in_fails(State& s, Partner& p) {
@@ -108,18 +145,18 @@ void lane_in_fails(State& s, Partner& p) {
 }
 
 void lane_medium_done(Partner& p, const Request& r) {
-  if (r.by_lane && r.resends == 0) p.lane_losses = 0;
+  if (r.by_lane && r.resends == 0 && p.lane_losses > 0) p.lane_losses--;
 }
 
 void lane_medium_lost(State& s, Request& r) {
   Partner& p = *r.partner;
-  if (!r.by_lane || r.resends > 1 || !p.lane_out || ++p.lane_losses < kLossesMost) return;
+  if (!r.by_lane || r.resends > 1 || !p.lane_out || (p.lane_losses += kLoss) < kLossesMost) return;
   out_set(p, false);
   distrust(s, p);
 }
 
 void lane_announce(State& s, Partner& p) {
-  probe_lane(s, p, LaneProbe::look, kShortProbe);
+  probe_lane(s, p, LaneProbe::look, kShortProbe, 0);
 }
 
 }  // namespace omx::protocol

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "base/mac.h"
 #include "wire/lane.h"
 
 namespace omx::protocol {
@@ -24,6 +23,7 @@ struct LaneKeyHash {
   }
 };
 
-using LaneOwners = std::unordered_map<LaneKey, NicId, LaneKeyHash>;
+struct Partner;
+using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
 
 }  // namespace omx::protocol

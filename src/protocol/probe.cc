@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Path MTU: both sides announced what their interfaces carry, but a switch between them may carry less. A
-// padded frame that comes back at full size proves both directions; until then frames stay at kBaseFrame.
+// padded frame that comes back at full size proves both directions; until then frames stay at the base size.
 #include <algorithm>
 #include <cstring>
 
@@ -91,10 +91,10 @@ void probe_start(State& s, Partner& p) {
   s.timers.arm_by(p.resend_timer, p.probe_due);
 }
 
-void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size) {
+void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie) {
   const auto flags =
       static_cast<std::uint8_t>(which == LaneProbe::look ? wire::kFlagLaneProbe : wire::kFlagLane);
-  transmit(s, p, size, which == LaneProbe::seen, 0, flags,
+  transmit(s, p, size, which == LaneProbe::seen, cookie, flags,
            which == LaneProbe::by_lane ? Road::lane : Road::link);
 }
 
@@ -117,9 +117,9 @@ void probe_tick(State& s, Partner& p) {
 }
 
 void probe_fall_back(State& s, Partner& p) {
-  if (!p.larger_frames_than(kBaseFrame)) return;
+  if (!p.larger_frames_than(s.config.base_frame)) return;
   s.count(Counter::mtu_fallback)++;
-  p.frame_max = std::min(p.frame_agreed, kBaseFrame);
+  p.frame_max = std::min(p.frame_agreed, s.config.base_frame);
   p.frame_in = 0;
   partner_update_sizes(s, p);
   probe_start(s, p);
@@ -150,6 +150,11 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
       partner_update_sizes(s, *p);
     }
     transmit(s, *p, packet.size, true, packet.cookie);
+    // Ours may have come before it knew us, as it follows our answer to its connect.
+    if (p->probe_size && p->probe_tries == 1) {
+      p->probe_due = s.now;
+      probe_tick(s, *p);
+    }
   } else if (packet.size > p->frame_max && packet.size <= p->frame_agreed && frame.size() >= packet.size) {
     proven(s, *p, packet.size);
   }

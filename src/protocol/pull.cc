@@ -48,6 +48,8 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   if (pull.by_lane && p.lane_in) {
     packet.flags |= wire::kFlagLane;
     if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
+  } else if (!p.lane_in && p.lane.present() && pull.length >= kLaneBytes && s.now >= p.lane_trusted_at) {
+    packet.flags |= wire::kFlagLaneProbe;
   }
   packet.session = p.reply_session();
   packet.total_length = pull.length;
@@ -416,7 +418,8 @@ void pull_timer(State& s, Pull& pull) {
   }
   pull.silent_rounds++;
   const bool lane = pull.by_lane && p.lane_in && pull.silent_rounds >= kSilentRoundsLane;
-  const bool large = pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(kBaseFrame);
+  const bool large =
+      pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(s.config.base_frame);
   // They are suspected only while small frames by the link get through.
   if ((lane || large) && p.last_heard <= pull.last_asked) {
     connect_ping(s, p);

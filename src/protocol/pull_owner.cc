@@ -61,7 +61,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   std::uint32_t left = pull.block_length;
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
-  const bool by_lane = (pull.flags & wire::kFlagLane) && p.lane.present();
+  const bool by_lane = (pull.flags & wire::kFlagLane) && p.lane_out;
   while (left > 0) {
     const std::uint32_t length = std::min(left, room);
     left -= length;
@@ -121,7 +121,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  if (extended) lane_asked(*p, pull);
+  if (extended) lane_asked(s, *p, pull);
   reply(s, *p, *r, pull, range);
 }
 

@@ -29,7 +29,8 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const bool free = p.extended && p.mode == wire::Mode::omx;
   const std::uint32_t train = std::min<std::uint32_t>(
       wire::kTrainFrames, wire::kTrainBytes / (pull.unit + wire::kBulkHeader + partner_overhead(p)));
-  const std::uint32_t most = pull.by_lane ? std::max(train, 1U)
+  // Replies are numbered in 8 bits.
+  const std::uint32_t most = pull.by_lane ? std::clamp(train, 1U, 256 / pull.blocks_max)
                              : free       ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
                                           : p.sizes.pull_frames;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;

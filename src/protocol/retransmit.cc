@@ -107,13 +107,13 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
       // Large frames are suspected only while small ones get through.
       if (p.last_heard > r->last_sent)
         suspect = true;
-      else if (p.frame_max > kBaseFrame)
+      else if (p.frame_max > s.config.base_frame)
         connect_ping(s, p);
     }
     sent++;
     send_retransmit(s, *r, burst ? Counter::resend_timeout : Counter::resend_sack);
   }
-  if (suspect && p.frame_max > kBaseFrame) probe_fall_back(s, p);
+  if (suspect && p.frame_max > s.config.base_frame) probe_fall_back(s, p);
   next = std::min(next, oldest->last_sent + partner_rto(s, p));
   if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + base_delay(s, p)));
   return true;

@@ -36,11 +36,9 @@ inline constexpr std::size_t kRegions = 256;
 inline constexpr std::uint8_t kFirstGeneration = 23;  // of a region (wire.md 4.4)
 inline constexpr std::uint32_t kEarlyWindow = 255;    // numbers ahead that are kept (protocol.md 4)
 inline constexpr std::uint32_t kSendWindow = 8191;    // numbers outstanding (protocol.md 5.4)
-inline constexpr std::uint32_t kBaseFrame =
-    1514;  // every Ethernet carries it: used until a probe proved more
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
-inline constexpr std::uint32_t kMaxFragments = 64;    // of a medium message: the receiver's bit mask
-inline constexpr std::uint32_t kBaseFragment = 1400;  // what a base frame holds of one at least
+inline constexpr std::uint32_t kMaxFragments = 64;      // of a medium message: the receiver's bit mask
+inline constexpr std::uint32_t kFragmentHeaders = 114;  // what a fragment of a base frame lacks at most
 // Outside these no size computation makes sense; the loopback's 65536 is more than a frame length can say.
 inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
@@ -273,10 +271,11 @@ wire::Sizes lane_sizes(const State& s, const Partner& p);
 // A message that would go by the partner's lane cannot yet: shows that it is reached.
 inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 3;  // shorter ones gain nothing
 void lane_offer(State& s, Partner& p);
+void lane_show(State& s, Partner& p);
 // A PROBE about lanes.
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet);
 // What the partner's PULL says about it.
-void lane_asked(Partner& p, const wire::Pull& packet);
+void lane_asked(State& s, Partner& p, const wire::Pull& packet);
 // What was asked for by our lane does not come.
 void lane_in_fails(State& s, Partner& p);
 // A medium message that went by it was acknowledged, or must be sent again.
@@ -352,12 +351,12 @@ void probe_start(State& s, Partner& p);
 void probe_at_connect(State& s, Partner& p);
 // A message of this length comes or goes.
 inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
-  if (p.probe_wanted && length > kBaseFrame) [[unlikely]]
+  if (p.probe_wanted && length > s.config.base_frame) [[unlikely]]
     probe_start(s, p);
 }
 void probe_tick(State& s, Partner& p);
 enum class LaneProbe : std::uint8_t { by_lane, look, seen };
-void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size);
+void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
 void probe_received(State& s, const wire::Head& head, wire::Frame frame);
 // Large frames seem not to get through any more.
 void probe_fall_back(State& s, Partner& p);

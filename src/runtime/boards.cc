@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "link/link.h"
 #include "link/udp_address.h"
@@ -58,7 +59,9 @@ bool udp_fit(link::Choice& choice, std::uint32_t& mtu) {
 
 bool by_udp(const Settings& settings, const std::vector<link::Choice>& choices) {
   if (settings.link != LinkKind::automatic) return settings.link == LinkKind::udp;
-  if (link::packet_links_possible() == 0) return false;
+  // What else is wrong is told when an endpoint opens.
+  const int error = link::packet_links_possible();
+  if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
   // Where UDP cannot be had either, opening says what raw frames need.
   return std::any_of(choices.begin(), choices.end(), [](link::Choice choice) {
     std::uint32_t mtu = 0;

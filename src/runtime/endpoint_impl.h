@@ -269,7 +269,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs next_check_ = 0;
   TimeNs next_tick_ = 0;  // of the hub
   TimeNs backlog_pause_ = 0;
-  unsigned behind_ = 0;         // turns in a row that left frames unread
+  unsigned behind_ = 0;  // turns in a row that left frames unread
+  TimeNs bulk_looked_ = 0;
   TimeNs bulk_busy_until_ = 0;  // its lanes had frames a moment ago, so more are likely
   bool bulk_late_ = false;      // the bulk lane is to be read, though no large message is on its way
   bool link_up_ = true;

@@ -20,6 +20,8 @@ constexpr TimeNs kCheckPeriod = 1000 * protocol::kMillisecond;
 // Turns in a row whose timers wait until what has arrived is read: all that a ring holds.
 constexpr unsigned kBehindMost = 256;
 // A look costs a system call, an announcement a frame that may come late.
+// What was announced in vain must not lie there until its message number comes round.
+constexpr TimeNs kLookEvery = protocol::kMillisecond;
 constexpr TimeNs kBusy = protocol::kMillisecond / 5;
 constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 
@@ -33,7 +35,9 @@ bool Endpoint::Impl::turn() {
   frames += link->receive(*this, kBudget);
   if (hub) frames += local_turn();
   bool more = false;
-  if (engine->pulls_running() || bulk_late_ || now < bulk_busy_until_ || engine->lane_awaited(now)) {
+  if (engine->pulls_running() || bulk_late_ || now < bulk_busy_until_ || engine->lane_awaited(now) ||
+      now - bulk_looked_ >= kLookEvery) {
+    bulk_looked_ = now;
     bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
     const std::size_t bulk = link->bulk_receive(*this, kBudget);

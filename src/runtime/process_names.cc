@@ -39,11 +39,19 @@ Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
 }
 
 Result<NicId> Process::nic_of(const std::string& hostname) {
+  const bool udp = !boards_.empty() && boards_.front().udp;
   std::optional<Peer> peer = peers_.find(hostname);
-  if (peer) return peer->nic;
-  if (const auto nic = mac_parse(hostname)) return *nic;
+  if (peer && (!udp || by_udp(peer->nic))) return peer->nic;
+  if (const auto nic = mac_parse(hostname)) {
+    if (!udp || by_udp(*nic)) return *nic;
+    return fail(
+        kMxHostNotFound,
+        fmt::format("{} is an Ethernet address, but messages go by UDP here; give the host's name or IPv4 "
+                    "address, or see OMX_LINK",
+                    shown(hostname)));
+  }
   if (const Board* board = board_by_localhost(boards_, hostname)) return board->interface.nic;
-  if (!boards_.empty() && boards_.front().udp) {
+  if (udp) {
     if (const auto nic = resolve(hostname)) return *nic;
     return fail(
         kMxHostNotFound,
@@ -66,7 +74,7 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
 Result<std::string> Process::name_of(NicId nic) {
   std::optional<Peer> peer = peers_.find(nic);
   if (peer && !peer->name.empty()) return peer->name;
-  if (const std::string name = address_name(nic); !name.empty()) return name;
+  if (!boards_.empty() && boards_.front().udp && by_udp(nic)) return address_name(nic);
   const auto asked = discover(nic, [&] {
     peer = peers_.find(nic);
     return peer && !peer->name.empty();

@@ -87,11 +87,19 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   protocol::Config config = settings_.protocol;
   config.nic = impl.link->nic();
   config.mtu = impl.link->mtu();
+  config.base_frame = impl.link->base_frame();
   const link::LaneInfo lane = impl.link->lane();
   config.lane = lane.address;
   config.lane_network_bits = lane.network_bits;
   config.lane_window = lane.window;
   config.lane_fragments = lane.fragments;
+  config.lane_at_nic = board.udp;
+  if (::getrandom(&config.lane_secret, sizeof config.lane_secret, 0) != sizeof config.lane_secret)
+    config.lane = {};
+  // Its socket holds what partners may send unasked; each frame is charged for at about twice its size.
+  if (lane.fragments && lane.window > 0)
+    config.eager_frames =
+        std::min(config.eager_frames, std::max(lane.window / std::max(config.mtu, 1024U), 8U));
   if (const std::uint32_t window = impl.link->window()) {
     config.pull_window_bytes = std::min(config.pull_window_bytes, window);
     // Each frame is charged for at about twice its size.
@@ -175,6 +183,10 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
           claim ? open_claimed(board, id, std::move(*claim), options) : tl::unexpected(claim.error());
       if (opened) return opened;
       if (!failure) failure = on_board(board, opened.error());
+      if (opened.error().mx_code == kMxBusy && first != last) {  // another program has its port
+        i++;
+        continue;
+      }
       candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }

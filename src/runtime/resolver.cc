@@ -10,8 +10,14 @@
 
 namespace omx::runtime {
 
+bool by_udp(NicId nic) {
+  return link::udp_ip(nic).has_value();
+}
+
 std::optional<NicId> resolve(const std::string& hostname) {
-  const std::string host = hostname.substr(0, hostname.find(':'));
+  const std::size_t colon = hostname.find(':');
+  if (colon != std::string::npos && hostname.substr(colon) != ":0") return std::nullopt;
+  const std::string host = hostname.substr(0, colon);
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_DGRAM;

@@ -9,7 +9,8 @@
 
 namespace omx::runtime {
 
-// "HOST", "HOST:BOARD" or an IPv4 address. May wait for the network.
+bool by_udp(NicId nic);  // whether it is such an id
+// "HOST", "HOST:0" or an IPv4 address: the resolver knows nothing of other boards. May wait for the network.
 std::optional<NicId> resolve(const std::string& hostname);
 // The address in the id, as text that resolve() understands; empty for NICs of Ethernet.
 std::string address_name(NicId nic);

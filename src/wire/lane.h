@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where an endpoint takes pull replies as UDP datagrams (docs/wire.md 15): its bulk lane over IP, which can
-// carry a whole block through the kernel at once.
+// Where an endpoint takes large and medium messages as UDP datagrams (docs/wire.md 15), of which the kernel
+// carries many at once.
 #pragma once
 
 #include <algorithm>

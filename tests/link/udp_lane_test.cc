@@ -41,6 +41,13 @@ class udp_lane : public testing::Test {
     EXPECT_TRUE(all) << got;
     return got;
   }
+  void ignore(BulkHandler& handler, std::uint64_t frames) {
+    EXPECT_TRUE(becomes_true([&] {
+      to_.receive(handler, 64, received_);
+      return received_.frames_ignored >= frames;
+    }));
+    EXPECT_EQ(received_.frames_ignored, frames);
+  }
   static Bytes reply(std::uint8_t number, std::size_t data = kData) { return make_reply(2, 1, number, data); }
 
   unsigned index_ = 0;
@@ -157,9 +164,8 @@ TEST_F(udp_lane, nonsense__is_counted_and_dropped) {
   ASSERT_EQ(::sendto(from_.descriptor(), short_one, sizeof short_one, 0, to.get(), to.length), 3);
   ASSERT_EQ(::sendto(from_.descriptor(), short_one, 0, 0, to.get(), to.length), 0);
   Places none(4, kData);
-  receive(none, 2);
+  ignore(none, 2);
   EXPECT_TRUE(none.moved.empty());
-  EXPECT_EQ(received_.frames_ignored, 2U);
 }
 
 TEST_F(udp_lane, strangers__are_counted_and_dropped) {
@@ -168,17 +174,15 @@ TEST_F(udp_lane, strangers__are_counted_and_dropped) {
   queue(right);
   queue(forged);
   flush();
-  receive(places, 2);
+  ignore(places, 1);
   EXPECT_TRUE(places.got[0]);
   EXPECT_FALSE(places.got[1]) << "another NIC's than the lane's owner";
-  EXPECT_EQ(received_.frames_ignored, 1U);
   places.stranger = from_.info().address.port;
   const Bytes late = reply(1);
   queue(late);
   flush();
-  receive(places, 1);
+  ignore(places, 2);
   EXPECT_FALSE(places.got[1]);
-  EXPECT_EQ(received_.frames_ignored, 2U);
 }
 
 TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {

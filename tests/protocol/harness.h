@@ -17,6 +17,7 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
+  bool hold_lane = false;                                   // what goes by UDP lanes waits in Network::held
   bool no_lane = false;                                     // nothing passes by UDP lanes
   std::uint32_t path_mtu = 0;                               // larger frames vanish; 0 = no limit
   std::function<bool(const std::vector<std::byte>&)> drop;  // true: drop this frame
@@ -143,6 +144,7 @@ class Network {
     now = end;
   }
 
+  std::vector<std::vector<std::byte>> held;
   Random random;
   TimeNs now = kMillisecond;
   Faults faults;
@@ -181,6 +183,10 @@ inline void Host::frame_commit() {
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
   lane_frames += by_lane_;
+  if (by_lane_ && network_.faults.hold_lane) {
+    network_.held.push_back(std::move(bytes));
+    return;
+  }
   if (!by_lane_ || !network_.faults.no_lane) network_.carry(std::move(bytes));
 }
 

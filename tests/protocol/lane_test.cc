@@ -228,6 +228,94 @@ TEST_F(LaneTest, acks__keep_up_with_the_frames) {
   for (Request* r : sends) wait(*a, r);
 }
 
+// Under its own MAC, with the lane of another host: it is not sent what is meant for the liar.
+TEST_F(LaneTest, proof__nobody_else_can_give_it) {
+  a = &network.add(with_lane(1));
+  Host& victim = network.add(with_lane(2));
+  Host& liar = network.add(with_lane(2));
+  ASSERT_TRUE(connect(network, liar, *a));
+  Partner* to_liar = connect(network, *a, liar);
+  Partner* to_victim = connect(network, *a, victim);
+  EXPECT_TRUE(to_liar->lane.present());
+  EXPECT_FALSE(to_victim->lane.present());
+  network.faults.no_lane = true;
+  Request* offered = send(*a, to_liar, message(20000), 5);  // with a probe that the liar cannot read
+  network.run_for(kMillisecond);
+  for (std::uint32_t guess = 0; guess < 1000; guess++) {
+    wire::Probe probe;
+    probe.flags = wire::kFlagLane;
+    probe.is_reply = true;
+    probe.session = a->endpoint->config().session;
+    probe.size = 64;
+    probe.cookie = guess;
+    Bytes forged =
+        hand_made(liar.endpoint->config().nic, a->endpoint->config().nic, wire::PacketType::probe,
+                  [&](std::byte* out, const wire::Head& head) { return encode_probe(out, head, probe); });
+    forged.resize(64);
+    (*a)->on_frame(network.now, forged);
+  }
+  EXPECT_FALSE(to_liar->lane_out);
+  // Nor by asking.
+  const auto before = a->lane_frames;
+  Bytes& in = room(100000);
+  Request* r = receive(liar, in, 7);
+  send(*a, to_liar, message(100000), 7);
+  wait(liar, r);
+  EXPECT_LE(a->lane_frames - before, 1U) << "a probe at most";
+  EXPECT_EQ(a->counters[Counter::send_pull_reply_lane], 0U);
+  (void)offered;
+}
+
+// A host's next endpoint may get the port of one that is gone, and be known before that is forgotten.
+TEST_F(LaneTest, owner__the_port_goes_to_the_later_one) {
+  open_lanes();
+  const auto connect_as = [&](std::uint8_t endpoint, std::uint32_t session) {
+    wire::Connect packet;
+    packet.src_endpoint = endpoint;
+    packet.src_session = session;
+    packet.ext.present = true;
+    packet.ext.features = wire::kFeatureProbe | wire::kFeatureLane;
+    packet.ext.lane = a->endpoint->config().lane;
+    packet.ext.max_frame = 1514;
+    packet.ext.pull_frames = 32;
+    packet.ext.eager_frames = 256;
+    packet.ext.epoch = 5;
+    packet.target_recv_seqnum_start = kSeqFirst;
+    (*b)->on_frame(
+        network.now,
+        hand_made(a->endpoint->config().nic, b->endpoint->config().nic, wire::PacketType::connect,
+                  [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, packet); }));
+  };
+  connect_as(7, 0x7777);
+  Partner* later = (*b)->find_partner(a->endpoint->config().nic, 7);
+  ASSERT_TRUE(later);
+  EXPECT_TRUE(later->lane.present());
+  EXPECT_FALSE(to_a->lane.present());
+  (*b)->disconnect(network.now, to_a);
+  EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic) << "the later one's";
+}
+
+TEST_F(LaneTest, fails__a_pull_does_not_make_the_sender_trust_again) {
+  open_lanes();
+  make_known();
+  network.faults.no_lane = true;
+  for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
+  EXPECT_FALSE(to_b->lane_out);
+  network.faults.no_lane = false;
+  exchange(*a, to_b, *b, 1000000);
+  EXPECT_FALSE(to_b->lane_out);
+}
+
+// Hosts of large MTU, with less between them than a base frame of Ethernet needs as a datagram.
+TEST_F(LaneTest, base_frame__is_what_the_link_says) {
+  Config config;
+  config.mtu = 9000 - 28 - 14;
+  config.base_frame = 1232;
+  network.faults.path_mtu = 1472 - 14;
+  open(config, config);
+  for (const std::size_t length : {1400, 5000, 60000, 300000}) exchange(*a, to_b, *b, length);
+}
+
 TEST_F(LaneTest, losses__are_made_up_for) {
   open(with_lane(1, 9000), with_lane(2, 9000));
   make_known();
