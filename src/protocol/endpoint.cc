@@ -275,7 +275,9 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   s.now = now;
   pack_release(s);
   s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
+  const std::uint32_t before = s.own_frame;
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  lane_resize(s, before);
   for (Partner* p : s.partners) {
     if (p->near_frame) continue;
     if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;

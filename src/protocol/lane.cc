@@ -102,6 +102,13 @@ void lane_forget(State& s, Partner& p) {
   p.lane_distrust = p.lane_losses = p.lane_offers = 0;
 }
 
+void lane_resize(State& s, std::uint32_t own_frame_before) {
+  std::uint16_t& frame = s.config.lane.frame;
+  if (!s.config.lane.present()) return;
+  const std::int64_t grown = std::int64_t{frame} + s.own_frame - own_frame_before;
+  frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kTrainBytes));
+}
+
 wire::Sizes lane_sizes(const State& s, const Partner& p) {
   return wire::extended_sizes(p.mode, lane_frame(s, p), partner_overhead(p));
 }

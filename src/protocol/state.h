@@ -266,6 +266,8 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext);
 void lane_forget(State& s, Partner& p);
 // The NIC whose partner has that lane; 0: none.
 NicId lane_owner(const State& s, const wire::LaneAddress& from);
+// Our MTU changed.
+void lane_resize(State& s, std::uint32_t own_frame_before);
 // What a frame by the lane holds.
 wire::Sizes lane_sizes(const State& s, const Partner& p);
 // A message that would go by the partner's lane cannot yet: shows that it is reached.

@@ -306,6 +306,15 @@ TEST_F(LaneTest, fails__a_pull_does_not_make_the_sender_trust_again) {
   EXPECT_FALSE(to_b->lane_out);
 }
 
+TEST_F(LaneTest, mtu__the_lane_shrinks_with_it) {
+  open(with_lane(1, 9000), with_lane(2, 9000));
+  make_known();
+  (*a)->set_mtu(network.now, 1500);
+  (*b)->set_mtu(network.now, 1500);
+  network.faults.path_mtu = 1500 - 28;
+  for (const std::size_t length : {20000, 300000}) exchange(*a, to_b, *b, length);
+}
+
 // Hosts of large MTU, with less between them than a base frame of Ethernet needs as a datagram.
 TEST_F(LaneTest, base_frame__is_what_the_link_says) {
   Config config;

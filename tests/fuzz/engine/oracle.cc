@@ -18,10 +18,10 @@ constexpr std::uint64_t kAnswers = 8 * 32 / 2;
 // Beside that an acknowledgement sets free, or a bitmap repeats, what the application sends to its sender, at
 // most 64 frames a message, and a message that fills a hole brings all that waited behind it: a large one
 // asks for 8 blocks, or is answered.
-constexpr std::uint64_t kFramesPerMessage = protocol::kMaxFragments;
+constexpr std::uint64_t kFramesPerMessage = protocol::kMaxFragments + 1;  // and an announcement
 constexpr std::uint64_t kFramesPerEarly = protocol::kPullBlocksMax + 1;
-// Acknowledgement, ping, probe and connect-back.
-constexpr std::uint64_t kControl = 4;
+// Acknowledgement, ping, probe and connect-back; a probe by a lane, its announcement, and the answer to one.
+constexpr std::uint64_t kControl = 7;
 
 struct Held {
   std::uint64_t messages = 0, early = 0;

@@ -44,12 +44,36 @@ Setup::Setup(Script& script) {
   honest.buffer_bytes = 16 << 20;
   honest.rndv_threshold = 9000;
   attacker_extended = !(a & 128);
+  for (protocol::Config* config : {&victim, &honest}) {
+    config->lane = lane_of(config->nic);
+    config->lane.frame =
+        static_cast<std::uint16_t>(std::min<std::uint32_t>(victim.mtu - 28, wire::kTrainBytes));
+    config->lane_network_bits = 96;
+    config->lane_window = 256 << 10;
+    config->lane_secret = 0x5EC2E7;
+    config->lane_rndv_threshold = 9000;  // a message must fit the victim's little memory
+  }
+}
+
+wire::LaneAddress lane_of(NicId nic) {
+  wire::LaneAddress lane;
+  lane.ip[15] = static_cast<std::uint8_t>(nic);
+  lane.port = 1000;
+  lane.frame = 1472;
+  return lane;
 }
 
 wire::TxFrame& Node::frame_begin(std::uint32_t max_segments) {
   segments_.resize(max_segments + 1);
   frame_.segments = segments_.data();
   frame_.segment_count = frame_.header_length = 0;
+  lane_ = {};
+  return frame_;
+}
+
+wire::TxFrame& Node::lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
+  frame_begin(max_segments);
+  lane_ = to;
   return frame_;
 }
 
@@ -60,7 +84,7 @@ void Node::frame_commit() {
     bytes.insert(bytes.end(), piece, piece + segments_[i].iov_len);
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
-  scene_.sent(*this, std::move(bytes));
+  scene_.sent(*this, std::move(bytes), lane_);
 }
 
 Scene::Scene(const Setup& s) : setup(s), victim(*this, s.victim), honest(*this, s.honest) {}
@@ -82,8 +106,15 @@ void Scene::introduce() {
   seen.clear();
 }
 
-void Scene::sent(const Node& from, Bytes frame) {
+void Scene::sent(const Node& from, Bytes frame, const wire::LaneAddress& lane) {
   const NicId to = mac_load(frame.data());
+  const bool to_its_lane = lane.ip == lane_of(to).ip && lane.port == lane_of(to).port;
+  if (&from == &victim && lane.present() && !to_its_lane) {
+    // Where somebody else reads, or nobody: whoever named it has not shown that it is there.
+    if (lane.ip == lane_of(kHonestNic).ip)
+      REQUIRE(frame[16] == static_cast<std::byte>(wire::PacketType::probe));
+    return;
+  }
   if (&from == &victim) {
     frames_out_++;
     REQUIRE(frame.size() <= state().own_frame);

@@ -40,6 +40,9 @@ struct Setup {
   bool lossless() const { return !relaxed && victim.extension && honest.extension; }
 };
 
+// Where the NIC's endpoint takes large messages, if it says the truth.
+wire::LaneAddress lane_of(NicId nic);
+
 class Scene;
 
 // An endpoint whose frames end up in the scene.
@@ -47,6 +50,7 @@ class Node : public wire::FrameSink {
  public:
   Node(Scene& scene, const protocol::Config& config) : endpoint(config, *this, counters), scene_(scene) {}
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
 
@@ -57,6 +61,7 @@ class Node : public wire::FrameSink {
   Scene& scene_;
   wire::TxFrame frame_;
   std::vector<iovec> segments_;
+  wire::LaneAddress lane_;  // of the frame that is being made; not present: by the link
 };
 
 // Who plays beside the endpoints: told after every step, to look at completions.
@@ -76,7 +81,7 @@ class Scene {
   void advance(TimeNs time);
   // One frame of an attacker, and what the victim makes of it.
   void attack(const Bytes& frame, bool progress);
-  void sent(const Node& from, Bytes frame);
+  void sent(const Node& from, Bytes frame, const wire::LaneAddress& lane);
 
   const Setup& setup;
   TimeNs now = kMillisecond;
