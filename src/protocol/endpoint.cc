@@ -197,6 +197,10 @@ bool Endpoint::lane_awaited(TimeNs now) const {
   return now < state_->lane_until;
 }
 
+void Endpoint::lane_came() {
+  state_->lane_until = 0;
+}
+
 NicId Endpoint::lane_sender(const wire::LaneAddress& from) const {
   return lane_owner(*state_, from);
 }

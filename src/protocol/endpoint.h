@@ -83,6 +83,8 @@ class Endpoint {
   bool bulk_seen() const;
   // Whether somebody said that frames by the UDP lane are there; pull replies are announced by nobody.
   bool lane_awaited(TimeNs now) const;
+  // Some came.
+  void lane_came();
   // Which partner sends by the lane that has this address, and expects frames there; 0: none.
   NicId lane_sender(const wire::LaneAddress& from) const;
   // Whether a receive posted now could find a message that has arrived. If not, posting one needs no time.

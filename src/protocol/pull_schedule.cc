@@ -27,12 +27,14 @@ constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
   const bool free = p.extended && p.mode == wire::Mode::omx;
-  const std::uint32_t train = std::min<std::uint32_t>(
-      wire::kTrainFrames, wire::kTrainBytes / (pull.unit + wire::kBulkHeader + partner_overhead(p)));
-  // Replies are numbered in 8 bits.
-  const std::uint32_t most = pull.by_lane ? std::clamp(train, 1U, 256 / pull.blocks_max)
-                             : free       ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
-                                          : p.sizes.pull_frames;
+  // By a lane as much as one datagram holds; more for a sleeper, whom few answers should wake. Replies are
+  // numbered in 8 bits.
+  const std::uint32_t train = wire::kTrainBytes / (pull.unit + wire::kBulkHeader + partner_overhead(p));
+  const std::uint32_t numbers = std::min<std::uint32_t>(wire::kTrainFrames, 256 / pull.blocks_max);
+  const std::uint32_t most = pull.by_lane
+                                 ? std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train, 1, numbers)
+                             : free ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
+                                    : p.sizes.pull_frames;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
   return std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
 }

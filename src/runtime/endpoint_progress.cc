@@ -41,7 +41,10 @@ bool Endpoint::Impl::turn() {
     bulk_late_ = false;
     if (engine->bulk_seen()) link->bulk_expect();
     const std::size_t bulk = link->bulk_receive(*this, kBudget);
-    if (bulk > 0) bulk_busy_until_ = now + kBusy;
+    if (bulk > 0) {
+      bulk_busy_until_ = now + kBusy;
+      engine->lane_came();
+    }
     more = bulk >= kBudget;
     frames += bulk;
   }

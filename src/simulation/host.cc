@@ -117,6 +117,7 @@ void SimHost::ring_process(bool lane_too) {
 }
 
 void SimHost::lane_process() {
+  if (!lane_.empty()) engine_->lane_came();
   while (!lane_.empty()) {
     std::vector<std::uint32_t> train;
     for (; !lane_.empty() && train.size() < kBulkBatch; lane_.pop_front()) train.push_back(lane_.front());
