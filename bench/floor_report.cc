@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 
 namespace omx::bench {
 
@@ -52,15 +53,17 @@ void Report::reserve(std::size_t size, std::size_t samples) {
 }
 
 void Report::print_latency() {
-  if (options_.csv) fmt::print("test,size,min_us,median_us,p99_us,lost\n");
+  if (options_.csv) fmt::print("test,size,min_us,median_us,mean_us,p99_us,lost\n");
   for (auto& [size, values] : samples_) {
     if (values.empty()) continue;
     std::sort(values.begin(), values.end());
     const char* format = options_.csv
-                             ? "{},{},{:.3f},{:.3f},{:.3f},{}\n"
+                             ? "{},{},{:.3f},{:.3f},{:.3f},{:.3f},{}\n"
                              : "{{\"test\":\"{}\",\"size\":{},\"min_us\":{:.3f},\"median_us\":{:.3f},"
-                               "\"p99_us\":{:.3f},\"lost\":{}}}\n";
-    fmt::print(fmt::runtime(format), test_, size, values.front(), percentile(values, 0.5),
+                               "\"mean_us\":{:.3f},\"p99_us\":{:.3f},\"lost\":{}}}\n";
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    fmt::print(fmt::runtime(format), test_, size, values.front(), percentile(values, 0.5), mean,
                percentile(values, 0.99), lost_[size]);
   }
   std::fflush(stdout);

@@ -57,8 +57,7 @@ std::string holder_text(const runtime::ClaimHolder& holder) {
 }
 
 bool may_open_endpoints(const runtime::Process* process) {
-  const bool udp = process && !process->boards().empty() && process->boards().front().udp;
-  return udp || link::packet_links_possible() == 0;
+  return (process && runtime::boards_by_udp(process->boards())) || link::packet_links_possible() == 0;
 }
 
 std::string board_text(const runtime::Board& board) {

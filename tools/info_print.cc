@@ -53,6 +53,10 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
               info.reference, settings);
 }
 
+bool by_udp(const InfoReport& report) {
+  return report.host.process && runtime::boards_by_udp(report.host.process->boards());
+}
+
 const char* road_text(bool udp, const runtime::Settings& settings) {
   if (udp) return "UDP";
   return settings.udp_lane
@@ -158,7 +162,7 @@ std::string info_text(const InfoReport& report) {
   fmt::format_to(out, "Open-MX version {}\n", OMX_VERSION);
   fmt::format_to(out, " configuration file: {}\n",
                  settings.config_file.empty() ? "none" : settings.config_file);
-  const bool udp = !report.boards.empty() && report.boards.front().board.udp;
+  const bool udp = by_udp(report);
   fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n",
                  report.packet_sockets ? "allowed"
                  : udp                 ? "not allowed"
@@ -195,7 +199,7 @@ std::string info_json(const InfoReport& report) {
     json.field("version", OMX_VERSION);
     json.field("config_file", report.host.settings.config_file);
     json.field("packet_sockets_allowed", report.packet_sockets);
-    json.field("link", !report.boards.empty() && report.boards.front().board.udp ? "udp" : "ethernet");
+    json.field("link", by_udp(report) ? "udp" : "ethernet");
     json.field("endpoints_max", report.host.settings.endpoints_max);
     local_json(json, report.local);
     json.object("progress", [&] {

@@ -23,7 +23,8 @@ bool named(const fi_info* hints) {
 }
 
 // An error of opening now instead of later (libfabric.md 6.8).
-std::string obstacle() {
+std::string obstacle(const std::vector<runtime::Board>& boards) {
+  if (boards_by_udp(boards)) return {};
   const int error = runtime::frames_possible();
   if (error == 0) return {};
   if (error == EPERM || error == EACCES) {
@@ -128,8 +129,7 @@ int getinfo(std::uint32_t version, const char* node, const char* service, std::u
       decline(process.error().message, named(hints));
       return -FI_ENODATA;
     }
-    const auto& boards = (*process)->boards();
-    if (const std::string why = obstacle(); !why.empty() && !(boards.empty() || boards.front().udp)) {
+    if (const std::string why = obstacle((*process)->boards()); !why.empty()) {
       decline(why, named(hints));
       return -FI_ENODATA;
     }

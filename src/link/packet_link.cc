@@ -18,23 +18,18 @@
 #include "link/interface_state.h"
 #include "link/interfaces.h"
 #include "link/link.h"
+#include "link/open_failure.h"
 #include "link/packet_filter.h"
 #include "link/packet_ring.h"
 #include "link/packet_socket.h"
 #include "link/socket_buffer.h"
 #include "link/tx_batch.h"
 #include "link/udp_lane.h"
-#include "link/udp_train.h"
 #include "wire/packets.h"
 
 namespace omx::link {
 
 namespace {
-
-constexpr int kNoPermission = 7;  // MX_NO_PERM
-constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
-constexpr int kNoResources = 15;  // MX_NO_RESOURCES
-constexpr int kFailure = 2;       // MX_FAILURE
 
 // Frames in flight between us and the NIC; a frame of 64 KiB is charged as about 70 KiB.
 constexpr int kSocketBuffer = 8 << 20;
@@ -60,24 +55,23 @@ class PacketLink final : public Link {
   }
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
     by_lane_ = true;
-    lane_to_ = to;
-    return train_.begin(lane_.descriptor(), max_segments);
+    return lane_.begin(to, max_segments);
   }
   void frame_commit() override {
     if (by_lane_)
-      train_.commit(lane_.descriptor(), lane_to_, state_.index);
+      lane_.commit();
     else
       batch_.commit();
   }
   void flush() override {
-    train_.flush(lane_.descriptor());  // first: a frame of the link may announce what went by the lane
+    lane_.flush();  // first: a frame of the link may announce what went by the lane
     batch_.flush(fd_.get());
   }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
   void bulk_expect() override;
   std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
-    const std::size_t frames = lane_.is_open() ? lane_.receive(handler, budget, counters_) : 0;
+    const std::size_t frames = lane_.receive(handler, budget);
     return frames + (bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0);
   }
   void lane_open() {
@@ -110,10 +104,8 @@ class PacketLink final : public Link {
   PacketRing ring_;
   TxBatch batch_;
   BulkLane bulk_;
-  UdpLane lane_;
-  UdpTrain train_{counters_};
+  UdpLane lane_{counters_};
   bool by_lane_ = false;  // the frame that is being made
-  wire::LaneAddress lane_to_;
   bool bulk_tried_ = false;
   Bell bell_;
 };
@@ -197,10 +189,7 @@ Failure socket_failure(const std::string& interface, int error) {
   if (error == EAFNOSUPPORT) {
     return {kFailure, "this kernel has no packet sockets: it needs CONFIG_PACKET (modprobe af_packet)"};
   }
-  const bool limit = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
-  return {limit ? kNoResources : kFailure,
-          fmt::format("cannot open a packet socket on {}: {}{}", interface, std::strerror(error),
-                      error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "")};
+  return open_failure("a packet socket on " + interface, error);
 }
 
 Failure no_interface_failure(const std::string& interface) {
@@ -222,17 +211,14 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
   InterfaceState state;
   int error = interface_state_by_name(fd.get(), name, state);
   if (error == ENODEV || error == ENXIO) return tl::unexpected(no_interface_failure(name));
-  if (error)
-    return fail(kFailure, fmt::format("cannot read the state of {}: {}", name, std::strerror(error)));
+  if (error) return tl::unexpected(state_failure(name, error));
   if (state.hardware_type != ARPHRD_ETHER && state.hardware_type != ARPHRD_LOOPBACK) {
     return fail(kBoardUnknown,
                 fmt::format("{} is not an Ethernet interface (hardware type {}): choose another with "
                             "OMX_INTERFACES",
                             name, state.hardware_type));
   }
-  if (!state.up) {
-    log(LogLevel::warn, "{} is down, nothing can be sent or received: ip link set {} up", name, name);
-  }
+  warn_if_down(name, state.up);
 
   // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
   // and are dropped, not queued, when the driver's ring is full.

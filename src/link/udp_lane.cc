@@ -31,7 +31,7 @@ struct UdpLane::Memory {
   std::byte joined[kDatagramMost];
 };
 
-UdpLane::UdpLane() = default;
+UdpLane::UdpLane(LinkCounters& counters) : counters_(counters) {}
 UdpLane::~UdpLane() = default;
 
 bool UdpLane::open(const std::string& interface, std::uint32_t ifindex, std::uint32_t mtu,
@@ -56,7 +56,21 @@ bool UdpLane::open(const std::string& interface, std::uint32_t ifindex, std::uin
     fd_.reset();
     info_ = {};
   }
+  if (fd_.open()) train_.emplace(counters_);
   return fd_.open();
+}
+
+wire::TxFrame& UdpLane::begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
+  to_ = to;
+  return train_->begin(fd_.get(), max_segments);
+}
+
+void UdpLane::commit() {
+  train_->commit(fd_.get(), to_, own_.ifindex);
+}
+
+void UdpLane::flush() {
+  if (train_) train_->flush(fd_.get());
 }
 
 // Frames of one train have one size, the last may be shorter. Returns for how many there are places.
@@ -95,8 +109,7 @@ void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) con
 
 // All frames are looked at, and those put together that are not in their place, before the first is handed
 // over: what is to be moved may belong where the data of another one lie now.
-void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram& train, NicId sender,
-                        LinkCounters& counters) {
+void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram& train, NicId sender) {
   Memory& m = *memory_;
   const std::size_t bytes = train.bytes, segment = train.segment;
   const bool aligned = places > 0 && (segment == wire::kBulkHeader + m.places[0].iov_len || bytes <= segment);
@@ -112,36 +125,36 @@ void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram
   for (std::size_t i = 0, at = 0; i < frames; i++, at += segment) {
     const std::size_t length = std::min(segment, bytes - at);
     if (m.placed[i]) {
-      counters.bulk_placed++;
+      counters_.bulk_placed++;
       handler.on_bulk_placed({m.headers[i], length});
     } else if (length >= wire::kHeadBytes && frame_source(whole + at) == sender) {
-      if (places > 0) counters.bulk_moved++;
+      if (places > 0) counters_.bulk_moved++;
       handler.on_bulk_frame({whole + at, length});
     } else {
-      counters.frames_ignored++;
+      counters_.frames_ignored++;
     }
   }
-  counters.frames_received += frames;
-  counters.bytes_received += bytes;
-  if (frames > 1) counters.trains_received++;
+  counters_.frames_received += frames;
+  counters_.bytes_received += bytes;
+  if (frames > 1) counters_.trains_received++;
 }
 
-std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
+std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
   std::size_t frames = 0, looked_at = 0;
-  while (looked_at < budget) {
+  while (fd_.open() && looked_at < budget) {
     const std::size_t places = prepare(handler);
     const auto train = datagram_receive(fd_.get(), memory_->pieces, memory_->piece_count);
     if (!train) break;
-    counters.receive_batches++;
+    counters_.receive_batches++;
     looked_at += train->frames();
     const NicId sender = handler.lane_sender(train->from);
     if (sender == 0 || train->bytes < wire::kHeadBytes || train->cut || train->bytes > kDatagramMost ||
         train->frames() > kFrames) {
-      counters.frames_ignored += train->frames();
+      counters_.frames_ignored += train->frames();
       continue;
     }
     frames += train->frames();
-    hand_over(handler, places, *train, sender, counters);
+    hand_over(handler, places, *train, sender);
   }
   return frames;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as UDP datagrams: for those who may not send raw ones, and for networks that drop them.
-#include <cassert>
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 
-#include "base/log.h"
-#include "base/text.h"
 #include "link/interface_state.h"
-#include "link/interfaces.h"
 #include "link/link.h"
+#include "link/open_failure.h"
 #include "link/socket_buffer.h"
 #include "link/udp_datagram.h"
 #include "link/udp_lane.h"
@@ -19,12 +18,6 @@
 namespace omx::link {
 
 namespace {
-
-constexpr int kFailure = 2;       // MX_FAILURE
-constexpr int kNoDevice = 5;      // MX_NO_DEV
-constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
-constexpr int kNoResources = 15;  // MX_NO_RESOURCES
-constexpr int kBusy = 20;         // MX_BUSY
 
 constexpr int kSocketBuffer = 8 << 20;
 // Passes tunnels and whatever else is in between: a packet of 1280 bytes, as IPv6 demands of every path.
@@ -49,18 +42,17 @@ class UdpLink final : public Link {
   }
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
     by_lane_ = true;
-    lane_to_ = to;
-    return lane_train_.begin(lane_.descriptor(), max_segments);
+    return lane_.begin(to, max_segments);
   }
   void frame_commit() override;
   void flush() override {
-    lane_train_.flush(lane_.descriptor());  // first: another frame may announce what went by the lane
+    lane_.flush();  // first: another frame may announce what went by the lane
     train_.flush(fd_.get());
   }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
   std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
-    return lane_.is_open() ? lane_.receive(handler, budget, counters_) : 0;
+    return lane_.receive(handler, budget);
   }
   // Routers may be in between: a probe shows whether the lane is reached.
   LaneInfo lane() const override {
@@ -98,15 +90,13 @@ class UdpLink final : public Link {
   OwnFd fd_;
   UdpDatagram datagram_;
   UdpTrain train_{counters_};
-  UdpLane lane_;
-  UdpTrain lane_train_{counters_};
+  UdpLane lane_{counters_};
   wire::TxFrame* frame_ = nullptr;  // the one that is being made
   bool by_lane_ = false;
-  wire::LaneAddress lane_to_;
 };
 
 void UdpLink::frame_commit() {
-  if (by_lane_) return lane_train_.commit(lane_.descriptor(), lane_to_, state_.index);
+  if (by_lane_) return lane_.commit();
   const wire::Frame header{frame_->header, frame_->header_length};
   const int endpoint = wire::destination_endpoint(header);
   const auto ip = udp_ip(mac_load(frame_->header));
@@ -153,10 +143,7 @@ Failure bind_failure(const UdpLinkOptions& options, unsigned port, int error) {
                                "number, the same on all hosts",
                                port, options.interface)};
   }
-  const bool limit = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
-  return {limit ? kNoResources : kFailure,
-          fmt::format("cannot open UDP port {} on {}: {}{}", port, options.interface, std::strerror(error),
-                      error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "")};
+  return open_failure(fmt::format("UDP port {} on {}", port, options.interface), error);
 }
 
 }  // namespace
@@ -175,9 +162,7 @@ Result<std::unique_ptr<Link>> udp_link_open(const UdpLinkOptions& options) {
                                        "ADDRESS/BITS dev {}",
                                        name, name));
   }
-  if (!state.up) {
-    log(LogLevel::warn, "{} is down, nothing can be sent or received: ip link set {} up", name, name);
-  }
+  warn_if_down(name, state.up);
   const auto port = static_cast<std::uint16_t>(options.port + options.endpoint);
   OwnFd fd = udp_socket_open(*address, port);
   if (!fd.open()) return tl::unexpected(bind_failure(options, port, errno));

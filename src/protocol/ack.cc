@@ -103,10 +103,18 @@ void ack_immediately(State& s, Partner& p) {
   if (!p.ack_now.linked()) s.ack_now.push_back(p);
 }
 
+namespace {
+
+// So much of it that an extended sender may be waiting for room in its window, of messages or of frames.
+bool much_owed(const State& s, const Partner& p) {
+  return seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max_extended ||
+         p.frames_owed >= s.config.eager_frames / 4;
+}
+
+}  // namespace
+
 void ack_needed(State& s, Partner& p) {
-  const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
-  const bool credit_short = p.extended && p.frames_owed >= s.config.eager_frames / 4;
-  if (owed >= (p.extended ? s.config.notacked_max_extended : s.config.notacked_max) || credit_short) {
+  if (p.extended ? much_owed(s, p) : seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max) {
     ack_immediately(s, p);
     return;
   }
@@ -129,10 +137,7 @@ void ack_transmit(State& s, Partner& p) {
   wire::Truc packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  // A sender may be waiting for room in its window.
-  const std::uint32_t owed = seq_diff(p.next_match, p.last_acked);
-  packet.flags =
-      frame_flags(p, owed >= s.config.notacked_max_extended || p.frames_owed >= s.config.eager_frames / 4);
+  packet.flags = frame_flags(p, much_owed(s, p));
   packet.session = p.reply_session();
   packet.seqnum = p.next_match;
   packet.send_seq = p.next_match;

@@ -27,17 +27,15 @@ struct Config {
   std::uint32_t base_frame = 1514;
   bool extension = true;  // send and read extension blocks
   bool checksum = false;  // ask for CRC trailers; in force with peers that ask too
-  // Of answers to lane probes, which nobody else shall guess.
-  std::uint64_t lane_secret = 0;
-  bool lane_at_nic =
-      false;  // a partner's lane has the IPv4 address that its NIC id ends with, or it has none
-  // Where partners of our network may send large messages to (lane.cc), and how many bits of the address are
-  // the network's. Not present: nowhere.
-  wire::LaneAddress lane;
-  std::uint32_t lane_network_bits = 0;
-  bool lane_fragments = true;     // its fragments of medium messages pass faster by the partner's, too
-  std::uint32_t lane_window = 0;  // bytes that may be on their way there
-  bool pack = true;               // let partners send us bursts of short messages in shared frames
+  bool pack = true;       // let partners send us bursts of short messages in shared frames
+
+  // The lane (lane.cc).
+  wire::LaneAddress lane;               // where partners may send large messages; not present: nowhere
+  std::uint32_t lane_network_bits = 0;  // of the address: a partner's must agree in them
+  bool lane_at_nic = false;             // a partner's must have the IPv4 address that its NIC id ends with
+  bool lane_fragments = true;           // fragments of medium messages pass faster by the partner's, too
+  std::uint32_t lane_window = 0;        // bytes that may be on their way to ours
+  std::uint64_t lane_secret = 0;        // of answers to probes, which nobody else shall guess
 
   // Message classes.
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]

@@ -7,9 +7,7 @@ namespace omx::protocol {
 std::uint32_t eager_limit(const State& s, const Partner& p) {
   const bool trains = p.lane_out || (p.lane.present() && !s.config.lane_fragments);
   if (!trains) return p.rndv_threshold;
-  // As many as fit the mask if they must be sent again by base frames.
-  const std::uint32_t most =
-      std::min(p.sizes.medium_max(), kMaxFragments * (s.config.base_frame - kFragmentHeaders));
+  const std::uint32_t most = std::min(p.sizes.medium_max(), base_medium_max(s));
   return std::max(std::min(s.config.lane_rndv_threshold, most), p.rndv_threshold);
 }
 
@@ -94,7 +92,7 @@ void medium_transmit(State& s, Request& r) {
   packet.frag_unit = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? unit : 0);
   // What is sent again goes by the link.
   const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
-  if (gains && p.lane.present() && !p.lane_out) lane_offer(s, p);
+  if (gains) lane_offer(s, p);
   const bool lane = gains && p.lane_out && r.resends == 0;
   r.by_lane |= lane;
   for (std::uint32_t i = 0; i < fragments; i++) {

@@ -93,9 +93,8 @@ void partner_update_sizes(State& s, Partner& p) {
   }
   std::uint32_t limit = p.sizes.medium_max();
   if (p.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
-  // A message sent with large fragments must still fit the mask if the frame falls back to the base size.
   if (p.extended && p.mode == wire::Mode::omx && p.near_frame == 0)
-    limit = std::min<std::uint32_t>(limit, kMaxFragments * (s.config.base_frame - kFragmentHeaders));
+    limit = std::min(limit, base_medium_max(s));
   const std::uint32_t wanted = p.near_frame ? p.near_rndv_threshold : s.config.rndv_threshold;
   p.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }

@@ -238,7 +238,7 @@ void send_retransmit(State& s, Request& r, Counter why) {
     return;
   }
   s.count(why)++;
-  if (r.by_lane) lane_medium_lost(s, r);
+  lane_medium_lost(s, r);
   transmit(s, r);
 }
 

@@ -219,6 +219,10 @@ void medium_transmit(State& s, Request& r);
 void notify_transmit(State& s, Request& r);
 std::uint32_t eager_limit(const State& s, const Partner& p);
 std::uint32_t medium_unit(const Partner& p);
+// A message sent with large fragments must still fit the mask if the frame falls back to the base size.
+inline std::uint32_t base_medium_max(const State& s) {
+  return kMaxFragments * (s.config.base_frame - kFragmentHeaders);
+}
 
 // --- pack.cc: short messages that share frames -------------------------------------------------------------
 // The message joins others, to be sent by pack_release; false: it is sent by itself.

@@ -22,6 +22,11 @@ struct Board {
 // With OMX_LINK=auto, what this process may use decides.
 Result<std::vector<Board>> boards_find(const Settings& settings);
 
+// Whether they are reached by UDP: all are, or none.
+inline bool boards_by_udp(const std::vector<Board>& boards) {
+  return !boards.empty() && boards.front().udp;
+}
+
 // 0 if this process may send raw frames, else errno.
 int frames_possible();
 

@@ -19,9 +19,9 @@ constexpr std::size_t kBudget = 64;
 constexpr TimeNs kCheckPeriod = 1000 * protocol::kMillisecond;
 // Turns in a row whose timers wait until what has arrived is read: all that a ring holds.
 constexpr unsigned kBehindMost = 256;
-// A look costs a system call, an announcement a frame that may come late.
-// What was announced in vain must not lie there until its message number comes round.
+// What lies in a lane and was announced in vain must not stay there until its message number comes round.
 constexpr TimeNs kLookEvery = protocol::kMillisecond;
+// After it held something: a look costs a system call, an announcement a frame that may come late.
 constexpr TimeNs kBusy = protocol::kMillisecond / 5;
 constexpr std::size_t kShortestFrame = 32;  // what destination_endpoint needs
 

@@ -64,7 +64,7 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
       failure = link.error();
     }
   }
-  if (!boards.empty() && boards.front().udp)
+  if (boards_by_udp(boards))
     failure = Failure{kMxNoDevice, "by UDP nobody is asked; the resolver knows names (/etc/hosts)"};
   if (askers.empty() && failure) return tl::unexpected(*failure);
   return askers;

@@ -39,7 +39,7 @@ Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
 }
 
 Result<NicId> Process::nic_of(const std::string& hostname) {
-  const bool udp = !boards_.empty() && boards_.front().udp;
+  const bool udp = boards_by_udp(boards_);
   std::optional<Peer> peer = peers_.find(hostname);
   if (peer && (!udp || by_udp(peer->nic))) return peer->nic;
   if (const auto nic = mac_parse(hostname)) {
@@ -74,7 +74,7 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
 Result<std::string> Process::name_of(NicId nic) {
   std::optional<Peer> peer = peers_.find(nic);
   if (peer && !peer->name.empty()) return peer->name;
-  if (!boards_.empty() && boards_.front().udp && by_udp(nic)) return address_name(nic);
+  if (boards_by_udp(boards_) && by_udp(nic)) return address_name(nic);
   const auto asked = discover(nic, [&] {
     peer = peers_.find(nic);
     return peer && !peer->name.empty();

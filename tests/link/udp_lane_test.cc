@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <net/if.h>
 
-#include "link/udp_train.h"
 #include "places.h"
 
 namespace omx::link {
@@ -22,7 +21,7 @@ class udp_lane : public testing::Test {
     ASSERT_TRUE(to_.open("lo", index_, kMtu, 0));
   }
   void queue(const Bytes& frame, const UdpLane& to) {
-    wire::TxFrame& tx = train_.begin(from_.descriptor(), 2);
+    wire::TxFrame& tx = from_.begin(to.info().address, 2);
     tx.header_length = wire::kBulkHeader;
     std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
     // In two pieces, as an application's memory may be.
@@ -31,19 +30,19 @@ class udp_lane : public testing::Test {
     tx.segments[0] = {data, half};
     tx.segments[1] = {data + half, frame.size() - wire::kBulkHeader - half};
     tx.segment_count = 2;
-    train_.commit(from_.descriptor(), to.info().address, index_);
+    from_.commit();
   }
   void queue(const Bytes& frame) { queue(frame, to_); }
-  void flush() { train_.flush(from_.descriptor()); }
+  void flush() { from_.flush(); }
   std::size_t receive(BulkHandler& handler, std::size_t frames) {
     std::size_t got = 0;
-    const bool all = becomes_true([&] { return (got += to_.receive(handler, 64, received_)) >= frames; });
+    const bool all = becomes_true([&] { return (got += to_.receive(handler, 64)) >= frames; });
     EXPECT_TRUE(all) << got;
     return got;
   }
   void ignore(BulkHandler& handler, std::uint64_t frames) {
     EXPECT_TRUE(becomes_true([&] {
-      to_.receive(handler, 64, received_);
+      to_.receive(handler, 64);
       return received_.frames_ignored >= frames;
     }));
     EXPECT_EQ(received_.frames_ignored, frames);
@@ -52,8 +51,7 @@ class udp_lane : public testing::Test {
 
   unsigned index_ = 0;
   LinkCounters sent_, received_;
-  UdpLane from_, to_;
-  UdpTrain train_{sent_};
+  UdpLane from_{sent_}, to_{received_};
 };
 
 TEST_F(udp_lane, train__passes_in_one_call_into_place) {
@@ -109,7 +107,7 @@ TEST_F(udp_lane, train__ends_where_it_must) {
 }
 
 TEST_F(udp_lane, train__of_several_receivers) {
-  UdpLane other;
+  UdpLane other(received_);
   ASSERT_TRUE(other.open("lo", index_, kMtu, 0));
   const Bytes frame = reply(3);
   queue(frame);
@@ -118,7 +116,7 @@ TEST_F(udp_lane, train__of_several_receivers) {
   flush();
   Places none(1, 1), none_either(1, 1);
   receive(none, 2);
-  EXPECT_TRUE(becomes_true([&] { return other.receive(none_either, 1, received_) == 1; }));
+  EXPECT_TRUE(becomes_true([&] { return other.receive(none_either, 1) == 1; }));
   EXPECT_EQ(none.moved.size(), 2U);
   EXPECT_EQ(none_either.moved, std::vector<Bytes>{frame});
 }
@@ -186,16 +184,16 @@ TEST_F(udp_lane, strangers__are_counted_and_dropped) {
 }
 
 TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
-  UdpLane gone;
+  UdpLane gone(received_);
   ASSERT_TRUE(gone.open("lo", index_, kMtu, 0));
   const wire::LaneAddress address = gone.info().address;
   gone.~UdpLane();
-  new (&gone) UdpLane;
+  new (&gone) UdpLane(received_);
   const Bytes frame = reply(1);
-  wire::TxFrame& tx = train_.begin(from_.descriptor(), 0);
+  wire::TxFrame& tx = from_.begin(address, 0);
   tx.header_length = wire::kBulkHeader;
   std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
-  train_.commit(from_.descriptor(), address, index_);
+  from_.commit();
   flush();
   queue(frame);
   flush();
@@ -205,7 +203,7 @@ TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
 }
 
 TEST_F(udp_lane, open__needs_an_address) {
-  UdpLane lane;
+  UdpLane lane(received_);
   EXPECT_FALSE(lane.open("no such one", 77, kMtu, 0));
   EXPECT_FALSE(lane.info().address.present());
 }
@@ -215,7 +213,7 @@ TEST_F(udp_lane, open__says_where_it_is) {
   EXPECT_EQ(info.address.frame, kMtu - 28);
   EXPECT_EQ(info.network_bits, 96U + 8U);
   EXPECT_GT(info.window, 64U << 10);
-  UdpLane second;
+  UdpLane second(received_);
   EXPECT_FALSE(second.open("lo", index_, kMtu, info.address.port)) << "the port is taken";
 }
 

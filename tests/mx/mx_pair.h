@@ -106,7 +106,7 @@ class Pair : public Initialised {
                            std::uint64_t info, void* context = nullptr);
   static mx_request_t send_sync(mx_endpoint_t endpoint, mx_endpoint_addr_t to, const Bytes& data,
                                 std::uint64_t info);
-  // Without completion.
+  // Without completion; takes a copy of the data.
   static void send_forgotten(mx_endpoint_t endpoint, mx_endpoint_addr_t to, const Bytes& data,
                              std::uint64_t info);
   static mx_endpoint_addr_t address(mx_endpoint_t endpoint);

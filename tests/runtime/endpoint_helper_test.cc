@@ -57,6 +57,24 @@ class endpoint_helper : public PairTest {
     return count;
   }
 
+  // A hundred short messages in a row, and nothing else of the sender.
+  void burst_arrives(const Address& to_b, const Bytes& data) {
+    std::vector<Bytes> buffers(100, Bytes(8));
+    std::vector<Request*> receives;
+    for (Bytes& buffer : buffers) receives.push_back(post(*b_, buffer, 1));
+    for (std::size_t i = 0; i < buffers.size(); i++) send(*a_, to_b, data, 1, true);
+    Completion completion;
+    for (Request* receive : receives) {
+      ASSERT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
+      ASSERT_EQ(completion.status, Status::success);
+    }
+  }
+  void expect_packed() {
+    if (std::getenv("OMX_TEST_LOCAL") == nullptr) {
+      EXPECT_GT(a_->counters()[protocol::Counter::send_pack], 0U);
+    }
+  }
+
   ProgressMode mode_ = ProgressMode::automatic;
 };
 
@@ -263,19 +281,9 @@ TEST_F(endpoint_helper, burst__arrives_though_its_sender_calls_nothing_more) {
   ASSERT_TRUE(connects(*a_, *b_, to_b));
   const Bytes data = pattern(8, 5);
   for (int round = 0; round < 5; round++) {
-    std::vector<Bytes> buffers(100, Bytes(8));
-    std::vector<Request*> receives;
-    for (Bytes& buffer : buffers) receives.push_back(post(*b_, buffer, 1));
-    for (std::size_t i = 0; i < buffers.size(); i++) send(*a_, to_b, data, 1, true);
-    Completion completion;
-    for (Request* receive : receives) {
-      ASSERT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
-      ASSERT_EQ(completion.status, Status::success);
-    }
+    ASSERT_NO_FATAL_FAILURE(burst_arrives(to_b, data));
   }
-  if (std::getenv("OMX_TEST_LOCAL") == nullptr) {
-    EXPECT_GT(a_->counters()[protocol::Counter::send_pack], 0U);
-  }
+  expect_packed();
 }
 
 // The usual program: it computes, the thread has taken over, and then it sends.
@@ -284,15 +292,8 @@ TEST_F(endpoint_helper, burst__while_the_thread_leads) {
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  std::vector<Bytes> buffers(100, Bytes(8));
-  std::vector<Request*> receives;
-  for (Bytes& buffer : buffers) receives.push_back(post(*b_, buffer, 1));
-  for (std::size_t i = 0; i < buffers.size(); i++) send(*a_, to_b, Bytes(8), 1, true);
-  Completion completion;
-  for (Request* receive : receives) ASSERT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
-  if (std::getenv("OMX_TEST_LOCAL") == nullptr) {
-    EXPECT_GT(a_->counters()[protocol::Counter::send_pack], 0U);
-  }
+  ASSERT_NO_FATAL_FAILURE(burst_arrives(to_b, Bytes(8)));
+  expect_packed();
 }
 
 TEST_F(endpoint_helper, end_background__sends_what_waits) {

@@ -88,11 +88,31 @@ def kill_soak_of_h2(lab):
     lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer ({MAC['h1']}|{UDP_NIC['h1']})")
 
 
+def pair(lab, env, messages=None, *more):
+    return [lab.soak(host, env, messages, *more) for host in MAC]
+
+
+def finish_pair(soaks, expected=0, timeout=300):
+    for host, soak in zip(MAC, soaks):
+        finish(host, soak, expected, timeout)
+
+
+def must_run(soaks, event):
+    if any(soak.poll() is not None for soak in soaks):
+        raise Failure(f"the storm ended before {event}: not a test")
+
+
+def killed_under_load(lab, env, *more):
+    """The soak of h1, whose peer was killed in the midst of traffic."""
+    a, b = pair(lab, env, 10_000_000, "--tolerate", *more)
+    time.sleep(1.5)
+    kill_soak_of_h2(lab)
+    b.wait(timeout=10)
+    return a
+
+
 def storm(lab, env, timeout=420, more=()):
-    a = lab.soak("h1", env, None, "--seed", 11, *more)
-    b = lab.soak("h2", env, None, "--seed", 11, *more)
-    finish("h1", a, 0, timeout)
-    finish("h2", b, 0, timeout)
+    finish_pair(pair(lab, env, None, "--seed", 11, *more), 0, timeout)
 
 
 def storm_scenario(mode, mtu, faults):
@@ -141,11 +161,7 @@ def kill(lab):
     """kill -9 of one side: the other notices in time, the id is free at once, reconnecting works."""
     env = {"OMX_PEER_TIMEOUT_MS": "2000"}
     for round_ in range(3):
-        a = lab.soak("h1", env, 10_000_000, "--tolerate", "--seed", round_ + 1)
-        b = lab.soak("h2", env, 10_000_000, "--tolerate", "--seed", round_ + 1)
-        time.sleep(1.5)
-        kill_soak_of_h2(lab)
-        b.wait(timeout=10)
+        a = killed_under_load(lab, env, "--seed", round_ + 1)
         began = time.time()
         finish("h1", a, 3, 30)
         if time.time() - began > 8:
@@ -160,11 +176,7 @@ def kill(lab):
 def udp_kill(lab):
     """The same by UDP: the survivor notices, the port is free at once, reconnecting works."""
     env = {"OMX_PEER_TIMEOUT_MS": "2000", **UDP}
-    a = lab.soak("h1", env, 10_000_000, "--tolerate")
-    b = lab.soak("h2", env, 10_000_000, "--tolerate")
-    time.sleep(1.5)
-    kill_soak_of_h2(lab)
-    b.wait(timeout=10)
+    a = killed_under_load(lab, env)
     finish("h1", a, 3, 30)
     storm(lab, UDP)
 
@@ -187,30 +199,23 @@ def udp_without_rights(lab):
 @scenario(mtu="1500")
 def lane_lost_and_found(lab):
     """The IP address goes away and comes back under load: large messages go by frames meanwhile, then by UDP again."""
-    a = lab.soak("h1", {}, max(lab.messages, 60000))
-    b = lab.soak("h2", {}, max(lab.messages, 60000))
+    soaks = pair(lab, {}, max(lab.messages, 60000))
     time.sleep(1)
     lab.lab("exec", "h2", "--", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
     time.sleep(1.5)
-    if a.poll() is not None or b.poll() is not None:
-        raise Failure("the storm ended before the address was gone: not a test")
+    must_run(soaks, "the address was gone")
     counters = lab.lab("exec", "h1", "--", lab.bin / "tools/omx", "counters")
     if "UDP Lane Given Up" not in counters or re.search(r"\b0 UDP Lane Given Up", counters):
         raise Failure(f"the lane was not given up: {counters}")
     lab.lab("exec", "h2", "--", "ip", "address", "add", "10.77.0.2/24", "dev", "eth0")
-    finish("h1", a, 0, 300)
-    finish("h2", b, 0, 300)
+    finish_pair(soaks)
 
 
 @scenario(mtu="9000")
 def restart_under_traffic(lab):
     """The killed side comes back at once with the same endpoint id: old requests fail, new ones work."""
     env = {"OMX_PEER_TIMEOUT_MS": "5000"}
-    a = lab.soak("h1", env, 10_000_000, "--tolerate")
-    b = lab.soak("h2", env, 10_000_000, "--tolerate")
-    time.sleep(1.5)
-    kill_soak_of_h2(lab)
-    b.wait(timeout=10)
+    a = killed_under_load(lab, env)
     again = lab.soak("h2", env, 100, "--connect-s", 2)
     finish("h1", a, 3, 30)
     again.send_signal(signal.SIGTERM)
@@ -220,41 +225,34 @@ def restart_under_traffic(lab):
 @scenario(mtu="1500")
 def cut_and_mend(lab):
     """Two seconds without a cable under load: nothing is lost."""
-    a = lab.soak("h1", {}, max(lab.messages, 30000))
-    b = lab.soak("h2", {}, max(lab.messages, 30000))
+    soaks = pair(lab, {}, max(lab.messages, 30000))
     time.sleep(1)
     lab.lab("cut", "h1")
     time.sleep(2)
-    if a.poll() is not None or b.poll() is not None:
-        raise Failure("the storm ended before the cable was cut: not a test")
+    must_run(soaks, "the cable was cut")
     lab.lab("mend", "h1")
-    finish("h1", a, 0, 300)
-    finish("h2", b, 0, 300)
+    finish_pair(soaks)
 
 
 @scenario(mtu="1500")
 def cut_for_good(lab):
     """A cable that is never mended: both sides fail within the limit."""
     env = {"OMX_PEER_TIMEOUT_MS": "2000"}
-    a = lab.soak("h1", env, 10_000_000, "--tolerate")
-    b = lab.soak("h2", env, 10_000_000, "--tolerate")
+    soaks = pair(lab, env, 10_000_000, "--tolerate")
     time.sleep(1)
     lab.lab("cut", "h1")
-    finish("h1", a, 3, 20)
-    finish("h2", b, 3, 20)
+    finish_pair(soaks, 3, 20)
 
 
 @scenario(mtu="1500")
 def interface_down_and_up(lab):
     """The interface goes down and comes back under load."""
-    a = lab.soak("h1", {}, max(lab.messages, 30000))
-    b = lab.soak("h2", {}, max(lab.messages, 30000))
+    soaks = pair(lab, {}, max(lab.messages, 30000))
     time.sleep(1)
     lab.lab("exec", "h1", "--", "ip", "link", "set", "eth0", "down")
     time.sleep(1)
     lab.lab("exec", "h1", "--", "ip", "link", "set", "eth0", "up")
-    finish("h1", a, 0, 300)
-    finish("h2", b, 0, 300)
+    finish_pair(soaks)
 
 
 def local_soak(lab, endpoint, env, messages, *more):
