@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "info_print.h"
+#include "protocol_facts.h"
 
 namespace omx::tools {
 
@@ -17,6 +18,7 @@ struct InfoOptions {
   long board = -1;
   bool json = false;
   bool settings = false;
+  bool protocols = false;
 };
 
 void interface_warn(const link::Interface& i, std::vector<std::string>& warnings) {
@@ -73,6 +75,11 @@ int info_run(const InfoOptions& options) {
     report.peers = report.host.process->peers().all();
   }
   report.local = local_facts_find(settings);
+  if (options.protocols) {
+    const ProtocolFacts facts = protocol_facts_find(settings);
+    fmt::print("{}", options.json ? protocols_json(report, facts) : protocols_text(report, facts));
+    return report.host.process ? kOk : failed("info", "{}", report.host.no_boards.message);
+  }
   report.provider = provider_facts_find();
   report.copy_engines = copy::engine_list();
   report.warnings = warnings_of(report);
@@ -93,6 +100,8 @@ Command info_command(CLI::App& root) {
   app->add_option("-b,--board", options->board, "only this board")->check(CLI::NonNegativeNumber);
   app->add_flag("--json", options->json, "print a JSON document");
   app->add_flag("--settings", options->settings, "print all tunables and their values in force instead");
+  app->add_flag("--protocols", options->protocols,
+                "print which way a message of each size goes and why; measures copies for some milliseconds");
   return {app, [options] { return info_run(*options); }};
 }
 

@@ -57,6 +57,9 @@ constexpr CounterText kTexts[] = {
     // Reliability.
     {"Resend after Timeout", "packets",
      "repeated as no acknowledgement came: frames are lost, or the peer does not call the library"},
+    {"Resend of the Last", "messages",
+     "nothing was heard for some milliseconds: the last of several was lost, or its acknowledgement, or the "
+     "peer does not run"},
     {"Resend after Selective Ack", "packets",
      "repeated as the peer said that they are missing: frames are lost"},
     {"Recv Duplicate", "packets", "came twice: the peer repeated them, or our acknowledgements are lost"},
@@ -68,6 +71,8 @@ constexpr CounterText kTexts[] = {
      "unexpected messages fill OMX_UNEXP_BYTES: post receives earlier, or raise it"},
     {"Send Waited for Window", "messages",
      "a peer had as many unacknowledged frames as it accepts (OMX_EAGER_FRAMES): it is slower than we are"},
+    {"Pull Reply Copied by an Engine", "copies",
+     "given to the copy engine, which copied beside us (OMX_COPY_ENGINE)"},
     {"Pull Re-request after Gap", "packets", "later pieces came, so the missing ones were asked for: loss"},
     {"Pull Re-request after Silence", "packets",
      "nothing came for OMX_PULL_DELAY_MS: the end of a block was lost, or the sender computes without "

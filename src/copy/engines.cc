@@ -17,7 +17,29 @@ namespace omx::copy {
 
 namespace {
 
-constexpr EngineKind kKinds[] = {EngineKind::automatic, EngineKind::cpu, EngineKind::thread, EngineKind::dsa};
+#ifdef OMX_PREDICTION
+// Says that it copied, to predict what perfect copies would be worth (Cluster 2008, fig. 4): in builds for
+// benchmarks only, as it delivers garbage.
+class SkipEngine final : public CopyEngine {
+ public:
+  Capabilities capabilities() const override {
+    return {.name = "skip", .asynchronous = true, .least_piece = 0, .most_outstanding = 1};
+  }
+  Submission submit(const Piece&) override {
+    completed_ = ++submitted_;
+    return {Answer::accepted, submitted_};
+  }
+  std::uint32_t poll(std::uint32_t) override { return 0; }
+  bool drain(TimeNs) override { return true; }
+};
+#endif
+
+constexpr EngineKind kKinds[] = {
+    EngineKind::automatic, EngineKind::cpu, EngineKind::thread, EngineKind::dsa,
+#ifdef OMX_PREDICTION
+    EngineKind::skip,
+#endif
+};
 
 DsaOptions dsa_options(const DsaQueue& queue, std::uint32_t processes) {
   DsaOptions options;
@@ -64,6 +86,10 @@ const char* engine_name(EngineKind kind) {
       return "thread";
     case EngineKind::dsa:
       return "dsa";
+#ifdef OMX_PREDICTION
+    case EngineKind::skip:
+      return "skip";
+#endif
   }
   return "?";
 }
@@ -82,6 +108,10 @@ Result<std::unique_ptr<CopyEngine>> engine_create(EngineKind kind, const EngineO
       return ThreadEngine::create({.most_outstanding = options.thread_queue});
     case EngineKind::dsa:
       return dsa_create(options);
+#ifdef OMX_PREDICTION
+    case EngineKind::skip:
+      return std::make_unique<SkipEngine>();
+#endif
     case EngineKind::automatic: {
       auto engine = dsa_create(options);
       if (engine) return engine;

@@ -19,6 +19,9 @@ enum class EngineKind : std::uint8_t {
   cpu,
   thread,
   dsa,
+#ifdef OMX_PREDICTION
+  skip,
+#endif
 };
 
 const char* engine_name(EngineKind kind);  // auto, cpu, thread, dsa

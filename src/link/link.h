@@ -18,8 +18,11 @@ namespace omx::link {
 class FrameHandler {
  public:
   virtual ~FrameHandler() = default;
-  // `frame` is valid during the call only.
+  // `frame` is valid during the call only, unless frame_held() says otherwise.
   virtual void on_frame(wire::Frame frame) = 0;
+  // After on_frame: the ticket of the copy that still reads the frame; 0: nobody does. Asked of links that
+  // may_hold().
+  virtual std::uint64_t frame_held() { return 0; }
 };
 
 // Takes frames of the bulk lane, whose data the link may receive straight into their place.
@@ -28,6 +31,8 @@ class BulkHandler {
   virtual ~BulkHandler() = default;
   // Whose lane it is, if anybody's: only its frames are taken from there. 0: nobody's.
   virtual NicId lane_sender(const wire::LaneAddress&) { return 0; }
+  // Whether to look there for more after what it just took. A look in vain costs as much as a short message.
+  virtual bool lane_more() { return true; }
   // Where the data (what follows the first wire::kBulkHeader bytes) of the next frames belong, in the order
   // in which they should come; returns how many are known. What lands in a wrong place is moved or dropped
   // before the next call.
@@ -63,14 +68,26 @@ class Link : public wire::FrameSink {
   // Hands up to `budget` frames to the handler, which must not call receive or refresh; returns how many.
   // Never blocks.
   virtual std::size_t receive(FrameHandler& handler, std::size_t budget) = 0;
+  // Whether receive() reads a ring of frames, from which large messages can be taken as well as by lanes.
+  virtual bool has_ring() const { return false; }
+  // Whether frames of receive() can stay where they are while copies read them, and if so, that they shall.
+  virtual bool may_hold() { return false; }
+  // Frames that stay, and for how many there is room: when it is full no other comes.
+  virtual std::uint32_t frames_held() const { return 0; }
+  virtual std::uint32_t frames_room() const { return 0; }
+  // Copies up to this ticket are over.
+  virtual void frames_give_back(std::uint64_t) {}
+  // Somebody may read what it held for ever: it is never used for frames again. Frames that wait are lost.
+  virtual void frames_abandon() {}
   // Large messages are on their way to us: a link that has a lane for them opens it. Cheap when it is open.
   virtual void bulk_expect() {}
   // As receive(), from that lane; 0 when there is none. Costs a system call or two.
   virtual std::size_t bulk_receive(BulkHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.
   virtual int bulk_descriptor() const { return -1; }
-  // A lane for large messages by UDP, beside the other: bulk_receive() reads it, too.
+  // A lane for large messages by UDP, beside the other.
   virtual LaneInfo lane() const { return {}; }
+  virtual std::size_t lane_receive(BulkHandler&, std::size_t) { return 0; }
   virtual int lane_descriptor() const { return -1; }
   // A descriptor that polls readable when a frame came that its sender marked as urgent: to sleep on instead
   // of the others while a stream of frames passes that nobody waits for. It costs every frame a little, so it

@@ -69,10 +69,21 @@ class PacketLink final : public Link {
   }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
+  bool has_ring() const override { return true; }
+  bool may_hold() override {
+    wants_hold_ = true;
+    return holds_ = ring_.mapped() && ring_.hold_prepare();
+  }
+  std::uint32_t frames_held() const override { return ring_.held(); }
+  std::uint32_t frames_room() const override { return holds_ ? ring_.geometry().slots() : 0; }
+  void frames_give_back(std::uint64_t ticket) override { ring_.give_back_up_to(ticket); }
+  void frames_abandon() override;
   void bulk_expect() override;
   std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
-    const std::size_t frames = lane_.receive(handler, budget);
-    return frames + (bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0);
+    return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
+  }
+  std::size_t lane_receive(BulkHandler& handler, std::size_t budget) override {
+    return lane_.receive(handler, budget);
   }
   void lane_open() {
     if (options_.udp && !options_.all_frames) lane_.open(options_.interface, state_.index, state_.mtu, 0);
@@ -96,6 +107,7 @@ class PacketLink final : public Link {
 
  private:
   void ring_fit();
+  void ring_renew(bool tell);
 
   PacketLinkOptions options_;
   InterfaceState state_;
@@ -107,6 +119,8 @@ class PacketLink final : public Link {
   UdpLane lane_{counters_};
   bool by_lane_ = false;  // the frame that is being made
   bool bulk_tried_ = false;
+  bool wants_hold_ = false;
+  bool holds_ = false;  // copies may read frames after receive()
   Bell bell_;
 };
 
@@ -121,6 +135,10 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
       counters_.bytes_received += header->tp_len;
       frames++;
       handler.on_frame({PacketRing::frame_of(header), header->tp_len});
+      if (const std::uint64_t ticket = holds_ ? handler.frame_held() : 0) {
+        ring_.hold(ticket);
+        continue;
+      }
     } else {
       counters_.frames_ignored++;  // cut to the slot: the MTU grew, and refresh() has not seen it yet
     }
@@ -143,14 +161,23 @@ void PacketLink::bulk_expect() {
                        packet_filter_build({options_.endpoint, options_.board_frames, false, Lane::eager}));
 }
 
+// Unmapped, it cannot be reached by a device that comes late.
+void PacketLink::frames_abandon() {
+  ring_renew(true);
+}
+
 // Larger frames need larger slots. Frames that wait in the old ring are lost; the protocol recovers.
 void PacketLink::ring_fit() {
   const RingGeometry wanted = ring_geometry(state_.mtu, options_.ring_frames, options_.ring_bytes);
   if (ring_.mapped() && wanted.slot_bytes <= ring_.geometry().slot_bytes) return;
-  const bool was_mapped = ring_.mapped();
+  ring_renew(ring_.mapped());
+}
+
+void PacketLink::ring_renew(bool tell) {
   int error = ring_.release(fd_.get());
   if (!error) error = map_ring();
-  if (error && was_mapped) {
+  holds_ = wants_hold_ && !error && ring_.hold_prepare();
+  if (error && tell) {
     log(LogLevel::error,
         "{}: no memory for a receive ring for MTU {}: {}; nothing is received until it can be had",
         options_.interface, state_.mtu, std::strerror(error));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <new>
 
 #include "wire/packets.h"
 
@@ -75,8 +76,8 @@ int PacketRing::map(int fd, const RingGeometry& geometry) {
   // A forked child must not steal frames, and its mapping would keep release() from working.
   ::madvise(memory, geometry.bytes(), MADV_DONTFORK);
   geometry_ = geometry;
-  base_ = cursor_ = static_cast<std::byte*>(memory);
-  slot_ = block_ = 0;
+  base_ = static_cast<std::byte*>(memory);
+  cursor_ = {base_, 0, 0};
   return 0;
 }
 
@@ -86,15 +87,43 @@ int PacketRing::release(int fd) {
   return ::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &none, sizeof none) < 0 ? errno : 0;
 }
 
-void PacketRing::next_block() {
-  slot_ = 0;
-  if (++block_ == geometry_.blocks) block_ = 0;
-  cursor_ = base_ + std::size_t{block_} * geometry_.block_bytes;
+void PacketRing::next_block(Cursor& cursor) const {
+  cursor.in_block = 0;
+  if (++cursor.block == geometry_.blocks) cursor.block = 0;
+  cursor.slot = base_ + std::size_t{cursor.block} * geometry_.block_bytes;
+}
+
+bool PacketRing::hold_prepare() {
+  try {
+    tickets_.resize(geometry_.slots());
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+void PacketRing::hold(std::uint64_t ticket) {
+  if (held_ == 0) oldest_ = cursor_;
+  tickets_[(ticket_oldest_ + held_) % tickets_.size()] = ticket;
+  held_++;
+  step(cursor_);
+}
+
+void PacketRing::give_back_up_to(std::uint64_t ticket) {
+  while (held_ > 0 && tickets_[ticket_oldest_] <= ticket) {
+    give_back(oldest_);
+    step(oldest_);
+    ticket_oldest_ = (ticket_oldest_ + 1) % static_cast<std::uint32_t>(tickets_.size());
+    held_--;
+  }
 }
 
 void PacketRing::unmap() {
   if (base_) ::munmap(base_, geometry_.bytes());
-  base_ = cursor_ = nullptr;
+  base_ = nullptr;
+  cursor_ = {};
+  held_ = ticket_oldest_ = 0;
+  tickets_.clear();
 }
 
 }  // namespace omx::link

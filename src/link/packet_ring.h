@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace omx::link {
 
@@ -46,33 +47,56 @@ class PacketRing {
   bool mapped() const { return base_ != nullptr; }
   const RingGeometry& geometry() const { return geometry_; }
 
-  // The oldest received frame, or nullptr. Valid until advance().
+  // The oldest received frame that was not seen, or nullptr. Valid until advance().
   const tpacket2_hdr* front() const {
-    const auto* header = reinterpret_cast<const tpacket2_hdr*>(cursor_);
+    if (held_ == geometry_.slots()) return nullptr;  // the slot is still that of an old frame
+    const auto* header = reinterpret_cast<const tpacket2_hdr*>(cursor_.slot);
     return __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER ? header : nullptr;
   }
   static const std::byte* frame_of(const tpacket2_hdr* header) {
     return reinterpret_cast<const std::byte*>(header) + header->tp_mac;
   }
   // Starts to load the status of the slot after the front, which the kernel wrote on another core.
-  void prefetch_next() const { __builtin_prefetch(cursor_ + geometry_.slot_bytes); }
+  void prefetch_next() const { __builtin_prefetch(cursor_.slot + geometry_.slot_bytes); }
   // Gives the front slot back to the kernel.
   void advance() {
-    __atomic_store_n(&reinterpret_cast<tpacket2_hdr*>(cursor_)->tp_status, TP_STATUS_KERNEL,
-                     __ATOMIC_RELEASE);
-    cursor_ += geometry_.slot_bytes;
-    if (++slot_ == geometry_.slots_per_block) next_block();
+    if (held_ > 0) [[unlikely]]
+      return hold(0);
+    give_back(cursor_);
+    step(cursor_);
   }
+  // As advance(), but the slot is given back when give_back_up_to() is told this ticket or a later one.
+  // The kernel fills slots in order, so those behind it wait, too. Needs hold_prepare().
+  void hold(std::uint64_t ticket);
+  bool hold_prepare();  // false: no memory
+  void give_back_up_to(std::uint64_t ticket);
+  std::uint32_t held() const { return held_; }
 
  private:
-  void next_block();
+  struct Cursor {
+    std::byte* slot = nullptr;
+    std::uint32_t in_block = 0;
+    std::uint32_t block = 0;
+  };
+  void step(Cursor& cursor) const {
+    cursor.slot += geometry_.slot_bytes;
+    if (++cursor.in_block == geometry_.slots_per_block) next_block(cursor);
+  }
+  static void give_back(const Cursor& cursor) {
+    __atomic_store_n(&reinterpret_cast<tpacket2_hdr*>(cursor.slot)->tp_status, TP_STATUS_KERNEL,
+                     __ATOMIC_RELEASE);
+  }
+  void next_block(Cursor& cursor) const;
   void unmap();
 
-  std::byte* cursor_ = nullptr;
-  std::uint32_t slot_ = 0;  // inside the block
-  std::uint32_t block_ = 0;
+  Cursor cursor_;
   RingGeometry geometry_;
   std::byte* base_ = nullptr;
+  // Slots that were seen and not given back: from oldest_ on, if any.
+  Cursor oldest_;
+  std::uint32_t held_ = 0;
+  std::vector<std::uint64_t> tickets_;  // ring, the oldest at ticket_oldest_
+  std::uint32_t ticket_oldest_ = 0;
 };
 
 }  // namespace omx::link

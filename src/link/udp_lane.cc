@@ -155,6 +155,7 @@ std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
     }
     frames += train->frames();
     hand_over(handler, places, *train, sender);
+    if (!handler.lane_more()) break;
   }
   return frames;
 }

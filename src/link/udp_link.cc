@@ -51,7 +51,7 @@ class UdpLink final : public Link {
   }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
-  std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
+  std::size_t lane_receive(BulkHandler& handler, std::size_t budget) override {
     return lane_.receive(handler, budget);
   }
   // Routers may be in between: a probe shows whether the lane is reached.

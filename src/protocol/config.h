@@ -10,6 +10,7 @@
 namespace omx::protocol {
 
 class DirectReader;
+class Offload;
 class Observer;
 
 struct Config {
@@ -51,6 +52,8 @@ struct Config {
   TimeNs ack_delay_extended = 1 * kMillisecond;
   TimeNs resend_delay = 500 * kMillisecond;  // reference peers
   TimeNs resend_delay_extended = 20 * kMillisecond;
+  // The last of several messages is missed by nobody: that is sent again once after this.
+  TimeNs tail_delay = 5 * kMillisecond;
   TimeNs resend_delay_max = 1000 * kMillisecond;
   TimeNs peer_timeout = 500'000 * kMillisecond;  // no sign of life for so long: the partner is given up
   TimeNs pull_delay = 1000 * kMillisecond;       // reference peers: re-request after this silence
@@ -72,6 +75,11 @@ struct Config {
 
   // Reads large messages of senders whose memory can be reached (direct.h); usually nobody.
   DirectReader* direct = nullptr;
+  // Copies arriving data (offload.h); usually nobody.
+  Offload* offload = nullptr;
+  // Asks for large messages by the lane (lane.cc), where the kernel puts data into their place, not an
+  // Offload.
+  bool lane_pulls = true;
   // Is told what is matched with what (observer.h); usually nobody.
   Observer* observer = nullptr;
 };

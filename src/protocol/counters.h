@@ -46,12 +46,14 @@ namespace omx::protocol {
   X(bytes_received, "Bytes Received")                              \
   X(unexpected, "Messages Arrived Unexpected")                     \
   X(resend_timeout, "Resend after Timeout")                        \
+  X(resend_tail, "Resend of the Last")                             \
   X(resend_sack, "Resend after Selective Ack")                     \
   X(duplicate, "Recv Duplicate")                                   \
   X(early, "Recv Early, Kept")                                     \
   X(early_dropped, "Recv Early, Dropped")                          \
   X(back_pressure, "Refused for lack of Memory, Sender Holds It")  \
   X(throttled, "Send Waited for Window")                           \
+  X(pull_copy_offloaded, "Pull Reply Copied by an Engine")         \
   X(pull_rerequest_gap, "Pull Re-request after Gap")               \
   X(pull_rerequest_timer, "Pull Re-request after Silence")         \
   X(pull_timeout, "Pull Given Up")                                 \

@@ -95,6 +95,7 @@ void medium_transmit(State& s, Request& r) {
   if (gains) lane_offer(s, p);
   const bool lane = gains && p.lane_out && r.resends == 0;
   r.by_lane |= lane;
+  const bool announces = lane && lane_leaves_one(s, p, fragments);
   for (std::uint32_t i = 0; i < fragments; i++) {
     const bool last = i + 1 == fragments;
     const std::uint32_t offset = i * unit;
@@ -102,14 +103,16 @@ void medium_transmit(State& s, Request& r) {
     message_fill(s, r, last, packet);
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
+    const bool by_link = !lane || (announces && last);
+    if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
     const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
-    wire::TxFrame& frame = lane ? s.sink.lane_begin(p.lane, pieces) : s.sink.frame_begin(pieces);
+    wire::TxFrame& frame = by_link ? s.sink.frame_begin(pieces) : s.sink.lane_begin(p.lane, pieces);
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
     frame.segment_count = gather(r, offset, length, frame.segments);
     frame_finish(s, frame, p.checksum);
   }
-  if (lane) lane_announce(s, p);
+  if (lane && !announces) lane_announce(s, p, r.seqnum);
   ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;
 }

@@ -193,12 +193,28 @@ bool Endpoint::bulk_seen() const {
   return state_->bulk_seen;
 }
 
-bool Endpoint::lane_awaited(TimeNs now) const {
-  return now < state_->lane_until;
+void Endpoint::set_lane_pulls(bool allowed) {
+  state_->config.lane_pulls = allowed;
+}
+
+bool Endpoint::copies_awaited() const {
+  return !state_->pull_copying.empty();
+}
+
+bool Endpoint::pulls_by_link() const {
+  return state_->pulls_by_link;
+}
+
+bool Endpoint::lane_awaited(TimeNs now) {
+  return protocol::lane_awaited(*state_, now);
+}
+
+bool Endpoint::lane_wanted(TimeNs now) {
+  return state_->pulls_by_lane || protocol::lane_awaited(*state_, now);
 }
 
 void Endpoint::lane_came() {
-  state_->lane_until = 0;
+  protocol::lane_came(*state_);
 }
 
 NicId Endpoint::lane_sender(const wire::LaneAddress& from) const {
@@ -246,6 +262,7 @@ void Endpoint::on_reply_placed(TimeNs now, wire::Frame frame) {
 void Endpoint::progress(TimeNs now, bool more) {
   state_->now = now;
   pack_release(*state_);
+  pulls_copied(*state_);
   if (!more) timers_run(*state_);
   ack_flush(*state_, false);
 }

@@ -81,8 +81,16 @@ class Endpoint {
   // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
   // however small, and each more socket makes every frame slower.)
   bool bulk_seen() const;
-  // Whether somebody said that frames by the UDP lane are there; pull replies are announced by nobody.
-  bool lane_awaited(TimeNs now) const;
+  // See Config::lane_pulls.
+  void set_lane_pulls(bool allowed);
+  // Whether messages wait for nothing but copies (Config::offload).
+  bool copies_awaited() const;
+  // Whether replies that were asked for by the link are.
+  bool pulls_by_link() const;
+  // Whether somebody said that frames by the UDP lane are there, and not all of them have come; or we asked
+  // for some.
+  bool lane_awaited(TimeNs now);
+  bool lane_wanted(TimeNs now);
   // Some came.
   void lane_came();
   // Which partner sends by the lane that has this address, and expects frames there; 0: none.

@@ -4,6 +4,7 @@
 // network stack each. With the first message that would gain, the sender shows by a probe that it reaches the
 // lane. From then on pulls ask for their data there, and medium messages go there; a short frame by the link
 // tells the receiver to look. What then does not come goes by the link again.
+#include <algorithm>
 #include <new>
 
 #include "base/bytes.h"
@@ -22,6 +23,7 @@ constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 constexpr TimeNs kLook = 1 * kMillisecond;
 constexpr std::uint32_t kShortProbe = 64;
+constexpr std::uint32_t kNumbered = 1U << 16;  // an announcement's cookie: with the number of the message
 
 std::uint32_t lane_frame(const State& s, const Partner& p) {
   return std::min(s.config.lane.frame, p.lane.frame);
@@ -100,6 +102,11 @@ void lane_forget(State& s, Partner& p) {
   p.lane_in = p.lane_out = false;
   p.lane_probe_due = p.lane_trusted_at = 0;
   p.lane_distrust = p.lane_losses = p.lane_offers = 0;
+  LaneAwaited& w = s.lane_awaited;
+  const auto end = w.messages.begin() + static_cast<std::ptrdiff_t>(w.count);
+  const auto left =
+      std::remove_if(w.messages.begin(), end, [&](const LaneAwaited::Message& m) { return m.from == &p; });
+  w.count = static_cast<std::size_t>(left - w.messages.begin());
 }
 
 void lane_resize(State& s, std::uint32_t own_frame_before) {
@@ -122,13 +129,14 @@ void lane_show(State& s, Partner& p) {
   p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
   if (p.lane_offers < 0xFF) p.lane_offers++;
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), probe_cookie(s, p));
-  lane_announce(s, p);
+  lane_announce(s, p, std::nullopt);
 }
 
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
   if (!p.lane.present()) return;
   if (packet.flags & wire::kFlagLaneProbe) {
-    s.lane_until = s.now + kLook;
+    const bool numbered = packet.cookie & kNumbered;
+    lane_announced(s, p, numbered ? std::optional(static_cast<Seqnum>(packet.cookie)) : std::nullopt);
   } else if (packet.is_reply) {
     if (s.now < p.lane_trusted_at || packet.cookie != probe_cookie(s, p)) return;
     trust(s, p);
@@ -162,8 +170,46 @@ void lane_medium_lost(State& s, Request& r) {
   distrust(s, p);
 }
 
-void lane_announce(State& s, Partner& p) {
-  probe_lane(s, p, LaneProbe::look, kShortProbe, 0);
+void lane_announce(State& s, Partner& p, std::optional<Seqnum> message) {
+  probe_lane(s, p, LaneProbe::look, kShortProbe, message ? kNumbered | *message : 0);
+}
+
+bool lane_leaves_one(const State& s, const Partner& p, std::uint32_t fragments) {
+  const std::uint32_t most = lane_frame(s, p);
+  const std::uint32_t overhead = most - lane_sizes(s, p).medium_frag;
+  return fragments % wire::frames_of_train(std::min(most, p.sizes.medium_frag + overhead)) == 1;
+}
+
+void lane_announced(State& s, Partner& p, std::optional<Seqnum> message) {
+  if (!p.lane.present()) return;
+  LaneAwaited& w = s.lane_awaited;
+  if (s.now >= w.until) w = {};
+  w.until = s.now + kLook;
+  std::size_t i = 0;
+  while (i < w.count && w.messages[i].from != &p) i++;
+  if (message && i < w.messages.size()) {
+    w.messages[i] = {&p, *message};
+    w.count = std::max(w.count, i + 1);
+  } else {
+    w.replies = true;
+  }
+}
+
+bool lane_awaited(State& s, TimeNs now) {
+  LaneAwaited& w = s.lane_awaited;
+  if (now >= w.until) return false;
+  if (w.replies) return true;
+  const auto awaited = [](const LaneAwaited::Message& m) {
+    return seq_same_session(m.number, m.from->next_match) &&
+           seq_diff(m.number, m.from->next_match) <= kEarlyWindow;
+  };
+  while (w.count > 0 && !awaited(w.messages[w.count - 1])) w.count--;
+  if (w.count == 0) w.until = 0;
+  return w.count > 0;
+}
+
+void lane_came(State& s) {
+  s.lane_awaited.replies = false;
 }
 
 }  // namespace omx::protocol

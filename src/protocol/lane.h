@@ -2,9 +2,13 @@
 // Whose lane has which address: frames that come from anywhere else are nobody's.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 #include <unordered_map>
 
+#include "protocol/seqnum.h"
+#include "protocol/types.h"
 #include "wire/lane.h"
 
 namespace omx::protocol {
@@ -25,5 +29,17 @@ struct LaneKeyHash {
 
 struct Partner;
 using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
+
+// What others said is on its way by our lane.
+struct LaneAwaited {
+  struct Message {
+    const Partner* from = nullptr;
+    Seqnum number = 0;  // the newest: those before it are awaited, too
+  };
+  TimeNs until = 0;
+  bool replies = false;  // or whatever there is no room for
+  std::array<Message, 8> messages;
+  std::size_t count = 0;
+};
 
 }  // namespace omx::protocol

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "protocol/direct.h"
+#include "protocol/offload.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -47,8 +48,12 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   if (p.extended) packet.flags |= static_cast<std::uint8_t>(ask);
   if (pull.by_lane && p.lane_in) {
     packet.flags |= wire::kFlagLane;
+    s.pulls_by_lane = true;
     if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
-  } else if (!p.lane_in && p.lane.present() && pull.length >= kLaneBytes && s.now >= p.lane_trusted_at) {
+  } else if (p.near_frame == 0) {
+    s.pulls_by_link = true;
+  }
+  if (!p.lane_in && p.lane.present() && pull.length >= kLaneBytes && s.now >= p.lane_trusted_at) {
     packet.flags |= wire::kFlagLaneProbe;
   }
   packet.session = p.reply_session();
@@ -109,7 +114,7 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
 // Geometry from the partner's present sizes; starts from the first byte.
 void transfer_begin(State& s, Pull& pull) {
   const Partner& p = *pull.partner;
-  pull.by_lane = p.lane_in && pull.length >= kLaneBytes;
+  pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes;
   pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
   if (!pull.by_lane && pull.length >= kBulkBytes) s.bulk_seen = true;
   pull.shift = pull.region_offset % pull.unit;
@@ -145,11 +150,14 @@ bool slot_acquire(State& s, Pull& pull) {
 
 void slot_release(State& s, Pull& pull) {
   pull_leave(s, pull);
-  PullSlot& slot = s.pull_slots[pull.handle >> kSlotShift];
+  if (s.pulling.senders == 0) s.pulls_by_lane = s.pulls_by_link = false;
+  const std::uint32_t index = pull.handle >> kSlotShift;
+  PullSlot& slot = s.pull_slots[index];
   slot.pull = nullptr;
+  pull.handle = 0;
   slot.generation = (slot.generation + 1) & kGenerationMask;
   if (slot.generation == 0) slot.generation = 1;  // handle 0 means none
-  s.pull_free.push_back(static_cast<std::uint16_t>(pull.handle >> kSlotShift));
+  s.pull_free.push_back(static_cast<std::uint16_t>(index));
 }
 
 // PULL_REPLY and NACK_MCP have handle and magic at the same place.
@@ -229,6 +237,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = pull.quiet_since = s.now;
   pull.next_frame += frames;
+  copies_tend(s);
   request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet, false);
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
 }
@@ -260,6 +269,14 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
 }
 
 void pull_finish(State& s, Pull& pull, Status status) {
+  if (pull_waits_for_copies(s, pull, status)) {
+    if (waiting(pull)) return;
+    slot_release(s, pull);
+    s.timers.cancel(pull.timer);
+    pull.all.unlink();
+    s.pull_copying.push_back(pull);
+    return start_waiting(s);
+  }
   Request& r = *pull.request;
   const std::uint32_t length = pull.length;
   pull_free(s, pull);
@@ -268,7 +285,8 @@ void pull_finish(State& s, Pull& pull, Status status) {
 }
 
 void pulls_fail(State& s, Partner& p, Status status) {
-  for (auto* list : {&s.pull_list, &s.pull_waiting}) {
+  if (p.pulls > 0 && s.config.offload) s.config.offload->drain();
+  for (auto* list : {&s.pull_list, &s.pull_waiting, &s.pull_copying}) {
     for (Pull* pull = list->front(); pull && p.pulls > 0;) {
       Pull* next = list->next(*pull);
       if (pull->partner == &p) {
@@ -299,6 +317,11 @@ struct Reply {
   Pull* pull = nullptr;
   std::uint32_t position = 0;  // of its block
   std::uint32_t index = 0;
+  // All others are here.
+  bool last() const {
+    return pull->block_count == 1 && pull->next_frame == pull->frames &&
+           (pull->block(0).missing & (pull->block(0).missing - 1)) == 0;
+  }
 };
 
 bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
@@ -371,7 +394,7 @@ void reply_take(State& s, const Reply& reply) {
 void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
   Reply reply;
   if (!reply_wanted(s, head, frame, reply)) return;
-  reply.pull->request->segments.write(reply.packet.msg_offset, reply.data, reply.packet.frame_length);
+  pull_copy(s, *reply.pull, reply.packet.msg_offset, reply.data, reply.packet.frame_length, reply.last());
   reply_take(s, reply);
 }
 
@@ -400,6 +423,7 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
 void pull_timer(State& s, Pull& pull) {
   Partner& p = *pull.partner;
   if (pull.block_count == 0) return;  // it waits for its turn
+  copies_tend(s);
   // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a
   // partner that talks otherwise may still never serve it. It must have been asked in vain, and lately: see
   // retransmit.cc.

@@ -44,6 +44,7 @@ struct Pull {
   std::uint32_t frames = 0;      // of the whole transfer
   std::uint32_t next_frame = 0;  // first not yet asked for
   std::uint32_t blocks_max = 0;
+  std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
   bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
   std::array<PullBlock, kPullBlocksMax> blocks;  // ring: the window
   std::uint32_t first_block = 0;

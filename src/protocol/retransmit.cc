@@ -40,6 +40,14 @@ TimeNs base_delay(const State& s, const Partner& p) {
   return p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
 }
 
+// When the oldest message is sent again before its time, once: no later one shows by its acknowledgement that
+// it was lost, and what follows may wait for it. Several times what an answer takes that is not lost. Of a
+// message of several frames the first alone would show nothing.
+TimeNs tail_due(const State& s, Partner& p, const Request& oldest) {
+  if (!p.extended || oldest.resends > 0 || oldest.send_class == SendClass::medium) return kNever;
+  return p.unacked.back()->last_sent + partner_spread(s, p, s.config.tail_delay);
+}
+
 // Whether the partner was asked again, and lately, and had time to answer. Without that a limit shorter than
 // an answer takes, or our own long absence, would end a living partner.
 bool asked_in_vain(const State& s, const Partner& p, const Request& oldest) {
@@ -91,6 +99,7 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   oldest->sacked = false;  // it is the one the receiver misses
   const bool due = s.now >= oldest->last_sent + partner_rto(s, p);
   if (due && p.backoff < 16) p.backoff++;
+  if (!due && s.now >= tail_due(s, p, *oldest)) send_retransmit(s, *oldest, Counter::resend_tail);
   std::uint32_t sent = 0;
   bool suspect = false;
   for (Request* r = oldest; r; r = p.unacked.next(*r)) {
@@ -114,7 +123,7 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
     send_retransmit(s, *r, burst ? Counter::resend_timeout : Counter::resend_sack);
   }
   if (suspect && p.frame_max > s.config.base_frame) probe_fall_back(s, p);
-  next = std::min(next, oldest->last_sent + partner_rto(s, p));
+  next = std::min({next, oldest->last_sent + partner_rto(s, p), tail_due(s, p, *oldest)});
   if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + base_delay(s, p)));
   return true;
 }
@@ -184,7 +193,8 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
 void retransmit_arm(State& s, Partner& p) {
   TimeNs next = kNever;
   if (Request* r = p.unacked.front())
-    next = std::min(r->last_sent + partner_rto(s, p), add(silent_since(p, *r), r->timeout));
+    next = std::min(
+        {r->last_sent + partner_rto(s, p), add(silent_since(p, *r), r->timeout), tail_due(s, p, *r)});
   if (Request* r = p.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), add(r->first_sent, r->timeout)});
   if (!p.await_notify.empty() || !p.awaited.empty() || p.partial.active ||

@@ -155,6 +155,8 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     p->frames_owed++;
     partner_heard(s, *p);
     ack_apply(s, *p, n.piggyack);
+    if (n.type == wire::PacketType::medium && p->extended && (n.medium.flags & wire::kFlagLaneProbe))
+      lane_announced(s, *p, n.seqnum);
   }
   const std::uint32_t ahead = seq_diff(n.seqnum, p->next_match);
   // The handler of an earlier message in the same frame stopped progression.

@@ -37,7 +37,6 @@ class SegmentList {
   // References to [offset, offset + length); returns how many were written to `out`, at most count().
   std::uint32_t gather(std::uint64_t offset, std::uint64_t length, iovec* out) const;
 
- private:
   // Calls visit(base, bytes) for each piece of the range.
   template <class Visit>
   void for_range(std::uint64_t offset, std::uint64_t length, Visit visit) const {
@@ -54,6 +53,7 @@ class SegmentList {
     }
   }
 
+ private:
   Segment one_;
   Segment* many_ = nullptr;
   std::uint32_t count_ = 0;

@@ -130,12 +130,16 @@ struct State {
   std::vector<std::uint16_t> pull_free;
   List<Pull, &Pull::all> pull_list;     // running
   List<Pull, &Pull::all> pull_waiting;  // for a slot
+  List<Pull, &Pull::all> pull_copying;  // all data are here, but not all in their place
   PullSchedule pulling;
   PullExpected expected;
   std::uint32_t pull_age = 0;  // of the youngest
   bool bulk_seen = false;      // a pull so large that a lane of its own pays
   LaneOwners lane_owners;
-  TimeNs lane_until = 0;  // something that was announced may come by the UDP lane
+  // What was announced may come by the UDP lane.
+  LaneAwaited lane_awaited;
+  // How large messages that run now were asked for.
+  bool pulls_by_lane = false, pulls_by_link = false;
 
   TimeNs probes_since = 0;        // so many connects ...
   std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
@@ -287,8 +291,26 @@ void lane_in_fails(State& s, Partner& p);
 // A medium message that went by it was acknowledged, or must be sent again.
 void lane_medium_done(Partner& p, const Request& r);
 void lane_medium_lost(State& s, Request& r);
-// What was sent there is announced by the link: the receiver may not look there, or sleep.
-void lane_announce(State& s, Partner& p);
+// What was sent there is announced by the link: the receiver may not look there, or sleep. Of a medium
+// message that leaves one fragment over, this is the announcement.
+void lane_announce(State& s, Partner& p, std::optional<Seqnum> message);
+bool lane_leaves_one(const State& s, const Partner& p, std::uint32_t fragments);
+// The partner announced pull replies, or that message.
+void lane_announced(State& s, Partner& p, std::optional<Seqnum> message);
+bool lane_awaited(State& s, TimeNs now);
+// A look at it found something.
+void lane_came(State& s);
+
+// --- pull_copy.cc: copies that others make -----------------------------------------------------------------
+// Puts data of a reply into their place, or has it done. `last`: they are the last of the message.
+void pull_copy(State& s, Pull& pull, std::uint64_t offset, const std::byte* data, std::uint32_t length,
+               bool last);
+// Whether the pull that would end so has to wait for its copies. Changes the status when one is lost.
+bool pull_waits_for_copies(State& s, Pull& pull, Status& status);
+// Ends the pulls whose copies are over.
+void pulls_copied(State& s);
+// Gives back what those that are over held.
+void copies_tend(State& s);
 
 // --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
 void pulls_init(State& s);

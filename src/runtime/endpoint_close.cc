@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/log.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -44,6 +45,11 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   auto opened = frames_open();
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
+  auto made = Copies::create(settings_, *link);
+  if (made)
+    copies = std::move(*made);
+  else
+    log(LogLevel::warn, "{}; the processor copies instead (OMX_COPY_ENGINE)", made.error().message);
   responder_.emplace(board_, settings_.endpoints_max, peers, *link);
   if (settings_.local) {
     if (auto r = local_open(boards); !r) return r;
@@ -55,9 +61,12 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
 Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
   protocol::Config own = config;
   own.direct = hub.get();
+  own.offload = copies.get();
+  own.lane_pulls = !by_ring();
   engine = std::make_unique<protocol::Endpoint>(own, *out, segment->counters().engine);
   out->engine_is(engine.get());
   spin_ = TimeNs{settings_.spin_us} * 1000;
+  yielding_ = Yielding(spin_);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "base/own_fd.h"
 #include "runtime/board_responder.h"
 #include "runtime/clock.h"
+#include "runtime/copies.h"
 #include "runtime/counters_shared.h"
 #include "runtime/crowd.h"
 #include "runtime/direct.h"
@@ -21,6 +22,7 @@
 #include "runtime/endpoint_lock.h"
 #include "runtime/progress_thread.h"
 #include "runtime/router.h"
+#include "runtime/yielding.h"
 
 namespace omx::runtime {
 
@@ -74,6 +76,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     helper_notice();
     if (drowsy_) [[unlikely]]
       set_drowsy(false);
+    yields_ = false;
     found_frames_ = poll_due() && (now = clock.now(), turn());
     return found_frames_;
   }
@@ -95,7 +98,15 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // For a thread that only helps: does nothing when the endpoint is in use.
   void turn_if_free();
   void on_frame(wire::Frame frame) override;
+  std::uint64_t frame_held() override { return copies ? copies->taken() : 0; }
   NicId lane_sender(const wire::LaneAddress& from) override { return engine->lane_sender(from); }
+  bool lane_more() override { return lane_looks_ || engine->lane_wanted(now); }
+  // Large messages come through the receive ring, not by lanes from which the kernel copies.
+  bool by_ring() const {
+    return (settings_.placement == Placement::ring && link->has_ring()) || (copies && copies->ring());
+  }
+  std::size_t ring_turn();
+  std::size_t lanes_turn();
   std::size_t bulk_places(std::span<iovec> places) override;
   bool bulk_in_place(std::size_t index, wire::Frame frame) override {
     return engine->is_reply(expected_[index], frame);
@@ -198,6 +209,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::unique_ptr<link::Link> link;
   std::unique_ptr<local::Hub> hub;  // nullptr: switched off
   std::unique_ptr<Router> out;      // what the engine sends through
+  std::unique_ptr<Copies> copies;   // usually nobody
   std::unique_ptr<protocol::Endpoint> engine;
   CompletionSink* sink = nullptr;
   std::uint64_t signals = 0;  // see Direct::signal
@@ -224,6 +236,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_sleep.cc ---
   bool sleep(TimeNs deadline);
   void spin_paid(TimeNs waited);
+  void yields_paid(TimeNs spun, TimeNs time, TimeNs yielded);
   void spin_failed(TimeNs spun);
   void waited(TimeNs time) { waited_ = waited_ - waited_ / 8 + time / 8; }
   TimeNs spin_next();
@@ -270,9 +283,11 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs next_tick_ = 0;  // of the hub
   TimeNs backlog_pause_ = 0;
   unsigned behind_ = 0;  // turns in a row that left frames unread
-  TimeNs bulk_looked_ = 0;
-  TimeNs bulk_busy_until_ = 0;  // its lanes had frames a moment ago, so more are likely
-  bool bulk_late_ = false;      // the bulk lane is to be read, though no large message is on its way
+  TimeNs lanes_looked_ = 0;
+  // They had frames a moment ago that nobody spoke of, so more are likely.
+  TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
+  bool lanes_late_ = false;  // both are to be read, though no large message is on its way
+  bool lane_looks_ = false;  // whether or not anything is known to be there
   bool link_up_ = true;
   std::array<protocol::ExpectedReply, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
@@ -282,6 +297,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   Waiter* leader_ = nullptr;  // one of them, or the progress thread
   Bed bed_;
   TimeNs spin_ = 0;          // of the next wait: as long as it lately paid
+  Yielding yielding_{0};     // of waits that may not spin
+  bool yields_ = false;      // lately who waited gave its processor away between looks
   TimeNs waited_ = 0;        // how long waits last, smoothed
   unsigned waits_ = 0;       // that did not spin
   unsigned try_after_ = 64;  // of them
@@ -289,8 +306,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool streaming_ = false;   // frames come that nobody waits for: only the bell and the timer wake
   enum class WokenBy : std::uint8_t { other, frames, bell, moderation };
   WokenBy woken_by_ = WokenBy::other;  // the leader, last
-  unsigned lone_ = 0;                  // wake-ups in a row by single frames that somebody waited for
-  std::uint64_t frames_seen_ = 0;      // at the last of them
+  unsigned bells_ = 0;                 // wake-ups by the bell, of some ...
+  std::uint64_t frames_seen_ = 0;      // ... since so many frames had come
   TimeNs link_quiet_until_ = 0;        // the link's descriptor reported an error: not polled until then
   std::uint64_t wake_generation_ = 0;
   std::uint64_t sink_seen_ = 0;    // completions

@@ -46,8 +46,10 @@ Result<void> Endpoint::Impl::local_open(const std::vector<Board>& boards) {
 }
 
 std::size_t Endpoint::Impl::local_turn() {
+  if (copies) copies->frames(Copies::Frames::of_neighbours);
   // Refusals are answers, too.
   const std::size_t frames = (hub->refusals() ? 1 : 0) + hub->receive(*this, kBudget);
+  if (copies) copies->frames(Copies::Frames::passing);
   backlog_pause_ =
       hub->backlog() && hub->stuck() ? std::min(2 * backlog_pause_, kBacklogPauseMost) : kBacklogPause;
   if (now >= next_tick_) {

@@ -31,24 +31,14 @@ bool Endpoint::Impl::turn() {
   if (disabled_ || in_handler()) return false;
   sends_since_turn_ = 0;
   burst_end();
+  if (copies) copies->frames(Copies::Frames::passing);  // an exception may have ended the last turn
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
-  frames += link->receive(*this, kBudget);
+  frames += ring_turn();
   if (hub) frames += local_turn();
-  bool more = false;
-  if (engine->pulls_running() || bulk_late_ || now < bulk_busy_until_ || engine->lane_awaited(now) ||
-      now - bulk_looked_ >= kLookEvery) {
-    bulk_looked_ = now;
-    bulk_late_ = false;
-    if (engine->bulk_seen()) link->bulk_expect();
-    const std::size_t bulk = link->bulk_receive(*this, kBudget);
-    if (bulk > 0) {
-      bulk_busy_until_ = now + kBusy;
-      engine->lane_came();
-    }
-    more = bulk >= kBudget;
-    frames += bulk;
-  }
-  if (frames || now >= engine->next_deadline()) {
+  const std::size_t by_lanes = lanes_turn();
+  bool more = by_lanes >= kBudget;
+  frames += by_lanes;
+  if (frames || now >= engine->next_deadline() || engine->copies_awaited()) {
     more = more || link->pending() || (hub && hub->pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
@@ -60,6 +50,41 @@ bool Endpoint::Impl::turn() {
   if (now >= next_check_) check();
   sink_run();  // a neighbour's death needs no frame
   return frames > 0;
+}
+
+std::size_t Endpoint::Impl::ring_turn() {
+  if (!copies) return link->receive(*this, kBudget);
+  copies->frames(Copies::Frames::of_ring);
+  const std::size_t frames = link->receive(*this, kBudget);
+  copies->frames(Copies::Frames::passing);
+  if (copies->busy()) copies->tend();
+  return frames;
+}
+
+// Each look is a system call: only where something may lie.
+std::size_t Endpoint::Impl::lanes_turn() {
+  const bool late = lanes_late_ || now - lanes_looked_ >= kLookEvery;
+  if (late) lanes_looked_ = now;
+  lanes_late_ = false;
+  // What is not announced yet is found sooner; but who yields leaves that time to others.
+  lane_looks_ = late || (now < lane_busy_until_ && !yields_);
+  std::size_t frames = 0;
+  if (lane_looks_ || engine->lane_wanted(now)) {
+    frames = link->lane_receive(*this, kBudget);
+    if (frames > 0) {
+      lane_busy_until_ = now + kBusy;
+      engine->lane_came();
+    }
+  }
+  const bool asked = engine->pulls_by_link();
+  if (late || asked || now < bulk_busy_until_) {
+    if (engine->bulk_seen() && !by_ring()) link->bulk_expect();
+    const std::size_t bulk = link->bulk_receive(*this, kBudget);
+    // Not even asked for there: who sends does not use our lane any more.
+    if (bulk > 0 && !asked) bulk_busy_until_ = now + kBusy;
+    frames += bulk;
+  }
+  return frames;
 }
 
 void Endpoint::Impl::turn_if_free() {
@@ -165,6 +190,7 @@ void Endpoint::Impl::handler_set(const UnexpectedHandler& handler) {
 void Endpoint::Impl::check() {
   next_check_ = now + kCheckPeriod;
   check_link();
+  engine->set_lane_pulls(!by_ring());
   counters_publish();
   if (!hub) claim_.drain();
   log_partners();
@@ -172,6 +198,13 @@ void Endpoint::Impl::check() {
 
 void Endpoint::Impl::check_link() {
   if (in_handler()) return;  // the message it looks at may lie in the link's ring
+  if (copies && copies->busy()) {
+    copies->tend();
+    if (copies->busy()) {  // the ring may have to be made anew
+      next_check_ = now + protocol::kMillisecond;
+      return;
+    }
+  }
   const std::uint32_t mtu_before = link->mtu();
   const bool up = link->refresh();
   const std::string& name = board_.interface.name;

@@ -24,8 +24,8 @@ constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
 // A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
 constexpr unsigned kTryLeast = 64, kTryMost = 4096;  // waits
-constexpr std::uint64_t kLoneFrames = 2;
-constexpr unsigned kLoneMost = 4;
+constexpr unsigned kBells = 8;
+constexpr std::uint64_t kLoneFrames = 3;  // for each
 
 void event_clear(int event) {
   std::uint64_t count = 0;
@@ -48,6 +48,7 @@ void Endpoint::Impl::kick() {
 void Endpoint::Impl::spin_paid(TimeNs time) {
   const TimeNs most = TimeNs{settings_.spin_us} * 1000;
   waited(time);
+  yields_ = false;
   set_drowsy(false);
   try_after_ = kTryLeast;
   spin_ = std::min(std::max({2 * spin_, 4 * time, kSpinLeast}), most);
@@ -57,6 +58,14 @@ void Endpoint::Impl::spin_paid(TimeNs time) {
 void Endpoint::Impl::spin_failed(TimeNs spun) {
   if (spin_ == 0 && spun > 0) try_after_ = std::min(2 * try_after_, kTryMost);
   spin_ = spin_ / 2 >= kSpinLeast ? spin_ / 2 : 0;
+}
+
+// It ended while the processor was given away: to spin would have kept it from whom it waits for.
+void Endpoint::Impl::yields_paid(TimeNs spun, TimeNs time, TimeNs yielded) {
+  waited(time);
+  set_drowsy(false);
+  spin_failed(spun);
+  yielding_.paid(yielded);
 }
 
 // How long the wait that begins may spin. Who gave it up tries now and then, for as long as waits take.
@@ -75,20 +84,33 @@ void Endpoint::Impl::set_drowsy(bool drowsy) {
 }
 
 void Endpoint::Impl::stream_learn(bool frames, bool useful) {
-  if (woken_by_ == WokenBy::frames && frames && !useful) streaming_ = link->bell_open();
-  if (woken_by_ == WokenBy::moderation && !frames) streaming_ = false;
-  if (woken_by_ == WokenBy::bell) {
-    // Messages of a frame each are no stream: whoever sent them waits for an answer.
-    const std::uint64_t received = link->counters().frames_received;
-    lone_ = useful && received - frames_seen_ <= kLoneFrames ? lone_ + 1 : 0;
+  const std::uint64_t received = link->counters().frames_received;
+  if (woken_by_ == WokenBy::frames && frames && !useful) {
+    streaming_ = link->bell_open();
+    bells_ = 0;
     frames_seen_ = received;
-    if (lone_ >= kLoneMost) streaming_ = false;
+  }
+  if (woken_by_ == WokenBy::moderation && !frames) streaming_ = false;
+  if (woken_by_ == WokenBy::bell && ++bells_ >= kBells) {
+    // Messages of a frame each are no stream: whoever sent them waits for an answer.
+    if (received - frames_seen_ <= kBells * kLoneFrames) streaming_ = false;
+    bells_ = 0;
+    frames_seen_ = received;
   }
   woken_by_ = WokenBy::other;
 }
 
 // Sleeps as the leader, lock released. False when a signal ended it.
 bool Endpoint::Impl::sleep(TimeNs deadline) {
+  if (copies && copies->outstanding()) {
+    // No descriptor tells when they are over.
+    copies->wait(deadline);
+    lock.unlock();
+    lock.give_way();
+    lock.lock();
+    now = clock.read();
+    return true;
+  }
   // While another thread runs the handler nothing can move either; its end wakes us.
   const bool stopped = disabled_ || in_handler();
   const bool polls_link = !stopped && now >= link_quiet_until_;
@@ -141,7 +163,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     if (waits[kLocal].revents) next_tick_ = 0;
   }
   // Late frames of a message that is complete wait there, too.
-  if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) bulk_late_ = true;
+  if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
   const int link_events =
       result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents : 0;
   woken_by_ = WokenBy::other;

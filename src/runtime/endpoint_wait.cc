@@ -96,8 +96,19 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
   TimeNs spin = helps ? spin_ : spin_next();
   TimeNs spin_until = helps ? now : now + spin;
   const TimeNs stream_spin = std::min(kStreamSpin, TimeNs{settings_.spin_us} * 1000);
-  bool slept = false, ever_slept = false;
+  bool spun = false, slept = false, ever_slept = false;
   Spin turns;
+  bool crowded = spin == 0;
+  TimeNs yields_since = 0, yields_until = 0;
+  // Whether to give the processor away, and look again, rather than sleep.
+  const auto may_yield = [&] {
+    if (helps || ever_slept || !crowded) return false;
+    if (yields_since == 0) {
+      yields_since = now;
+      yields_until = now + yielding_.next();
+    }
+    return now < yields_until;
+  };
   for (;;) {
     const bool frames = turn();
     if (leader_ != &self) return WaitOutcome::woken;  // dismissed, while the handler ran
@@ -107,7 +118,13 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (slept) stream_learn(frames, taken);
     slept = false;
     if (taken) {
-      if (!ever_slept) spin_paid(now - began);
+      if (ever_slept) return WaitOutcome::done;
+      if (yields_since != 0)
+        yields_paid(spin, now - began, now - yields_since);
+      else if (spun)
+        spin_paid(now - began);
+      else
+        set_drowsy(false);
       return WaitOutcome::done;
     }
     if (dismissed(generation)) return WaitOutcome::woken;
@@ -117,12 +134,27 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (settings_.spin_forever && !helps) {
       lock.unlock();
       ::sched_yield();
-    } else if (!disabled_ && !in_handler() && now < spin_until && turns.allowed(now)) {
+    } else if (!disabled_ && !in_handler() && now < spin_until && (yields_since == 0 || ever_slept) &&
+               !(crowded = !turns.allowed(now))) {
+      spun = true;
       lock.unlock();
       cpu_relax();
+    } else if (!disabled_ && !in_handler() && may_yield()) {
+      turns.stop();
+      yields_ = true;
+      lock.unlock();
+      ::sched_yield();
+      lock.lock();
+      if (leader_ != &self) return WaitOutcome::woken;
+      const TimeNs before = now;
+      now = clock.read();
+      if (Yielding::computes(now - before)) yields_until = yields_since + 1;
+      continue;
     } else {
       turns.stop();
       if (!ever_slept && !helps) spin_failed(spin);
+      if (!ever_slept && yields_until > yields_since) yielding_.failed();
+      yields_ = false;
       slept = ever_slept = true;
       spin = std::min(spin, spin_);
       if (!disabled_ && !in_handler()) set_drowsy(true);

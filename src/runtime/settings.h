@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "copy/engines.h"
 #include "protocol/config.h"
 
 namespace omx::runtime {
@@ -31,6 +32,10 @@ enum class ProgressMode : std::uint8_t { off, automatic, always };
 
 // What carries our frames: raw Ethernet where this process may, else UDP; or always one of them.
 enum class LinkKind : std::uint8_t { automatic, ethernet, udp };
+
+// Who puts the data of large messages into their place: the kernel, when it hands them over; or we, or a copy
+// engine, from the receive ring; or whatever is cheaper.
+enum class Placement : std::uint8_t { automatic, kernel, ring };
 
 struct Settings {
   protocol::Config protocol = protocol_defaults();  // identity fields are filled when an endpoint opens
@@ -56,7 +61,13 @@ struct Settings {
   LinkKind link = LinkKind::automatic;              // OMX_LINK
   std::uint16_t udp_port = 27200;                   // OMX_UDP_PORT: of endpoint 0, and 511 that follow
   bool udp_lane = true;                             // OMX_UDP_LANE: large messages by UDP beside the frames
-  std::uint32_t ring_frames = 1024;                 // OMX_RING_FRAMES
+  copy::EngineKind copy_engine = copy::EngineKind::automatic;  // OMX_COPY_ENGINE
+  Placement placement = Placement::automatic;                  // OMX_PLACEMENT
+  std::uint32_t copy_min_message = 64U << 10;                  // OMX_COPY_MIN_MESSAGE
+  std::uint32_t copy_min_piece = 0;                            // OMX_COPY_MIN_PIECE; 0: as measured
+  std::uint32_t copy_min_waited = 1U << 20;                    // OMX_COPY_MIN_WAITED
+  std::uint32_t copy_warm = 0;                                 // OMX_COPY_WARM
+  std::uint32_t ring_frames = 1024;                            // OMX_RING_FRAMES
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t discovery_ms = 1000;     // OMX_DISCOVERY_MS: how long a name look-up may ask the network
   int verbose = 0;                       // OMX_VERBOSE: 1 = info, 2 = debug lines
@@ -73,6 +84,7 @@ inline constexpr const char* kDefaultConfigFile = "/etc/open-mx/open-mx.conf";
 
 const char* progress_name(ProgressMode mode);
 const char* link_name(LinkKind kind);
+const char* placement_name(Placement placement);
 std::optional<LinkKind> link_parse(std::string_view text);
 
 using GetEnv = std::function<const char*(const char*)>;

@@ -143,6 +143,36 @@ struct LinkChoice {
   static std::string accepted() { return "auto, ethernet (raw frames; needs CAP_NET_RAW) or udp"; }
 };
 
+struct CopyEngineChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto kind = copy::engine_parse(text == "off" ? "cpu" : text);
+    if (kind) s.copy_engine = *kind;
+    return kind.has_value();
+  }
+  static std::string print(const S& s) { return copy::engine_name(s.copy_engine); }
+  static std::string accepted() { return "auto (dsa where one works), cpu, thread or dsa"; }
+};
+
+struct PlacementChoice {
+  static bool parse(std::string_view text, S& s) {
+    for (const Placement placement : {Placement::automatic, Placement::kernel, Placement::ring}) {
+      if (text != placement_name(placement)) continue;
+      s.placement = placement;
+      return true;
+    }
+    return false;
+  }
+  static std::string print(const S& s) { return placement_name(s.placement); }
+  static std::string accepted() { return "auto (as measured), kernel or ring"; }
+};
+
+// 0 stands for what was measured.
+struct CopyMinPiece : Bytes<&S::copy_min_piece, 0, kGiB> {
+  static bool parse(std::string_view text, S& s) { return Bytes::parse(text == "auto" ? "0" : text, s); }
+  static std::string print(const S& s) { return s.copy_min_piece ? Bytes::print(s) : "auto"; }
+  static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
+};
+
 struct ProgressCpus : Text<&S::progress_cpus> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto" && text != "inherit") {
@@ -248,6 +278,8 @@ constexpr Tunable kTunables[] = {
         "OMX_RESEND_DELAY_MS", "", "a message is sent again after so long, to peers without the extension"),
     row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>("OMX_RESEND_DELAY_EXTENDED_MS", "",
                                                                    "the same, to peers with the extension"),
+    row<Duration<&Config::tail_delay, kMs, 1, 600'000>>(
+        "OMX_TAIL_DELAY_MS", "", "before that, the last of several messages is sent again once"),
     row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>("OMX_RESEND_DELAY_MAX_MS", "",
                                                               "the delay doubles up to this"),
     row<Duration<&Config::pull_delay, kMs, 1, 600'000>>(
@@ -274,6 +306,20 @@ constexpr Tunable kTunables[] = {
         "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages together that are in flight at most"),
     row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "frames that the receive ring holds"),
     row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "limit of the receive ring's size"),
+
+    // Who copies what arrives.
+    row<PlacementChoice>("OMX_PLACEMENT", "",
+                         "who puts large messages into their place: the kernel, or we from the receive ring"),
+    row<CopyEngineChoice>("OMX_COPY_ENGINE", "", "what copies large messages from the receive ring"),
+    row<Bytes<&S::copy_min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
+                                              "messages from here on are given to a copy engine"),
+    row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "pieces of them from here on are"),
+    row<Bytes<&S::copy_min_waited, 0, kGiB>>(
+        "OMX_COPY_MIN_WAITED", "",
+        "inside this host, where each copy has to be waited for, messages from here on are"),
+    row<Bytes<&S::copy_warm, 0, kGiB>>(
+        "OMX_COPY_WARM", "",
+        "the processor copies the first bytes of each message, so that it has them in cache"),
 
     // Waiting.
     row<Number<&S::spin_us, 0, 10'000'000>>("OMX_SPIN_US", "",
@@ -306,6 +352,10 @@ const char* progress_name(ProgressMode mode) {
 
 const char* link_name(LinkKind kind) {
   return kind == LinkKind::ethernet ? "ethernet" : kind == LinkKind::udp ? "udp" : "auto";
+}
+
+const char* placement_name(Placement placement) {
+  return placement == Placement::kernel ? "kernel" : placement == Placement::ring ? "ring" : "auto";
 }
 
 std::optional<LinkKind> link_parse(std::string_view text) {

@@ -16,7 +16,7 @@ constexpr std::size_t kBulkBatch = 16;
 constexpr std::size_t kLaneFrames = 512;  // that the lane's socket holds
 constexpr std::uint32_t kUdpOverhead = 28;
 constexpr TimeNs kLaneLookAfter = protocol::kMillisecond;  // also when nothing is awaited by it
-constexpr std::uint64_t kLaneLook = 1;
+constexpr std::uint64_t kLaneLook = 1, kCopies = 2;
 }  // namespace
 
 SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
@@ -30,10 +30,20 @@ SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
     options_.config.lane_network_bits = 120;
     options_.config.lane_window = 256U << 10;
   }
+  if (options_.copies_seed != 0) {
+    copies_.emplace(
+        options_.copies_seed, [this] { return world_.now(); },
+        [this](TimeNs at) { world_.schedule(at, *this, kCopies); });
+    options_.config.offload = &*copies_;
+    options_.config.lane_pulls = options_.copies_seed % 2 == 0;
+  }
   open();
 }
 
 SimHost::~SimHost() {
+  if (copies_) copies_->forget();
+  engine_.reset();
+  for (const Held& held : held_) world_.frames().destroy(held.frame);
   for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
   for (const std::uint32_t frame : lane_) world_.frames().destroy(frame);
 }
@@ -69,6 +79,14 @@ void SimHost::on_event(std::uint64_t argument) {
     if (!lane_.empty() && engine_ && !paused_) ring_process(true);
     return;
   }
+  if (argument == kCopies) {
+    copies_->progress();
+    held_give_back();
+    if (!engine_ || paused_ || !engine_->copies_awaited()) return;
+    engine_->progress(clock());
+    world_.activity(*this);
+    return deadline_check();
+  }
   if (world_.now() >= wake_at_) wake_at_ = protocol::kNever;
   if (!engine_ || paused_) return;
   if (engine_->next_deadline() <= clock()) {
@@ -84,8 +102,9 @@ void SimHost::frame_arrived(std::uint32_t frame) {
     world_.frames().destroy(frame);
     return;
   }
+  held_give_back();  // the engine may have waited for copies
   const bool blocked = f.lane && world_.now() >= options_.lane_dies_at;
-  if (f.lane ? blocked || lane_.size() >= kLaneFrames : ring_.size() >= options_.ring_frames) {
+  if (f.lane ? blocked || lane_.size() >= kLaneFrames : ring_.size() + held_.size() >= options_.ring_frames) {
     ring_drops_++;
     world_.frames().destroy(frame);
     return;
@@ -101,12 +120,14 @@ void SimHost::ring_process(bool lane_too) {
     const std::uint32_t frame = ring_.front();
     ring_.pop_front();
     const auto& bytes = world_.frames()[frame].bytes;
-    if (bytes.size() > kTypeAt && bytes[kTypeAt] == static_cast<std::byte>(wire::PacketType::pull_reply)) {
+    // What is received into its place is copied by nobody.
+    const bool place = !copies_ || frame % 2 == 0;
+    if (place && bytes.size() > kTypeAt &&
+        bytes[kTypeAt] == static_cast<std::byte>(wire::PacketType::pull_reply)) {
       bulk.push_back(frame);
       continue;
     }
-    engine_->on_frame(clock(), bytes);
-    frame_done(frame);
+    frame_process(frame);
   }
   for (std::size_t i = 0; i < bulk.size(); i += kBulkBatch)
     bulk_process(std::span(bulk).subspan(i, std::min(kBulkBatch, bulk.size() - i)));
@@ -122,6 +143,24 @@ void SimHost::lane_process() {
     std::vector<std::uint32_t> train;
     for (; !lane_.empty() && train.size() < kBulkBatch; lane_.pop_front()) train.push_back(lane_.front());
     bulk_process(train);
+  }
+}
+
+void SimHost::frame_process(std::uint32_t frame) {
+  engine_->on_frame(clock(), world_.frames()[frame].bytes);
+  const std::uint64_t ticket = copies_ ? copies_->taken() : 0;
+  if (ticket == 0) return frame_done(frame);
+  world_.delivered(*this, world_.frames()[frame]);
+  held_.push_back({frame, ticket});
+}
+
+// Nobody may read them any more.
+void SimHost::held_give_back() {
+  while (!held_.empty() && held_.front().ticket <= copies_->completed()) {
+    auto& bytes = world_.frames()[held_.front().frame].bytes;
+    std::fill(bytes.begin(), bytes.end(), std::byte{0xEE});
+    world_.frames().destroy(held_.front().frame);
+    held_.pop_front();
   }
 }
 
@@ -152,7 +191,8 @@ void SimHost::bulk_process(std::span<const std::uint32_t> batch) {
       std::fill(bytes.begin() + wire::kBulkHeader, bytes.end(), std::byte{0xDD});
       engine_->on_reply_placed(clock(), bytes);
     } else {
-      engine_->on_frame(clock(), bytes);
+      frame_process(batch[i]);
+      continue;
     }
     frame_done(batch[i]);
   }
@@ -171,8 +211,11 @@ void SimHost::resume() {
 void SimHost::crash() {
   for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
   for (const std::uint32_t frame : lane_) world_.frames().destroy(frame);
+  for (const Held& held : held_) world_.frames().destroy(held.frame);
   ring_.clear();
   lane_.clear();
+  held_.clear();
+  if (copies_) copies_->forget();
   engine_.reset();
 }
 

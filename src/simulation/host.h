@@ -4,11 +4,13 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "protocol/endpoint.h"
 #include "simulation/events.h"
+#include "simulation/late_copies.h"
 #include "simulation/port.h"
 
 namespace omx::simulation {
@@ -21,6 +23,7 @@ struct HostOptions {
   std::uint32_t ring_frames = 4096;
   bool lane = false;                       // takes large messages by a UDP lane ...
   TimeNs lane_dies_at = protocol::kNever;  // ... until somebody blocks it
+  std::uint64_t copies_seed = 0;           // 0: the engine copies; else somebody does it for it, late
   int clock_ppm = 0;                       // how much faster than true time its clock runs
 };
 
@@ -63,7 +66,9 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   void ring_process(bool lane_too = false);
   void bulk_process(std::span<const std::uint32_t> batch);
   void lane_process();
+  void frame_process(std::uint32_t frame);
   void frame_done(std::uint32_t frame);
+  void held_give_back();
   TimeNs true_time(TimeNs clock) const;
 
   World& world_;
@@ -71,10 +76,16 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   HostOptions options_;
   Port port_;
   protocol::Counters counters_;
+  std::optional<LateCopies> copies_;
   std::unique_ptr<protocol::Endpoint> engine_;
   bool paused_ = false;
   std::deque<std::uint32_t> ring_;
   std::deque<std::uint32_t> lane_;  // read only while the engine awaits something by it
+  struct Held {
+    std::uint32_t frame;
+    std::uint64_t ticket;
+  };
+  std::deque<Held> held_;  // slots of the ring that copies still read
   std::uint64_t ring_drops_ = 0;
   TimeNs wake_at_ = protocol::kNever;  // true time of the earliest wake-up scheduled
   wire::TxFrame tx_;

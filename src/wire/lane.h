@@ -14,6 +14,10 @@ namespace omx::wire {
 inline constexpr std::size_t kTrainBytes = 65507;
 inline constexpr std::uint32_t kTrainFrames = 64;
 
+inline std::uint32_t frames_of_train(std::uint32_t frame) {
+  return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
+}
+
 struct LaneAddress {
   std::array<std::uint8_t, 16> ip{};  // IPv6, or IPv4 as ::ffff:a.b.c.d
   std::uint16_t port = 0;             // 0: none

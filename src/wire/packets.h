@@ -80,7 +80,7 @@ enum Flags : std::uint8_t {
   kFlagGap = 8,         // PULL: asks again, as later frames arrived
   kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
   kFlagLane = 32,       // PULL: answer by the lane. PROBE: came by it, or, as a reply, one did
-  kFlagLaneProbe = 64,  // PULL: show that my lane is reached. PROBE: something went by the lane
+  kFlagLaneProbe = 64,  // PULL: show that my lane is reached. PROBE, MEDIUM: something went by the lane
   kFlagBell = 128,      // PULL: announce an answer by the lane
 };
 

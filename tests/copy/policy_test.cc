@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "copy/calibration.h"
 #include "copy/cpu_engine.h"
 #include "copy/thread_engine.h"
 #include "dsa_rig.h"
@@ -16,6 +17,10 @@ TEST(policy, offloads_large_pieces_of_large_messages_only) {
   EXPECT_TRUE(offload_worth(policy, device, 65536, 4096));
   EXPECT_FALSE(offload_worth(policy, device, 65535, 4096));
   EXPECT_FALSE(offload_worth(policy, device, 65536, 4095));
+  EXPECT_TRUE(offload_worth({.min_piece = 1024}, device, 65536, 1024));
+  EXPECT_FALSE(offload_worth({.min_piece = 8192}, device, 65536, 4096));
+  EXPECT_FALSE(wait_worth(policy, device, 65536, 4096));
+  EXPECT_TRUE(wait_worth({.min_waited = 65536}, device, 65536, 4096));
   EXPECT_FALSE(offload_worth(policy, CpuEngine().capabilities(), 1 << 30, 1 << 20));
 }
 
@@ -76,7 +81,15 @@ TEST(calibrate, finds_some_size_or_none) {
   for (const Calibration::Row& row : found.rows) {
     EXPECT_GT(row.bytes, before);
     before = row.bytes;
+    EXPECT_GT(row.memcpy_in_ns, 0U);
+    EXPECT_GT(row.memcpy_out_ns, 0U);
+    EXPECT_GT(row.submit_ns, 0U);
+    EXPECT_GT(row.engine_ns, 0U);
+    EXPECT_GT(row.place_ns, 0U);
   }
+  EXPECT_EQ(found.row_for(1).bytes, found.rows[0].bytes);
+  EXPECT_EQ(found.row_for(8191).bytes, 4096U);
+  EXPECT_EQ(found.row_for(1 << 20).bytes, 32768U);
   EXPECT_TRUE(found.least_piece == ~0U || found.least_piece >= found.rows[0].bytes);
 }
 

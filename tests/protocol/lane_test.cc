@@ -64,6 +64,44 @@ TEST_F(LaneTest, medium__by_the_lane_and_announced) {
   EXPECT_EQ(a->lane_frames, before) << "two fragments gain nothing";
 }
 
+// A train of a single frame would cost as much as a full one.
+TEST_F(LaneTest, medium__what_one_train_leaves_over_announces_it) {
+  open_lanes();
+  exchange(*a, to_b, *b, 20000);
+  network.run_for(kMillisecond);
+  ASSERT_TRUE(to_b->lane_out);
+  const std::size_t unit = to_b->sizes.medium_frag;
+  const std::size_t train = wire::frames_of_train(1500 - 28);
+  const auto lane = a->lane_frames;
+  const auto probes = a->counters[Counter::send_probe];
+  exchange(*a, to_b, *b, train * unit + 100);
+  EXPECT_EQ(a->lane_frames - lane, train);
+  EXPECT_EQ(a->counters[Counter::send_probe], probes);
+  EXPECT_FALSE((*b)->lane_awaited(network.now)) << "it is whole";
+
+  network.faults.no_lane = true;
+  Bytes& out = message(train * unit + 100);
+  Bytes& in = room(out.size());
+  Request* r = receive(*b, in, 5);
+  Request* sent = send(*a, to_b, out, 5);
+  EXPECT_TRUE(network.run_until([&] { return b->endpoint->lane_awaited(network.now); }, kSecond));
+  EXPECT_EQ(wait(*b, r).status, Status::success) << "sent again by the link";
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(wait(*a, sent).status, Status::success);
+}
+
+TEST_F(LaneTest, medium__awaited_until_the_announced_one_is_whole) {
+  open_lanes();
+  exchange(*a, to_b, *b, 20000);
+  network.run_for(kMillisecond);
+  ASSERT_TRUE(to_b->lane_out);
+  exchange(*a, to_b, *b, 20000);
+  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  exchange(*a, to_b, *b, 20000);
+  exchange(*a, to_b, *b, 10);
+  EXPECT_FALSE((*b)->lane_awaited(network.now));
+}
+
 TEST_F(LaneTest, medium__up_to_more_than_without) {
   open_lanes();
   const auto rendezvous = [&](std::size_t length) {

@@ -260,6 +260,30 @@ TEST_F(Retransmit, zombies__limit_turns_sends_synchronous_with_the_ack) {
   EXPECT_EQ((*a)->memory().buffers, 0U);
 }
 
+// Nothing comes behind it that would show the gap; who waits for its answer should not wait for long.
+TEST_F(Retransmit, last__lost_ones_are_sent_again_soon_and_once) {
+  open();
+  for (const std::size_t length : {0, 20, 100, 100000}) {
+    network.run_for(kSecond);
+    const auto type = length > 128  ? wire::PacketType::rndv
+                      : length > 32 ? wire::PacketType::small
+                                    : wire::PacketType::tiny;
+    network.faults.drop = drop_next(type, 1);
+    const TimeNs began = network.now;
+    exchange(*a, to_b, *b, length);
+    EXPECT_LT(network.now - began, 12 * kMillisecond) << length;
+  }
+  EXPECT_EQ(a->counters[Counter::resend_tail], 4U);
+  EXPECT_EQ(a->counters[Counter::resend_timeout], 0U);
+
+  network.faults.drop = drop_next(wire::PacketType::tiny, 2);
+  const TimeNs began = network.now;
+  exchange(*a, to_b, *b, 20);
+  EXPECT_LT(network.now - began, 40 * kMillisecond);
+  EXPECT_EQ(a->counters[Counter::resend_tail], 5U) << "then the ordinary timer's turn comes";
+  EXPECT_EQ(a->counters[Counter::resend_timeout], 1U);
+}
+
 TEST_F(Retransmit, truc__counter_wraps_and_old_ones_are_ignored) {
   Config config;
   config.zombie_max = 0;

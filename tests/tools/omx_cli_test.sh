@@ -72,6 +72,8 @@ test_plain() {
   expect 0 'in the file: spin_us$' "$omx" info --settings
   expect 0 'accepted: omx \(full frames\) or mxoe' "$omx" info --settings
   expect 0 '"origin": "MX_ZOMBIE in the environment"' env MX_ZOMBIE=5 "$omx" info --settings --json
+  expect 1 'OMX_COPY_ENGINE="gpu".*auto .*thread or dsa' env OMX_COPY_ENGINE=gpu "$omx" info
+  expect 0 '^OMX_COPY_MIN_PIECE=auto$' "$omx" info --settings
   expect 1 'OMX_PROGRESS_CPUS="9999".* of which this host has 0 to [0-9]+' env OMX_PROGRESS_CPUS=9999 "$omx" info
   expect 0 '^Messages Sent \(messages\)$' "$omx" counters --explain
   expect 0 'OMX_RING_FRAMES' "$omx" counters --explain
