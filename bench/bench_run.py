@@ -5,6 +5,7 @@ server with its client in it.
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -104,6 +105,33 @@ def run_lab(script, plan, hosts, mtu=None):
         raise MeasurementFailed("the part that runs in the lab printed no figures") from None
 
 
+def parts_of(parser, options, known):
+    """The parts that were asked for; an unknown one, or no round, is wrong usage."""
+    unknown = [part for part in options.parts if part not in known]
+    if unknown:
+        parser.error(f"no part {unknown[0]}: there are {', '.join(known)}")
+    if options.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return options.parts or known
+
+
+def print_rounds(rounds, width, digits):
+    """The median of each figure, with minimum and maximum."""
+    for name in rounds[0]:
+        values = [figures[name] for figures in rounds]
+        print(f"{name:<{width}} {statistics.median(values):>10.{digits}f}   "
+              f"({min(values):.{digits}f} .. {max(values):.{digits}f})")
+
+
+def write_json(path, document):
+    """For --json; nowhere without it."""
+    if not path:
+        return
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(document, out, indent=1)
+        out.write("\n")
+
+
 def verdict(check, holds, doubt):
     """The exit status, once the figures and their targets were printed."""
     if not check:
@@ -114,6 +142,19 @@ def verdict(check, holds, doubt):
 
 
 # --- beside the hosts ---
+
+def measure_rounds(name, bench, plan):
+    """Prints, for run_lab, the figures that the parts of a bench return in each round."""
+    rounds = []
+    for number in range(plan["rounds"]):
+        print(f"{name}: round {number + 1} of {plan['rounds']}", file=sys.stderr)
+        figures = {}
+        for part in plan["parts"]:
+            figures.update(getattr(bench, part)())
+        rounds.append(figures)
+    print(json.dumps(rounds))
+    return 0
+
 
 def in_host(host, command, settings=None):
     """`settings` are OMX_ variables of this program only."""

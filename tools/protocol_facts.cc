@@ -26,7 +26,7 @@ std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settin
 // One that is left over announces the others, by the cable's own frames.
 std::string trains_text(std::uint32_t frames, std::uint32_t frame) {
   const std::uint32_t most = wire::frames_of_train(frame);
-  const bool left_over = frames % most == 1;
+  const bool left_over = wire::train_leaves_one(frames, frame);
   const std::uint32_t trains = (frames - left_over + most - 1) / most;
   return fmt::format("{} frames in {} train{} by UDP{}", frames - left_over, trains, trains > 1 ? "s" : "",
                      left_over ? " and one by itself" : "");

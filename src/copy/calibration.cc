@@ -126,7 +126,6 @@ Calibration calibrate(CopyEngine& engine) {
     if (accepted == 0) return result;  // it was switched off
     row.submit_ns = several / accepted;
     const TimeNs before = clock_now();
-    Ticket done = 0;
     const Ticket first = engine.completed();
     while (clock_now() - before < kTimeOfMeasure) {
       if (engine.submit({from.data() + at, to.data() + at, bytes}).answer != Answer::accepted)
@@ -134,10 +133,10 @@ Calibration calibrate(CopyEngine& engine) {
       next();
     }
     engine.drain(kNever);
-    done = engine.completed() - first;
+    const Ticket done = engine.completed() - first;
     row.engine_ns = done > 0 ? (clock_now() - before) / done : 0;
   }
-  for (auto row = result.rows.rbegin(); asynchronous && row != result.rows.rend(); ++row) {
+  for (auto row = result.rows.rbegin(); row != result.rows.rend(); ++row) {
     if (row->submit_ns == 0 || row->submit_ns >= row->memcpy_out_ns) break;
     result.least_piece = row->bytes;
   }

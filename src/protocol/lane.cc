@@ -177,7 +177,7 @@ void lane_announce(State& s, Partner& p, std::optional<Seqnum> message) {
 bool lane_leaves_one(const State& s, const Partner& p, std::uint32_t fragments) {
   const std::uint32_t most = lane_frame(s, p);
   const std::uint32_t overhead = most - lane_sizes(s, p).medium_frag;
-  return fragments % wire::frames_of_train(std::min(most, p.sizes.medium_frag + overhead)) == 1;
+  return wire::train_leaves_one(fragments, std::min(most, p.sizes.medium_frag + overhead));
 }
 
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message) {

@@ -29,7 +29,8 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const bool free = p.extended && p.mode == wire::Mode::omx;
   // By a lane as much as one datagram holds; more for a sleeper, whom few answers should wake. Replies are
   // numbered in 8 bits.
-  const std::uint32_t train = wire::kTrainBytes / (pull.unit + wire::kBulkHeader + partner_overhead(p));
+  const std::uint32_t train =
+      wire::frames_of_train(static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(p)));
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kTrainFrames, 256 / pull.blocks_max);
   const std::uint32_t most = pull.by_lane
                                  ? std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train, 1, numbers)

@@ -130,16 +130,17 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (dismissed(generation)) return WaitOutcome::woken;
     wake_others(&self);
     if (now >= deadline) return WaitOutcome::timed_out;
+    const bool moves = !disabled_ && !in_handler();
 
     if (settings_.spin_forever && !helps) {
       lock.unlock();
       ::sched_yield();
-    } else if (!disabled_ && !in_handler() && now < spin_until && (yields_since == 0 || ever_slept) &&
+    } else if (moves && now < spin_until && (yields_since == 0 || ever_slept) &&
                !(crowded = !turns.allowed(now))) {
       spun = true;
       lock.unlock();
       cpu_relax();
-    } else if (!disabled_ && !in_handler() && may_yield()) {
+    } else if (moves && may_yield()) {
       turns.stop();
       yields_ = true;
       lock.unlock();
@@ -157,7 +158,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
       yields_ = false;
       slept = ever_slept = true;
       spin = std::min(spin, spin_);
-      if (!disabled_ && !in_handler()) set_drowsy(true);
+      if (moves) set_drowsy(true);
       const TimeNs before = now;
       const bool whole = sleep(deadline);
       if (leader_ != &self) return WaitOutcome::woken;

@@ -18,6 +18,11 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
   return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
 }
 
+// Whether the last of so many would be a train of its own.
+inline bool train_leaves_one(std::uint32_t frames, std::uint32_t frame) {
+  return frames % frames_of_train(frame) == 1;
+}
+
 struct LaneAddress {
   std::array<std::uint8_t, 16> ip{};  // IPv6, or IPv4 as ::ffff:a.b.c.d
   std::uint16_t port = 0;             // 0: none

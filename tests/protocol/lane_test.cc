@@ -19,6 +19,18 @@ class LaneTest : public PairTest {
     return config;
   }
   void open_lanes() { open(with_lane(1), with_lane(2)); }
+  // What the lane loses is awaited there, and comes by the link.
+  void lose_and_send_again(std::size_t length) {
+    network.faults.no_lane = true;
+    Bytes& out = message(length);
+    Bytes& in = room(length);
+    Request* r = receive(*b, in, 5);
+    Request* sent = send(*a, to_b, out, 5);
+    EXPECT_TRUE(network.run_until([&] { return b->endpoint->lane_awaited(network.now); }, kSecond));
+    EXPECT_EQ(wait(*b, r).status, Status::success) << "sent again by the link";
+    EXPECT_EQ(in, out);
+    EXPECT_EQ(wait(*a, sent).status, Status::success);
+  }
   // The first message brings the probe; the next ones have the lane.
   void make_known() {
     exchange(*a, to_b, *b, 50000);
@@ -79,15 +91,7 @@ TEST_F(LaneTest, medium__what_one_train_leaves_over_announces_it) {
   EXPECT_EQ(a->counters[Counter::send_probe], probes);
   EXPECT_FALSE((*b)->lane_awaited(network.now)) << "it is whole";
 
-  network.faults.no_lane = true;
-  Bytes& out = message(train * unit + 100);
-  Bytes& in = room(out.size());
-  Request* r = receive(*b, in, 5);
-  Request* sent = send(*a, to_b, out, 5);
-  EXPECT_TRUE(network.run_until([&] { return b->endpoint->lane_awaited(network.now); }, kSecond));
-  EXPECT_EQ(wait(*b, r).status, Status::success) << "sent again by the link";
-  EXPECT_EQ(in, out);
-  EXPECT_EQ(wait(*a, sent).status, Status::success);
+  lose_and_send_again(train * unit + 100);
 }
 
 TEST_F(LaneTest, medium__awaited_until_the_announced_one_is_whole) {
@@ -121,15 +125,7 @@ TEST_F(LaneTest, medium__the_receiver_looks_for_a_while) {
   exchange(*a, to_b, *b, 20000);
   network.run_for(10 * kMillisecond);
   EXPECT_FALSE((*b)->lane_awaited(network.now));
-  network.faults.no_lane = true;
-  Bytes& out = message(20000);
-  Bytes& in = room(20000);
-  Request* r = receive(*b, in, 5);
-  Request* sent = send(*a, to_b, out, 5);
-  EXPECT_TRUE(network.run_until([&] { return b->endpoint->lane_awaited(network.now); }, kSecond));
-  EXPECT_EQ(wait(*b, r).status, Status::success) << "sent again by the link";
-  EXPECT_EQ(in, out);
-  EXPECT_EQ(wait(*a, sent).status, Status::success);
+  lose_and_send_again(20000);
   network.run_for(10 * kMillisecond);
   EXPECT_FALSE((*b)->lane_awaited(network.now));
 }
