@@ -123,12 +123,20 @@ bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
          packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.epoch;
 }
 
+// Whether a request comes from an instance that we knew before and that uses our present count. It may know
+// no key, as it never had to connect; when it adopted the count, that it said so may have been lost.
+bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packet) {
+  return extended(s, packet) && p.peer_epoch_session == packet.src_session && p.peer_epoch != 0 &&
+         packet.ext.peer_epoch_in_use && packet.ext.peer_epoch == p.epoch;
+}
+
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
   s.count(Counter::recv_connect_request)++;
   Partner* p = partner_find(s, head.src, packet.src_endpoint);
   const bool right_key = packet.key_or_target_session == s.config.key;
   // The answer shows our present count: should the instance live after all, it asks again with that.
-  const bool accepted = right_key && !(p && outdated(s, *p, packet));
+  const bool accepted =
+      p ? (right_key || uses_our_count(s, *p, packet)) && !outdated(s, *p, packet) : right_key;
   if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
   if (right_key && !p) return;  // no memory: the request will be repeated
 

@@ -95,6 +95,35 @@ TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
   exchange_both_ways();
 }
 
+// A gave B up, which B hears; it takes up A's new count. That B says so is lost, and A does not ask again.
+// B has this count only because the two knew each other: its ping completes the relation.
+TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_its_ping) {
+  Config keyed;
+  keyed.key = 0x1234;
+  a = &network.add(keyed);
+  b = &network.add({});
+  to_b = connect(network, *a, *b);
+  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  exchange_both_ways();
+  (void)receive(*b, room(8), 1);
+  (void)send(*a, to_b, message(8), 1);
+  network.run_for(kMillisecond / 10);
+  (*a)->disconnect(network.now, to_b);  // before B's acknowledgement, about which A asks
+  network.faults.drop = [](const Bytes& frame) {
+    wire::Connect packet;
+    return is_connect(frame, true, packet);
+  };
+  network.run_for(kSecond);
+  network.faults.drop = nullptr;
+  ASSERT_TRUE(to_a->connected());
+  ASSERT_FALSE(to_b->connected());
+  Request* s = send(*b, to_a, message(100000), 1);
+  (void)receive(*a, room(100000), 1);
+  EXPECT_EQ(wait(*b, s, 5 * kSecond).status, Status::success);
+  EXPECT_EQ(wait(*b, connect_start(*b, *a, 6)).status, Status::bad_key);
+  exchange_both_ways();
+}
+
 // A's connect has reached B once, which may send since, but A does not hear B's answer, and B does not know
 // the key with which it could ask.
 class HalfOpen : public PairTest {
