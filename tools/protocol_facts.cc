@@ -20,7 +20,8 @@ std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settin
   if (!settings.udp_lane || board.extended.mode != wire::Mode::omx) return 0;
   const auto address = link::interface_address(board.board.interface.name, board.board.interface.index);
   const std::uint32_t frame = address ? link::udp_frame(board.board.mtu, *address) : 0;
-  return 2 * frame <= wire::kTrainBytes ? frame : 0;
+  // Where frames are datagrams anyway, a lane takes even one at a time into its place.
+  return board.board.udp || 2 * frame <= wire::kTrainBytes ? frame : 0;
 }
 
 // One that is left over announces the others, by the cable's own frames.
@@ -56,6 +57,10 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
                       "up to OMX_LANE_RNDV_THRESHOLD={} once the lane was proven; before, by frames up to {}",
                       config.lane_rndv_threshold, f.eager_max)
                 : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
+    if (by_lane && wire::train_leaves_one(fragments, lane)) {
+      way.copy = "kernel, into its place";
+      way.why += "; by the processor where a train is found before the frame that announces it";
+    }
     return way;
   }
   const bool ring = !udp && (settings.placement == runtime::Placement::ring ||

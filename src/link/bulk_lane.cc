@@ -116,7 +116,7 @@ std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCoun
       counters.bytes_received += frame.size();
       if (batch_->fates[i] == Fate::placed) {
         counters.bulk_placed++;
-        handler.on_bulk_placed(frame);
+        handler.on_bulk_placed(i, frame);
       } else {
         counters.bulk_moved++;
         handler.on_bulk_frame(frame);

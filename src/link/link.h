@@ -37,10 +37,15 @@ class BulkHandler {
   // in which they should come; returns how many are known. What lands in a wrong place is moved or dropped
   // before the next call.
   virtual std::size_t bulk_places(std::span<iovec> places) = 0;
+  // The same of a UDP lane, where other frames come, too: `header` is what precedes the data of each.
+  virtual std::size_t lane_places(std::span<iovec> places, std::size_t& header) {
+    header = wire::kBulkHeader;
+    return bulk_places(places);
+  }
   // Whether a frame is what place `index` was for. Only its header may be read, though it has its size.
   virtual bool bulk_in_place(std::size_t index, wire::Frame frame) = 0;
   // Such a frame, in its turn.
-  virtual void on_bulk_placed(wire::Frame frame) = 0;
+  virtual void on_bulk_placed(std::size_t index, wire::Frame frame) = 0;
   // Any other frame, valid during the call.
   virtual void on_bulk_frame(wire::Frame frame) = 0;
 };

@@ -22,7 +22,8 @@ constexpr std::size_t kFrames = wire::kTrainFrames;
 // A train whose data have places lies in headers, places, and, what is longer than expected, `rest`. Frames
 // that are elsewhere than expected are put together in `joined`.
 struct UdpLane::Memory {
-  std::byte headers[kFrames][wire::kBulkHeader];
+  std::byte headers[kFrames][wire::kMediumHeaderMost];
+  std::size_t header = 0;  // bytes of each
   iovec places[kFrames];
   iovec pieces[2 * kFrames + 1];
   std::size_t piece_count = 0;
@@ -76,12 +77,13 @@ void UdpLane::flush() {
 // Frames of one train have one size, the last may be shorter. Returns for how many there are places.
 std::size_t UdpLane::prepare(BulkHandler& handler) {
   Memory& m = *memory_;
-  std::size_t known = handler.bulk_places(m.places), bytes = 0, count = 0;
+  const std::size_t known = handler.lane_places(m.places, m.header);
+  std::size_t bytes = 0, count = 0;
   while (count < known) {
     const std::size_t length = m.places[count].iov_len;
-    bytes += wire::kBulkHeader + length;
+    bytes += m.header + length;
     if (length > m.places[0].iov_len || bytes > wire::kTrainBytes) break;
-    m.pieces[2 * count] = {m.headers[count], wire::kBulkHeader};
+    m.pieces[2 * count] = {m.headers[count], m.header};
     m.pieces[2 * count + 1] = m.places[count];
     if (length < m.places[count++].iov_len || length < m.places[0].iov_len) break;
   }
@@ -112,11 +114,11 @@ void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) con
 void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram& train, NicId sender) {
   Memory& m = *memory_;
   const std::size_t bytes = train.bytes, segment = train.segment;
-  const bool aligned = places > 0 && (segment == wire::kBulkHeader + m.places[0].iov_len || bytes <= segment);
+  const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
   std::size_t frames = 0;
   for (std::size_t at = 0; at < bytes; at += segment, frames++) {
     const std::size_t length = std::min(segment, bytes - at);
-    m.placed[frames] = aligned && frames < places && length == wire::kBulkHeader + m.places[frames].iov_len &&
+    m.placed[frames] = aligned && frames < places && length == m.header + m.places[frames].iov_len &&
                        frame_source(m.headers[frames]) == sender &&
                        handler.bulk_in_place(frames, {m.headers[frames], length});
     if (!m.placed[frames] && places > 0) gather(at, length, m.joined + at);
@@ -126,7 +128,7 @@ void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram
     const std::size_t length = std::min(segment, bytes - at);
     if (m.placed[i]) {
       counters_.bulk_placed++;
-      handler.on_bulk_placed({m.headers[i], length});
+      handler.on_bulk_placed(i, {m.headers[i], length});
     } else if (length >= wire::kHeadBytes && frame_source(whole + at) == sender) {
       if (places > 0) counters_.bulk_moved++;
       handler.on_bulk_frame({whole + at, length});

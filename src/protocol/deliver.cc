@@ -164,6 +164,7 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
   partial.active = true;
   partial.last = s.now;
   partial.msg_length = packet.length;
+  partial.header = static_cast<std::uint8_t>(wire::medium_header_bytes(packet));
   p.partial = partial;
   return true;
 }
@@ -206,9 +207,9 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
     return Delivery::incomplete;
   }
   const std::uint32_t offset = packet.frag_seqnum * unit;
-  if (partial.unexpected) {
+  if (data && partial.unexpected) {
     __builtin_memcpy(partial.unexpected->buffer + offset, data, packet.frag_length);
-  } else if (partial.request && offset < partial.request->xfer_length) {
+  } else if (data && partial.request && offset < partial.request->xfer_length) {
     Request& r = *partial.request;
     r.segments.write(offset, data, std::min<std::uint32_t>(packet.frag_length, r.xfer_length - offset));
   }
@@ -218,6 +219,12 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
   if (partial.received < partial.msg_length) return Delivery::incomplete;
   partial_finish(s, p);
   return Delivery::complete;
+}
+
+std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint32_t length) {
+  if (partial.unexpected) return partial.unexpected->buffer + offset;
+  Request* r = partial.request;
+  return r && offset + length <= r->xfer_length ? r->segments.piece(offset, length) : nullptr;
 }
 
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {

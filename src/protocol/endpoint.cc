@@ -245,18 +245,28 @@ void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
   rx_frame(*state_, frame);
 }
 
-std::size_t Endpoint::expected_replies(std::span<ExpectedReply> out) {
+std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out) {
   return pulls_expected(*state_, out);
 }
 
-bool Endpoint::is_reply(const ExpectedReply& expected, wire::Frame frame) {
-  return pull_reply_is(*state_, expected, frame);
+std::size_t Endpoint::expected_by_lane(TimeNs now, std::span<ExpectedFrame> out) {
+  state_->now = now;
+  const std::size_t replies = pulls_expected(*state_, out);
+  return replies ? replies : medium_expected(*state_, out);
 }
 
-void Endpoint::on_reply_placed(TimeNs now, wire::Frame frame) {
+bool Endpoint::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
+  return expected.sender ? medium_is(*state_, expected, frame) : pull_reply_is(*state_, expected, frame);
+}
+
+void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame) {
   state_->now = now;
   wire::Head head;
-  if (wire::decode_head(frame, head) == wire::Drop::none) pull_reply_placed(*state_, head, frame);
+  if (wire::decode_head(frame, head) != wire::Drop::none) return;
+  if (expected.sender)
+    medium_placed(*state_, expected, head, frame);
+  else
+    pull_reply_placed(*state_, head, frame);
 }
 
 void Endpoint::progress(TimeNs now, bool more) {

@@ -142,12 +142,15 @@ class Endpoint {
   // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames
   // belong, in the order in which they should come; returns how many are known. What lands there by mistake
   // does no harm, as long as it is moved (handed to on_frame) or dropped before the next call.
-  std::size_t expected_replies(std::span<ExpectedReply> out);
-  // Whether the frame is the expected one. Only its header (32 bytes) is read, of this frame and by the next
-  // function, whatever length the frame says it has.
-  bool is_reply(const ExpectedReply& expected, wire::Frame frame);
+  std::size_t expected_replies(std::span<ExpectedFrame> out);
+  // The same of what comes by the UDP lane: replies, or the fragments of a message that was announced. All
+  // have headers of one size.
+  std::size_t expected_by_lane(TimeNs now, std::span<ExpectedFrame> out);
+  // Whether the frame is the expected one. Only its header is read, of this frame and by the next function,
+  // whatever length the frame says it has.
+  bool is_expected(const ExpectedFrame& expected, wire::Frame frame);
   // Its data are in their place.
-  void on_reply_placed(TimeNs now, wire::Frame frame);
+  void on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame);
 
   // The memory that a large send offers as its region, and the region's generation; empty: none does.
   std::span<const Segment> region(std::uint8_t id, std::uint8_t& generation) const;

@@ -208,6 +208,35 @@ bool lane_awaited(State& s, TimeNs now) {
   return w.count > 0;
 }
 
+namespace {
+
+// Whose message comes by the lane next; nullptr: not known.
+Partner* medium_sender(State& s) {
+  const LaneAwaited& w = s.lane_awaited;
+  if (!lane_awaited(s, s.now) || w.replies || w.count != 1) return nullptr;
+  Partner* p = w.messages[0].from;
+  return w.messages[0].number == p->next_match ? p : nullptr;
+}
+
+}  // namespace
+
+std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
+  Partner* p = medium_sender(s);
+  // With a checksum the frame must be in one piece.
+  if (!p || !p->partial.active || p->checksum || s.suspended) return 0;
+  const Partial& partial = p->partial;
+  std::size_t n = 0;
+  const std::uint32_t unit = partial.unit, fragments = (partial.msg_length + unit - 1) / unit;
+  for (std::uint32_t i = 0; i < fragments && n < out.size(); i++) {
+    if (partial.mask >> i & 1) continue;
+    const std::uint32_t offset = i * unit, length = std::min(unit, partial.msg_length - offset);
+    std::byte* place = partial_place(partial, offset, length);
+    if (!place) break;
+    out[n++] = {place, length, partial.header, i, 0, p, partial.message()};
+  }
+  return n;
+}
+
 void lane_came(State& s) {
   s.lane_awaited.replies = false;
 }

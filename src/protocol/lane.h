@@ -33,7 +33,7 @@ using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
 // What others said is on its way by our lane.
 struct LaneAwaited {
   struct Message {
-    const Partner* from = nullptr;
+    Partner* from = nullptr;
     Seqnum number = 0;  // the newest: those before it are awaited, too
   };
   TimeNs until = 0;

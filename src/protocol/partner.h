@@ -25,11 +25,14 @@ struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or unexpected message; neither: data are discarded
   bool active = false;
+  std::uint8_t header = 0;  // bytes before the data of each fragment
   std::uint32_t msg_length = 0;
   std::uint32_t unit = 0;      // fragment size of this attempt
   std::uint32_t received = 0;  // bytes
   std::uint64_t mask = 0;      // fragments received
   TimeNs last = 0;             // when the last of them came
+
+  const void* message() const { return request ? static_cast<const void*>(request) : unexpected; }
 };
 
 struct Partner {

@@ -9,8 +9,8 @@ namespace omx::protocol {
 namespace {
 
 // No place may be given twice: what lands there last would spoil what came before.
-bool given(std::span<const ExpectedReply> places, std::uint32_t handle, std::uint32_t index) {
-  return std::any_of(places.begin(), places.end(), [&](const ExpectedReply& place) {
+bool given(std::span<const ExpectedFrame> places, std::uint32_t handle, std::uint32_t index) {
+  return std::any_of(places.begin(), places.end(), [&](const ExpectedFrame& place) {
     return place.handle == handle && place.index == index;
   });
 }
@@ -50,7 +50,7 @@ void pull_expected_came(State& s, const Pull& pull, std::uint32_t index) {
   }
 }
 
-std::size_t pulls_expected(State& s, std::span<ExpectedReply> out) {
+std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out) {
   // Several senders' frames come in any order.
   if (s.pulling.senders != 1) return 0;
   std::size_t n = 0;
@@ -67,13 +67,13 @@ std::size_t pulls_expected(State& s, std::span<ExpectedReply> out) {
       const auto length = static_cast<std::uint32_t>(pull_frame_end(*pull, index) - start);
       std::byte* place = pull->request->segments.piece(start, length);
       if (!place) return n;
-      out[n++] = {place, length, asked.handle, index};
+      out[n++] = {place, length, wire::kBulkHeader, index, asked.handle};
     }
   }
   return n;
 }
 
-bool pull_reply_is(State& s, const ExpectedReply& expected, wire::Frame frame) {
+bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   wire::Head head;
   wire::PullReply packet;
   const std::byte* data = nullptr;

@@ -20,8 +20,8 @@ struct Numbered {
   wire::Medium medium;
   wire::Rndv rndv;
   wire::Notify notify;
-  const std::byte* data = nullptr;
-  bool packed = false;  // came with others
+  const std::byte* data = nullptr;  // of a medium message, nullptr: they are in their place
+  bool packed = false;              // came with others
 };
 
 void take(Numbered& n, const wire::Message& m) {
@@ -159,6 +159,9 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
       lane_announced(s, *p, n.seqnum);
   }
   const std::uint32_t ahead = seq_diff(n.seqnum, p->next_match);
+  // What is not with its frame cannot be kept.
+  const bool placed = n.type == wire::PacketType::medium && !n.data;
+  if (placed && (ahead != 0 || s.suspended)) return;
   // The handler of an earlier message in the same frame stopped progression.
   if (s.suspended && ahead <= kEarlyWindow) {
     keep_early(s, *p, head, frame, n);
@@ -215,6 +218,39 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_e
   n.type = head.type;
   if (const auto drop = decode(s, p, frame, n); drop != wire::Drop::none) return rx_drop(s, drop);
   if (session_ok(s, head, frame, n.session, n.seqnum)) numbered_received(s, p, head, frame, n, from_early);
+}
+
+namespace {
+
+// Whether a frame is the expected fragment, which `n` then describes.
+bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Numbered& n) {
+  const Partner* p = expected.sender;
+  wire::Head head;
+  if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::medium ||
+      head.src != p->nic || load_src_endpoint(frame) != p->endpoint)
+    return false;
+  n.type = head.type;
+  if (decode_medium(s, p, p->extended, frame, n) != wire::Drop::none) return false;
+  const Partial& partial = p->partial;
+  return partial.active && partial.message() == expected.message && n.seqnum == p->next_match &&
+         n.medium.dst_endpoint == s.config.endpoint && n.session == s.config.session &&
+         n.medium.length == partial.msg_length && n.unit == partial.unit && n.fragment == expected.index &&
+         n.medium.frag_length == expected.length && !(n.medium.flags & wire::kFlagChecksum) &&
+         wire::medium_header_bytes(n.medium) == expected.header;
+}
+
+}  // namespace
+
+bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
+  Numbered n;
+  return is_fragment(s, expected, frame, n);
+}
+
+void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame) {
+  Numbered n;
+  if (!is_fragment(s, expected, frame, n)) return;  // a handler ran since the frame was looked at
+  n.data = nullptr;
+  numbered_received(s, expected.sender, head, frame, n, false);
 }
 
 void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {

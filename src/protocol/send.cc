@@ -30,23 +30,33 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-// Copies the data so that the user may have the memory back at once. False: no memory, or too much waits for
+// From so many bytes on, a message leaves from the user's memory and is copied while it is on its way.
+constexpr std::uint32_t kCopyAfter = 4096;
+
+// Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
 // acknowledgements.
-bool buffer(State& s, Request& r) {
-  if (s.zombies >= s.config.zombie_max) return false;
-  if (r.msg_length > 0) {
-    r.buffer = s.send_buffers.get(r.msg_length);
-    if (!r.buffer) return false;
-    r.buffer_size = r.msg_length;
-    r.segments.read(0, r.buffer, r.msg_length);
-  }
-  r.buffered = true;
-  return true;
+std::byte* buffer_get(State& s, const Request& r) {
+  return s.zombies < s.config.zombie_max ? s.send_buffers.get(r.msg_length) : nullptr;
 }
 
-void buffer_if_possible(State& s, Request& r) {
-  if (r.send_class == SendClass::large || r.buffered || r.delivered) return;
-  buffer(s, r);
+void buffer_fill(Request& r, std::byte* memory) {
+  r.segments.read(0, memory, r.msg_length);
+  r.buffer = memory;
+  r.buffer_size = r.msg_length;
+  r.buffered = true;
+}
+
+bool buffer(State& s, Request& r) {
+  if (r.msg_length == 0) {
+    r.buffered = s.zombies < s.config.zombie_max;
+  } else if (std::byte* memory = buffer_get(s, r)) {
+    buffer_fill(r, memory);
+  }
+  return r.buffered;
+}
+
+bool to_buffer(const Request& r) {
+  return r.send_class != SendClass::large && !r.buffered && !r.delivered;
 }
 
 void transmit(State& s, Request& r) {
@@ -174,6 +184,7 @@ namespace {
 void pump(State& s, Partner& p) {
   while (Request* r = p.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
+    std::byte* late_buffer = nullptr;
     if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
     if (!notify) {
       if (r->needs_ext() && !p.carries_ext()) {  // the partner changed while it waited
@@ -191,7 +202,12 @@ void pump(State& s, Partner& p) {
         return;
       }
       r->frames = static_cast<std::uint8_t>(cost);
-      buffer_if_possible(s, *r);
+      if (to_buffer(*r)) {
+        if (r->msg_length >= kCopyAfter)
+          late_buffer = buffer_get(s, *r);
+        else
+          buffer(s, *r);
+      }
     } else {
       if (--p.notifies_queued == 0) p.last_notify = nullptr;
       r->frames = 1;
@@ -205,6 +221,10 @@ void pump(State& s, Partner& p) {
     r->first_sent = s.now;
     transmit(s, *r);
     retransmit_arm(s, p);
+    if (late_buffer) {
+      s.sink.flush();
+      buffer_fill(*r, late_buffer);
+    }
     if (notify) {
       request_user_done(s, *r, r->status);
     } else if (r->buffered && !r->delivered && r->send_class != SendClass::large) {

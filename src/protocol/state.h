@@ -298,6 +298,8 @@ bool lane_leaves_one(const State& s, const Partner& p, std::uint32_t fragments);
 // The partner announced pull replies, or that message.
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message);
 bool lane_awaited(State& s, TimeNs now);
+// Where the fragments of the message belong that is on its way there, if that is known.
+std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);
 // A look at it found something.
 void lane_came(State& s);
 
@@ -334,8 +336,8 @@ TimeNs pull_patience(const State& s, TimeNs most);
 // --- pull_expect.cc: which replies come next ---------------------------------------------------------------
 void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again);
 void pull_expected_came(State& s, const Pull& pull, std::uint32_t index);
-std::size_t pulls_expected(State& s, std::span<ExpectedReply> out);
-bool pull_reply_is(State& s, const ExpectedReply& expected, wire::Frame frame);
+std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out);
+bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
 
 // --- connect.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
@@ -427,6 +429,9 @@ void rx_drop(State& s, wire::Drop reason);
 bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
 void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early);
 void rx_pack(State& s, const wire::Head& head, wire::Frame frame);
+// Whether a frame is the expected fragment; if so, takes it whose data are in their place.
+bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
+void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame);
 bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
                  std::uint32_t fragments);
 void early_drain(State& s, Partner& p);
@@ -442,8 +447,11 @@ Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, s
 void arrival_keep(State& s, Unexpected& u);
 void arrival_drop(State& s, Unexpected& u);
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data);
+// Without data: they are in the place that partial_place() named.
 Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data);
+// Where the message that is arriving has these bytes; nullptr: nowhere, or not in one piece.
+std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint32_t length);
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet);
 void partial_abandon(State& s, Partner& p, Status status);
 void unexpected_free(State& s, Unexpected& u);

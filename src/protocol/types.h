@@ -118,10 +118,15 @@ enum class HandlerAction { proceed, finished };
 using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arrival);
 
 // The data of a frame that is about to come, and where they belong.
-struct ExpectedReply {
+struct ExpectedFrame {
   std::byte* place = nullptr;
   std::uint32_t length = 0;
-  std::uint32_t handle = 0, index = 0;  // of the pull; of the frame in it
+  std::uint32_t header = 0;  // bytes before the data
+  std::uint32_t index = 0;   // of the frame in the pull or message
+  std::uint32_t handle = 0;  // of the pull
+  // Of a medium message: who sends it, and the receive or unexpected message that it is for.
+  Partner* sender = nullptr;
+  const void* message = nullptr;
 };
 
 // Why an operation was refused at once. Values are MX return codes (mx-api.md 1.1).

@@ -108,10 +108,13 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::size_t ring_turn();
   std::size_t lanes_turn();
   std::size_t bulk_places(std::span<iovec> places) override;
+  std::size_t lane_places(std::span<iovec> places, std::size_t& header) override;
   bool bulk_in_place(std::size_t index, wire::Frame frame) override {
-    return engine->is_reply(expected_[index], frame);
+    return engine->is_expected(expected_[index], frame);
   }
-  void on_bulk_placed(wire::Frame frame) override { engine->on_reply_placed(now, frame); }
+  void on_bulk_placed(std::size_t index, wire::Frame frame) override {
+    engine->on_placed(now, expected_[index], frame);
+  }
   void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
   // --- endpoint_local.cc: the other endpoints of this host ---
   Result<void> local_open(const std::vector<Board>& boards);
@@ -289,7 +292,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool lanes_late_ = false;  // both are to be read, though no large message is on its way
   bool lane_looks_ = false;  // whether or not anything is known to be there
   bool link_up_ = true;
-  std::array<protocol::ExpectedReply, 64> expected_;             // of the batch that is being received
+  std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
 
   // Waiting. The first in the list leads next when the leader leaves.

@@ -118,6 +118,15 @@ std::size_t Endpoint::Impl::bulk_places(std::span<iovec> places) {
   return known;
 }
 
+std::size_t Endpoint::Impl::lane_places(std::span<iovec> places, std::size_t& header) {
+  if (disabled_) return 0;
+  const std::size_t known =
+      engine->expected_by_lane(now, std::span(expected_).first(std::min(places.size(), expected_.size())));
+  for (std::size_t i = 0; i < known; i++) places[i] = {expected_[i].place, expected_[i].length};
+  header = known ? expected_[0].header : 0;
+  return known;
+}
+
 void Endpoint::Impl::frame_dispatch(wire::Frame frame) {
   const bool ours = frame.size() >= kShortestFrame && wire::destination_endpoint(frame) == id_;
   // The engine also counts what nobody wants.

@@ -126,7 +126,7 @@ void SimHost::ring_process(bool lane_too) {
     frame_process(frame);
   }
   for (std::size_t i = 0; i < bulk.size(); i += kBulkBatch)
-    bulk_process(std::span(bulk).subspan(i, std::min(kBulkBatch, bulk.size() - i)));
+    bulk_process(std::span(bulk).subspan(i, std::min(kBulkBatch, bulk.size() - i)), false);
   if (lane_too || engine_->pulls_running() || engine_->lane_awaited(clock())) lane_process();
   engine_->progress(clock());
   world_.activity(*this);
@@ -138,7 +138,7 @@ void SimHost::lane_process() {
   while (!lane_.empty()) {
     std::vector<std::uint32_t> train;
     for (; !lane_.empty() && train.size() < kBulkBatch; lane_.pop_front()) train.push_back(lane_.front());
-    bulk_process(train);
+    bulk_process(train, true);
   }
 }
 
@@ -167,25 +167,27 @@ void SimHost::frame_done(std::uint32_t frame) {
 
 // As link/bulk_lane does it: the data of all frames of a batch go where the engine expects them, and then it
 // turns out which of them belong there.
-void SimHost::bulk_process(std::span<const std::uint32_t> batch) {
-  std::array<protocol::ExpectedReply, kBulkBatch> expected;
-  const std::size_t known = engine_->expected_replies(std::span(expected).first(batch.size()));
+void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane) {
+  std::array<protocol::ExpectedFrame, kBulkBatch> expected;
+  const auto room = std::span(expected).first(batch.size());
+  const std::size_t known =
+      by_lane ? engine_->expected_by_lane(clock(), room) : engine_->expected_replies(room);
   for (std::size_t i = 0; i < known; i++) {
     const auto& bytes = world_.frames()[batch[i]].bytes;
-    const std::size_t data = bytes.size() - std::min(bytes.size(), wire::kBulkHeader);
+    const std::size_t header = expected[i].header;
+    const std::size_t data = bytes.size() - std::min(bytes.size(), header);
     if (data > 0)
-      std::memcpy(expected[i].place, bytes.data() + wire::kBulkHeader,
-                  std::min<std::size_t>(data, expected[i].length));
+      std::memcpy(expected[i].place, bytes.data() + header, std::min<std::size_t>(data, expected[i].length));
   }
   std::array<bool, kBulkBatch> placed{};
   for (std::size_t i = 0; i < known; i++)
-    placed[i] = engine_->is_reply(expected[i], world_.frames()[batch[i]].bytes);
+    placed[i] = engine_->is_expected(expected[i], world_.frames()[batch[i]].bytes);
   for (std::size_t i = 0; i < batch.size(); i++) {
     auto& bytes = world_.frames()[batch[i]].bytes;
     if (placed[i]) {
       // Of these only the header is there.
-      std::fill(bytes.begin() + wire::kBulkHeader, bytes.end(), std::byte{0xDD});
-      engine_->on_reply_placed(clock(), bytes);
+      std::fill(bytes.begin() + expected[i].header, bytes.end(), std::byte{0xDD});
+      engine_->on_placed(clock(), expected[i], bytes);
     } else {
       frame_process(batch[i]);
       continue;

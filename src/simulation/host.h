@@ -64,7 +64,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
  private:
   void open();
   void ring_process(bool lane_too = false);
-  void bulk_process(std::span<const std::uint32_t> batch);
+  void bulk_process(std::span<const std::uint32_t> batch, bool by_lane);
   void lane_process();
   void frame_process(std::uint32_t frame);
   void frame_done(std::uint32_t frame);

@@ -54,6 +54,9 @@ Drop decode_pack_record(Frame& records, PackRecord& record, const std::byte** da
 
 std::size_t encode_medium(std::byte* out, const Head& head, Mode mode, const Medium& packet);
 Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const std::byte** data);
+// What precedes the data of a fragment with these flags.
+std::size_t medium_header_bytes(const Medium& packet);
+inline constexpr std::size_t kMediumHeaderMost = 64;
 
 std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet);
 Drop decode_rndv(Frame frame, bool extended, Rndv& packet);

@@ -106,6 +106,11 @@ std::size_t encode_medium(std::byte* out, const Head& head, Mode mode, const Med
   return put_ext(out, medium::kEnd, packet);
 }
 
+std::size_t medium_header_bytes(const Medium& packet) {
+  static_assert(medium::kEnd + kHeaderExtBytes <= kMediumHeaderMost);
+  return medium::kEnd + ext_bytes(packet.flags);
+}
+
 Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const std::byte** data) {
   if (frame.size() < medium::kEnd) return Drop::frame_too_short;
   if (!has_type(frame, PacketType::medium)) return Drop::bad_type;

@@ -35,7 +35,7 @@ class Places : public BulkHandler {
     judged++;
     return number(frame) == offered_.at(index) && frame.size() == wire::kBulkHeader + length(number(frame));
   }
-  void on_bulk_placed(wire::Frame frame) override {
+  void on_bulk_placed(std::size_t, wire::Frame frame) override {
     got.at(number(frame)) = true;
     placed++;
   }

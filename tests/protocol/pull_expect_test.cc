@@ -9,8 +9,8 @@ namespace {
 
 class PullExpect : public PairTest {
  protected:
-  std::vector<ExpectedReply> expected(Host& host, std::size_t most = 1024) {
-    std::vector<ExpectedReply> places(most);
+  std::vector<ExpectedFrame> expected(Host& host, std::size_t most = 1024) {
+    std::vector<ExpectedFrame> places(most);
     places.resize(host->expected_replies(places));
     return places;
   }
@@ -32,7 +32,7 @@ TEST_F(PullExpect, one_behind_the_other_from_the_first_byte) {
   const auto places = expected(*b);
   ASSERT_GT(places.size(), 10U);
   std::byte* next = in_->data();
-  for (const ExpectedReply& place : places) {
+  for (const ExpectedFrame& place : places) {
     EXPECT_EQ(place.place, next);
     next += place.length;
   }
@@ -48,7 +48,7 @@ TEST_F(PullExpect, asked_again__no_place_twice) {
   network.run_for(200 * kMillisecond);
   ASSERT_GT(b->counters[Counter::pull_rerequest_timer], 0U);
   std::set<std::byte*> seen;
-  for (const ExpectedReply& place : expected(*b)) EXPECT_TRUE(seen.insert(place.place).second);
+  for (const ExpectedFrame& place : expected(*b)) EXPECT_TRUE(seen.insert(place.place).second);
   network.faults.drop = nullptr;
   EXPECT_EQ(wait(*b, receive_).status, Status::success);
   EXPECT_EQ(*in_, pattern(5, 300'000));
@@ -92,7 +92,7 @@ TEST_F(PullExpect, pieces__none_beyond_what_lies_in_one) {
   network.run_for(kMillisecond);
   const auto places = expected(*b);
   EXPECT_FALSE(places.empty());
-  for (const ExpectedReply& place : places) EXPECT_LE(place.place + place.length, memory.data() + 10'000);
+  for (const ExpectedFrame& place : places) EXPECT_LE(place.place + place.length, memory.data() + 10'000);
 }
 
 TEST_F(PullExpect, is_reply__only_the_very_frame) {
@@ -115,9 +115,9 @@ TEST_F(PullExpect, is_reply__only_the_very_frame) {
         Bytes(packet.frame_length));
   };
   const NicId a_nic = (*a)->config().nic;
-  EXPECT_TRUE((*b)->is_reply(places[1], frame(reply, a_nic)));
-  EXPECT_FALSE((*b)->is_reply(places[0], frame(reply, a_nic)));
-  EXPECT_FALSE((*b)->is_reply(places[1], frame(reply, a_nic + 1)));
+  EXPECT_TRUE((*b)->is_expected(places[1], frame(reply, a_nic)));
+  EXPECT_FALSE((*b)->is_expected(places[0], frame(reply, a_nic)));
+  EXPECT_FALSE((*b)->is_expected(places[1], frame(reply, a_nic + 1)));
   for (int wrong = 0; wrong < 5; wrong++) {
     wire::PullReply other = reply;
     if (wrong == 0) other.magic ^= 1;
@@ -125,7 +125,7 @@ TEST_F(PullExpect, is_reply__only_the_very_frame) {
     if (wrong == 2) other.frame_seqnum++;
     if (wrong == 3) other.msg_offset += 8;
     if (wrong == 4) other.frame_length--;
-    EXPECT_FALSE((*b)->is_reply(places[1], frame(other, a_nic))) << wrong;
+    EXPECT_FALSE((*b)->is_expected(places[1], frame(other, a_nic))) << wrong;
   }
 }
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the fragments belong that a lane brings, as a link is told, once the message was announced.
+#include <algorithm>
+#include <numeric>
+
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class MediumExpect : public PairTest {
+ protected:
+  static Config with_lane(std::uint8_t host) {
+    Config config;
+    config.lane.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
+    config.lane.port = static_cast<std::uint16_t>(4000 + host);
+    config.lane.frame = 1500 - 28;
+    config.lane_network_bits = 120;
+    config.lane_window = 256 << 10;
+    return config;
+  }
+  void SetUp() override {
+    open(with_lane(1), with_lane(2));
+    exchange(*a, to_b, *b, 20000);
+    network.run_for(kMillisecond);
+    ASSERT_TRUE(to_b->lane_out);
+    network.faults.hold_lane = true;
+    // What one train leaves over goes by the link, which starts the message.
+    length_ = train * to_b->sizes.medium_frag + 100;
+  }
+  std::vector<ExpectedFrame> expected(std::size_t most = 64) {
+    std::vector<ExpectedFrame> places(most);
+    places.resize((*b)->expected_by_lane(network.now, places));
+    return places;
+  }
+  // Until only what waits for the lane is missing.
+  void begin(bool has_data = false) {
+    Segment s = segment(message(length_, 5));
+    SendOp op;
+    op.partner = to_b;
+    op.segments = {&s, 1};
+    op.match_info = 1;
+    op.has_data = has_data;
+    sent_ = (*a)->send(network.now, op).value();
+    network.run_for(kMillisecond / 10);
+    ASSERT_EQ(network.held.size(), train);
+  }
+  // As a link does it: of frame `at` of the lane, the data lie in that place.
+  Bytes put(const ExpectedFrame& place, std::size_t at) {
+    Bytes frame = network.held.at(at);
+    EXPECT_EQ(frame.size(), place.header + place.length);
+    std::copy(frame.begin() + place.header, frame.end(), place.place);
+    std::fill(frame.begin() + place.header, frame.end(), std::byte{0xDD});
+    return frame;
+  }
+  const std::size_t train = wire::frames_of_train(1500 - 28);
+  std::size_t length_ = 0;
+  Request* sent_ = nullptr;
+};
+
+TEST_F(MediumExpect, each_fragment_in_its_place) {
+  for (const bool has_data : {false, true}) {
+    Bytes& in = room(length_);
+    Request* r = receive(*b, in, 1);
+    begin(has_data);
+    const auto places = expected();
+    ASSERT_EQ(places.size(), train);
+    for (std::size_t i = 0; i < train; i++) {
+      const Bytes frame = put(places[i], i);
+      EXPECT_TRUE((*b)->is_expected(places[i], frame));
+      EXPECT_FALSE((*b)->is_expected(places[(i + 1) % train], frame));
+      EXPECT_FALSE((*b)->done(r));
+      (*b)->on_placed(network.now, places[i], frame);
+    }
+    const Completion c = wait(*b, r);
+    EXPECT_EQ(c.status, Status::success);
+    EXPECT_EQ(c.has_data, has_data);
+    EXPECT_EQ(in, pattern(5, length_));
+    EXPECT_TRUE(expected().empty());
+    EXPECT_EQ(wait(*a, sent_).status, Status::success);
+    network.held.clear();
+  }
+}
+
+TEST_F(MediumExpect, unexpected__in_memory_of_ours) {
+  begin();
+  const auto places = expected();
+  ASSERT_EQ(places.size(), train);
+  for (std::size_t i = train; i-- > 0;) (*b)->on_placed(network.now, places[i], put(places[i], i));
+  Bytes& in = room(length_);
+  EXPECT_EQ(wait(*b, receive(*b, in, 1)).status, Status::success);
+  EXPECT_EQ(in, pattern(5, length_));
+}
+
+TEST_F(MediumExpect, truncated__nothing_beyond_the_end) {
+  Bytes& in = room(length_ / 2);
+  Request* r = receive(*b, in, 1);
+  begin();
+  const auto places = expected();
+  ASSERT_FALSE(places.empty());
+  EXPECT_LT(places.size(), train);
+  for (const ExpectedFrame& place : places) EXPECT_LE(place.place + place.length, in.data() + in.size());
+  for (const Bytes& frame : network.held) network.inject(frame);
+  EXPECT_EQ(wait(*b, r).status, Status::truncated);
+  const Bytes all = pattern(5, length_);
+  EXPECT_TRUE(std::equal(in.begin(), in.end(), all.begin()));
+}
+
+TEST_F(MediumExpect, two_at_once__none) {
+  Host& c = network.add(with_lane(3));
+  Partner* c_to_b = connect(network, c, *b);
+  network.faults.hold_lane = false;
+  exchange(c, c_to_b, *b, 20000);
+  network.run_for(kMillisecond);
+  ASSERT_TRUE(c_to_b->lane_out);
+  network.faults.hold_lane = true;
+  begin();
+  (void)send(c, c_to_b, message(length_), 2);
+  network.run_for(kMillisecond / 10);
+  EXPECT_TRUE(expected().empty());
+}
+
+// What is received into a place may turn out to be something else: then nothing has happened.
+TEST_F(MediumExpect, other_frames__are_not_taken) {
+  Bytes& in = room(length_);
+  Request* r = receive(*b, in, 1);
+  begin();
+  const auto places = expected();
+  const auto before = b->counters[Counter::recv_medium_frag];
+  Bytes first = put(places[0], 0);
+  wire::Medium packet;
+  const std::byte* data = nullptr;
+  ASSERT_EQ(wire::decode_medium(first, wire::Mode::omx, true, packet, &data), wire::Drop::none);
+  const NicId a_nic = (*a)->config().nic;
+  const auto refused = [&](const wire::Medium& other, NicId from, const char* what) {
+    const Bytes frame = hand_made(
+        from, (*b)->config().nic, wire::PacketType::medium,
+        [&](std::byte* out, wire::Head head) {
+          head.peer_index = 0;
+          return encode_medium(out, head, wire::Mode::omx, other);
+        },
+        Bytes(other.frag_length));
+    EXPECT_FALSE((*b)->is_expected(places[0], frame)) << what;
+    (*b)->on_placed(network.now, places[0], frame);
+  };
+  const auto with = [&](auto change) {
+    wire::Medium other = packet;
+    change(other);
+    return other;
+  };
+  refused(packet, a_nic + 1, "another board's");
+  refused(with([](wire::Medium& m) { m.dst_endpoint++; }), a_nic, "for another endpoint");
+  refused(with([](wire::Medium& m) { m.src_endpoint++; }), a_nic, "another endpoint's");
+  refused(with([](wire::Medium& m) { m.session++; }), a_nic, "of another session");
+  refused(with([](wire::Medium& m) { m.seqnum++; }), a_nic, "of the next message");
+  refused(with([](wire::Medium& m) { m.length--; }), a_nic, "of a shorter message");
+  refused(with([](wire::Medium& m) { m.frag_seqnum++; }), a_nic, "the next fragment");
+  refused(with([](wire::Medium& m) { m.flags |= wire::kFlagHeaderExt; }), a_nic, "with a longer header");
+  EXPECT_EQ(b->counters[Counter::recv_medium_frag], before);
+  for (const Bytes& frame : network.held) network.inject(frame);
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(in, pattern(5, length_));
+}
+
+// Between the look at a frame and its turn the partner may be dropped.
+TEST_F(MediumExpect, partner_dropped__what_was_placed_is_forgotten) {
+  Bytes& in = room(length_);
+  Request* r = receive(*b, in, 1);
+  begin();
+  const auto places = expected();
+  const Bytes frame = put(places[0], 0);
+  ASSERT_TRUE((*b)->is_expected(places[0], frame));
+  (*b)->disconnect(network.now, to_a);
+  EXPECT_EQ(wait(*b, r).status, Status::endpoint_unreachable);
+  (*b)->on_placed(network.now, places[0], frame);
+  EXPECT_TRUE(expected().empty());
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
