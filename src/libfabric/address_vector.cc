@@ -30,8 +30,8 @@ AddressVector& vector_of(fid* object) {
 
 }  // namespace
 
-AddressVector::AddressVector(Domain& domain, std::uint32_t format)
-    : fid_av{}, domain_(domain), format_(format) {
+AddressVector::AddressVector(Domain& domain, std::uint32_t format, bool events)
+    : fid_av{}, domain_(domain), format_(format), events_(events) {
   domain_.references.add();
 }
 
@@ -86,7 +86,7 @@ int AddressVector::remove(fi_addr_t number) {
 }
 
 int AddressVector::event_queue_bind(EventQueue& queue) {
-  if (event_queue_) return -FI_EINVAL;
+  if (event_queue_ || !events_) return -FI_EINVAL;
   event_queue_ = &queue;
   queue.references.add();
   return 0;
@@ -155,6 +155,7 @@ int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* 
     if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
     if (flags & FI_AV_USER_ID) return -FI_ENOSYS;
     if (count > 0 && !addresses) return -FI_EINVAL;
+    if (vector.queue_missing()) return -FI_ENOEQ;
     Insertion insertion(vector, numbers, flags, context);
     for (std::size_t i = 0; i < count; i++) {
       if (vector.format() == FI_ADDR_STR) {
@@ -200,6 +201,7 @@ int insert_service(fid_av* object, const char* node, const char* service, fi_add
     const auto id = service_number(service);
     if (!id) return -FI_EINVAL;
     AddressVector& vector = vector_of(object);
+    if (vector.queue_missing()) return -FI_ENOEQ;
     Insertion insertion(vector, number, flags, context);
     insertion.add(service_find(vector, node, *id));
     return insertion.end();
@@ -219,6 +221,7 @@ int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const 
     const unsigned long first = stem < name.size() ? std::strtoul(node + stem, nullptr, 10) : 0;
     const int width = static_cast<int>(name.size() - stem);
     AddressVector& vector = vector_of(object);
+    if (vector.queue_missing()) return -FI_ENOEQ;
     Insertion insertion(vector, numbers, flags, context);
     for (std::size_t n = 0; n < nodes; n++) {
       std::string host(name.substr(0, stem));
@@ -287,7 +290,7 @@ int address_vector_open(fid_domain* object, fi_av_attr* attr, fid_av** opened, v
     if (attr->rx_ctx_bits) return -FI_ENOSYS;
     if (attr->type != FI_AV_UNSPEC && domain.av_type() != FI_AV_UNSPEC && attr->type != domain.av_type())
       return -FI_EINVAL;
-    auto* vector = new AddressVector(domain, domain.address_format());
+    auto* vector = new AddressVector(domain, domain.address_format(), attr->flags & FI_EVENT);
     vector->fid = {FI_CLASS_AV, context, table(kOps)};
     vector->ops = table(kVectorOps);
     if (attr->type == FI_AV_UNSPEC)

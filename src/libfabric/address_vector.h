@@ -21,7 +21,8 @@ class EventQueue;
 
 class AddressVector : public fid_av {
  public:
-  AddressVector(Domain& domain, std::uint32_t format);
+  // `events`: insertions are reported to an event queue, which must be bound before the first.
+  AddressVector(Domain& domain, std::uint32_t format, bool events);
   ~AddressVector();
 
   struct Entry {
@@ -39,6 +40,7 @@ class AddressVector : public fid_av {
   std::uint32_t format() const { return format_; }
   int event_queue_bind(EventQueue& queue);
   EventQueue* event_queue() { return event_queue_; }
+  bool queue_missing() const { return events_ && !event_queue_; }
   Domain& domain() { return domain_; }
 
   References references;
@@ -49,6 +51,7 @@ class AddressVector : public fid_av {
 
   Domain& domain_;
   std::uint32_t format_;
+  bool events_;
   EventQueue* event_queue_ = nullptr;
   std::mutex mutex_;
   std::array<std::atomic<Chunk*>, kChunks> chunks_{};

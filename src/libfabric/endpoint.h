@@ -143,7 +143,9 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   };
 
   // --- peers.cc ---
+  // nullptr: nobody has that number, or there is no memory; no_peer() says which.
   Peer* peer_of(Engine& engine, fi_addr_t number);
+  int no_peer(fi_addr_t number) const;
   bool peer_ready(const Peer& peer) const;
   int peer_connect(Engine& engine, protocol::TimeNs now, Peer& peer, fi_addr_t number);
   void peer_connected(Engine& engine, protocol::TimeNs now, Operation& connect,

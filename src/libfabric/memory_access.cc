@@ -52,7 +52,7 @@ int Endpoint::access_part(Direct& direct, Operation& owner, fi_addr_t peer, std:
 int Endpoint::access_await(Direct& direct, Operation& op, fi_addr_t peer,
                            std::span<const protocol::Segment> result) {
   const Peer* from = peer_of(direct.engine(), peer);
-  if (!from) return -FI_EINVAL;
+  if (!from) return no_peer(peer);
   op.own.resize(kAnswerHeader);
   op.result.assign({{op.own.data(), kAnswerHeader}});
   op.result.insert(op.result.end(), result.begin(), result.end());

@@ -18,10 +18,14 @@ Endpoint::Peer* Endpoint::peer_of(Engine& engine, fi_addr_t number) {
   if (slot->generation == generation) return slot.get();
   Peer& peer = *slot;
   peer.partner = engine.partner(entry->address.nic, static_cast<std::uint8_t>(entry->address.endpoint));
-  if (!peer.partner) return nullptr;
+  if (!peer.partner) return nullptr;  // as many as can be
   peer.session = entry->address.session;
   peer.generation = generation;
   return &peer;
+}
+
+int Endpoint::no_peer(fi_addr_t number) const {
+  return addresses_->entry(number) ? -FI_ENOMEM : -FI_EINVAL;
 }
 
 // Connected to the very instance that the address means.
@@ -95,7 +99,7 @@ void Endpoint::peer_fail(Engine& engine, protocol::TimeNs now, Peer& peer, proto
 int Endpoint::dispatch(Engine& engine, protocol::TimeNs now, fi_addr_t number, Operation& op,
                        std::span<const protocol::Segment> segments, const protocol::SendOp& send) {
   Peer* peer = peer_of(engine, number);
-  if (!peer) return -FI_EINVAL;
+  if (!peer) return no_peer(number);
   protocol::SendOp full = send;
   full.partner = peer->partner;
   full.session = peer->session;

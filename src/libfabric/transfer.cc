@@ -104,7 +104,7 @@ int Endpoint::receive_source(Engine& engine, fi_addr_t from, const protocol::Par
   source = nullptr;
   if (from == FI_ADDR_UNSPEC || !(caps_ & FI_DIRECTED_RECV)) return 0;
   const Peer* peer = peer_of(engine, from);
-  if (!peer) return -FI_EINVAL;
+  if (!peer) return no_peer(from);
   source = peer->partner;
   return 0;
 }

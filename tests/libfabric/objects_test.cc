@@ -256,10 +256,12 @@ TEST_F(Vectors, asynchronous_insertion_is_told_by_the_event_queue) {
   fi_av_attr av_attr{};
   av_attr.flags = FI_EVENT;
   ASSERT_EQ(fi_av_open(a.domain, &av_attr, &av, nullptr), 0);
-  ASSERT_EQ(fi_av_bind(av, &eq->fid, 0), 0);
   fi_addr_t number = 0;
   int context = 0;
   const Bytes name = b.name();
+  EXPECT_EQ(fi_av_insert(av, name.data(), 1, &number, 0, &context), -FI_ENOEQ);
+  EXPECT_EQ(fi_av_insertsvc(av, "v1", "1", &number, 0, &context), -FI_ENOEQ);
+  ASSERT_EQ(fi_av_bind(av, &eq->fid, 0), 0);
   EXPECT_EQ(fi_av_insert(av, name.data(), 1, &number, 0, &context), 0);
   std::uint32_t event = 0;
   fi_eq_entry entry{};
@@ -270,6 +272,7 @@ TEST_F(Vectors, asynchronous_insertion_is_told_by_the_event_queue) {
   EXPECT_EQ(fi_eq_read(eq, &event, &entry, sizeof entry, 0), -FI_EAGAIN);
   EXPECT_EQ(fi_close(&eq->fid), -FI_EBUSY);
   EXPECT_EQ(fi_close(&av->fid), 0);
+  EXPECT_EQ(fi_av_bind(a.av, &eq->fid, 0), -FI_EINVAL) << "opened without FI_EVENT";
   EXPECT_EQ(fi_close(&eq->fid), 0);
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What went wrong in other providers (libfabric.md 6), where no other test has it. Each test names the
+// thread.
+#include <poll.h>
+
+#include <thread>
+
+#include "fabric_pair.h"
+
+namespace omx::fabric::test {
+namespace {
+
+int x, y;  // contexts
+
+class Pitfalls : public FabricTest {
+ protected:
+  int send_delivered(fi_addr_t to, const Bytes& data, std::uint64_t tag, void* context) {
+    const iovec piece{const_cast<std::byte*>(data.data()), data.size()};
+    fi_msg_tagged message{};
+    message.msg_iov = &piece;
+    message.iov_count = 1;
+    message.addr = to;
+    message.tag = tag;
+    message.context = context;
+    return static_cast<int>(fi_tsendmsg(a.ep, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE));
+  }
+};
+
+// lf#3046, lf#9342: what a look's buffer means was never clear, and it is gone from the manual.
+TEST_F(Pitfalls, the_buffer_of_a_peek_is_ignored) {
+  open();
+  send(a, a_to_b, pattern(100, 1), 1);
+  Bytes memory(100, std::byte{0xEE});
+  const Bytes before = memory;
+  const iovec piece{memory.data(), memory.size()};
+  fi_msg_tagged message{};
+  message.msg_iov = &piece;
+  message.iov_count = 1;
+  message.addr = FI_ADDR_UNSPEC;
+  message.tag = 1;
+  message.context = &x;
+  Event seen;
+  do {
+    ASSERT_EQ(fi_trecvmsg(b.ep, &message, FI_PEEK | FI_COMPLETION), 0);
+    seen = ended(b, &x);
+  } while (seen.failed && seen.error.err == FI_ENOMSG);
+  EXPECT_EQ(seen.good.len, 100U);
+  EXPECT_EQ(seen.good.buf, nullptr);
+  EXPECT_EQ(memory, before);
+}
+
+// lf#6019: a receive that is cancelled says nothing to who sends with delivery-complete.
+TEST_F(Pitfalls, a_cancelled_receive_does_not_complete_a_send) {
+  open();
+  for (const std::size_t size : {std::size_t{10}, std::size_t{200'000}}) {
+    Bytes in(size), out = pattern(size, 1);
+    receive(b, in, 1, 0, &x);
+    ASSERT_EQ(fi_cancel(&b.ep->fid, &x), 0);
+    EXPECT_EQ(ended(b, &x).error.err, FI_ECANCELED);
+    ASSERT_EQ(send_delivered(a_to_b, out, 1, &y), 0);
+    if (size > 100'000) {
+      EXPECT_TRUE(quiet(a)) << "nobody has received it";
+    }
+    receive(b, in, 1, 0, &x);
+    EXPECT_FALSE(ended(b, &x).failed);
+    EXPECT_FALSE(ended(a, &y).failed);
+    EXPECT_EQ(in, out);
+    EXPECT_TRUE(quiet(a));
+  }
+}
+
+// lf#7741: what comes late finds the address vector and the endpoint gone.
+TEST_F(Pitfalls, late_messages_to_what_is_closed) {
+  open();
+  Bytes in(8);
+  receive(b, in, 1, 0, &x);
+  send(a, a_to_b, pattern(8, 1), 1, &y);
+  EXPECT_FALSE(ended(b, &x).failed);
+  EXPECT_FALSE(ended(a, &y).failed);
+  std::thread other([&] {
+    EXPECT_EQ(fi_close(&b.ep->fid), 0);
+    b.ep = nullptr;
+    EXPECT_EQ(fi_close(&b.av->fid), 0);
+    b.av = nullptr;
+  });
+  int contexts[40];
+  for (unsigned i = 0; i < std::size(contexts); i++)
+    send(a, a_to_b, pattern(i % 2 ? 100 : 100'000, i), 2, &contexts[i]);
+  other.join();
+  for (int& context : contexts) (void)ended(a, &context);  // in whatever way
+  fi_cq_tagged_entry entry;
+  EXPECT_EQ(fi_cq_read(b.cq, &entry, 1), -FI_EAGAIN);
+}
+
+// lf#2504: the address goes while messages to it are on their way.
+TEST_F(Pitfalls, an_address_removed_under_messages) {
+  open();
+  Bytes in(1'000'000), small(100);
+  const Bytes out = pattern(in.size(), 1), few = pattern(100, 2);
+  ASSERT_EQ(fi_tsend(a.ep, out.data(), out.size(), nullptr, a_to_b, 1, &x), 0);
+  ASSERT_EQ(fi_tsend(a.ep, few.data(), few.size(), nullptr, a_to_b, 2, &y), 0);
+  ASSERT_EQ(fi_av_remove(a.av, &a_to_b, 1, 0), 0);
+  int p, q;
+  receive(b, in, 1, 0, &p);
+  receive(b, small, 2, 0, &q);
+  EXPECT_FALSE(ended(b, &p).failed);
+  EXPECT_FALSE(ended(b, &q).failed);
+  EXPECT_FALSE(ended(a, &x).failed);
+  EXPECT_FALSE(ended(a, &y).failed);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(small, few);
+}
+
+// ofi-cray#994: every completion was written to a descriptor that nobody read, until it was full.
+TEST_F(Pitfalls, a_wait_object_that_nobody_uses_never_fills) {
+  End::Options options;
+  options.wait = FI_WAIT_FD;
+  open(options);
+  Bytes in(8);
+  for (unsigned i = 0; i < 20'000; i++) {
+    receive(b, in, 1, 0, &x);
+    send(a, a_to_b, pattern(8, i), 1);
+    if (const Event got = ended(b, &x); got.failed) FAIL() << got.error.err;
+  }
+  int fd = -1;
+  ASSERT_EQ(fi_control(&b.cq->fid, FI_GETWAIT, &fd), 0);
+  fid* objects[] = {&b.cq->fid};
+  ASSERT_EQ(fi_trywait(b.fabric, objects, 1), 0);
+  pollfd wait{fd, POLLIN, 0};
+  EXPECT_EQ(::poll(&wait, 1, 50), 0) << "nothing is there";
+}
+
+}  // namespace
+}  // namespace omx::fabric::test
