@@ -86,7 +86,7 @@ int AddressVector::remove(fi_addr_t number) {
 }
 
 int AddressVector::event_queue_bind(EventQueue& queue) {
-  if (event_queue_ || !events_) return -FI_EINVAL;
+  if (event_queue_) return -FI_EINVAL;
   event_queue_ = &queue;
   queue.references.add();
   return 0;

@@ -39,7 +39,8 @@ class AddressVector : public fid_av {
   int remove(fi_addr_t number);
   std::uint32_t format() const { return format_; }
   int event_queue_bind(EventQueue& queue);
-  EventQueue* event_queue() { return event_queue_; }
+  // To report to; nullptr: nobody asked for that.
+  EventQueue* event_queue() { return events_ ? event_queue_ : nullptr; }
   bool queue_missing() const { return events_ && !event_queue_; }
   Domain& domain() { return domain_; }
 

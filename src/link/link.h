@@ -37,7 +37,8 @@ class BulkHandler {
   // in which they should come; returns how many are known. What lands in a wrong place is moved or dropped
   // before the next call.
   virtual std::size_t bulk_places(std::span<iovec> places) = 0;
-  // The same of a UDP lane, where other frames come, too: `header` is what precedes the data of each.
+  // The same of a UDP lane, where other frames come, too: `header` is what precedes the data of each, at most
+  // wire::kMediumHeaderMost bytes.
   virtual std::size_t lane_places(std::span<iovec> places, std::size_t& header) {
     header = wire::kBulkHeader;
     return bulk_places(places);

@@ -67,6 +67,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
 
 void transmit(State& s, Partner& p, const wire::Connect& packet) {
   p.announced = packet.target_recv_seqnum_start;
+  p.epoch_offered = true;
   wire::TxFrame& frame = s.sink.frame_begin(0);
   const auto head = frame_head(s, p, wire::PacketType::connect);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
@@ -123,11 +124,12 @@ bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
          packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.epoch;
 }
 
-// Whether a request comes from an instance that we knew before and that uses our present count. It may know
-// no key, as it never had to connect; when it adopted the count, that it said so may have been lost.
+// Whether a request comes from an instance that we knew before and that uses a count that we offered it. It
+// may know no key, as it never had to connect; when it took up the count, that it said so may have been lost.
+// The answer to a wrong key offers nothing, though it names the count.
 bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packet) {
   return extended(s, packet) && p.peer_epoch_session == packet.src_session && p.peer_epoch != 0 &&
-         packet.ext.peer_epoch_in_use && packet.ext.peer_epoch == p.epoch;
+         p.epoch_offered && packet.ext.peer_epoch_in_use && packet.ext.peer_epoch == p.epoch;
 }
 
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages meet receives (protocol.md 9): matching, the unexpected handler, data into place.
 #include <algorithm>
+#include <cassert>
 
 #include "protocol/state.h"
 
@@ -187,6 +188,7 @@ void partial_finish(State& s, Partner& p) {
 
 Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data) {
+  assert(data || p.partial.active);
   if (!p.partial.active) {
     if (!partial_start(s, p, packet, data)) return Delivery::refused;
     if (packet.frag_length < packet.length) retransmit_arm(s, p);  // watch whether the rest comes

@@ -146,8 +146,8 @@ class Endpoint {
   // The same of what comes by the UDP lane: replies, or the fragments of a message that was announced. All
   // have headers of one size.
   std::size_t expected_by_lane(TimeNs now, std::span<ExpectedFrame> out);
-  // Whether the frame is the expected one. Only its header is read, of this frame and by the next function,
-  // whatever length the frame says it has.
+  // Whether the frame is the expected one. Only its header (ExpectedFrame::header) is read, of this frame and
+  // by the next function, whatever length the frame says it has.
   bool is_expected(const ExpectedFrame& expected, wire::Frame frame);
   // Its data are in their place.
   void on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame);

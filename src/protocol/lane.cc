@@ -232,7 +232,13 @@ std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
     const std::uint32_t offset = i * unit, length = std::min(unit, partial.msg_length - offset);
     std::byte* place = partial_place(partial, offset, length);
     if (!place) break;
-    out[n++] = {place, length, partial.header, i, 0, p, partial.message()};
+    out[n++] = {.place = place,
+                .length = length,
+                .header = partial.header,
+                .index = i,
+                .handle = 0,
+                .sender = p,
+                .message = partial.message()};
   }
   return n;
 }

@@ -140,6 +140,7 @@ void partner_renumber(Partner& p) {
   p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
   p.last_acked = p.next_match;
   p.epoch = epoch_next(p.epoch);
+  p.epoch_offered = false;
 }
 
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {

@@ -69,6 +69,7 @@ struct Partner {
   std::uint32_t peer_epoch = 0;  // of next_send; 0: never had one
   std::uint32_t peer_epoch_session = wire::kUnknownSession;
   bool peer_epoch_in_use = false;
+  bool epoch_offered = false;       // a CONNECT that meant it said what our epoch is
   std::uint8_t connect_rounds = 0;  // replies that showed no agreement yet
   std::uint32_t send_acknum = 0;
   std::uint32_t recv_acknum = 0;

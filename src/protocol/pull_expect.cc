@@ -67,7 +67,13 @@ std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out) {
       const auto length = static_cast<std::uint32_t>(pull_frame_end(*pull, index) - start);
       std::byte* place = pull->request->segments.piece(start, length);
       if (!place) return n;
-      out[n++] = {place, length, wire::kBulkHeader, index, asked.handle};
+      out[n++] = {.place = place,
+                  .length = length,
+                  .header = wire::kBulkHeader,
+                  .index = index,
+                  .handle = asked.handle,
+                  .sender = nullptr,
+                  .message = nullptr};
     }
   }
   return n;

@@ -232,11 +232,11 @@ bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Num
   n.type = head.type;
   if (decode_medium(s, p, p->extended, frame, n) != wire::Drop::none) return false;
   const Partial& partial = p->partial;
-  return partial.active && partial.message() == expected.message && n.seqnum == p->next_match &&
-         n.medium.dst_endpoint == s.config.endpoint && n.session == s.config.session &&
-         n.medium.length == partial.msg_length && n.unit == partial.unit && n.fragment == expected.index &&
-         n.medium.frag_length == expected.length && !(n.medium.flags & wire::kFlagChecksum) &&
-         wire::medium_header_bytes(n.medium) == expected.header;
+  return partial.active && !p->checksum && partial.message() == expected.message &&
+         n.seqnum == p->next_match && n.medium.dst_endpoint == s.config.endpoint &&
+         n.session == s.config.session && n.medium.length == partial.msg_length && n.unit == partial.unit &&
+         n.fragment == expected.index && n.medium.frag_length == expected.length &&
+         !(n.medium.flags & wire::kFlagChecksum) && wire::medium_header_bytes(n.medium) == expected.header;
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-// From so many bytes on, a message leaves from the user's memory and is copied while it is on its way.
+// From so many bytes on, copying takes longer than a flush of its own might: a message leaves from the user's
+// memory, and is copied while it is on its way.
 constexpr std::uint32_t kCopyAfter = 4096;
 
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
@@ -58,6 +59,29 @@ bool buffer(State& s, Request& r) {
 bool to_buffer(const Request& r) {
   return r.send_class != SendClass::large && !r.buffered && !r.delivered;
 }
+
+// The copy of a message that is on its way by then. It is made in any case: after an exception, too, the
+// message may be sent again, and the user was told that the memory is free.
+class LateCopy {
+ public:
+  LateCopy() = default;
+  LateCopy(const LateCopy&) = delete;
+  LateCopy& operator=(const LateCopy&) = delete;
+  ~LateCopy() { make(); }
+  void plan(State& s, Request& r) {
+    memory_ = buffer_get(s, r);
+    request_ = &r;
+  }
+  bool planned() const { return memory_ != nullptr; }
+  void make() {
+    if (memory_) buffer_fill(*request_, memory_);
+    memory_ = nullptr;
+  }
+
+ private:
+  std::byte* memory_ = nullptr;
+  Request* request_ = nullptr;
+};
 
 void transmit(State& s, Request& r) {
   r.last_sent = s.now;
@@ -184,7 +208,7 @@ namespace {
 void pump(State& s, Partner& p) {
   while (Request* r = p.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
-    std::byte* late_buffer = nullptr;
+    LateCopy late;
     if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
     if (!notify) {
       if (r->needs_ext() && !p.carries_ext()) {  // the partner changed while it waited
@@ -203,8 +227,9 @@ void pump(State& s, Partner& p) {
       }
       r->frames = static_cast<std::uint8_t>(cost);
       if (to_buffer(*r)) {
-        if (r->msg_length >= kCopyAfter)
-          late_buffer = buffer_get(s, *r);
+        // Of several only the last, as what leaves together shares calls.
+        if (r->msg_length >= kCopyAfter && !p.queued.next(*r))
+          late.plan(s, *r);
         else
           buffer(s, *r);
       }
@@ -221,9 +246,9 @@ void pump(State& s, Partner& p) {
     r->first_sent = s.now;
     transmit(s, *r);
     retransmit_arm(s, p);
-    if (late_buffer) {
-      s.sink.flush();
-      buffer_fill(*r, late_buffer);
+    if (late.planned()) {
+      s.sink.flush();  // what is queued is read from the user's memory
+      late.make();
     }
     if (notify) {
       request_user_done(s, *r, r->status);

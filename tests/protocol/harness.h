@@ -43,7 +43,11 @@ class Host : public wire::FrameSink {
     return frame_;
   }
   void frame_commit() override;
-  void flush() override {}
+  void flush() override {
+    flushes++;
+    for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_lane);
+    late_.clear();
+  }
 
   Endpoint& operator*() { return *endpoint; }
   Endpoint* operator->() { return endpoint.get(); }
@@ -54,8 +58,18 @@ class Host : public wire::FrameSink {
   std::deque<std::vector<std::byte>> ring;
   wire::LaneAddress lane_to;      // of the last frame that went by a lane
   std::uint32_t lane_frames = 0;  // that did
+  std::uint32_t flushes = 0;      // by the engine
+  bool gathers_late = false;      // payload is read at flush(), as links do it
 
  private:
+  struct Late {
+    std::vector<std::byte> header;
+    std::vector<iovec> segments;
+    bool by_lane;
+  };
+  void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_lane);
+
+  std::vector<Late> late_;
   Network& network_;
   wire::TxFrame frame_;
   std::vector<iovec> iov_;
@@ -176,18 +190,26 @@ inline Host::Host(Network& network, const Config& config) : network_(network) {
 }
 
 inline void Host::frame_commit() {
-  std::vector<std::byte> bytes(frame_.header, frame_.header + frame_.header_length);
-  for (std::uint32_t i = 0; i < frame_.segment_count; i++) {
-    const auto* p = static_cast<const std::byte*>(frame_.segments[i].iov_base);
-    bytes.insert(bytes.end(), p, p + frame_.segments[i].iov_len);
+  std::vector<std::byte> header(frame_.header, frame_.header + frame_.header_length);
+  const std::span<const iovec> segments(frame_.segments, frame_.segment_count);
+  if (gathers_late)
+    late_.push_back({std::move(header), {segments.begin(), segments.end()}, by_lane_});
+  else
+    send(std::move(header), segments, by_lane_);
+}
+
+inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_lane) {
+  for (const iovec& segment : segments) {
+    const auto* p = static_cast<const std::byte*>(segment.iov_base);
+    bytes.insert(bytes.end(), p, p + segment.iov_len);
   }
   if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
-  lane_frames += by_lane_;
-  if (by_lane_ && network_.faults.hold_lane) {
+  lane_frames += by_lane;
+  if (by_lane && network_.faults.hold_lane) {
     network_.held.push_back(std::move(bytes));
     return;
   }
-  if (!by_lane_ || !network_.faults.no_lane) network_.carry(std::move(bytes));
+  if (!by_lane || !network_.faults.no_lane) network_.carry(std::move(bytes));
 }
 
 // Connects a to b and returns b as a sees it.

@@ -124,6 +124,46 @@ TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_i
   exchange_both_ways();
 }
 
+// The answer that refuses names the count; to claim that it is in use proves nothing.
+TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
+  Config keyed;
+  keyed.key = 0x1234;
+  a = &network.add(keyed);
+  b = &network.add({});
+  to_b = connect(network, *a, *b);
+  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  exchange_both_ways();
+  network.run_for(10 * kMillisecond);
+  const NicId a_nic = (*a)->config().nic, b_nic = (*b)->config().nic;
+  wire::Connect ask;
+  ask.src_session = (*b)->config().session;
+  (*a)->disconnect(network.now, to_b);
+  network.kill(1);
+  wire::Connect heard;
+  network.faults.drop = [&](const Bytes& frame) { return is_connect(frame, true, heard) && false; };
+  ask.key_or_target_session = 0xBAD;
+  ask.target_recv_seqnum_start = kSeqFirst;
+  ask.ext.present = true;
+  ask.ext.max_frame = 1514;
+  ask.ext.eager_frames = 64;
+  ask.ext.pull_frames = 32;
+  ask.ext.epoch = to_b->peer_epoch;
+  const auto say = [&] {
+    network.inject(
+        hand_made(b_nic, a_nic, wire::PacketType::connect,
+                  [&](std::byte* out, const wire::Head& h) { return encode_connect(out, h, ask); }));
+    network.run_for(kMillisecond);
+  };
+  say();
+  ASSERT_NE(heard.status, 0);
+  ASSERT_EQ(heard.ext.epoch, to_b->epoch);
+  ask.ext.peer_epoch = heard.ext.epoch;
+  ask.ext.peer_epoch_in_use = true;
+  ask.ext.epoch = to_b->peer_epoch + 1;
+  say();
+  EXPECT_FALSE(to_b->connected());
+}
+
 // A's connect has reached B once, which may send since, but A does not hear B's answer, and B does not know
 // the key with which it could ask.
 class HalfOpen : public PairTest {
