@@ -43,7 +43,9 @@ Hub::Hub(HubOptions options) : options_(std::move(options)), poll_(::epoll_creat
   listens_ = watch(options_.listener);
 }
 
-Hub::~Hub() = default;
+Hub::~Hub() {
+  for (std::size_t i = 0; i < lives_.size(); i++) region_ended(static_cast<std::uint8_t>(i));
+}
 
 // False, with errno, when it cannot be: then it would not wake us.
 bool Hub::watch(int fd) {

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -75,6 +76,7 @@ class Hub final : public protocol::DirectReader {
   // Ahead of an RNDV: where the message is.
   void send_region(const Place& to, std::uint8_t region, std::uint8_t generation,
                    std::span<const protocol::Segment> memory);
+  void region_ended(std::uint8_t region) override;
   // Wakes the peers that sleep.
   void flush();
 
@@ -123,6 +125,8 @@ class Hub final : public protocol::DirectReader {
   };
   struct Region {
     std::uint8_t generation = 0;
+    std::uint64_t life = 0;     // which the sender's word has while the memory is the region's ...
+    std::uint64_t life_at = 0;  // ... there, in its process
     std::vector<iovec> memory;
   };
   struct LaneIn {
@@ -178,6 +182,8 @@ class Hub final : public protocol::DirectReader {
   std::deque<std::vector<std::byte>> refused_;
   std::vector<std::uint64_t> told_;
   HubCounters counters_;
+  // By region of ours: what it is known by while its memory may be read, or 0.
+  std::array<std::atomic<std::uint64_t>, 256> lives_{};
 };
 
 }  // namespace omx::local

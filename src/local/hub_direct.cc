@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "local/hub.h"
 #include "local/memory_access.h"
@@ -26,7 +27,20 @@ struct RegionHead {
   std::uint8_t region = 0, generation = 0;
   std::uint16_t count = 0;
   std::uint32_t reserved = 0;
+  std::uint64_t life = 0, life_at = 0;
 };
+
+// No two regions of this process have the same, nor is it likely that other data look like it.
+std::uint64_t new_life() {
+  static std::atomic<std::uint64_t> next{clock_now() << 20 | 1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t bytes_of(std::span<const iovec> pieces) {
+  std::uint64_t bytes = 0;
+  for (const iovec& piece : pieces) bytes += piece.iov_len;
+  return bytes;
+}
 
 // The first time only: with many peers the reason is the same.
 void refusal_tell(int pid, int error) {
@@ -59,12 +73,23 @@ void Hub::send_region(const Place& to, std::uint8_t region, std::uint8_t generat
   if (!lane) return;
   std::array<iovec, 257> pieces;
   std::array<iovec, 256> places;
-  RegionHead head{region, generation, static_cast<std::uint16_t>(memory.size()), 0};
   if (memory.size() > places.size()) return;
+  std::atomic<std::uint64_t>& life = lives_[region];
+  if (life.load(std::memory_order_relaxed) == 0) life.store(new_life(), std::memory_order_release);
+  RegionHead head;
+  head.region = region;
+  head.generation = generation;
+  head.count = static_cast<std::uint16_t>(memory.size());
+  head.life = life.load(std::memory_order_relaxed);
+  head.life_at = reinterpret_cast<std::uintptr_t>(&life);
   for (std::size_t i = 0; i < memory.size(); i++) places[i] = {memory[i].base, memory[i].length};
   pieces[0] = {&head, sizeof head};
   pieces[1] = {places.data(), memory.size() * sizeof(iovec)};
   put(*lane, Kind::regions, {pieces.data(), 2}, 0);
+}
+
+void Hub::region_ended(std::uint8_t region) {
+  lives_[region].store(0, std::memory_order_seq_cst);
 }
 
 void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
@@ -75,6 +100,8 @@ void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
   auto& region = lane.regions[head.region];
   if (!region) region = std::make_unique<Region>();
   region->generation = head.generation;
+  region->life = head.life;
+  region->life_at = head.life_at;
   region->memory.resize(head.count);
   if (head.count > 0)
     std::memcpy(region->memory.data(), bytes.data() + sizeof head, head.count * sizeof(iovec));
@@ -89,9 +116,15 @@ bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8
   // The two lists need not be cut alike; the kernel takes both.
   constexpr std::size_t kPieces = 256;
   constexpr std::uint64_t kAtOnce = 1U << 30;  // one call moves less than 2 GiB
+  // The sender ends a region before its memory is used for something else. So what was read is right if the
+  // region lived afterwards: that is asked behind the data, where all fit one call.
+  std::uint64_t life = 0;
+  const iovec life_here{&life, sizeof life};
+  const iovec life_there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory.life_at)), sizeof life};
+  bool asked = false;
   std::uint64_t done = 0;
   while (done < length) {
-    iovec here[kPieces], there[kPieces];
+    iovec here[kPieces + 1], there[kPieces + 1];
     const auto cut = [](auto& list, iovec* out, std::uint64_t from, std::uint64_t most, auto base,
                         auto size) {
       std::size_t count = 0;
@@ -110,17 +143,25 @@ bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8
       return count;
     };
     const std::uint64_t most = std::min(length - done, kAtOnce);
-    const std::size_t n = cut(
+    std::size_t n = cut(
         to, here, done, most, [](const protocol::Segment& s) { return s.base; },
         [](const protocol::Segment& s) { return std::uint64_t{s.length}; });
-    const std::size_t m = cut(
+    std::size_t m = cut(
         memory.memory, there, offset + done, most,
         [](const iovec& v) { return static_cast<std::byte*>(v.iov_base); },
         [](const iovec& v) { return std::uint64_t{v.iov_len}; });
+    const bool last = done + most == length && bytes_of({here, n}) == most && bytes_of({there, m}) == most;
+    if (last) {
+      here[n++] = life_here;
+      there[m++] = life_there;
+    }
     const ssize_t got = ::process_vm_readv(lane->pid, here, n, there, m, 0);
     if (got <= 0) return false;
-    done += static_cast<std::uint64_t>(got);
+    asked = last && static_cast<std::uint64_t>(got) == most + sizeof life;
+    done += std::min<std::uint64_t>(static_cast<std::uint64_t>(got), most);
   }
+  if (!asked && ::process_vm_readv(lane->pid, &life_here, 1, &life_there, 1, 0) != sizeof life) return false;
+  if (life != memory.life) return false;
   counters_.direct_reads++;
   counters_.direct_bytes += length;
   return true;

@@ -29,7 +29,7 @@ void Hub::refused_listener(const Place& to, const ucred& who) {
   log(LogLevel::warn,
       "endpoint {} of this host belongs to process {} of user {}, and this one to user {}: no message "
       "reaches it; "
-      "run both as the same user, or that one as root",
+      "run both as the same user, or both with OMX_LINK=udp OMX_LOCAL=0",
       to.endpoint, who.pid, who.uid, ::geteuid());
 }
 
@@ -42,7 +42,7 @@ void Hub::refused_stranger(const OwnFd& connection, const ucred& who) {
   log(LogLevel::warn,
       "process {} of user {} is not let in, as endpoint {} of this host belongs to user {}: its messages are "
       "not "
-      "received; run both as the same user",
+      "received; run both as the same user, or both with OMX_LINK=udp OMX_LOCAL=0",
       who.pid, who.uid, options_.self.endpoint, ::geteuid());
 }
 

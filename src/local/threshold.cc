@@ -57,7 +57,8 @@ std::uint32_t measure() {
   costs.call_ns = best_ns([&] { read(8); });
   const std::uint32_t threshold = works ? threshold_from(costs) : kThresholdMost;
   log(LogLevel::info,
-      "inside this host messages of more than {} bytes go by one copy (32 KiB: {:.0f} ns copied, {:.0f} ns "
+      "inside this host one copy is cheaper for messages of more than {} bytes (32 KiB: {:.0f} ns copied, "
+      "{:.0f} ns "
       "read from another process, of which {:.0f} ns for the call)",
       threshold, costs.copy_ns, costs.read_ns, costs.call_ns);
   return threshold;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sender's side of a large or synchronous message: a region that the receiver pulls from, RNDV, and the
 // NOTIFY that ends it (protocol.md 8.1).
+#include "protocol/direct.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -22,6 +23,7 @@ void region_release(State& s, Request& r) {
   if (s.regions[r.region] != &r) return;
   s.regions[r.region] = nullptr;
   s.regions_used--;
+  if (s.config.direct) s.config.direct->region_ended(r.region);
   // Whoever waited longest sends next; if that one cannot use the region (no credit), the next.
   while (!s.closing && s.regions_used < kRegions) {
     Partner* p = s.region_waiters.pop_front();

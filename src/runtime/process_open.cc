@@ -140,7 +140,8 @@ Result<Endpoint*> Process::open(const OpenOptions& options) {
 Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   if (mark_.forked()) {
     return fail(kMxFailure,
-                "this process was forked from one that uses Open-MX; call exec or initialise before forking");
+                "this process was forked from one that uses Open-MX; initialise it anew here (mx_finalize, "
+                "mx_init) or call exec");
   }
   if (options.board != kAnyBoard && options.board >= boards_.size()) {
     return fail(kMxBoardUnknown,

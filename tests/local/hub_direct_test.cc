@@ -57,6 +57,24 @@ TEST_F(Direct, refuses_another_generation_region_or_peer) {
   EXPECT_TRUE(read(b, 43, 0, 10));
 }
 
+// The memory is something else by then (found by a new user: a send that timed out, then a late receive).
+TEST_F(Direct, refuses_a_region_that_is_over) {
+  b.turn();
+  ASSERT_TRUE(read(b, 42, 0, memory.size()));
+  a->region_ended(7);
+  EXPECT_FALSE(read(b, 42, 0, memory.size()));
+  EXPECT_FALSE(read(b, 42, 0, 10));
+  // The next one of that number, and generation, is another.
+  const protocol::Segment again{memory.data(), 10};
+  a->send_region(b.place(), 7, 42, {&again, 1});
+  EXPECT_FALSE(read(b, 42, 0, 10)) << "not heard of yet";
+  b.turn();
+  EXPECT_TRUE(read(b, 42, 0, 10));
+  // Said again while it lives.
+  a->send_region(b.place(), 7, 42, {&again, 1});
+  EXPECT_TRUE(read(b, 42, 0, 10));
+}
+
 TEST_F(Direct, refuses_beyond_the_region) {
   b.turn();
   EXPECT_FALSE(read(b, 42, 99'999, 2));

@@ -25,12 +25,13 @@ class FakeReader final : public DirectReader {
     return true;
   }
   bool unread(NicId, std::uint8_t) const override { return waits; }
+  void region_ended(std::uint8_t) override { ended++; }
   bool waits = false;  // what was sent to the other
   NicId far = 0;
   std::uint32_t threshold = 10'000;
   bool readable = false;
   Host* sender = nullptr;
-  int reads = 0;
+  int reads = 0, ended = 0;
 };
 
 class NearTest : public PairTest {
@@ -183,6 +184,21 @@ TEST_F(NearTest, read__that_fails_is_followed_by_a_pull) {
   exchange(*a, to_b, *b, 500'000);
   EXPECT_EQ(of_b.reads, 1);
   EXPECT_GT(b->counters[Counter::send_pull_request], 0U);
+}
+
+// Who reads the memory later must find out that it is not the message's any more.
+TEST_F(NearTest, regions__end_with_their_send) {
+  open_near();
+  of_b.readable = true;
+  exchange(*a, to_b, *b, 100'000);
+  EXPECT_EQ(of_a.ended, 1);
+  Request* s = send(*a, to_b, message(100'000), 5);
+  network.run_for(kMillisecond);
+  ASSERT_FALSE((*a)->done(s));
+  EXPECT_EQ(of_a.ended, 1);
+  (*a)->disconnect(network.now, to_b);
+  EXPECT_TRUE((*a)->done(s));
+  EXPECT_EQ(of_a.ended, 2);
 }
 
 }  // namespace
