@@ -107,6 +107,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   }
   std::size_t ring_turn();
   std::size_t lanes_turn();
+  template <class Expect>
+  std::size_t places_from(Expect expect, std::span<iovec> places);
   std::size_t bulk_places(std::span<iovec> places) override;
   std::size_t lane_places(std::span<iovec> places, std::size_t& header) override;
   bool bulk_in_place(std::size_t index, wire::Frame frame) override {

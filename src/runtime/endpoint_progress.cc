@@ -110,19 +110,22 @@ void Endpoint::Impl::on_frame(wire::Frame frame) {
   frame_dispatch(frame);
 }
 
-std::size_t Endpoint::Impl::bulk_places(std::span<iovec> places) {
+// What `expect` says of the next frames, as a link wants it.
+template <class Expect>
+std::size_t Endpoint::Impl::places_from(Expect expect, std::span<iovec> places) {
   if (disabled_) return 0;
-  const std::size_t known =
-      engine->expected_replies(std::span(expected_).first(std::min(places.size(), expected_.size())));
+  const std::size_t known = expect(std::span(expected_).first(std::min(places.size(), expected_.size())));
   for (std::size_t i = 0; i < known; i++) places[i] = {expected_[i].place, expected_[i].length};
   return known;
 }
 
+std::size_t Endpoint::Impl::bulk_places(std::span<iovec> places) {
+  return places_from([this](auto room) { return engine->expected_replies(room); }, places);
+}
+
 std::size_t Endpoint::Impl::lane_places(std::span<iovec> places, std::size_t& header) {
-  if (disabled_) return 0;
   const std::size_t known =
-      engine->expected_by_lane(now, std::span(expected_).first(std::min(places.size(), expected_.size())));
-  for (std::size_t i = 0; i < known; i++) places[i] = {expected_[i].place, expected_[i].length};
+      places_from([this](auto room) { return engine->expected_by_lane(now, room); }, places);
   header = known ? expected_[0].header : 0;
   return known;
 }

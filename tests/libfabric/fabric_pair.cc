@@ -198,4 +198,13 @@ void FabricTest::receive(End& at, Bytes& memory, std::uint64_t tag, std::uint64_
   EXPECT_EQ(fi_trecv(at.ep, memory.data(), memory.size(), nullptr, from, tag, ignore, context), 0);
 }
 
+void FabricTest::meet() {
+  Bytes in(8);
+  int received = 0, sent = 0;
+  receive(b, in, 1, 0, &received);
+  send(a, a_to_b, pattern(8, 1), 1, &sent);
+  EXPECT_FALSE(ended(b, &received).failed);
+  EXPECT_FALSE(ended(a, &sent).failed);
+}
+
 }  // namespace omx::fabric::test

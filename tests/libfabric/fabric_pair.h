@@ -94,6 +94,8 @@ class FabricTest : public testing::Test {
   void send(End& from, fi_addr_t to, Bytes data, std::uint64_t tag, void* context = nullptr);
   void receive(End& at, Bytes& memory, std::uint64_t tag, std::uint64_t ignore = 0, void* context = nullptr,
                fi_addr_t from = FI_ADDR_UNSPEC);
+  // One message from a to b, after which the two know each other.
+  void meet();
 
   End a, b;
   bool a_moves = true;  // false: another thread has it

@@ -23,10 +23,10 @@ class Peeks : public FabricTest {
     return fi_trecvmsg(b.ep, &message, flags | FI_COMPLETION);
   }
   // Until it finds something.
-  Event peek_found(std::uint64_t tag, std::uint64_t flags, void* context) {
+  Event peek_found(std::uint64_t tag, std::uint64_t flags, void* context, Bytes* memory = nullptr) {
     Event event;
     for (int i = 0; i < 10'000; i++) {
-      EXPECT_EQ(peek(tag, FI_PEEK | flags, context), 0);
+      EXPECT_EQ(peek(tag, FI_PEEK | flags, context, memory), 0);
       event = ended(b, context);
       if (!event.failed) break;
       EXPECT_EQ(event.error.err, FI_ENOMSG);
@@ -53,6 +53,18 @@ TEST_F(Peeks, tell_length_tag_data_and_leave_the_message) {
     EXPECT_EQ(in, out);
     EXPECT_FALSE(ended(a, &y).failed);
   }
+}
+
+// lf#3046, lf#9342: what a look's buffer means was never clear, and it is gone from the manual.
+TEST_F(Peeks, ignore_their_buffer) {
+  open();
+  send(a, a_to_b, pattern(100, 1), 1);
+  Bytes memory(100, std::byte{0xEE});
+  const Bytes before = memory;
+  const Event seen = peek_found(1, 0, &x, &memory);
+  EXPECT_EQ(seen.good.len, 100U);
+  EXPECT_EQ(seen.good.buf, nullptr);
+  EXPECT_EQ(memory, before);
 }
 
 TEST_F(Peeks, claimed_messages_are_received_by_context_alone) {

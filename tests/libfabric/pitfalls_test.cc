@@ -26,29 +26,6 @@ class Pitfalls : public FabricTest {
   }
 };
 
-// lf#3046, lf#9342: what a look's buffer means was never clear, and it is gone from the manual.
-TEST_F(Pitfalls, the_buffer_of_a_peek_is_ignored) {
-  open();
-  send(a, a_to_b, pattern(100, 1), 1);
-  Bytes memory(100, std::byte{0xEE});
-  const Bytes before = memory;
-  const iovec piece{memory.data(), memory.size()};
-  fi_msg_tagged message{};
-  message.msg_iov = &piece;
-  message.iov_count = 1;
-  message.addr = FI_ADDR_UNSPEC;
-  message.tag = 1;
-  message.context = &x;
-  Event seen;
-  do {
-    ASSERT_EQ(fi_trecvmsg(b.ep, &message, FI_PEEK | FI_COMPLETION), 0);
-    seen = ended(b, &x);
-  } while (seen.failed && seen.error.err == FI_ENOMSG);
-  EXPECT_EQ(seen.good.len, 100U);
-  EXPECT_EQ(seen.good.buf, nullptr);
-  EXPECT_EQ(memory, before);
-}
-
 // lf#6019: a receive that is cancelled says nothing to who sends with delivery-complete.
 TEST_F(Pitfalls, a_cancelled_receive_does_not_complete_a_send) {
   open();
@@ -72,11 +49,7 @@ TEST_F(Pitfalls, a_cancelled_receive_does_not_complete_a_send) {
 // lf#7741: what comes late finds the address vector and the endpoint gone.
 TEST_F(Pitfalls, late_messages_to_what_is_closed) {
   open();
-  Bytes in(8);
-  receive(b, in, 1, 0, &x);
-  send(a, a_to_b, pattern(8, 1), 1, &y);
-  EXPECT_FALSE(ended(b, &x).failed);
-  EXPECT_FALSE(ended(a, &y).failed);
+  meet();
   std::thread other([&] {
     EXPECT_EQ(fi_close(&b.ep->fid), 0);
     b.ep = nullptr;

@@ -100,10 +100,7 @@ TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
 TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_its_ping) {
   Config keyed;
   keyed.key = 0x1234;
-  a = &network.add(keyed);
-  b = &network.add({});
-  to_b = connect(network, *a, *b);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  open(keyed, {}, false);
   exchange_both_ways();
   (void)receive(*b, room(8), 1);
   (void)send(*a, to_b, message(8), 1);
@@ -128,10 +125,7 @@ TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_i
 TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   Config keyed;
   keyed.key = 0x1234;
-  a = &network.add(keyed);
-  b = &network.add({});
-  to_b = connect(network, *a, *b);
-  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  open(keyed, {}, false);
   exchange_both_ways();
   network.run_for(10 * kMillisecond);
   const NicId a_nic = (*a)->config().nic, b_nic = (*b)->config().nic;

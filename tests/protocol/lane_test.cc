@@ -8,16 +8,6 @@ namespace {
 
 class LaneTest : public PairTest {
  protected:
-  static Config with_lane(std::uint8_t host, std::uint32_t mtu = 1500) {
-    Config config;
-    config.mtu = mtu;
-    config.lane.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
-    config.lane.port = static_cast<std::uint16_t>(4000 + host);
-    config.lane.frame = static_cast<std::uint16_t>(mtu - 28);
-    config.lane_network_bits = 120;
-    config.lane_window = 256 << 10;
-    return config;
-  }
   void open_lanes() { open(with_lane(1), with_lane(2)); }
   // What the lane loses is awaited there, and comes by the link.
   void lose_and_send_again(std::size_t length) {

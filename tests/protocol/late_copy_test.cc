@@ -15,34 +15,38 @@ class LateCopies : public PairTest {
     open();
     exchange_both_ways();
   }
+  // Sends, and overwrites the memory when the send is complete.
+  void send_and_overwrite() {
+    received_ = receive(*b, in_, 1);
+    Bytes& out = message(kLength, 3);
+    Request* s = send(*a, to_b, out, 1);
+    ASSERT_TRUE((*a)->done(s));
+    std::fill(out.begin(), out.end(), std::byte{0xDD});
+  }
+  void expect_what_was_sent() {
+    EXPECT_EQ(wait(*b, received_).status, Status::success);
+    EXPECT_EQ(in_, pattern(3, kLength));
+  }
+
+ private:
+  Bytes in_ = Bytes(kLength);
+  Request* received_ = nullptr;
 };
 
 TEST_F(LateCopies, what_is_complete_may_be_overwritten) {
   a->gathers_late = true;
-  Bytes& in = room(kLength);
-  Request* r = receive(*b, in, 1);
-  Bytes& out = message(kLength, 3);
-  Request* s = send(*a, to_b, out, 1);
-  ASSERT_TRUE((*a)->done(s));
-  std::fill(out.begin(), out.end(), std::byte{0xDD});
+  send_and_overwrite();
   a->flush();
   a->gathers_late = false;
-  EXPECT_EQ(wait(*b, r).status, Status::success);
-  EXPECT_EQ(in, pattern(3, kLength));
+  expect_what_was_sent();
 }
 
 TEST_F(LateCopies, sent_again_from_the_copy) {
   network.faults.drop = drop_all(wire::PacketType::medium);
-  Bytes& in = room(kLength);
-  Request* r = receive(*b, in, 1);
-  Bytes& out = message(kLength, 3);
-  Request* s = send(*a, to_b, out, 1);
-  ASSERT_TRUE((*a)->done(s));
-  std::fill(out.begin(), out.end(), std::byte{0xDD});
+  send_and_overwrite();
   network.run_for(kMillisecond);
   network.faults.drop = nullptr;
-  EXPECT_EQ(wait(*b, r).status, Status::success);
-  EXPECT_EQ(in, pattern(3, kLength));
+  expect_what_was_sent();
 }
 
 // Memory may run out in the sink. Then the call has failed, though the message may arrive.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where the fragments belong that a lane brings, as a link is told, once the message was announced.
 #include <algorithm>
-#include <numeric>
 
 #include "tests/protocol/support.h"
 
@@ -10,15 +9,6 @@ namespace {
 
 class MediumExpect : public PairTest {
  protected:
-  static Config with_lane(std::uint8_t host) {
-    Config config;
-    config.lane.ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, host};
-    config.lane.port = static_cast<std::uint16_t>(4000 + host);
-    config.lane.frame = 1500 - 28;
-    config.lane_network_bits = 120;
-    config.lane_window = 256 << 10;
-    return config;
-  }
   void SetUp() override {
     open(with_lane(1), with_lane(2));
     exchange(*a, to_b, *b, 20000);
