@@ -15,7 +15,9 @@ MX__BEGIN_DECLS
 /* ---- unexpected handler ---- */
 
 /* MX_RECV_CONTINUE: look for a receive again (the handler may have posted one), else queue the message.
- * MX_RECV_FINISHED: the message is consumed; its sender sees it as received. */
+ * MX_RECV_FINISHED: the message is consumed. The sender's request succeeds; that of a large message, or of a
+ * synchronous one with data, ends with MX_STATUS_TRUNCATED and 0 bytes transferred, as nobody took the data.
+ */
 enum mx_unexp_handler_action MX__ENUM_INT { MX_RECV_CONTINUE = 0, MX_RECV_FINISHED = 1 };
 typedef enum mx_unexp_handler_action mx_unexp_handler_action_t;
 

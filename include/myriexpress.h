@@ -11,6 +11,11 @@
  *  - Timeouts are in milliseconds; 0 (MX_INFINITE) waits for ever. Running out of time is MX_SUCCESS with
  *    *result = 0, except in mx_connect.
  *  - *result becomes 1 (done) or 0. *status is written only when *result is 1; status may be NULL.
+ *  - After fork() endpoints belong to the parent alone: in the child every function refuses them with
+ *    MX_BAD_ENDPOINT and leaves the parent undisturbed. The child may call mx_finalize and mx_init to open
+ * its own, or exec.
+ *  - A request that was completed, forgotten or cancelled, or is another endpoint's, is MX_BAD_REQUEST as
+ * long as its memory serves no other.
  *  - Lengths are in bytes. Memory behind pointers belongs to the caller.
  *  - MX_NOT_INITIALIZED, MX_BAD_ENDPOINT (not an open endpoint), MX_BAD_BAD_BAD (an argument is NULL that may
  *    not be) and MX_NO_RESOURCES (out of memory) can come from every function and are not repeated below.

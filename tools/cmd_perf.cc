@@ -5,8 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <string>
 
+#include "base/log.h"
 #include "commands.h"
 #include "host_facts.h"
 #include "perf_options.h"
@@ -23,6 +26,15 @@ constexpr const char* kFooter =
     "min, median and p99 are half round trips; MB/s and M msg/s are messages by the time that all of them "
     "took.";
 
+// Of /proc, which writes them as "0-1"; empty if it does not tell.
+std::string cores_allowed() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("Cpus_allowed_list:")) return line.substr(line.find_last_of(" \t") + 1);
+  }
+  return "";
+}
+
 bool pin(int cpu) {
   if (cpu < 0) return true;
   cpu_set_t set;
@@ -38,11 +50,14 @@ int perf_run(const PerfOptions& options) {
     return kUsage;
   }
   // The library looks at the same things; here they are told under this command's name.
+  // But for the warnings, which the library is going to print.
+  g_log_level = static_cast<int>(LogLevel::error);
   const auto process = runtime::Process::create();
   if (!process) return failed("perf", "{}", process.error().message);
   if (!may_open_endpoints(&**process)) return failed("perf", "{}", kNoPacketSockets);
   if (!pin(options.cpu))
-    return failed("perf", "cannot run on core {}: {}", options.cpu, std::strerror(errno));
+    return failed("perf", "cannot run on core {}: {}; this process may run on {}", options.cpu,
+                  std::strerror(errno), cores_allowed());
   return options.peer.empty() ? perf_serve(options) : perf_measure(options);
 }
 

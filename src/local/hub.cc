@@ -78,7 +78,7 @@ Hub::LaneOut* Hub::lane_open(const Place& to) {
   lane->to = to;
   lane->memory = SharedMemory::create(ring_memory(kRingBytes));
   if (!lane->memory.mapped()) {
-    errno = ENOMEM;
+    if (errno != EMFILE && errno != ENFILE) errno = ENOMEM;
     return nullptr;
   }
   lane->ring = RingWriter(lane->memory.data(), kRingBytes);
@@ -119,8 +119,9 @@ void Hub::send(std::span<const iovec> frame) {
     counters_.frames_sent++;
     return put(*lane, Kind::frame, frame, wire::kMinFrame);
   }
+  const int error = errno;
   counters_.frames_dropped++;
-  if (errno != ECONNREFUSED) return;  // it is sent again
+  if (error != ECONNREFUSED && error != EACCES) return no_way(destination(frame), error);  // it is sent again
   const auto* head = static_cast<const std::byte*>(frame[0].iov_base);
   refused_.emplace_back(head, head + frame[0].iov_len);
   refused_.back().resize(std::max(refused_.back().size(), wire::kMinFrame));

@@ -165,6 +165,7 @@ class Hub final : public protocol::DirectReader {
   void lanes_end(Arrivals& arrivals);
   // hub_refusals.cc: who stays without messages, each told of once
   void refused_listener(const Place& to, const ucred& who);
+  void no_way(const Place& to, int error);
   void refused_stranger(const OwnFd& connection, const ucred& who);
   void refused_version(const OwnFd& connection, const Hello& hello);
   bool told_once(std::uint64_t whom);

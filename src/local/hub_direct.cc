@@ -107,15 +107,45 @@ void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
     std::memcpy(region->memory.data(), bytes.data() + sizeof head, head.count * sizeof(iovec));
 }
 
+namespace {
+
+constexpr std::size_t kPieces = 256;         // of one call
+constexpr std::uint64_t kAtOnce = 1U << 30;  // one call moves less than 2 GiB
+
+iovec piece_of(const protocol::Segment& s) {
+  return {s.base, s.length};
+}
+iovec piece_of(const iovec& v) {
+  return v;
+}
+
+// What `most` bytes from `from` on are in the list, as far as they fit a call; how many pieces.
+template <class List>
+std::size_t cut(const List& list, iovec* out, std::uint64_t from, std::uint64_t most) {
+  std::size_t count = 0;
+  for (const auto& part : list) {
+    const iovec piece = piece_of(part);
+    if (from >= piece.iov_len) {
+      from -= piece.iov_len;
+      continue;
+    }
+    const std::uint64_t bytes = std::min(piece.iov_len - from, most);
+    if (bytes == 0 || count == kPieces) break;
+    out[count++] = {static_cast<std::byte*>(piece.iov_base) + from, bytes};
+    most -= bytes;
+    from = 0;
+  }
+  return count;
+}
+
+}  // namespace
+
 bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
                std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) {
   LaneIn* lane = lane_from({nic, endpoint});
   if (!lane || !lane->readable || !lane->regions[region]) return false;
   const Region& memory = *lane->regions[region];
   if (memory.generation != generation) return false;
-  // The two lists need not be cut alike; the kernel takes both.
-  constexpr std::size_t kPieces = 256;
-  constexpr std::uint64_t kAtOnce = 1U << 30;  // one call moves less than 2 GiB
   // The sender ends a region before its memory is used for something else. So what was read is right if the
   // region lived afterwards: that is asked behind the data, where all fit one call.
   std::uint64_t life = 0;
@@ -125,31 +155,9 @@ bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8
   std::uint64_t done = 0;
   while (done < length) {
     iovec here[kPieces + 1], there[kPieces + 1];
-    const auto cut = [](auto& list, iovec* out, std::uint64_t from, std::uint64_t most, auto base,
-                        auto size) {
-      std::size_t count = 0;
-      for (const auto& piece : list) {
-        const std::uint64_t bytes = size(piece);
-        if (from >= bytes) {
-          from -= bytes;
-          continue;
-        }
-        const std::uint64_t part = std::min(bytes - from, most);
-        if (part == 0 || count == kPieces) break;
-        out[count++] = {base(piece) + from, part};
-        most -= part;
-        from = 0;
-      }
-      return count;
-    };
     const std::uint64_t most = std::min(length - done, kAtOnce);
-    std::size_t n = cut(
-        to, here, done, most, [](const protocol::Segment& s) { return s.base; },
-        [](const protocol::Segment& s) { return std::uint64_t{s.length}; });
-    std::size_t m = cut(
-        memory.memory, there, offset + done, most,
-        [](const iovec& v) { return static_cast<std::byte*>(v.iov_base); },
-        [](const iovec& v) { return std::uint64_t{v.iov_len}; });
+    // The two lists need not be cut alike; the kernel takes both.
+    std::size_t n = cut(to, here, done, most), m = cut(memory.memory, there, offset + done, most);
     const bool last = done + most == length && bytes_of({here, n}) == most && bytes_of({there, m}) == most;
     if (last) {
       here[n++] = life_here;

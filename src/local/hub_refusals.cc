@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "base/log.h"
 #include "local/hello.h"
@@ -31,6 +33,15 @@ void Hub::refused_listener(const Place& to, const ucred& who) {
       "reaches it; "
       "run both as the same user, or both with OMX_LINK=udp OMX_LOCAL=0",
       to.endpoint, who.pid, who.uid, ::geteuid());
+}
+
+void Hub::no_way(const Place& to, int error) {
+  if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS) return;
+  if (told_once(to.nic << 8 | to.endpoint)) return;
+  log(LogLevel::warn, "no connection to endpoint {} of this host: {}; {}", to.endpoint, std::strerror(error),
+      error == EMFILE   ? "raise the limit of open files (ulimit -n)"
+      : error == ENFILE ? "raise sysctl fs.file-max"
+                        : "free memory");
 }
 
 // Many only look whether an endpoint is open, and say nothing.

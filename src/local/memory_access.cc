@@ -32,8 +32,8 @@ int memory_try(int pid, std::uint64_t proof_at) {
 const char* memory_remedy(int error) {
   switch (error) {
     case EPERM:
-      return "run both as the same user, with sysctl kernel.yama.ptrace_scope=0; containers with --cap-add "
-             "SYS_PTRACE";
+      return "run both as the same user with the same capabilities (setcap), and with sysctl "
+             "kernel.yama.ptrace_scope=0; containers with --cap-add SYS_PTRACE";
     case ENOSYS:
     case EACCES:
       return "a filter of system calls forbids process_vm_readv; containers need --cap-add SYS_PTRACE or "

@@ -29,14 +29,24 @@ Address source_of(Call& call, const Found& found) {
   return found.partner ? call.endpoint().address_of(found.partner, found.session) : Address{};
 }
 
+inline int no_request(Call& call) {
+  return call.fail(OMX_BAD_REQUEST,
+                   "it is no request of this endpoint, or was completed or forgotten before");
+}
+
+// Of a look at one request, or a wait for it, that has not found it done.
+inline int not_done(Call& call, runtime::WaitOutcome outcome) {
+  return outcome == runtime::WaitOutcome::no_request ? no_request(call) : OMX_SUCCESS;
+}
+
 // Waits as `wait(endpoint)` does, and takes the sender's address of what was found before another thread,
-// which may close the endpoint as soon as the wait has ended, can do so. Whether something was found.
+// which may close the endpoint as soon as the wait has ended, can do so.
 template <class Found, class Wait>
-bool wait_pinned(Call& call, const Found& found, Address& source, Wait&& wait) {
+runtime::WaitOutcome wait_pinned(Call& call, const Found& found, Address& source, Wait&& wait) {
   const runtime::Endpoint::Pin pin(call.endpoint());
-  if (wait(call.endpoint()) != runtime::WaitOutcome::done) return false;
-  source = source_of(call, found);
-  return true;
+  const runtime::WaitOutcome outcome = wait(call.endpoint());
+  if (outcome == runtime::WaitOutcome::done) source = source_of(call, found);
+  return outcome;
 }
 
 template <class Api>
@@ -81,7 +91,8 @@ typename Api::Return test(const char* function, typename Api::Endpoint ep, typen
     if (!result) return call.fail_null("result");
     *result = 0;
     Completion completion;
-    if (!call.endpoint().test(r, completion)) return OMX_SUCCESS;
+    const runtime::WaitOutcome outcome = call.endpoint().test(r, completion);
+    if (outcome != runtime::WaitOutcome::done) return not_done(call, outcome);
     *request = nullptr;
     completion_report<Api>(call, completion, source_of(call, completion), status);
     *result = 1;
@@ -97,10 +108,10 @@ typename Api::Return wait(const char* function, typename Api::Endpoint ep, typen
     *result = 0;
     Completion completion;
     Address source;
-    const bool done = wait_pinned(call, completion, source, [&](runtime::Endpoint& e) {
+    const auto outcome = wait_pinned(call, completion, source, [&](runtime::Endpoint& e) {
       return e.wait(r, Api::timeout_ms(timeout), completion);
     });
-    if (!done) return OMX_SUCCESS;
+    if (outcome != runtime::WaitOutcome::done) return not_done(call, outcome);
     *request = nullptr;
     completion_report<Api>(call, completion, source, status);
     *result = 1;
@@ -127,10 +138,10 @@ typename Api::Return wait_any(const char* function, typename Api::Endpoint ep, s
   return match_call<Api>(function, ep, info, mask, result, [&](Call& call) -> int {
     Completion completion;
     Address source;
-    const bool done = wait_pinned(call, completion, source, [&](runtime::Endpoint& e) {
+    const auto outcome = wait_pinned(call, completion, source, [&](runtime::Endpoint& e) {
       return e.wait_any(info, mask, Api::timeout_ms(timeout), completion);
     });
-    if (!done) return OMX_SUCCESS;
+    if (outcome != runtime::WaitOutcome::done) return OMX_SUCCESS;
     completion_report<Api>(call, completion, source, status);
     *result = 1;
     return OMX_SUCCESS;
@@ -204,9 +215,10 @@ typename Api::Return wait_probe(const char* function, typename Api::Endpoint ep,
                                 std::uint32_t* result) {
   return probe<Api>(function, ep, info, mask, status, result,
                     [=](Call& call, protocol::Arrival& arrival, Address& source) {
-                      return wait_pinned(call, arrival, source, [&](runtime::Endpoint& e) {
+                      const auto outcome = wait_pinned(call, arrival, source, [&](runtime::Endpoint& e) {
                         return e.wait_probe(info, mask, Api::timeout_ms(timeout), arrival);
                       });
+                      return outcome == runtime::WaitOutcome::done;
                     });
 }
 
@@ -218,7 +230,10 @@ typename Api::Return cancel(const char* function, typename Api::Endpoint ep, typ
   return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
     if (!result) return call.fail_null("result");
     const auto cancelled = call.endpoint().cancel(r, complete);
-    if (!cancelled) return call.fail(OMX_BAD_REQUEST, "a send cannot be cancelled");
+    if (!cancelled)
+      return call.fail(OMX_BAD_REQUEST,
+                       "neither a receive nor a connect of this endpoint that is not completed yet "
+                       "(a send cannot be cancelled)");
     if (*cancelled && !complete) *request = nullptr;
     *result = *cancelled;
     return OMX_SUCCESS;
@@ -228,7 +243,7 @@ typename Api::Return cancel(const char* function, typename Api::Endpoint ep, typ
 template <class Api>
 typename Api::Return forget(const char* function, typename Api::Endpoint ep, typename Api::Request* request) {
   return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
-    call.endpoint().forget(r);
+    if (!call.endpoint().forget(r)) return no_request(call);
     *request = nullptr;
     return OMX_SUCCESS;
   });
@@ -253,8 +268,9 @@ typename Api::Return set_request_timeout(const char* function, typename Api::End
   return endpoint_call<typename Api::Return>(function, ep, [&](Call& call) -> int {
     // Both interfaces' infinite values mean no limit, in both (protocol.md 11).
     const bool infinite = ms == MX_INFINITE || ms == OMX_TIMEOUT_INFINITE;
-    call.endpoint().set_timeout(request_in(request), infinite ? runtime::kForever : ms);
-    return OMX_SUCCESS;
+    return call.endpoint().set_timeout(request_in(request), infinite ? runtime::kForever : ms)
+               ? OMX_SUCCESS
+               : no_request(call);
   });
 }
 

@@ -103,8 +103,9 @@ int address_context_set(Call& call, const Address& address, void* context) {
 int address_context_get(Call& call, const Address& address, void** context) {
   if (!context) return call.fail_null("context");
   runtime::Endpoint* owner = address_owner(address);
-  if (!owner) return call.fail(OMX_BAD_ENDPOINT, "the address belongs to no open endpoint");
-  *context = owner->address_context(address);
+  const auto found = owner ? owner->address_context(address) : std::nullopt;
+  if (!found) return call.fail(OMX_BAD_ENDPOINT, "the address belongs to no open endpoint");
+  *context = *found;
   return OMX_SUCCESS;
 }
 

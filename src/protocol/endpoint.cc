@@ -37,10 +37,10 @@ Expected<Request*, OpError> Endpoint::receive(TimeNs now, const ReceiveOp& op) {
   return receive_start(*state_, op);
 }
 
-Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
-  State& s = *state_;
-  Request& r = *request;
-  if (r.kind == RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+namespace {
+
+// False: too late.
+bool withdraw(State& s, Request& r, bool complete) {
   if (r.user_done) return false;
   if (r.phase == Phase::posted && r.multi) {
     if (!complete) r.user_gone = true;
@@ -61,8 +61,17 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
   return true;
 }
 
-void Endpoint::forget(Request* request) {
+}  // namespace
+
+Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
+  if (!held(request) || request->kind == RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+  return withdraw(*state_, *request, complete);
+}
+
+bool Endpoint::forget(Request* request) {
+  if (!request_held(*state_, request)) return false;
   request_user_gone(*state_, *request);
+  return true;
 }
 
 void Endpoint::disconnect(TimeNs now, Partner* partner) {
@@ -80,21 +89,27 @@ void Endpoint::set_drowsy(TimeNs now, bool drowsy) {
   if (drowsy) pulls_ask(s);
 }
 
-void Endpoint::set_timeout(Request* request, TimeNs timeout) {
+bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
   State& s = *state_;
   if (!request) {
     s.default_timeout = timeout;
-    return;
+    return true;
   }
+  if (!request_held(s, request)) return false;
   request->timeout = timeout;
   // The timer may sleep past the new limit.
   if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
     s.timers.arm_by(request->partner->resend_timer, s.now + timeout / 4);
   if (request->pull && request->pull->handle && timeout != kNever)
     s.timers.arm_by(request->pull->timer, s.now + timeout);
+  return true;
 }
 
 // --- completions -------------------------------------------------------------------------------------------
+
+bool Endpoint::held(const Request* request) const {
+  return request_held(*state_, request);
+}
 
 bool Endpoint::done(const Request* request) const {
   return request->user_done;
@@ -151,7 +166,7 @@ RequestKind Endpoint::kind_of(const Request* request) const {
 }
 
 Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
-  if (request->kind != RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+  if (!held(request) || request->kind != RequestKind::send) return tl::make_unexpected(OpError::bad_request);
   return request->buffered || request->user_done;
 }
 
@@ -290,6 +305,7 @@ void Endpoint::suspend(TimeNs now, bool suspended) {
   s.now = now;
   s.suspended = suspended;
   for (std::size_t i = 0; i < s.partners.size() && !s.suspended; i++) early_drain(s, *s.partners[i]);
+  self_pump(s);
 }
 
 void Endpoint::release(TimeNs now) {
@@ -323,7 +339,7 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
 void Endpoint::deliveries_end() {
   state_->handler = nullptr;
   State& s = *state_;
-  while (Request* r = s.posted.any()) cancel(r);
+  while (Request* r = s.posted.any()) withdraw(s, *r, false);
   s.closing = true;  // no others take their turn
   for (Partner* p : s.partners) {
     partial_abandon(s, *p, Status::aborted);

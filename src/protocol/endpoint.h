@@ -45,16 +45,21 @@ class Endpoint {
   Expected<Request*, OpError> receive(TimeNs now, const ReceiveOp& op);
 
   // An unmatched receive or pending connect is freed and true returned; false: too late, it will complete
-  // (or has). bad_request for sends. With `complete` it ends with status cancelled instead of vanishing.
+  // (or has). bad_request for sends and what is not held(). With `complete` it ends with status cancelled
+  // instead of vanishing.
   Expected<bool, OpError> cancel(Request* request, bool complete = false);
-  // No completion wanted; the pointer is dead for the caller.
-  void forget(Request* request);
+  // No completion wanted; the pointer is dead for the caller. False: it is not held().
+  bool forget(Request* request);
   // Fails all that is pending with the partner (unreachable); it may be connected to again.
   void disconnect(TimeNs now, Partner* partner);
   // Gives a request, or with nullptr all later ones, a limit for the peer's silence. kNever: no limit.
-  void set_timeout(Request* request, TimeNs timeout);
+  // False: it is not held().
+  bool set_timeout(Request* request, TimeNs timeout);
 
   // --- completions ------------------------------------------------------------------------------------
+  // Whether it is a request of this endpoint that was not consumed, forgotten or cancelled. The memory of
+  // one that was may serve another.
+  bool held(const Request* request) const;
   bool done(const Request* request) const;
   // The request must be done; it is freed.
   Completion consume(Request* request);
@@ -63,7 +68,8 @@ class Endpoint {
   Request* peek_done();
   void* context_of(const Request* request) const;
   RequestKind kind_of(const Request* request) const;
-  // Whether the user's memory of that send may be reused already. bad_request for others.
+  // Whether the user's memory of that send may be reused already. bad_request for others
+  // and what is not held().
   Expected<bool, OpError> buffered(const Request* request) const;
   // Oldest matching unexpected message; stays queued.
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,

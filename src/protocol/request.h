@@ -14,6 +14,7 @@ namespace omx::protocol {
 struct MultiReceive;
 struct Partner;
 struct Pull;
+struct State;
 struct Unexpected;
 
 // How a send travels, and what a receive puts on the wire at its end.
@@ -31,8 +32,10 @@ enum class Phase : std::uint8_t {
 };
 
 struct Request {
-  explicit Request(RequestKind k) : kind(k) {}
+  explicit Request(RequestKind k, const State* h = nullptr) : home(h), kind(k) {}
 
+  // Whose it is. First, where a freed one holds something else: see request_held().
+  const State* home;
   RequestKind kind;
   SendClass send_class = SendClass::tiny;
   Phase phase = Phase::finished;

@@ -19,10 +19,7 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
   request_finish(s, send, status);
 }
 
-}  // namespace
-
-void self_send(State& s, Request& r) {
-  r.session = s.config.session;
+void deliver(State& s, Request& r) {
   r.phase = Phase::self_waiting;
   if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class, r.msg_length))
     return transfer(s, r, *receive, nullptr);
@@ -58,6 +55,24 @@ void self_send(State& s, Request& r) {
   if (u->buffer) r.segments.read(0, u->buffer, r.msg_length);
   r.buffered = u->buffer != nullptr || r.msg_length == 0;
   arrival_keep(s, *u);
+}
+
+}  // namespace
+
+void self_send(State& s, Request& r) {
+  r.session = s.config.session;
+  // Messages to oneself arrive, too: not while nothing may (mx-clients.md 24), nor ahead of those that wait.
+  if (!s.suspended && s.myself->queued.empty()) return deliver(s, r);
+  r.phase = Phase::queued;
+  s.myself->queued.push_back(r);
+}
+
+void self_pump(State& s) {
+  while (!s.suspended) {
+    Request* const r = s.myself->queued.pop_front();
+    if (!r) return;
+    deliver(s, *r);
+  }
 }
 
 void self_match(State& s, Request& receive, Unexpected& u) {

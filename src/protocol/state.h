@@ -475,10 +475,14 @@ void claimed_drop_all(State& s);
 
 // --- self.cc -----------------------------------------------------------------------------------------------
 void self_send(State& s, Request& r);
+// Those that waited while nothing was delivered.
+void self_pump(State& s);
 void self_match(State& s, Request& receive, Unexpected& u);
 
 // --- completion.cc -----------------------------------------------------------------------------------------
 Request* request_create(State& s, RequestKind kind);
+// Whether it is a request that the user may still name: not of another endpoint, nor gone.
+bool request_held(const State& s, const Request* r);
 // The user may see the result now.
 void request_user_done(State& s, Request& r, Status status);
 // The protocol needs it no more; frees it if the user does not either.

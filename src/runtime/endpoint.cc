@@ -78,10 +78,10 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
   return impl_->engine->cancel(request, complete);
 }
 
-void Endpoint::forget(Request* request) {
-  if (impl_->foreign()) return;
+bool Endpoint::forget(Request* request) {
+  if (impl_->foreign()) return false;
   const Operation operation(*impl_);
-  impl_->engine->forget(request);
+  return impl_->engine->forget(request);
 }
 
 Expected<bool, OpError> Endpoint::buffered(Request* request) {
@@ -91,10 +91,10 @@ Expected<bool, OpError> Endpoint::buffered(Request* request) {
   return impl_->engine->buffered(request);
 }
 
-void Endpoint::set_timeout(Request* request, std::uint64_t ms) {
-  if (impl_->foreign()) return;
+bool Endpoint::set_timeout(Request* request, std::uint64_t ms) {
+  if (impl_->foreign()) return false;
   const Operation operation(*impl_);
-  impl_->engine->set_timeout(request, deadline_after_ms(0, ms));
+  return impl_->engine->set_timeout(request, deadline_after_ms(0, ms));
 }
 
 bool Endpoint::disconnect(const Address& address) {
@@ -157,17 +157,24 @@ auto poll_for(Endpoint::Impl& impl, Look look) -> decltype(look()) {
 
 }  // namespace
 
-bool Endpoint::test(Request* request, Completion& completion) {
-  if (impl_->foreign()) return false;
-  return poll_for(*impl_, [&] {
-    if (!impl_->engine->done(request))
+WaitOutcome Endpoint::test(Request* request, Completion& completion) {
+  if (impl_->foreign()) return WaitOutcome::timed_out;
+  bool held = true;
+  const bool ended = poll_for(*impl_, [&] {
+    held = impl_->engine->held(request);
+    if (!held) return true;
+    if (!impl_->engine->done(request)) {
       impl_->poll_turn();
-    else
+      // A handler may have run, and another thread taken it.
+      if (!impl_->engine->held(request) || !impl_->engine->done(request)) return false;
+    } else {
       impl_->found_turn();
-    if (!impl_->engine->done(request)) return false;
+    }
     completion = impl_->engine->consume(request);
     return true;
   });
+  if (!held) return WaitOutcome::no_request;
+  return ended ? WaitOutcome::done : WaitOutcome::timed_out;
 }
 
 bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion) {
@@ -216,7 +223,9 @@ WaitOutcome Endpoint::wait(Request* request, std::uint64_t timeout_ms, Completio
   want.kind = Want::Kind::request;
   want.request = request;
   want.completion = &completion;
-  return impl_->wait(want, timeout_ms);
+  const WaitOutcome outcome = impl_->wait(want, timeout_ms);
+  // Another thread took it while this one waited.
+  return outcome == WaitOutcome::done && !want.request ? WaitOutcome::woken : outcome;
 }
 
 WaitOutcome Endpoint::wait_any(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
@@ -278,11 +287,12 @@ void Endpoint::reenable_progression() {
 // --- facts
 // ---------------------------------------------------------------------------------------------------
 
-void* Endpoint::address_context(const Address& address) {
-  if (impl_->foreign()) return nullptr;
+std::optional<void*> Endpoint::address_context(const Address& address) {
+  if (impl_->foreign()) return std::nullopt;
   const std::lock_guard guard(impl_->lock);
   const protocol::Partner* partner = impl_->partner_of(address_unpack(address));
-  return partner ? protocol::partner_context(partner) : nullptr;
+  if (!partner) return std::nullopt;
+  return protocol::partner_context(partner);
 }
 
 bool Endpoint::set_address_context(const Address& address, void* context) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "link/link.h"
 #include "protocol/endpoint.h"
@@ -56,7 +57,8 @@ struct UnexpectedHandler {
   void (*function)() = nullptr;  // of the type that `call` knows
 };
 
-enum class WaitOutcome { done, timed_out, woken };
+// no_request: it names no pending or completed request of the endpoint.
+enum class WaitOutcome { done, timed_out, woken, no_request };
 
 inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
 
@@ -81,10 +83,10 @@ class Endpoint {
   Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp op);
   Expected<Request*, protocol::OpError> receive(const protocol::ReceiveOp& op);
   Expected<bool, protocol::OpError> cancel(Request* request, bool complete = false);
-  void forget(Request* request);
+  bool forget(Request* request);  // false: no request of this endpoint
   Expected<bool, protocol::OpError> buffered(Request* request);
-  void set_timeout(Request* request,
-                   std::uint64_t ms);  // kForever: no limit; nullptr: default of later requests
+  // kForever: no limit; nullptr: default of later requests. False: no request of this endpoint.
+  bool set_timeout(Request* request, std::uint64_t ms);
   bool disconnect(const Address& address);
   void set_unexpected_handler(const UnexpectedHandler& handler);
   // Ends the progress thread, if there is one: closing comes next. Its handler has returned then.
@@ -93,7 +95,8 @@ class Endpoint {
 
   // --- completion ------------------------------------------------------------------------------------------
   // Each makes progress first. On success the request is consumed.
-  bool test(Request* request, Completion& completion);
+  // A look without waiting: done, timed_out or no_request.
+  WaitOutcome test(Request* request, Completion& completion);
   bool test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion);
   Request* peek();
   bool probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival);
@@ -127,7 +130,8 @@ class Endpoint {
 
   // --- facts -----------------------------------------------------------------------------------------------
   Address address_of(protocol::Partner* partner, std::uint32_t session) const;
-  void* address_context(const Address& address);
+  // nullopt: no address of this endpoint.
+  std::optional<void*> address_context(const Address& address);
   bool set_address_context(const Address& address, void* context);
   std::vector<protocol::PartnerInfo> partners();
   protocol::Counters counters();

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "link/open_failure.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -23,8 +24,7 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
   segment = CounterSegment::create(board_.interface.index, id_);
   bed_.event = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!segment) return fail(kMxNoResources, "no memory for the counters of an endpoint");
-  if (!bed_.event.open())
-    return fail(kMxNoResources, fmt::format("no eventfd for an endpoint: {}", std::strerror(errno)));
+  if (!bed_.event.open()) return tl::unexpected(link::open_failure("an eventfd of an endpoint", errno));
   return {};
 }
 

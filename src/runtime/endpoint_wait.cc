@@ -23,7 +23,7 @@ constexpr TimeNs kStreamSpin = 20'000;
 bool Endpoint::Impl::satisfied(const Want& want) {
   switch (want.kind) {
     case Want::Kind::request:
-      return engine->done(want.request);
+      return !engine->held(want.request) || engine->done(want.request);
     case Want::Kind::any:
       return engine->find_done(want.match_info, want.match_mask) != nullptr;
     case Want::Kind::peek:
@@ -41,6 +41,10 @@ bool Endpoint::Impl::satisfied(const Want& want) {
 bool Endpoint::Impl::take(Want& want) {
   switch (want.kind) {
     case Want::Kind::request:
+      if (!engine->held(want.request)) {
+        want.request = nullptr;
+        return true;
+      }
       if (!engine->done(want.request)) return false;
       *want.completion = engine->consume(want.request);
       return true;
@@ -191,6 +195,7 @@ WaitOutcome Endpoint::Impl::wait(Want& want, std::uint64_t timeout_ms) {
   // A thread that is cancelled in here would take the lock and its place in the list with it.
   const NoCancel no_cancel;
   const std::lock_guard guard(lock);
+  if (want.kind == Want::Kind::request && !engine->held(want.request)) return WaitOutcome::no_request;
   if (take(want)) return WaitOutcome::done;
   burst_end();
   // In the handler nothing can move, and a wait would never end.

@@ -221,16 +221,18 @@ constexpr Tunable kTunables[] = {
     row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint to open where the program asks for any"),
     row<ContextIds>("OMX_CTXIDS", "",
                     "context id field of the match information, where the program gives none"),
-    row<Boolean<&S::disable_self>>("OMX_DISABLE_SELF", "MX_DISABLE_SELF",
-                                   "hint: no traffic of an endpoint with itself"),
-    row<Boolean<&S::disable_shared>>("OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
-                                     "hint: no traffic within the host"),
+    row<Boolean<&S::disable_self>>(
+        "OMX_DISABLE_SELF", "MX_DISABLE_SELF",
+        "hint, changes nothing here: messages of an endpoint to itself must arrive all the same"),
+    row<Boolean<&S::disable_shared>>(
+        "OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
+        "hint, changes nothing here: no cable brings back what goes to one's own host"),
     row<Boolean<&S::local>>("OMX_LOCAL", "",
                             "0 = frames to NICs of this host go out by the cable as well (tests)"),
     row<Boolean<&S::local_direct>>(
         "OMX_LOCAL_DIRECT", "",
         "0 = large messages of this host's processes are not read from their memory (two copies)"),
-    row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "",
+    row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "OMX_SHARED_RNDV_THRESHOLD",
                         "larger messages go by rendezvous inside the host; auto = measured once a process"),
 
     // What goes over the wire.

@@ -38,7 +38,7 @@ inline OwnFd socket_to(const Place& place) {
   OwnFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address;
   const socklen_t length = address_of(place, address);
-  if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length) < 0) {
+  if (fd.open() && ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), length) < 0) {
     const int error = errno;
     fd.reset();
     errno = error;

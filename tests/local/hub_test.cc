@@ -254,6 +254,27 @@ TEST_F(HubTest, strangers__while_no_descriptor_is_free_nobody_is_woken_for_ever)
   EXPECT_FALSE(hung_up(connection)) << "let in";
 }
 
+TEST_F(HubTest, no_descriptor_for_a_connection__is_told_once_with_the_remedy) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  testing::internal::CaptureStderr();
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  send(a, b, 1);
+  send(a, b, 2);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(told, testing::HasSubstr("no connection to endpoint"));
+  EXPECT_THAT(told, testing::HasSubstr("ulimit -n"));
+  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+  a.turn();
+  EXPECT_TRUE(a.refused.empty()) << "there is somebody, it is sent again";
+  send(a, b, 3);
+  b.turn();
+  expect_frames(a, b, 3, 1);
+}
+
 // What this process does meanwhile is another user's.
 class AsNobody {
  public:
@@ -290,7 +311,8 @@ TEST_F(HubTest, strangers__who_took_an_endpoints_name_are_sent_nothing) {
   other.turn();
   EXPECT_TRUE(other.frames.empty());
   EXPECT_EQ(a->counters().frames_dropped, 2U);
-  EXPECT_TRUE(a.refused.empty());
+  a.turn();
+  EXPECT_EQ(a.refused.size(), 2U) << "nobody who could be reached is there";
   const std::string told = testing::internal::GetCapturedStderr();
   EXPECT_THAT(told, testing::HasSubstr("endpoint 30 of this host belongs to process"));
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;

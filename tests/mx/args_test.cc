@@ -238,8 +238,75 @@ TEST_F(Arguments, addresses_of_others) {
   EXPECT_EQ(mx_disconnect(b_, to_b_), MX_BAD_ENDPOINT);
   EXPECT_EQ(mx_set_endpoint_addr_context(garbage, nullptr), MX_BAD_ENDPOINT);
   EXPECT_EQ(mx_get_endpoint_addr_context(garbage, &context), MX_BAD_ENDPOINT);
+  EXPECT_EQ(mx_get_endpoint_addr_context(mx_endpoint_addr_t{}, &context), MX_BAD_ENDPOINT);
   mx_close_endpoint(a_);
   EXPECT_EQ(mx_get_endpoint_addr_context(to_b_, &context), MX_BAD_ENDPOINT);
+}
+
+// Every call that names a request refuses it with the endpoint.
+void refused_everywhere(mx_endpoint_t endpoint, mx_request_t request) {
+  std::uint32_t result = 7;
+  mx_request_t named = request;
+  EXPECT_EQ(mx_test(endpoint, &named, nullptr, &result), MX_BAD_REQUEST);
+  EXPECT_EQ(result, 0U);
+  EXPECT_EQ(mx_wait(endpoint, &named, MX_INFINITE, nullptr, &result), MX_BAD_REQUEST);
+  EXPECT_EQ(mx_cancel(endpoint, &named, &result), MX_BAD_REQUEST);
+  EXPECT_EQ(mx_forget(endpoint, &named), MX_BAD_REQUEST);
+  EXPECT_EQ(mx_ibuffered(endpoint, &named, &result), MX_BAD_REQUEST);
+  EXPECT_EQ(mx_buffered(endpoint, &named, 10, &result), MX_BAD_REQUEST);
+  EXPECT_EQ(mx_set_request_timeout(endpoint, named, 1000), MX_BAD_REQUEST);
+  EXPECT_EQ(named, request);
+}
+
+TEST_F(Arguments, requests_of_others) {
+  unsigned char byte = 0;
+  mx_segment_t segment{&byte, 1};
+  mx_request_t request = nullptr;
+  ASSERT_EQ(mx_irecv(a_, &segment, 1, 5, MX_MATCH_MASK_NONE, nullptr, &request), MX_SUCCESS);
+  refused_everywhere(b_, request);
+  std::uint32_t result = 0;
+  EXPECT_EQ(mx_cancel(a_, &request, &result), MX_SUCCESS);
+  EXPECT_EQ(result, 1U);
+}
+
+TEST_F(Arguments, requests_that_have_ended) {
+  Bytes buffer(10);
+  mx_request_t consumed = post(b_, buffer, 5);
+  const mx_request_t ended = consumed;
+  send_forgotten(a_, to_b_, pattern(10), 5);
+  finish(b_, consumed);
+  refused_everywhere(b_, ended);
+
+  mx_request_t receive = post(b_, buffer, 5);
+  const mx_request_t forgotten = receive;
+  EXPECT_EQ(mx_forget(b_, &receive), MX_SUCCESS);
+  EXPECT_EQ(receive, nullptr);
+  refused_everywhere(b_, forgotten);
+}
+
+// The one that comes too late finds nothing, and is not told nonsense.
+TEST_F(Arguments, a_request_that_another_thread_took) {
+  for (int i = 0; i < 50; i++) {
+    Bytes buffer(10);
+    const mx_request_t request = post(b_, buffer, 5);
+    std::atomic<int> got{0}, waiting{0};
+    const auto wait = [&] {
+      mx_request_t mine = request;
+      std::uint32_t result = 0;
+      waiting++;
+      const mx_return_t code = mx_wait(b_, &mine, kLongMs, nullptr, &result);
+      EXPECT_TRUE(code == MX_SUCCESS || code == MX_BAD_REQUEST) << code;
+      if (code == MX_SUCCESS) got += static_cast<int>(result);
+    };
+    std::thread first(wait), second(wait);
+    while (waiting < 2) std::this_thread::yield();
+    if (i % 2 == 0) ::usleep(2000);  // asleep by then
+    send_forgotten(a_, to_b_, pattern(10), 5);
+    while (got == 0) mx_progress(a_);
+    first.join();
+    second.join();
+    EXPECT_EQ(got, 1);
+  }
 }
 
 TEST_F(Arguments, connect_targets_that_cannot_be) {

@@ -249,5 +249,35 @@ TEST_F(Connect, blocking_is_invisible_to_others) {
   EXPECT_EQ(taken, 0U);
 }
 
+// The memory of a send is the application's again when its request has ended, however it ended.
+TEST_F(Connect, a_large_message_whose_send_has_ended_is_not_received_from_reused_memory) {
+  const Bytes original = pattern(1'000'000);
+  for (const bool closes : {false, true}) {
+    Bytes data = original;
+    mx_request_t sent = send(a_, to_b_, data, 1);
+    ASSERT_TRUE(drive_until([&] { return unexpected_waits(b_); }));
+    if (closes) {
+      ASSERT_EQ(mx_close_endpoint(a_), MX_SUCCESS);
+      a_ = open(0);
+    } else {
+      ASSERT_EQ(mx_disconnect(a_, to_b_), MX_SUCCESS);
+      EXPECT_NE(finish(a_, sent).code, MX_STATUS_SUCCESS);
+    }
+    std::fill(data.begin(), data.end(), 0xbd);
+    Bytes buffer(data.size());
+    EXPECT_EQ(mx_set_request_timeout(b_, nullptr, 200), MX_SUCCESS);
+    // Or b_ has heard of it and forgotten the message: then nothing comes.
+    mx_request_t receive = post(b_, buffer, 1);
+    mx_status_t status{};
+    std::uint32_t done = 0;
+    EXPECT_EQ(mx_wait(b_, &receive, 1000, &status, &done), MX_SUCCESS);
+    if (done)
+      EXPECT_TRUE(status.code != MX_STATUS_SUCCESS || buffer == original);
+    else
+      EXPECT_EQ(mx_cancel(b_, &receive, &done), MX_SUCCESS);
+    to_b_ = connect(a_, b_);
+  }
+}
+
 }  // namespace
 }  // namespace omx::mx_tests

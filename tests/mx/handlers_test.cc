@@ -243,6 +243,45 @@ TEST_F(Handler, does_not_run_while_progression_is_disabled) {
   ASSERT_TRUE(drive_until([&] { return !calls_.empty(); }));
 }
 
+// 24: nor for messages to oneself, which wait, in order.
+TEST_F(Handler, does_not_run_for_own_messages_while_progression_is_disabled) {
+  install(keep);
+  Bytes buffer(10);
+  mx_request_t receive = post(b_, buffer, 3);
+  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);
+  const mx_endpoint_addr_t self = address(b_);
+  const Bytes data = pattern(10);
+  mx_request_t unexpected = send(b_, self, data, 2);
+  mx_request_t expected = send(b_, self, data, 3);
+  send_forgotten(b_, self, pattern(10), 4);
+  drive_for();
+  EXPECT_TRUE(calls_.empty());
+  EXPECT_FALSE(unexpected_waits(b_));
+  std::uint32_t result = 7;
+  EXPECT_EQ(mx_test(b_, &receive, nullptr, &result), MX_SUCCESS);
+  EXPECT_EQ(result, 0U);
+
+  EXPECT_EQ(mx_reenable_progression(b_), MX_SUCCESS);
+  ASSERT_EQ(calls_.size(), 2U);
+  EXPECT_EQ(calls_[0].match_info, 2U);
+  EXPECT_EQ(calls_[1].match_info, 4U);
+  finish(b_, receive);
+  finish(b_, expected);
+  Bytes second(10);
+  finish(b_, post(b_, second, 2));
+  finish(b_, unexpected);
+  EXPECT_EQ(second, data);
+}
+
+// 24
+TEST_F(Handler, own_messages_are_dropped_when_progression_is_disabled_for_good) {
+  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);
+  const Bytes data = pattern(10);
+  send(b_, address(b_), data, 2);
+  send_forgotten(b_, address(b_), pattern(100'000), 2);
+  EXPECT_EQ(mx_close_endpoint(b_), MX_SUCCESS);
+}
+
 // 24: disabling waits for a handler that runs in another thread.
 TEST_F(Handler, disabling_waits_for_a_running_one) {
   std::atomic<bool> inside{false}, may_leave{false}, left{false};

@@ -105,7 +105,7 @@ TEST_F(endpoint_helper, large_message__received_while_the_application_computes) 
     ASSERT_EQ(a_->wait(send(*a_, to_b, data, 1), 5000, completion), WaitOutcome::done);
     EXPECT_EQ(completion.status, Status::success);
     // One look finds it done.
-    EXPECT_TRUE(b_->test(receive, completion));
+    EXPECT_TRUE(b_->test(receive, completion) == WaitOutcome::done);
     EXPECT_EQ(buffer, data);
     EXPECT_GE(counters(*b_).takeovers, 1U);
     other_.reset();
@@ -123,7 +123,7 @@ TEST_F(endpoint_helper, sender__serves_pulls_while_it_computes) {
   Completion completion;
   ASSERT_EQ(b_->wait(post(*b_, buffer, 1), 5000, completion), WaitOutcome::done);
   EXPECT_EQ(buffer, data);
-  EXPECT_TRUE(becomes_true([&] { return a_->test(sent, completion); }));
+  EXPECT_TRUE(becomes_true([&] { return a_->test(sent, completion) == WaitOutcome::done; }));
 }
 
 TEST_F(endpoint_helper, polling__sends_it_away_and_silence_brings_it_back) {
@@ -159,7 +159,7 @@ TEST_F(endpoint_helper, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
     Bytes room(large.size());
     Request* second = post(*b_, room, 2);
     ASSERT_EQ(a_->wait(send(*a_, to_b, large, 2), 5000, completion), WaitOutcome::done);
-    EXPECT_TRUE(b_->test(second, completion));
+    EXPECT_TRUE(b_->test(second, completion) == WaitOutcome::done);
     EXPECT_TRUE(b_->cancel(receive).value_or(false));
   }
 }
@@ -176,7 +176,7 @@ TEST_F(endpoint_helper, disable_progression__holds_for_it_too) {
   EXPECT_EQ(a_->wait(sent, 50, completion), WaitOutcome::timed_out);
   b_->reenable_progression();
   EXPECT_EQ(a_->wait(sent, 5000, completion), WaitOutcome::done);
-  EXPECT_TRUE(b_->test(receive, completion));
+  EXPECT_TRUE(b_->test(receive, completion) == WaitOutcome::done);
 }
 
 // As in MX, whose library had a thread, too.
@@ -314,7 +314,7 @@ TEST_F(endpoint_helper, off__bursts_do_not_wait) {
   start(ProgressMode::off);
   const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
   Completion completion;
-  ASSERT_TRUE(drive_until([&] { return a_->test(*request, completion); }));
+  ASSERT_TRUE(drive_until([&] { return a_->test(*request, completion) == WaitOutcome::done; }));
   const Address to_b = a_->address_of(completion.partner, completion.session);
   for (int i = 0; i < 100; i++) send(*a_, to_b, Bytes(8), 1, true);
   EXPECT_EQ(a_->counters()[protocol::Counter::send_pack], 0U);

@@ -44,7 +44,7 @@ TEST_F(endpoint, connect__beyond_the_last_endpoint_of_the_peer) {
   const auto request = from->connect(b_->board().interface.nic, 40, 0, 0, nullptr, false);
   ASSERT_TRUE(request);
   Completion completion;
-  ASSERT_TRUE(drive_until([&] { return from->test(*request, completion); }));
+  ASSERT_TRUE(drive_until([&] { return from->test(*request, completion) == WaitOutcome::done; }));
   EXPECT_EQ(completion.status, Status::bad_endpoint);
 }
 
@@ -121,7 +121,7 @@ TEST_F(endpoint, send__bad_addresses) {
   EXPECT_EQ(b_->send(good, {}).error(), OpError::bad_request);  // of another endpoint
   EXPECT_FALSE(b_->disconnect(good));
   EXPECT_FALSE(b_->set_address_context(good, this));
-  EXPECT_EQ(b_->address_context(good), nullptr);
+  EXPECT_EQ(b_->address_context(good), std::nullopt);
 }
 
 TEST_F(endpoint, address_context__survives_in_other_copies_of_the_address) {
@@ -229,7 +229,7 @@ TEST_F(endpoint, handler__may_use_the_endpoint) {
     receive = post(*b_, buffer, 42);
     send(*b_, source, pattern(4, 9), 7, true);
     Completion completion;
-    EXPECT_FALSE(b_->test(receive, completion));
+    EXPECT_FALSE(b_->test(receive, completion) == WaitOutcome::done);
     EXPECT_EQ(b_->wait(receive, kForever, completion), WaitOutcome::woken);  // would never end otherwise
     EXPECT_EQ(b_->wait_any(0, 0, 5, completion), WaitOutcome::woken);
     b_->progress();
@@ -321,7 +321,7 @@ TEST_F(endpoint, disable_progression__what_came_meanwhile_is_answered_at_the_end
   Completion completion;
   bool done = false;
   EXPECT_TRUE(becomes_true([&] {
-    done = a_->test(large, completion);
+    done = a_->test(large, completion) == WaitOutcome::done;
     return done || a_->counters()[protocol::Counter::recv_pull_request] > asked;
   }));
   if (!done) complete(*a_, large);
@@ -363,7 +363,7 @@ TEST_F(endpoint, fork__the_child_is_refused_and_the_parent_undisturbed) {
   Request* receive = post(*b_, buffer, 1);
   EXPECT_TRUE(in_child([&] {
     Completion completion;
-    const bool refused = !a_->send(to_b, {}) && !a_->test(receive, completion) &&
+    const bool refused = !a_->send(to_b, {}) && a_->test(receive, completion) != WaitOutcome::done &&
                          a_->wait_any(0, 0, kForever, completion) == WaitOutcome::woken;
     a_->progress();
     const bool open_refused = !process_->open({});
@@ -433,7 +433,7 @@ TEST_F(endpoint, handler__runs_without_the_endpoints_lock) {
     ASSERT_TRUE(becomes_true([&] { return inside.load(); }));
     Request* mine = post(*b_, first, 1);  // while the handler decides about this very message
     Completion completion;
-    EXPECT_FALSE(b_->test(mine, completion));
+    EXPECT_FALSE(b_->test(mine, completion) == WaitOutcome::done);
     EXPECT_EQ(b_->wait(mine, 20, completion), WaitOutcome::timed_out);
     EXPECT_EQ(probe.calls, 1);
     held.unlock();

@@ -249,7 +249,7 @@ TEST_F(endpoint_wait, many_threads__disturbed) {
         while (!done) {
           switch (random.below(4)) {
             case 0:
-              done = b_->test(receive, completion);
+              done = b_->test(receive, completion) == WaitOutcome::done;
               break;
             case 1:
               done = b_->wait(receive, random.below(3), completion) == WaitOutcome::done;

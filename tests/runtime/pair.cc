@@ -62,7 +62,8 @@ Endpoint* PairTest::open(Process& process, const std::string& interface, std::ui
 
 Completion PairTest::complete(Endpoint& endpoint, Request* request) {
   Completion completion;
-  EXPECT_TRUE(drive_until([&] { return endpoint.test(request, completion); })) << "not completed";
+  EXPECT_TRUE(drive_until([&] { return endpoint.test(request, completion) == WaitOutcome::done; }))
+      << "not completed";
   return completion;
 }
 
