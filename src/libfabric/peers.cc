@@ -8,6 +8,28 @@
 
 namespace omx::fabric {
 
+namespace {
+
+std::string no_connection_reason(protocol::Status status) {
+  switch (status) {
+    case protocol::Status::bad_endpoint:
+    case protocol::Status::endpoint_closed:
+    case protocol::Status::bad_session:
+      return "no such endpoint is open there any more";
+    case protocol::Status::bad_key:
+      return "it is open, but not by a program that uses libfabric";
+    case protocol::Status::no_resources:
+      return "it has no room for another peer";
+    default:
+      return fmt::format(
+          "no answer within {} ms (FI_OMX_CONNECT_TIMEOUT); unless that host is down, the two interfaces are "
+          "not on one network: name others with FI_OMX_IFACE",
+          parameters().connect_ms);
+  }
+}
+
+}  // namespace
+
 Endpoint::Peer* Endpoint::peer_of(Engine& engine, fi_addr_t number) {
   const AddressVector::Entry* entry = addresses_->entry(number);
   if (!entry) return nullptr;
@@ -56,9 +78,9 @@ void Endpoint::peer_connected(Engine& engine, protocol::TimeNs now, Operation& c
   peer.connecting = false;
   if (c.status != protocol::Status::success) {
     const protocol::PartnerInfo to = protocol::partner_info(peer.partner);
-    warn(FI_LOG_EP_CTRL,
-         fmt::format("{}: no connection from {} to {}", domain_.board().interface.name,
-                     mac_format(domain_.board().interface.nic), address_text({to.nic, to.endpoint, 0})));
+    warn(FI_LOG_EP_CTRL, fmt::format("{}: no connection from {} to {}: {}", domain_.board().interface.name,
+                                     mac_format(domain_.board().interface.nic),
+                                     address_text({to.nic, to.endpoint, 0}), no_connection_reason(c.status)));
     return peer_fail(engine, now, peer, c.status);
   }
   if (!peer_ready(peer)) return peer_fail(engine, now, peer, protocol::Status::bad_session);

@@ -94,6 +94,8 @@ void FabricTest::SetUp() {
     ::setenv("OMX_INTERFACES", "v0,v1", 1);
     ::setenv("OMX_PEER_TIMEOUT_MS", "3000", 1);
     ::setenv("FI_OMX_CONNECT_TIMEOUT", "2000", 1);
+    ::setenv("FI_LOG_LEVEL", "warn", 0);
+    ::setenv("FI_LOG_SUBSYS", "ep_ctrl", 0);
     // Both ends are on this host: only some runs use shared memory.
     ::setenv("OMX_LOCAL", std::getenv("OMX_TEST_LOCAL") ? "1" : "0", 1);
     ::setenv("OMX_LOCAL_RNDV_THRESHOLD", "32768", 1);
