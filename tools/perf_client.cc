@@ -27,18 +27,13 @@ class Client {
   Client(MxPort& port, PerfExchange& exchange, const PerfOptions& options)
       : port_(port), exchange_(exchange), options_(options), timeout_ms_(options.timeout_s * 1000) {}
 
-  Result<void> connect() {
-    const auto nic = MxPort::find_nic(options_.peer);
-    if (!nic) {
-      return fail(nic.error().mx_code,
-                  fmt::format("{}; is \"omx perf\" running there?", nic.error().message));
-    }
+  Result<void> connect(std::uint64_t nic) {
     const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
-    auto met = meet(*nic);
+    auto met = meet(nic);
     // A server that is getting rid of a client which failed closes its endpoint, and opens it again.
     while (!met && met.error().mx_code != MX_TIMEOUT && server_seen_ && Clock::now() < deadline) {
       std::this_thread::sleep_for(kRetryPause);
-      met = meet(*nic);
+      met = meet(nic);
     }
     return met;
   }
@@ -204,16 +199,47 @@ class Client {
 
 }  // namespace
 
+namespace {
+
+struct Way {
+  std::unique_ptr<MxPort> port;
+  std::uint64_t nic = 0;  // of the server
+};
+
+// A port that is not the one to talk to: a server of this host that gets rid of a client gives its endpoint
+// back for a moment, and any endpoint may be that one.
+Result<Way> way_open(const PerfOptions& options) {
+  const bool any = options.endpoint < 0;
+  const std::uint32_t id = any ? MX_ANY_ENDPOINT : static_cast<std::uint32_t>(options.endpoint);
+  auto port = MxPort::open(options.board, id);
+  if (!port) return tl::unexpected(port.error());
+  const auto nic = MxPort::find_nic(options.peer);
+  if (!nic)
+    return fail(nic.error().mx_code, fmt::format("{}; is \"omx perf\" running there?", nic.error().message));
+  if ((*port)->nic() == *nic && (*port)->endpoint_id() == options.peer_endpoint) {
+    if (!any) {
+      return fail(MX_FAILURE,
+                  fmt::format("endpoint {} is this command's own: give it another with --endpoint",
+                              options.peer_endpoint));
+    }
+    auto other = MxPort::open(options.board, id);  // while the first one is held
+    if (!other) return tl::unexpected(other.error());
+    port = std::move(other);
+  }
+  return Way{std::move(*port), *nic};
+}
+
+}  // namespace
+
 int perf_measure(const PerfOptions& options) {
   const auto sizes = sizes_parse(options.sizes.empty() ? default_sizes(options.test) : options.sizes);
   // Before the port, which is closed first.
   PerfExchange exchange(true);
-  auto port = MxPort::open(
-      options.board, options.endpoint < 0 ? MX_ANY_ENDPOINT : static_cast<std::uint32_t>(options.endpoint));
-  if (!port) return port.error().message.empty() ? kFailed : failed("perf", "{}", port.error().message);
-  Client client(**port, exchange, options);
-  if (auto r = client.connect(); !r) return failed("perf", "{}", r.error().message);
-  PerfReport report(options, (*port)->describe(), options.peer);
+  const auto way = way_open(options);
+  if (!way) return way.error().message.empty() ? kFailed : failed("perf", "{}", way.error().message);
+  Client client(*way->port, exchange, options);
+  if (auto r = client.connect(way->nic); !r) return failed("perf", "{}", r.error().message);
+  PerfReport report(options, way->port->describe(), options.peer);
   for (const std::uint64_t size : *sizes) {
     const auto row = client.measure(size);
     if (!row) return failed("perf", "{}", row.error().message);

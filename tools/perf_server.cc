@@ -2,7 +2,9 @@
 // The server's half of `omx perf`: does what clients ask for, one client after the other.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "commands.h"
 #include "perf_exchange.h"
@@ -10,6 +12,10 @@
 namespace omx::tools {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kReopenPause{20};
 
 class Server {
  public:
@@ -97,6 +103,12 @@ int perf_serve(const PerfOptions& options) {
     // Before the port, which is closed first.
     PerfExchange exchange(false);
     auto port = MxPort::open(options.board, id);
+    // Somebody who asked for any endpoint has it, and gives it back if he is a client of ours.
+    const auto patience = Clock::now() + std::chrono::seconds(options.timeout_s);
+    while (!first && !port && port.error().mx_code == MX_BUSY && Clock::now() < patience) {
+      std::this_thread::sleep_for(kReopenPause);
+      port = MxPort::open(options.board, id);
+    }
     if (!port && port.error().mx_code == MX_BUSY) {
       return failed("perf",
                     "{}; a second server needs another endpoint (--endpoint N), which its clients name with "
