@@ -16,7 +16,7 @@ DEFAULT_BUILD = os.path.join(os.path.dirname(HERE), "build", "release")
 EXIT_STATUS = """\
 Settings of Open-MX (OMX_...) are taken from the environment. Figures mean something
 only on a machine that does nothing else.
-exit status: 0 measured, 1 failed (with --check: or a target was missed), 2 wrong usage,
+exit status: 0 measured, 1 failed (where there is --check, with it: or a target was missed), 2 wrong usage,
 77 this user or machine cannot run the lab
 """
 

@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "base/fork_guard.h"
 #include "base/text.h"
@@ -21,16 +24,29 @@ void cleanup() {}  // a thread may still be inside a call (libfabric.md 6.4)
 
 constexpr int kMxFailure = 2;
 
+// Not libfabric's, which takes "12abc" for a number and says nothing of "abc".
+void number_read(const char* variable, std::size_t most, std::size_t& value, std::string& malformed) {
+  const char* const text = std::getenv(variable);
+  if (!text) return;
+  const std::string_view digits(text);
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error == std::errc{} && end == digits.end() && number > 0 && number <= most)
+    value = number;
+  else
+    malformed =
+        fmt::format("{}=\"{}\" is not accepted; give a number from 1 to {}", variable, shown(text), most);
+}
+
 Parameters parameters_read() {
   Parameters p;
   char* text = nullptr;
   if (fi_param_get_str(&g_provider, "iface", &text) == 0 && text) p.iface = text;
   if (fi_param_get_str(&g_provider, "link", &text) == 0 && text) p.link = text;
-  std::size_t number = 0;
-  if (fi_param_get_size_t(&g_provider, "connect_timeout", &number) == 0 && number > 0 && number <= 3'600'000)
-    p.connect_ms = static_cast<unsigned>(number);
-  if (fi_param_get_size_t(&g_provider, "tx_size", &number) == 0 && number > 0 && number <= kQueueSizeMost)
-    p.tx_size = number;
+  std::size_t connect_ms = p.connect_ms;
+  number_read("FI_OMX_CONNECT_TIMEOUT", 3'600'000, connect_ms, p.malformed);
+  p.connect_ms = static_cast<unsigned>(connect_ms);
+  number_read("FI_OMX_TX_SIZE", kQueueSizeMost, p.tx_size, p.malformed);
   return p;
 }
 
@@ -44,12 +60,13 @@ void parameters_define() {
   fi_param_define(&g_provider, "connect_timeout", FI_PARAM_SIZE_T,
                   "Milliseconds until messages to an address that never answered fail (default 30000)");
   fi_param_define(&g_provider, "tx_size", FI_PARAM_SIZE_T,
-                  "Sends that may be under way by default before calls return FI_EAGAIN (default 1024)");
+                  "Sends that may be under way by default before calls return FI_EAGAIN (default 16384)");
 }
 
 namespace {
 
 Result<runtime::Process*> runtime_make() {
+  if (!parameters().malformed.empty()) return fail(kMxFailure, parameters().malformed);
   runtime::Settings settings;
   if (auto r = runtime::settings_read(settings); !r) return tl::unexpected(r.error());
   if (!parameters().iface.empty()) settings.interfaces = parameters().iface;
@@ -66,7 +83,13 @@ Result<runtime::Process*> runtime_make() {
   if (!settings.protocol.extension)
     return fail(kMxFailure, "the extension of the wire format is off; libfabric's messages need it");
   auto process = runtime::Process::create(settings);
-  if (!process) return tl::unexpected(process.error());
+  if (!process) {
+    Failure why = process.error();
+    constexpr std::string_view kGeneral = "OMX_INTERFACES";
+    if (!parameters().iface.empty() && why.message.starts_with(kGeneral))
+      why.message.replace(0, kGeneral.size(), "FI_OMX_IFACE");
+    return tl::unexpected(std::move(why));
+  }
   return process->release();
 }
 

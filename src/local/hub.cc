@@ -44,7 +44,7 @@ Hub::Hub(HubOptions options) : options_(std::move(options)), poll_(::epoll_creat
 }
 
 Hub::~Hub() {
-  for (std::size_t i = 0; i < lives_.size(); i++) region_ended(static_cast<std::uint8_t>(i));
+  for (std::size_t i = 0; i < lives_.size() * kLivesAtOnce; i++) region_ended(static_cast<std::uint16_t>(i));
 }
 
 // False, with errno, when it cannot be: then it would not wake us.

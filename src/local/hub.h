@@ -73,10 +73,10 @@ class Hub final : public protocol::DirectReader {
   bool reaches(const std::byte* frame) const { return stays(mac_load(frame)); }
   // Copies the frame; what a full ring does not take waits here.
   void send(std::span<const iovec> frame);
-  // Ahead of an RNDV: where the message is.
-  void send_region(const Place& to, std::uint8_t region, std::uint8_t generation,
+  // Ahead of an RNDV: where the message is. The low 8 bits of the region's place are its number.
+  void send_region(const Place& to, std::uint16_t region, std::uint8_t generation,
                    std::span<const protocol::Segment> memory);
-  void region_ended(std::uint8_t region) override;
+  void region_ended(std::uint16_t region) override;
   // Wakes the peers that sleep.
   void flush();
 
@@ -138,7 +138,7 @@ class Hub final : public protocol::DirectReader {
     OwnFd connection;
     SharedMemory memory;
     RingReader ring;
-    std::array<std::unique_ptr<Region>, 256> regions;
+    std::vector<std::unique_ptr<Region>> regions;  // by place
   };
 
   // Whether it is a NIC of this host.
@@ -156,6 +156,8 @@ class Hub final : public protocol::DirectReader {
   bool lane_fill(LaneIn& lane, const OwnFd& connection, const Hello& hello, OwnFd memory);
   // hub_direct.cc
   bool memory_readable(int pid, std::uint64_t proof_at) const;
+  std::atomic<std::uint64_t>& life_of(std::uint16_t region);
+  const Region* region_find(const LaneIn& lane, std::uint8_t region, std::uint8_t generation) const;
   void region_learn(LaneIn& lane, std::span<const std::byte> bytes);
   std::size_t receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget);
   bool watch(int fd);
@@ -183,8 +185,10 @@ class Hub final : public protocol::DirectReader {
   std::deque<std::vector<std::byte>> refused_;
   std::vector<std::uint64_t> told_;
   HubCounters counters_;
-  // By region of ours: what it is known by while its memory may be read, or 0.
-  std::array<std::atomic<std::uint64_t>, 256> lives_{};
+  // By region of ours: what it is known by while its memory may be read, or 0. Peers know where: they stay.
+  static constexpr std::size_t kLivesAtOnce = 256;
+  using Lives = std::array<std::atomic<std::uint64_t>, kLivesAtOnce>;
+  std::vector<std::unique_ptr<Lives>> lives_;
 };
 
 }  // namespace omx::local

@@ -13,6 +13,7 @@
 #include "local/hub.h"
 #include "local/memory_access.h"
 #include "local/threshold.h"
+#include "protocol/regions.h"
 
 namespace omx::local {
 
@@ -24,9 +25,9 @@ constexpr std::uint8_t kPullFrames = 6;
 
 // A region's memory, as a record.
 struct RegionHead {
-  std::uint8_t region = 0, generation = 0;
-  std::uint16_t count = 0;
-  std::uint32_t reserved = 0;
+  std::uint16_t region = 0;  // its place
+  std::uint8_t generation = 0, reserved = 0;
+  std::uint16_t count = 0, reserved_too = 0;
   std::uint64_t life = 0, life_at = 0;
 };
 
@@ -67,14 +68,20 @@ bool Hub::memory_readable(int pid, std::uint64_t proof_at) const {
   return error == 0;
 }
 
-void Hub::send_region(const Place& to, std::uint8_t region, std::uint8_t generation,
+std::atomic<std::uint64_t>& Hub::life_of(std::uint16_t region) {
+  const std::size_t level = region / kLivesAtOnce;
+  while (lives_.size() <= level) lives_.push_back(std::make_unique<Lives>());
+  return (*lives_[level])[region % kLivesAtOnce];
+}
+
+void Hub::send_region(const Place& to, std::uint16_t region, std::uint8_t generation,
                       std::span<const protocol::Segment> memory) {
   LaneOut* lane = lane_to(to);
   if (!lane) return;
   std::array<iovec, 257> pieces;
   std::array<iovec, 256> places;
   if (memory.size() > places.size()) return;
-  std::atomic<std::uint64_t>& life = lives_[region];
+  std::atomic<std::uint64_t>& life = life_of(region);
   if (life.load(std::memory_order_relaxed) == 0) life.store(new_life(), std::memory_order_release);
   RegionHead head;
   head.region = region;
@@ -88,8 +95,9 @@ void Hub::send_region(const Place& to, std::uint8_t region, std::uint8_t generat
   put(*lane, Kind::regions, {pieces.data(), 2}, 0);
 }
 
-void Hub::region_ended(std::uint8_t region) {
-  lives_[region].store(0, std::memory_order_seq_cst);
+void Hub::region_ended(std::uint16_t region) {
+  const std::size_t level = region / kLivesAtOnce;
+  if (level < lives_.size()) (*lives_[level])[region % kLivesAtOnce].store(0, std::memory_order_seq_cst);
 }
 
 void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
@@ -97,6 +105,14 @@ void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof head) return;
   std::memcpy(&head, bytes.data(), sizeof head);
   if (bytes.size() != sizeof head + head.count * sizeof(iovec)) return;
+  if (head.region >= protocol::kRegionsMost) return;
+  if (lane.regions.size() <= head.region) lane.regions.resize(head.region + std::size_t{1});
+  // Another of that number and generation is long over.
+  for (std::size_t i = head.region % protocol::kRegionNumbers; i < lane.regions.size();
+       i += protocol::kRegionNumbers) {
+    if (i != head.region && lane.regions[i] && lane.regions[i]->generation == head.generation)
+      lane.regions[i].reset();
+  }
   auto& region = lane.regions[head.region];
   if (!region) region = std::make_unique<Region>();
   region->generation = head.generation;
@@ -140,12 +156,20 @@ std::size_t cut(const List& list, iovec* out, std::uint64_t from, std::uint64_t 
 
 }  // namespace
 
+const Hub::Region* Hub::region_find(const LaneIn& lane, std::uint8_t region, std::uint8_t generation) const {
+  for (std::size_t i = region; i < lane.regions.size(); i += protocol::kRegionNumbers) {
+    if (lane.regions[i] && lane.regions[i]->generation == generation) return lane.regions[i].get();
+  }
+  return nullptr;
+}
+
 bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
                std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) {
   LaneIn* lane = lane_from({nic, endpoint});
-  if (!lane || !lane->readable || !lane->regions[region]) return false;
-  const Region& memory = *lane->regions[region];
-  if (memory.generation != generation) return false;
+  if (!lane || !lane->readable) return false;
+  const Region* const found = region_find(*lane, region, generation);
+  if (!found) return false;
+  const Region& memory = *found;
   // The sender ends a region before its memory is used for something else. So what was read is right if the
   // region lived afterwards: that is asked behind the data, where all fit one call.
   std::uint64_t life = 0;

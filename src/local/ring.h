@@ -17,7 +17,7 @@
 namespace omx::local {
 
 inline constexpr std::size_t kLine = 64;
-inline constexpr std::uint32_t kRingVersion = 2;
+inline constexpr std::uint32_t kRingVersion = 3;
 
 enum class Kind : std::uint8_t {
   none = 0,      // nothing there yet

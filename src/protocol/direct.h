@@ -24,9 +24,9 @@ class DirectReader {
   // possible, and the data are pulled instead; part of `to` may have been written.
   virtual bool read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
                     std::uint64_t offset, std::span<const Segment> to, std::uint64_t length) = 0;
-  // A region of ours is over, and its memory may be used for something else: whoever reads it from now on, or
-  // does so just now, must find that out.
-  virtual void region_ended(std::uint8_t) {}
+  // The region of ours at that place is over, and its memory may be used for something else: whoever reads it
+  // from now on, or does so just now, must find that out.
+  virtual void region_ended(std::uint16_t) {}
   // Frames to a near partner wait for it to read them, where none is lost: another copy would tell nothing.
   virtual bool unread(NicId, std::uint8_t) const { return false; }
 

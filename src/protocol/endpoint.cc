@@ -371,11 +371,10 @@ void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
   if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::restarted);
 }
 
-std::span<const Segment> Endpoint::region(std::uint8_t id, std::uint8_t& generation) const {
-  const Request* r = state_->regions[id];
-  if (!r) return {};
-  generation = r->region_generation;
-  return r->segments.span();
+RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) const {
+  const Region* const region = state_->regions.find(number, generation);
+  if (!region) return {};
+  return {region->place, region->owner->segments.span()};
 }
 
 // --- partners ----------------------------------------------------------------------------------------------

@@ -158,8 +158,8 @@ class Endpoint {
   // Its data are in their place.
   void on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame);
 
-  // The memory that a large send offers as its region, and the region's generation; empty: none does.
-  std::span<const Segment> region(std::uint8_t id, std::uint8_t& generation) const;
+  // The memory that a large send offers as its region; empty: none does.
+  RegionMemory region(std::uint8_t number, std::uint8_t generation) const;
 
   // --- partners ---------------------------------------------------------------------------------------
   Partner* self();

@@ -6,26 +6,13 @@
 
 namespace omx::protocol {
 
-bool region_acquire(State& s, Request& r) {
-  if (s.regions_used == kRegions) return false;
-  // Round robin: a region rests as long as possible before reuse, so late PULLs rarely meet a new owner.
-  while (s.regions[s.region_next % kRegions]) s.region_next++;
-  const auto id = static_cast<std::uint8_t>(s.region_next++ % kRegions);
-  s.regions[id] = &r;
-  s.regions_used++;
-  r.region = id;
-  r.region_generation = s.region_generations[id]++;
-  s.served[id] = {};
-  return true;
-}
-
 void region_release(State& s, Request& r) {
-  if (s.regions[r.region] != &r) return;
-  s.regions[r.region] = nullptr;
-  s.regions_used--;
-  if (s.config.direct) s.config.direct->region_ended(r.region);
+  Region* const region = s.regions.of(r);
+  if (!region) return;
+  s.regions.release(*region);
+  if (s.config.direct) s.config.direct->region_ended(region->place);
   // Whoever waited longest sends next; if that one cannot use the region (no credit), the next.
-  while (!s.closing && s.regions_used < kRegions) {
+  while (!s.closing && s.regions.available()) {
     Partner* p = s.region_waiters.pop_front();
     if (!p) return;
     p->region_blocked = false;
@@ -52,9 +39,10 @@ void rndv_transmit(State& s, Request& r) {
 }
 
 void large_notified(State& s, Partner& p, const wire::Notify& packet) {
-  Request* r = s.regions[packet.rdma_id];
   // A repeated NOTIFY of an earlier owner of the region is known by the generation.
-  if (!r || r->partner != &p || r->region_generation != packet.rdma_seqnum || r->notified) return;
+  const Region* const region = s.regions.find(packet.rdma_id, packet.rdma_seqnum);
+  Request* const r = region ? region->owner : nullptr;
+  if (!r || r->partner != &p || r->notified) return;
   r->notified = true;
   r->xfer_length = packet.total_length < r->msg_length ? packet.total_length : r->msg_length;
   if (r->phase == Phase::await_notify) {

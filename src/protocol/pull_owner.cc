@@ -37,10 +37,9 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
 }
 
 // Notes the request; true if the same one was answered a moment ago.
-bool just_served(State& s, const wire::Pull& pull) {
-  auto& recent = s.served[pull.rdma_id];
-  State::Served* oldest = recent.data();
-  for (State::Served& r : recent) {
+bool just_served(const State& s, Region& region, const wire::Pull& pull) {
+  Region::Served* oldest = region.served.data();
+  for (Region::Served& r : region.served) {
     if (r.handle == pull.pull_handle && r.frame_index == pull.frame_index &&
         r.block_length == pull.block_length) {
       if (s.now - r.at < kJustServed) return true;
@@ -105,9 +104,10 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   partner_heard(s, *p);
-  const Request* r = pull.rdma_id < kRegions ? s.regions[pull.rdma_id] : nullptr;
   // A late request must not read the region's next owner (protocol.md 8.4 [DO]).
-  if (!r || r->partner != p || r->region_generation != pull.rdma_seqnum) {
+  Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
+  const Request* const r = region ? region->owner : nullptr;
+  if (!r || r->partner != p) {
     s.count(Counter::drop_pull_bad_region)++;
     nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_rdma_window);
     return;
@@ -117,7 +117,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_bad_range)++;
     return;
   }
-  if (just_served(s, pull) && p->extended && !(pull.flags & wire::kFlagGap)) {
+  if (just_served(s, *region, pull) && p->extended && !(pull.flags & wire::kFlagGap)) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }

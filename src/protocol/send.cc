@@ -219,7 +219,7 @@ void pump(State& s, Partner& p) {
       r->send_class = class_for(s, p, *r);
       const std::uint32_t cost = frame_cost(p, *r);
       if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
-      if (r->send_class == SendClass::large && !region_acquire(s, *r)) {
+      if (r->send_class == SendClass::large && !s.regions.acquire(*r)) {
         if (!p.region_blocked) s.region_waiters.push_back(p);
         p.region_blocked = true;
         retransmit_arm(s, p);  // nothing else may watch whether it lives

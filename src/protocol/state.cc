@@ -14,9 +14,8 @@ State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_co
       buffers(c.buffer_bytes),
       send_buffers(c.send_buffer_bytes),
       segment_lists(std::numeric_limits<std::size_t>::max()),
-      partner_hash(64, nullptr) {
-  region_generations.fill(kFirstGeneration);
-  served.resize(kRegions);
+      partner_hash(64, nullptr),
+      regions(c.regions_most) {
   config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
   own_frame = config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   partners.reserve(16);

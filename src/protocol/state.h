@@ -24,6 +24,7 @@
 #include "protocol/partner.h"
 #include "protocol/pull.h"
 #include "protocol/pull_schedule.h"
+#include "protocol/regions.h"
 #include "protocol/request.h"
 #include "protocol/timer.h"
 #include "protocol/types.h"
@@ -32,10 +33,8 @@
 
 namespace omx::protocol {
 
-inline constexpr std::size_t kRegions = 256;
-inline constexpr std::uint8_t kFirstGeneration = 23;  // of a region (wire.md 4.4)
-inline constexpr std::uint32_t kEarlyWindow = 255;    // numbers ahead that are kept (protocol.md 4)
-inline constexpr std::uint32_t kSendWindow = 8191;    // numbers outstanding (protocol.md 5.4)
+inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (protocol.md 4)
+inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (protocol.md 5.4)
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
 inline constexpr std::uint32_t kMaxFragments = 64;      // of a medium message: the receiver's bit mask
 inline constexpr std::uint32_t kFragmentHeaders = 114;  // what a fragment of a base frame lacks at most
@@ -111,19 +110,8 @@ struct State {
   UnexpectedHandler handler = nullptr;
   void* handler_context = nullptr;
 
-  // Large sends: who owns each region, and its generation.
-  std::array<Request*, kRegions> regions{};
-  std::array<std::uint8_t, kRegions> region_generations;
-  std::uint32_t regions_used = 0;
-  std::uint32_t region_next = 0;
+  Regions regions;  // of large sends
   List<Partner, &Partner::region_wait> region_waiters;
-
-  // What each region's owner was asked for last, to tell repetitions of an answered request (pull_owner.cc).
-  struct Served {
-    TimeNs at = 0;
-    std::uint32_t handle = 0, frame_index = 0, block_length = 0;
-  };
-  std::vector<std::array<Served, 8>> served;
 
   // Pulls by slot of their handle.
   std::vector<PullSlot> pull_slots;
@@ -247,7 +235,6 @@ class MayPack {
 void pack_drop(State& s, const Partner& p);
 
 // --- large.cc ----------------------------------------------------------------------------------------------
-bool region_acquire(State& s, Request& r);
 void region_release(State& s, Request& r);
 void rndv_transmit(State& s, Request& r);
 // The receiver of a large message is done with `length` bytes of it.

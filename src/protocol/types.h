@@ -42,6 +42,12 @@ struct Segment {
 };
 inline constexpr std::size_t kMaxSegments = 256;
 
+// What a large send offers.
+struct RegionMemory {
+  std::uint16_t place = 0;  // of the region among all of the endpoint; its low 8 bits are its number
+  std::span<const Segment> pieces;
+};
+
 struct Partner;     // a remote endpoint; lives until the endpoint is closed
 struct Request;     // opaque to callers
 struct Unexpected;  // opaque to callers

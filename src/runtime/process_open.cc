@@ -45,9 +45,8 @@ Failure on_board(const Board& board, Failure failure) {
 void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t mtu) {
   if (settings.protocol.mode != wire::Mode::mxoe || mtu >= kMxoeMtu) return;
   log(LogLevel::warn,
-      "{}: MTU {} is less than the {} that OMX_WIRE_MODE=mxoe needs; messages of more than about {} bytes "
-      "will not arrive "
-      "(ip link set dev {} mtu 9000, on all hosts and switches)",
+      "{}: MTU {} is less than the {} that native MX needs; from its hosts messages of more than about {} "
+      "bytes will not arrive (ip link set dev {} mtu 9000, on all hosts and switches)",
       board.interface.name, mtu, kMxoeMtu, mtu - 34, board.interface.name);
 }
 

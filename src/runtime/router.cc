@@ -16,10 +16,11 @@ void Router::stay() {
   const wire::Frame header{frame_->header, frame_->header_length};
   wire::Rndv rndv;
   if (wire::decode_rndv(header, false, rndv) == wire::Drop::none) {
-    std::uint8_t generation = 0;
-    const auto memory = engine_->region(rndv.rdma_id, generation);
-    if (!memory.empty() && generation == rndv.rdma_seqnum)
-      hub_->send_region({mac_load(frame_->header), rndv.dst_endpoint}, rndv.rdma_id, generation, memory);
+    const protocol::RegionMemory region = engine_->region(rndv.rdma_id, rndv.rdma_seqnum);
+    if (!region.pieces.empty()) {
+      hub_->send_region({mac_load(frame_->header), rndv.dst_endpoint}, region.place, rndv.rdma_seqnum,
+                        region.pieces);
+    }
   }
   hub_->send({pieces.data(), frame_->segment_count + std::size_t{1}});
 }

@@ -150,7 +150,7 @@ struct CopyEngineChoice {
     return kind.has_value();
   }
   static std::string print(const S& s) { return copy::engine_name(s.copy_engine); }
-  static std::string accepted() { return "auto (dsa where one works), cpu, thread or dsa"; }
+  static std::string accepted() { return "auto (dsa where one works), cpu (or off), thread or dsa"; }
 };
 
 struct PlacementChoice {
@@ -167,8 +167,12 @@ struct PlacementChoice {
 };
 
 // 0 stands for what was measured.
-struct CopyMinPiece : Bytes<&S::copy_min_piece, 0, kGiB> {
-  static bool parse(std::string_view text, S& s) { return Bytes::parse(text == "auto" ? "0" : text, s); }
+struct CopyMinPiece : Bytes<&S::copy_min_piece, 1, kGiB> {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "auto") return Bytes::parse(text, s);
+    s.copy_min_piece = 0;
+    return true;
+  }
   static std::string print(const S& s) { return s.copy_min_piece ? Bytes::print(s) : "auto"; }
   static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
 };

@@ -168,7 +168,7 @@ void Workload::leftovers(bool timers) {
     none("early windows", s.early_windows.live());
     none("bytes of buffers", s.buffers.in_use());
     none("bytes of send buffers", s.send_buffers.in_use());
-    none("regions", s.regions_used);
+    none("regions", s.regions.used());
     none("sends without acknowledgement", s.zombies);
     if (timers && engine(i).next_deadline() != protocol::kNever)
       fail(fmt::format("host {} still has a timer", i));

@@ -120,5 +120,26 @@ TEST_F(Pitfalls, a_peer_that_cannot_be_reached_is_told_with_both_interfaces) {
   EXPECT_THAT(told, testing::HasSubstr("FI_OMX_IFACE"));
 }
 
+// A program that sends much before its peer receives anything, as MPI permits.
+TEST_F(Pitfalls, large_sends_that_wait_hold_nothing_back) {
+  open();
+  meet();
+  const Bytes data = pattern(70'000, 1);
+  std::vector<int> contexts(600);
+  for (int& context : contexts)
+    ASSERT_EQ(fi_tsend(a.ep, data.data(), data.size(), nullptr, a_to_b, 1, &context), 0);
+  Bytes small(4), in(data.size());
+  receive(b, small, 2, 0, &x);
+  send(a, a_to_b, pattern(4, 2), 2, &y);
+  EXPECT_FALSE(ended(b, &x).failed);
+  for (int& context : contexts) {
+    std::fill(in.begin(), in.end(), std::byte{0});
+    receive(b, in, 1, 0, &x);
+    ASSERT_FALSE(ended(b, &x).failed);
+    ASSERT_EQ(in, data);
+    ASSERT_FALSE(ended(a, &context).failed);
+  }
+}
+
 }  // namespace
 }  // namespace omx::fabric::test

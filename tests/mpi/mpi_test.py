@@ -22,10 +22,12 @@ HERE = pathlib.Path(__file__).resolve()
 ROOT = HERE.parents[2]
 LAB = ROOT / "lab" / "lab"
 PATTERNS = ["large ok", "probe ok", "mprobe ok", "cancel ok", "truncate ok"]
-EPOCHS = ["fence ok", "strided ok", "post and start ok", "exclusive locks ok", "shared locks ok", "swaps ok", "requests ok"]
+EPOCHS = ["fence ok", "strided ok", "post and start ok", "exclusive locks ok", "shared locks ok", "swaps ok", "requests ok",
+          "operators ok", "shared memory ok"]
 # One-sided communication through the provider's own reads, writes and atomic operations, or made of messages.
-WINDOWS = {"rdma": ["--mca", "osc", "rdma", "--mca", "btl", "ofi,self", "--mca", "btl_ofi_provider_include", "omx"],
-           "pt2pt": ["--mca", "osc", "pt2pt"]}
+WINDOWS = {"rdma": ["--mca", "osc", "rdma,sm", "--mca", "osc_rdma_acc_use_amo", "0", "--mca", "btl", "ofi,self",
+                    "--mca", "btl_ofi_provider_include", "omx"],
+           "pt2pt": ["--mca", "osc", "pt2pt,sm"]}
 WITHOUT_RIGHT = ["setpriv", "--bounding-set=-net_raw"]
 WHY = "no permission to send Ethernet frames"
 LIMIT_S = 270  # with lost frames, on few processors and a slow machine

@@ -150,6 +150,68 @@ static void requests(MPI_Win win) {
   for (int i = 0; i < 100; i++) require(sum[i] == out[i] && in[i] == 2 * out[i], "wrong result of a request");
 }
 
+// All ranks at once upon rank 0's memory, with operators that a provider's atomic operations may lack.
+static void operators(void) {
+  double* cells = NULL;
+  MPI_Win win;
+  MPI_Win_allocate(rank == 0 ? 4 * sizeof(double) : 0, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &cells,
+                   &win);
+  for (int i = 0; rank == 0 && i < 4; i++) cells[i] = 1;
+  MPI_Win_fence(0, win);
+  const double two = 2, mine = rank;
+  double before = -1, none = 0;
+  MPI_Accumulate(&two, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_PROD, win);
+  MPI_Accumulate(&mine, 1, MPI_DOUBLE, 0, 1, 1, MPI_DOUBLE, MPI_MAX, win);
+  MPI_Win_fence(0, win);
+  MPI_Get_accumulate(&two, 1, MPI_DOUBLE, &before, 1, MPI_DOUBLE, 0, 2, 1, MPI_DOUBLE, MPI_PROD, win);
+  MPI_Win_fence(0, win);
+  double product = 1, power = 0;
+  while (product < before) product *= 2, power++;
+  require(before >= 1 && product == before && power < size, "wrong product of others");
+  MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+  MPI_Fetch_and_op(&two, &none, MPI_DOUBLE, 0, 3, MPI_SUM, win);
+  MPI_Win_flush(0, win);
+  MPI_Fetch_and_op(NULL, &before, MPI_DOUBLE, 0, 3, MPI_NO_OP, win);
+  MPI_Win_unlock(0, win);
+  require(before >= none + 2, "a value from before the own addition");
+  MPI_Win_fence(0, win);
+  product = 1;
+  for (int i = 0; i < size; i++) product *= 2;
+  if (rank == 0) {
+    require(cells[0] == product && cells[2] == product, "wrong product");
+    require(cells[1] == (size > 1 ? size - 1 : 1), "wrong maximum");
+    require(cells[3] == 1 + 2 * size, "wrong sum of all");
+  }
+  MPI_Win_free(&win);
+}
+
+// Memory that the ranks of a host share, and each can store into.
+static void shared(void) {
+  MPI_Comm host;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  int me, many;
+  MPI_Comm_rank(host, &me);
+  MPI_Comm_size(host, &many);
+  int* mine = NULL;
+  MPI_Win win;
+  MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, host, &mine, &win);
+  MPI_Win_lock_all(0, win);
+  *mine = word(me, 0, 1);
+  MPI_Win_sync(win);
+  MPI_Barrier(host);
+  MPI_Win_sync(win);
+  for (int i = 0; i < many; i++) {
+    MPI_Aint bytes = 0;
+    int unit = 0;
+    int* theirs = NULL;
+    MPI_Win_shared_query(win, i, &bytes, &unit, &theirs);
+    require(*theirs == word(i, 0, 1), "wrong data in shared memory");
+  }
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_Comm_free(&host);
+}
+
 static void pass(const char* name) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) {
@@ -180,6 +242,10 @@ int main(int argc, char** argv) {
   pass("swaps");
   requests(win);
   pass("requests");
+  operators();
+  pass("operators");
+  shared();
+  pass("shared memory");
   MPI_Win_free(&win);
   MPI_Finalize();
   return 0;

@@ -18,14 +18,13 @@ class FakeReader final : public DirectReader {
             std::span<const Segment> to, std::uint64_t length) override {
     reads++;
     if (!readable) return false;
-    std::uint8_t current = 0;
-    const auto from = (*sender)->region(region, current);
-    if (current != generation || to.size() != 1 || from.size() != 1) return false;
+    const auto from = (*sender)->region(region, generation).pieces;
+    if (to.size() != 1 || from.size() != 1) return false;
     std::memcpy(to[0].base, from[0].base + offset, length);
     return true;
   }
   bool unread(NicId, std::uint8_t) const override { return waits; }
-  void region_ended(std::uint8_t) override { ended++; }
+  void region_ended(std::uint16_t) override { ended++; }
   bool waits = false;  // what was sent to the other
   NicId far = 0;
   std::uint32_t threshold = 10'000;

@@ -173,7 +173,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
     EXPECT_EQ(to_b->frames_unacked, 0U);
     if (GetParam().kind != Kind::region_wait) {
       EXPECT_EQ(s.requests.live(), 0U);
-      EXPECT_EQ(s.regions_used, 0U);
+      EXPECT_EQ(s.regions.used(), 0U);
       EXPECT_TRUE(network.run_until([&] { return (*a)->next_deadline() == kNever; }, 100 * kSecond));
     }
   }

@@ -206,8 +206,37 @@ TEST_F(PullTest, truncated__to_nothing) {
   }
 }
 
-TEST_F(PullTest, regions__more_large_sends_than_there_are) {
+// What a program sends before it receives anything must not hold back what it needs to go on.
+TEST_F(PullTest, regions__many_large_sends_hold_nothing_back) {
   open();
+  Host& c = network.add({});
+  Partner* to_c = connect(network, *a, c);
+  constexpr int kMany = 3000;
+  std::vector<Request*> sends, receives;
+  Bytes& out = message(40000);
+  for (int i = 0; i < kMany; i++) sends.push_back(send(*a, to_b, out, static_cast<std::uint64_t>(i)));
+  Request* small = send(*a, to_b, message(4), kMany);
+  Request* large_elsewhere = send(*a, to_c, out, kMany);
+  (void)receive(*b, room(4), kMany);
+  (void)receive(c, room(40000), kMany);
+  EXPECT_EQ(wait(*a, small, kSecond).status, Status::success);
+  EXPECT_EQ(wait(*a, large_elsewhere, kSecond).status, Status::success);
+  EXPECT_EQ((*a)->state().regions.used(), static_cast<unsigned>(kMany));
+  for (int i = kMany - 1; i >= 0; i -= 2)
+    receives.push_back(receive(*b, room(40000), static_cast<std::uint64_t>(i)));
+  for (int i = 0; i < kMany; i += 2)
+    receives.push_back(receive(*b, room(40000), static_cast<std::uint64_t>(i)));
+  for (Request* s : sends) ASSERT_EQ(wait(*a, s, 60 * kSecond).status, Status::success);
+  for (Request* r : receives) ASSERT_EQ(wait(*b, r, kSecond).status, Status::success);
+  EXPECT_EQ((*a)->state().regions.used(), 0U);
+}
+
+TEST_F(PullTest, regions__more_large_sends_than_there_are) {
+  Config few;
+  few.regions_most = 256;
+  a = &network.add(few);
+  b = &network.add({});
+  to_b = connect(network, *a, *b);
   Host& c = network.add({});
   Partner* to_c = connect(network, *a, c);
   std::vector<Request*> sends;
@@ -215,13 +244,13 @@ TEST_F(PullTest, regions__more_large_sends_than_there_are) {
   for (int i = 0; i < 700; i++)
     sends.push_back(send(*a, i % 2 ? to_b : to_c, out, static_cast<std::uint64_t>(i)));
   network.run_for(100 * kMillisecond);
-  EXPECT_EQ((*a)->state().regions_used, kRegions);
+  EXPECT_EQ((*a)->state().regions.used(), 256U);
   Bytes& in = room(40000);
   std::vector<Request*> receives;
   for (int i = 699; i >= 0; i--)
     receives.push_back(receive(i % 2 ? *b : c, in, static_cast<std::uint64_t>(i)));
   for (Request* s : sends) ASSERT_EQ(wait(*a, s, 60 * kSecond).status, Status::success);
-  EXPECT_EQ((*a)->state().regions_used, 0U);
+  EXPECT_EQ((*a)->state().regions.used(), 0U);
   EXPECT_TRUE((*a)->state().region_waiters.empty());
 }
 
@@ -229,7 +258,9 @@ TEST_F(PullTest, regions__more_large_sends_than_there_are) {
 TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   Config one;
   one.eager_frames = 1;
-  a = &network.add({});
+  Config few;
+  few.regions_most = 256;
+  a = &network.add(few);
   b = &network.add(one);
   to_b = connect(network, *a, *b);
   Host& c = network.add({});

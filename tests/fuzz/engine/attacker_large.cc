@@ -20,8 +20,9 @@ std::uint64_t frame_end(const protocol::Pull& pull, std::uint64_t index) {
 
 const Request* Attacker::region_pick(const Sender& from, std::uint8_t n, bool anybody) const {
   std::vector<const Request*> owned;
-  for (const Request* r : scene_.state().regions)
-    if (r && (anybody || r->partner == from.partner)) owned.push_back(r);
+  scene_.state().regions.each_owner([&](const Request& r) {
+    if (anybody || r.partner == from.partner) owned.push_back(&r);
+  });
   return owned.empty() ? nullptr : owned[n % owned.size()];
 }
 

@@ -74,7 +74,7 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.early_windows.live() <= s.partners.size());
   REQUIRE(s.pulls.live() <= s.requests.live());
   REQUIRE(s.zombies <= s.config.zombie_max + s.requests.live());
-  REQUIRE(s.regions_used <= protocol::kRegions);
+  REQUIRE(s.regions.used() <= s.config.regions_most);
   check_schedule(s);
 }
 
