@@ -62,20 +62,28 @@ class endpoint_helper : public PairTest {
     std::vector<Bytes> buffers(100, Bytes(8));
     std::vector<Request*> receives;
     for (Bytes& buffer : buffers) receives.push_back(post(*b_, buffer, 1));
+    const auto began = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < buffers.size(); i++) send(*a_, to_b, data, 1, true);
+    send_time_ = (std::chrono::steady_clock::now() - began) / buffers.size();
     Completion completion;
     for (Request* receive : receives) {
       ASSERT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
       ASSERT_EQ(completion.status, Status::success);
     }
   }
-  void expect_packed() {
-    if (std::getenv("OMX_TEST_LOCAL") == nullptr) {
-      EXPECT_GT(a_->counters()[protocol::Counter::send_pack], 0U);
+  // Only who sends fast enough packs: not always on a busy machine, or under a sanitizer.
+  void expect_packed(const Address& to_b, const Bytes& data) {
+    if (std::getenv("OMX_TEST_LOCAL") != nullptr) return;
+    bool fast = false;
+    for (int i = 0; i < 30 && a_->counters()[protocol::Counter::send_pack] == 0; i++) {
+      ASSERT_NO_FATAL_FAILURE(burst_arrives(to_b, data));
+      fast = fast || send_time_ < std::chrono::microseconds(5);
     }
+    EXPECT_TRUE(a_->counters()[protocol::Counter::send_pack] > 0 || !fast);
   }
 
   ProgressMode mode_ = ProgressMode::automatic;
+  std::chrono::steady_clock::duration send_time_{};  // of a message of the last burst
 };
 
 // mx-clients.md 2
@@ -283,7 +291,7 @@ TEST_F(endpoint_helper, burst__arrives_though_its_sender_calls_nothing_more) {
   for (int round = 0; round < 5; round++) {
     ASSERT_NO_FATAL_FAILURE(burst_arrives(to_b, data));
   }
-  expect_packed();
+  expect_packed(to_b, data);
 }
 
 // The usual program: it computes, the thread has taken over, and then it sends.
@@ -293,7 +301,7 @@ TEST_F(endpoint_helper, burst__while_the_thread_leads) {
   ASSERT_TRUE(connects(*a_, *b_, to_b));
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   ASSERT_NO_FATAL_FAILURE(burst_arrives(to_b, Bytes(8)));
-  expect_packed();
+  expect_packed(to_b, Bytes(8));
 }
 
 TEST_F(endpoint_helper, end_background__sends_what_waits) {
