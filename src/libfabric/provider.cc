@@ -4,17 +4,16 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <string_view>
 
 #include "base/fork_guard.h"
 #include "base/text.h"
 #include "libfabric/fabric.h"
 #include "libfabric/info.h"
+#include "runtime/settings_kinds.h"
 
 namespace omx::fabric {
 
@@ -28,11 +27,9 @@ constexpr int kMxFailure = 2;
 void number_read(const char* variable, std::size_t most, std::size_t& value, std::string& malformed) {
   const char* const text = std::getenv(variable);
   if (!text) return;
-  const std::string_view digits(text);
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
-  if (error == std::errc{} && end == digits.end() && number > 0 && number <= most)
-    value = number;
+  const auto number = runtime::number_parse(text);
+  if (number && *number > 0 && *number <= most)
+    value = *number;
   else
     malformed =
         fmt::format("{}=\"{}\" is not accepted; give a number from 1 to {}", variable, shown(text), most);
@@ -69,7 +66,10 @@ Result<runtime::Process*> runtime_make() {
   if (!parameters().malformed.empty()) return fail(kMxFailure, parameters().malformed);
   runtime::Settings settings;
   if (auto r = runtime::settings_read(settings); !r) return tl::unexpected(r.error());
-  if (!parameters().iface.empty()) settings.interfaces = parameters().iface;
+  if (!parameters().iface.empty()) {
+    settings.interfaces = parameters().iface;
+    settings.interfaces_variable = "FI_OMX_IFACE";
+  }
   if (const std::string& link = parameters().link; !link.empty()) {
     const auto kind = runtime::link_parse(link);
     if (!kind)
@@ -83,13 +83,7 @@ Result<runtime::Process*> runtime_make() {
   if (!settings.protocol.extension)
     return fail(kMxFailure, "the extension of the wire format is off; libfabric's messages need it");
   auto process = runtime::Process::create(settings);
-  if (!process) {
-    Failure why = process.error();
-    constexpr std::string_view kGeneral = "OMX_INTERFACES";
-    if (!parameters().iface.empty() && why.message.starts_with(kGeneral))
-      why.message.replace(0, kGeneral.size(), "FI_OMX_IFACE");
-    return tl::unexpected(std::move(why));
-  }
+  if (!process) return tl::unexpected(process.error());
   return process->release();
 }
 

@@ -47,7 +47,9 @@ struct Choice {
 // everything Ethernet; empty takes every up Ethernet interface that is not a bridge, docker, tun or loopback,
 // nor a port of a bridge or bond, those with carrier first. A veth or macvlan is taken when the host has no
 // interface of its own that is up: that is a container. Interfaces that are not taken follow in the list,
-// with the reason. A wanted name that does not exist is a Failure that names the interfaces there are.
-Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted);
+// with the reason. A wanted name that does not exist is a Failure that names `variable`, which holds it, and
+// the interfaces there are.
+Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
+                                              const char* variable = "OMX_INTERFACES");
 
 }  // namespace omx::link

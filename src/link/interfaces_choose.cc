@@ -89,7 +89,8 @@ std::string interfaces_named(const std::vector<Interface>& all) {
   return names.empty() ? "none" : names;
 }
 
-Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted) {
+Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
+                                              const char* variable) {
   const std::vector<std::string> names = split_names(wanted);
   if (names.empty()) return choose_default(all, false);
   if (names.size() == 1 && names[0] == "all") return choose_default(all, true);
@@ -99,7 +100,7 @@ Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all,
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Interface& i) { return i.name == name; });
     if (found == all.end()) {
-      return fail(kBoardUnknown, fmt::format("OMX_INTERFACES names {}, which does not exist; there are: {}",
+      return fail(kBoardUnknown, fmt::format("{} names {}, which does not exist; there are: {}", variable,
                                              shown(name), interfaces_named(all)));
     }
     const bool usable = found->ethernet || found->loopback;

@@ -7,12 +7,12 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/shortage.h"
 
 namespace omx::link {
 
 Failure open_failure(const std::string& what, int error) {
-  const bool limit = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
-  return {limit ? kNoResources : kFailure,
+  return {is_shortage(error) ? kNoResources : kFailure,
           fmt::format("cannot open {}: {}{}", what, std::strerror(error),
                       error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "")};
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/no_cancel.h"
+#include "base/shortage.h"
 #include "local/hello.h"
 #include "local/memory_access.h"
 
@@ -233,7 +234,7 @@ void Hub::strangers_accept() {
   for (std::size_t i = 0; i < kStrangersMost && !deaf; i++) {
     OwnFd connection(::accept4(options_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.open()) {
-      deaf = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+      deaf = is_shortage(errno);
       break;
     }
     ucred credentials{};

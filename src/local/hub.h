@@ -157,7 +157,8 @@ class Hub final : public protocol::DirectReader {
   // hub_direct.cc
   bool memory_readable(int pid, std::uint64_t proof_at) const;
   std::atomic<std::uint64_t>& life_of(std::uint16_t region);
-  const Region* region_find(const LaneIn& lane, std::uint8_t region, std::uint8_t generation) const;
+  // That of the number and generation; nullptr: none was announced.
+  static std::unique_ptr<Region>* region_find(LaneIn& lane, std::uint8_t region, std::uint8_t generation);
   void region_learn(LaneIn& lane, std::span<const std::byte> bytes);
   std::size_t receive_from(LaneIn& lane, Arrivals& arrivals, std::size_t budget);
   bool watch(int fd);

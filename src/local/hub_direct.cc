@@ -100,6 +100,13 @@ void Hub::region_ended(std::uint16_t region) {
   if (level < lives_.size()) (*lives_[level])[region % kLivesAtOnce].store(0, std::memory_order_seq_cst);
 }
 
+std::unique_ptr<Hub::Region>* Hub::region_find(LaneIn& lane, std::uint8_t region, std::uint8_t generation) {
+  for (std::size_t i = region; i < lane.regions.size(); i += protocol::kRegionNumbers) {
+    if (lane.regions[i] && lane.regions[i]->generation == generation) return &lane.regions[i];
+  }
+  return nullptr;
+}
+
 void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
   RegionHead head;
   if (bytes.size() < sizeof head) return;
@@ -107,13 +114,10 @@ void Hub::region_learn(LaneIn& lane, std::span<const std::byte> bytes) {
   if (bytes.size() != sizeof head + head.count * sizeof(iovec)) return;
   if (head.region >= protocol::kRegionsMost) return;
   if (lane.regions.size() <= head.region) lane.regions.resize(head.region + std::size_t{1});
-  // Another of that number and generation is long over.
-  for (std::size_t i = head.region % protocol::kRegionNumbers; i < lane.regions.size();
-       i += protocol::kRegionNumbers) {
-    if (i != head.region && lane.regions[i] && lane.regions[i]->generation == head.generation)
-      lane.regions[i].reset();
-  }
   auto& region = lane.regions[head.region];
+  // Another of that number and generation is long over.
+  auto* const former = region_find(lane, static_cast<std::uint8_t>(head.region), head.generation);
+  if (former && former != &region) former->reset();
   if (!region) region = std::make_unique<Region>();
   region->generation = head.generation;
   region->life = head.life;
@@ -156,20 +160,13 @@ std::size_t cut(const List& list, iovec* out, std::uint64_t from, std::uint64_t 
 
 }  // namespace
 
-const Hub::Region* Hub::region_find(const LaneIn& lane, std::uint8_t region, std::uint8_t generation) const {
-  for (std::size_t i = region; i < lane.regions.size(); i += protocol::kRegionNumbers) {
-    if (lane.regions[i] && lane.regions[i]->generation == generation) return lane.regions[i].get();
-  }
-  return nullptr;
-}
-
 bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8_t generation,
                std::uint64_t offset, std::span<const protocol::Segment> to, std::uint64_t length) {
   LaneIn* lane = lane_from({nic, endpoint});
   if (!lane || !lane->readable) return false;
-  const Region* const found = region_find(*lane, region, generation);
+  const auto* const found = region_find(*lane, region, generation);
   if (!found) return false;
-  const Region& memory = *found;
+  const Region& memory = **found;
   // The sender ends a region before its memory is used for something else. So what was read is right if the
   // region lived afterwards: that is asked behind the data, where all fit one call.
   std::uint64_t life = 0;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/shortage.h"
 #include "local/hello.h"
 #include "local/hub.h"
 
@@ -36,8 +37,7 @@ void Hub::refused_listener(const Place& to, const ucred& who) {
 }
 
 void Hub::no_way(const Place& to, int error) {
-  if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS) return;
-  if (told_once(to.nic << 8 | to.endpoint)) return;
+  if (!is_shortage(error) || told_once(to.nic << 8 | to.endpoint)) return;
   log(LogLevel::warn, "no connection to endpoint {} of this host: {}; {}", to.endpoint, std::strerror(error),
       error == EMFILE   ? "raise the limit of open files (ulimit -n)"
       : error == ENFILE ? "raise sysctl fs.file-max"

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "protocol/regions.h"
 #include "protocol/types.h"
 #include "wire/packets.h"
 
@@ -42,7 +43,8 @@ struct Config {
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
   // The same towards partners whose lane carries them: a train costs less than a rendezvous.
   std::uint32_t lane_rndv_threshold = 65536;
-  std::uint32_t regions_most = 16384;  // large sends that wait for their receives; more wait for regions
+  // Large sends that wait for their receives; more wait for regions.
+  std::uint32_t regions_most = kRegionsMost;
   std::uint32_t context_bits = 0, context_shift = 0;
 
   // Reliability. With extended peers acknowledgements are sparser and retransmission faster than the

@@ -69,7 +69,7 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
 }
 
 bool Endpoint::forget(Request* request) {
-  if (!request_held(*state_, request)) return false;
+  if (!held(request)) return false;
   request_user_gone(*state_, *request);
   return true;
 }
@@ -95,7 +95,7 @@ bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
     s.default_timeout = timeout;
     return true;
   }
-  if (!request_held(s, request)) return false;
+  if (!held(request)) return false;
   request->timeout = timeout;
   // The timer may sleep past the new limit.
   if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)

@@ -20,7 +20,7 @@ struct Request;
 inline constexpr std::uint32_t kRegionNumbers = 256;
 inline constexpr std::uint32_t kRegionDepth = 64;  // of one number; the rest of the generations is a distance
 inline constexpr std::uint32_t kRegionsMost = kRegionNumbers * kRegionDepth;
-inline constexpr std::uint8_t kFirstGeneration = 23;
+inline constexpr std::uint8_t kFirstGeneration = 23;  // wire.md 4.4
 
 struct Region {
   // What the owner was asked for last, to tell repetitions of an answered request (pull_owner.cc).

@@ -76,7 +76,8 @@ int frames_possible() {
 }
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {
-  auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);
+  auto choices =
+      link::interfaces_choose(link::interfaces_list(), settings.interfaces, settings.interfaces_variable);
   if (!choices) return tl::unexpected(choices.error());
 
   const bool udp = by_udp(settings, *choices);

@@ -38,13 +38,14 @@ enum class LinkKind : std::uint8_t { automatic, ethernet, udp };
 enum class Placement : std::uint8_t { automatic, kernel, ring };
 
 struct Settings {
-  protocol::Config protocol = protocol_defaults();  // identity fields are filled when an endpoint opens
-  std::string interfaces;                           // OMX_INTERFACES: see link/interfaces.h
-  std::string peers_file;                           // OMX_PEERS_FILE; default /etc/open-mx/peers if it exists
-  std::string peers;                                // OMX_PEERS: "MAC NAME, MAC NAME"
-  std::string hostname;                             // OMX_HOSTNAME: instead of gethostname() in board names
-  bool errors_are_fatal = true;                     // OMX_FATAL_ERRORS
-  bool disable_self = false;                        // hints, see mx-clients.md 3
+  protocol::Config protocol = protocol_defaults();     // identity fields are filled when an endpoint opens
+  std::string interfaces;                              // OMX_INTERFACES: see link/interfaces.h
+  const char* interfaces_variable = "OMX_INTERFACES";  // whose value that is, for errors
+  std::string peers_file;        // OMX_PEERS_FILE; default /etc/open-mx/peers if it exists
+  std::string peers;             // OMX_PEERS: "MAC NAME, MAC NAME"
+  std::string hostname;          // OMX_HOSTNAME: instead of gethostname() in board names
+  bool errors_are_fatal = true;  // OMX_FATAL_ERRORS
+  bool disable_self = false;     // hints, see mx-clients.md 3
   bool disable_shared = false;
   bool local = true;                       // OMX_LOCAL: endpoints of this host by shared memory
   bool local_direct = true;                // OMX_LOCAL_DIRECT: their large messages by one copy

@@ -108,7 +108,8 @@ def await_counter(lab, soaks, label):
     counters = ""
     while not re.search(rf"[1-9]\d* {label}", counters):
         if time.time() > end:
-            raise Failure(f"'{label}' stayed zero: {counters}")
+            other = lab.lab("exec", "h2", "--", lab.bin / "tools/omx", "counters")
+            raise Failure(f"'{label}' stayed zero: {counters}\nof the other host: {other}")
         time.sleep(0.3)
         must_run(soaks, f"'{label}' was not zero")
         counters = lab.lab("exec", "h1", "--", lab.bin / "tools/omx", "counters")

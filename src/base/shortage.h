@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Errors that say that the system has no more of something, not that the call was wrong.
+#pragma once
+
+#include <cerrno>
+
+namespace omx {
+
+inline bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+}  // namespace omx
