@@ -15,9 +15,9 @@ namespace omx::protocol {
 namespace {
 
 constexpr TimeNs kProbeEvery = 10 * kMillisecond;
-constexpr unsigned kOffersMost = 10;  // doublings of that
-constexpr TimeNs kDistrustFirst = 1000 * kMillisecond;
-constexpr unsigned kDistrustMost = 10;
+constexpr unsigned kOffersMost = 7;  // doublings of that
+constexpr TimeNs kDistrustFirst = 100 * kMillisecond;
+constexpr unsigned kDistrustMost = 13;
 constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 // Messages that had to be sent again, less half of those that had not.
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
@@ -29,11 +29,10 @@ std::uint32_t lane_frame(const State& s, const Partner& p) {
   return std::min(s.config.lane.frame, p.lane.frame);
 }
 
-void distrust(State& s, Partner& p) {
+void distrust(State& s, LaneTrust& trust) {
   s.count(Counter::lane_fallback)++;
-  p.lane_trusted_at = s.now + (kDistrustFirst << std::min<unsigned>(p.lane_distrust, kDistrustMost));
-  p.lane_probe_due = p.lane_trusted_at;
-  if (p.lane_distrust < 0xFF) p.lane_distrust++;
+  trust.from = s.now + (kDistrustFirst << trust.failures);
+  if (trust.failures < kDistrustMost) trust.failures++;
 }
 
 void out_set(Partner& p, bool works) {
@@ -43,8 +42,8 @@ void out_set(Partner& p, bool works) {
 }
 
 // What worked for long is not judged by what once was.
-void trust(const State& s, Partner& p) {
-  if (s.now - p.lane_trusted_at > kForgiven) p.lane_distrust = 0;
+void trust_again(const State& s, LaneTrust& trust) {
+  if (s.now - trust.from > kForgiven) trust.failures = 0;
 }
 
 // Only who is reached at the announced address can tell it: nobody's partner is sent what is not for it.
@@ -100,8 +99,9 @@ void lane_forget(State& s, Partner& p) {
   if (owner != s.lane_owners.end() && owner->second == &p) s.lane_owners.erase(owner);
   p.lane = {};
   p.lane_in = p.lane_out = false;
-  p.lane_probe_due = p.lane_trusted_at = 0;
-  p.lane_distrust = p.lane_losses = p.lane_offers = 0;
+  p.lane_in_trust = p.lane_out_trust = {};
+  p.lane_probe_due = 0;
+  p.lane_losses = p.lane_offers = 0;
   LaneAwaited& w = s.lane_awaited;
   const auto end = w.messages.begin() + static_cast<std::ptrdiff_t>(w.count);
   const auto left =
@@ -138,11 +138,11 @@ void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
     const bool numbered = packet.cookie & kNumbered;
     lane_announced(s, p, numbered ? std::optional(static_cast<Seqnum>(packet.cookie)) : std::nullopt);
   } else if (packet.is_reply) {
-    if (s.now < p.lane_trusted_at || packet.cookie != probe_cookie(s, p)) return;
-    trust(s, p);
+    if (s.now < p.lane_out_trust.from || packet.cookie != probe_cookie(s, p)) return;
+    trust_again(s, p.lane_out_trust);
     out_set(p, true);
-  } else if (packet.size >= lane_frame(s, p) && s.now >= p.lane_trusted_at) {
-    trust(s, p);
+  } else if (packet.size >= lane_frame(s, p) && s.now >= p.lane_in_trust.from) {
+    trust_again(s, p.lane_in_trust);
     p.lane_in = true;
     probe_lane(s, p, LaneProbe::seen, kShortProbe, packet.cookie);
   }
@@ -156,7 +156,7 @@ void lane_asked(State& s, Partner& p, const wire::Pull& packet) {
 void lane_in_fails(State& s, Partner& p) {
   if (!p.lane_in) return;
   p.lane_in = false;
-  distrust(s, p);
+  distrust(s, p.lane_in_trust);
 }
 
 void lane_medium_done(Partner& p, const Request& r) {
@@ -167,7 +167,8 @@ void lane_medium_lost(State& s, Request& r) {
   Partner& p = *r.partner;
   if (!r.by_lane || r.resends > 1 || !p.lane_out || (p.lane_losses += kLoss) < kLossesMost) return;
   out_set(p, false);
-  distrust(s, p);
+  distrust(s, p.lane_out_trust);
+  p.lane_probe_due = p.lane_out_trust.from;
 }
 
 void lane_announce(State& s, Partner& p, std::optional<Seqnum> message) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whose lane has which address: frames that come from anywhere else are nobody's.
+// Lanes: whose has which address (frames that come from anywhere else are nobody's), and what one is trusted
+// with.
 #pragma once
 
 #include <array>
@@ -29,6 +30,12 @@ struct LaneKeyHash {
 
 struct Partner;
 using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
+
+// One direction of a lane that failed. In one word: a large job has many idle partners.
+struct LaneTrust {
+  TimeNs from : 56 = 0;     // not before
+  TimeNs failures : 8 = 0;  // until it worked for long
+};
 
 // What others said is on its way by our lane.
 struct LaneAwaited {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/list.h"
+#include "protocol/lane.h"
 #include "protocol/pull.h"
 #include "protocol/request.h"
 #include "protocol/seqnum.h"
@@ -91,22 +92,23 @@ struct Partner {
   // Of a partner inside the host (direct.h): the largest frame, which needs no proof.
   std::uint32_t near_frame = 0;
   std::uint32_t near_rndv_threshold = 0;
+  std::uint32_t rndv_threshold = 0;
   // Its lane (lane.cc).
   wire::LaneAddress lane;
-  bool lane_in = false;            // what it sends by ours comes
-  bool lane_out = false;           // what we send by its comes
-  std::uint8_t lane_distrust = 0;  // how often that turned out not to be so
-  std::uint8_t lane_losses = 0;    // messages in a row that had to be sent again
-  std::uint8_t lane_offers = 0;    // probes in vain
-  TimeNs lane_trusted_at = 0;      // not before
+  bool lane_in = false;          // what it sends by ours comes
+  bool lane_out = false;         // what we send by its comes
+  std::uint8_t lane_losses = 0;  // messages in a row that had to be sent again
+  std::uint8_t lane_offers = 0;  // probes in vain
+  LaneTrust lane_in_trust, lane_out_trust;
   TimeNs lane_probe_due = 0;
   wire::Sizes sizes;  // that we send with
-  std::uint32_t rndv_threshold = 0;
 
   // Sending.
   std::uint8_t backoff = 0;
-  bool region_blocked = false;  // in state.region_waiters
-  bool sacks = false;           // some unacked request is marked sacked
+  bool region_blocked = false;    // in state.region_waiters
+  bool sacks = false;             // some unacked request is marked sacked
+  bool ack_pending = false;       // delayed ack armed
+  std::uint32_t frames_owed = 0;  // that came since the last one: its sender may have no more than so many
   std::uint32_t frames_unacked = 0;
   std::uint32_t notifies_queued = 0;
   Request* last_notify = nullptr;  // of those, which stand at the head of `queued`
@@ -128,8 +130,6 @@ struct Partner {
   std::size_t unexpected_bytes = 0;          // of its messages that wait for a receive
 
   // Acknowledging.
-  bool ack_pending = false;       // delayed ack armed
-  std::uint32_t frames_owed = 0;  // that came since the last one: its sender may have no more than so many
   TimeNs ack_due = 0;
   Timer ack_timer;
   Timer resend_timer;

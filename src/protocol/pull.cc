@@ -53,7 +53,7 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   } else if (p.near_frame == 0) {
     s.pulls_by_link = true;
   }
-  if (!p.lane_in && p.lane.present() && pull.length >= kLaneBytes && s.now >= p.lane_trusted_at) {
+  if (!p.lane_in && p.lane.present() && pull.length >= kLaneBytes && s.now >= p.lane_in_trust.from) {
     packet.flags |= wire::kFlagLaneProbe;
   }
   packet.session = p.reply_session();

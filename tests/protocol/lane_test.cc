@@ -330,6 +330,19 @@ TEST_F(LaneTest, fails__a_pull_does_not_make_the_sender_trust_again) {
   EXPECT_FALSE(to_b->lane_out);
 }
 
+// That what we sent there got lost says nothing about what comes.
+TEST_F(LaneTest, fails__one_direction_leaves_the_other) {
+  open_lanes();
+  make_known();
+  network.faults.no_lane = true;
+  for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
+  ASSERT_FALSE(to_b->lane_out);
+  network.faults.no_lane = false;
+  exchange(*b, to_a, *a, 50000);
+  EXPECT_TRUE(to_a->lane_out);
+  EXPECT_TRUE(to_b->lane_in);
+}
+
 TEST_F(LaneTest, mtu__the_lane_shrinks_with_it) {
   open(with_lane(1, 9000), with_lane(2, 9000));
   make_known();
