@@ -25,7 +25,7 @@ void message_receive(State& s, Request& r, Unexpected& u) {
     const wire::Rndv rndv = announcement(u);
     const bool gone = u.session != u.partner->reply_session();
     unexpected_free(s, u);
-    if (!gone) return receive_rndv(s, r, rndv);
+    if (!gone) return receive_rndv(s, r, rndv, nullptr);
     r.xfer_length = 0;  // whoever announced it while we kept it
     request_finish(s, r, Status::endpoint_unreachable);
   } else if (u.complete) {

@@ -15,7 +15,8 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   wire::ConnectExt ext;
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
-  ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe;
+  ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
+                 wire::kFeatureTail;
   if (s.config.pack) ext.features |= wire::kFeaturePack;
   if (s.config.lane.present()) {
     ext.features |= wire::kFeatureLane;

@@ -229,7 +229,8 @@ std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint
   return r && offset + length <= r->xfer_length ? r->segments.piece(offset, length) : nullptr;
 }
 
-Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
+// What is not expected is asked for whole later: its tail is not kept.
+Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail) {
   if (p.frame_in < p.frame_agreed) probe_at_message(s, p, packet.msg_length);
   // Whoever takes it must be able to tell the sender.
   if (p.notifies_queued >= kMaxNotifiesQueued || !s.pulls.reserve()) return Delivery::refused;
@@ -239,14 +240,14 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet) {
   if (m.consumed) {  // nobody wants the data
     for_handler->user_gone = true;
     receive_matched(*for_handler, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
-    receive_rndv(s, *for_handler, packet);
+    receive_rndv(s, *for_handler, packet, tail);
     return Delivery::complete;
   }
   if (for_handler) s.requests.destroy(for_handler);
   if (m.refused) return Delivery::refused;
   if (m.receive) {
     matched(*m.receive, p, packet, packet.msg_length);
-    receive_rndv(s, *m.receive, packet);
+    receive_rndv(s, *m.receive, packet, tail);
     return Delivery::complete;
   }
   Unexpected* u = unexpected_create(s, p, packet, packet.msg_length, false);

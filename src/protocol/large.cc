@@ -20,6 +20,20 @@ void region_release(State& s, Request& r) {
   }
 }
 
+namespace {
+
+// How many of its last bytes go with the RNDV: those that would else be a frame of their own.
+std::uint32_t rndv_tail(const Request& r) {
+  const Partner& p = *r.partner;
+  const bool read = (p.features & wire::kFeatureTail) && p.mode == wire::Mode::omx && p.near_frame == 0;
+  const std::uint32_t unit = p.sizes.pull_reply_max;
+  if (!read || r.msg_length <= unit) return 0;
+  const std::uint32_t over = r.msg_length % unit;
+  return over <= wire::kRndvTailMost ? over : 0;
+}
+
+}  // namespace
+
 void rndv_transmit(State& s, Request& r) {
   Partner& p = *r.partner;
   if (r.msg_length >= kLaneBytes) lane_offer(s, p);
@@ -29,9 +43,12 @@ void rndv_transmit(State& s, Request& r) {
   packet.rdma_id = r.region;
   packet.rdma_seqnum = r.region_generation;
   packet.rdma_offset = 0;
+  packet.tail = static_cast<std::uint16_t>(rndv_tail(r));
+  std::byte tail[wire::kRndvTailMost];
+  r.segments.read(r.msg_length - packet.tail, tail, packet.tail);
   wire::TxFrame& frame = s.sink.frame_begin(1);
   const auto head = frame_head(s, p, wire::PacketType::rndv);
-  frame.header_length = static_cast<std::uint32_t>(wire::encode_rndv(frame.header, head, packet));
+  frame.header_length = static_cast<std::uint32_t>(wire::encode_rndv(frame.header, head, packet, tail));
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);
   ack_piggybacked(p);

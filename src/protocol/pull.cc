@@ -242,7 +242,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
 }
 
-void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
+void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
   if (s.config.direct && read_directly(s, receive, rndv)) return;
   Pull* pull = s.pulls.create();
   if (!pull) {  // the sender must not wait for ever
@@ -258,6 +258,11 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv) {
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
   pull->length = receive.xfer_length;
+  if (tail && receive.xfer_length == receive.msg_length && rndv.tail < pull->length) {
+    pull->length -= rndv.tail;
+    pull->tail = rndv.tail;
+    receive.segments.write(pull->length, tail, rndv.tail);
+  }
   receive.pull = pull;
   if (!slot_allowed(s, *pull->partner) || !slot_acquire(s, *pull)) {
     s.pull_waiting.push_back(*pull);
@@ -278,7 +283,7 @@ void pull_finish(State& s, Pull& pull, Status status) {
     return start_waiting(s);
   }
   Request& r = *pull.request;
-  const std::uint32_t length = pull.length;
+  const std::uint32_t length = pull.length + pull.tail;
   pull_free(s, pull);
   large_received(s, r, status, length);
   start_waiting(s);

@@ -39,6 +39,7 @@ struct Pull {
   std::uint8_t region_generation = 0;
   std::uint32_t region_offset = 0;
   std::uint32_t length = 0;      // bytes to transfer
+  std::uint16_t tail = 0;        // behind them, which came with the RNDV
   std::uint32_t unit = 0;        // M: data bytes of a full frame
   std::uint32_t shift = 0;       // o: how much the first frame is shorter
   std::uint32_t frames = 0;      // of the whole transfer

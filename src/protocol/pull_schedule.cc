@@ -22,8 +22,11 @@ constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
 // Asking for so little costs the port nothing.
 constexpr std::uint32_t kNoTurn = 1024;
+// So few bytes left over are not worth a request of their own.
+constexpr std::uint64_t kRest = 2048;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 
+// At most what is left.
 std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
   const bool free = p.extended && p.mode == wire::Mode::omx;
@@ -37,7 +40,11 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
                              : free ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
                                     : p.sizes.pull_frames;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
-  return std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
+  const auto turn = std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
+  const std::uint32_t left = pull.frames - pull.next_frame, last = pull.frames - 1;
+  const bool with_rest =
+      left == turn + 1 && turn < most && pull_frame_end(pull, last) - pull_frame_start(pull, last) <= kRest;
+  return with_rest ? left : std::min(turn, left);
 }
 
 bool wants(const Pull& pull) {
@@ -161,7 +168,7 @@ void pulls_ask(State& s) {
   PullSchedule& schedule = s.pulling;
   while (Partner* p = schedule.turns.front()) {
     Pull& pull = *p->pulls_wanting.front();
-    const std::uint32_t frames = std::min(frames_of_turn(s, pull), pull.frames - pull.next_frame);
+    const std::uint32_t frames = frames_of_turn(s, pull);
     const std::uint32_t allowed =
         pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s);
     // One turn is always allowed, however small the window.

@@ -25,7 +25,7 @@ void receive_complete(State& s, Request& r) {
   request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
 }
 
-void receive_rndv(State& s, Request& r, const wire::Rndv& rndv) {
+void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail) {
   // The unexpected handler may have dropped the sender.
   if (r.partner->reply_session() == wire::kUnknownSession) {
     r.xfer_length = 0;
@@ -34,7 +34,7 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv) {
   r.region = rndv.rdma_id;
   r.region_generation = rndv.rdma_seqnum;
   if (r.xfer_length > 0) {
-    pull_start(s, r, rndv);
+    pull_start(s, r, rndv, tail);
     return;
   }
   s.count(Counter::messages_received)++;

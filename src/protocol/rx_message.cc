@@ -20,8 +20,9 @@ struct Numbered {
   wire::Medium medium;
   wire::Rndv rndv;
   wire::Notify notify;
-  const std::byte* data = nullptr;  // of a medium message, nullptr: they are in their place
-  bool packed = false;              // came with others
+  const std::byte* data =
+      nullptr;          // of a medium message, nullptr: they are in their place; of RNDV, the tail
+  bool packed = false;  // came with others
 };
 
 void take(Numbered& n, const wire::Message& m) {
@@ -66,7 +67,7 @@ wire::Drop decode(State& s, const Partner* p, wire::Frame frame, Numbered& n) {
       drop = decode_medium(s, p, extended, frame, n);
       break;
     case wire::PacketType::rndv:
-      drop = wire::decode_rndv(frame, extended, n.rndv);
+      drop = wire::decode_rndv(frame, extended, n.rndv, &n.data);
       take(n, n.rndv);
       break;
     case wire::PacketType::notify:
@@ -109,7 +110,7 @@ Delivery deliver(State& s, Partner& p, const Numbered& n) {
     case wire::PacketType::medium:
       return deliver_medium(s, p, n.medium, n.unit, n.data);
     case wire::PacketType::rndv:
-      return deliver_rndv(s, p, n.rndv);
+      return deliver_rndv(s, p, n.rndv, n.data);
     default:
       large_notified(s, p, n.notify);
       return Delivery::complete;

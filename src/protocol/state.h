@@ -243,7 +243,8 @@ void large_notified(State& s, Partner& p, const wire::Notify& packet);
 // --- pull_owner.cc, pull.cc: the two ends of a pull
 // ----------------------------------------------------------
 void pull_serve(State& s, const wire::Head& head, wire::Frame frame);
-void pull_start(State& s, Request& receive, const wire::Rndv& rndv);
+// `tail`: the last rndv.tail bytes, which need not be asked for.
+void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);
 void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
 // The same, when the data are in their place already; only the header of the frame is there.
 void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame);
@@ -439,7 +440,7 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
                         const std::byte* data);
 // Where the message that is arriving has these bytes; nullptr: nowhere, or not in one piece.
 std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint32_t length);
-Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet);
+Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail);
 void partial_abandon(State& s, Partner& p, Status status);
 void unexpected_free(State& s, Unexpected& u);
 
@@ -451,7 +452,7 @@ void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_
                      std::uint32_t msg_length, bool has_data, std::uint64_t data);
 // All data are in place.
 void receive_complete(State& s, Request& r);
-void receive_rndv(State& s, Request& r, const wire::Rndv& rndv);
+void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail);
 
 // --- claimed.cc: messages taken out of the queue -----------------------------------------------------------
 void message_receive(State& s, Request& r, Unexpected& u);

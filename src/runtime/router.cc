@@ -15,7 +15,8 @@ void Router::stay() {
   for (std::uint32_t i = 0; i < frame_->segment_count; i++) pieces[i + 1] = frame_->segments[i];
   const wire::Frame header{frame_->header, frame_->header_length};
   wire::Rndv rndv;
-  if (wire::decode_rndv(header, false, rndv) == wire::Drop::none) {
+  const std::byte* tail = nullptr;
+  if (wire::decode_rndv(header, false, rndv, &tail) == wire::Drop::none) {
     const protocol::RegionMemory region = engine_->region(rndv.rdma_id, rndv.rdma_seqnum);
     if (!region.pieces.empty()) {
       hub_->send_region({mac_load(frame_->header), rndv.dst_endpoint}, region.place, rndv.rdma_seqnum,

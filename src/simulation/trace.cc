@@ -34,7 +34,7 @@ std::string details(const SimFrame& frame) {
         return fmt::format("{} fragment {} of {} bytes", message(p), p.frag_seqnum, p.length);
       break;
     case wire::PacketType::rndv:
-      if (wire::Rndv p; good(wire::decode_rndv(in, true, p)))
+      if (wire::Rndv p; good(wire::decode_rndv(in, true, p, &data)))
         return fmt::format("{} length {} region {}.{}", message(p), p.msg_length, p.rdma_id, p.rdma_seqnum);
       break;
     case wire::PacketType::pull:

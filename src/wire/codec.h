@@ -58,8 +58,10 @@ Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const 
 std::size_t medium_header_bytes(const Medium& packet);
 inline constexpr std::size_t kMediumHeaderMost = 64;
 
-std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet);
-Drop decode_rndv(Frame frame, bool extended, Rndv& packet);
+// `tail`: packet.tail bytes. Longer ones than kRndvTailMost are somebody else's data, and not read.
+std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet,
+                        const std::byte* tail = nullptr);
+Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tail);
 
 std::size_t encode_pull(std::byte* out, const Head& head, Mode mode, const Pull& packet);
 Drop decode_pull(Frame frame, Mode mode, bool extended, Pull& packet);

@@ -2,6 +2,7 @@
 // TINY, SMALL, MEDIUM, RNDV and PACK: the packets that carry a matching header.
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "wire/layout.h"
 
@@ -142,33 +143,38 @@ Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const 
   return Drop::none;
 }
 
-std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet) {
+std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet, const std::byte* tail) {
+  assert(packet.tail <= kRndvTailMost && (tail || packet.tail == 0));
   put_head(out, head);
   put_first(out, PacketType::rndv, packet.dst_endpoint, packet.src_endpoint, packet.flags);
-  store_be16(out + message::kLength, rndv::kDataBytes);
+  store_be16(out + message::kLength, static_cast<std::uint16_t>(rndv::kDataBytes + packet.tail));
   store_be16(out + message::kChecksum, packet.checksum);
   put_message(out, packet);
   store_be32(out + rndv::kMsgLength, packet.msg_length);
   store8(out + rndv::kRdmaId, packet.rdma_id);
   store8(out + rndv::kRdmaSeqnum, packet.rdma_seqnum);
   store_be16(out + rndv::kRdmaOffset, packet.rdma_offset);
-  return put_ext(out, rndv::kEnd, packet);
+  if (packet.tail > 0) std::memcpy(out + rndv::kEnd, tail, packet.tail);
+  return put_ext(out, rndv::kEnd + packet.tail, packet);
 }
 
-Drop decode_rndv(Frame frame, bool extended, Rndv& packet) {
+Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tail) {
   if (frame.size() < rndv::kEnd) return Drop::frame_too_short;
   if (!has_type(frame, PacketType::rndv)) return Drop::bad_type;
   const std::byte* in = frame.data();
   const std::size_t length = load_be16(in + message::kLength);
   if (length < rndv::kDataBytes) return Drop::bad_length;
   const std::uint8_t flags = flags_at(frame, kFlags, extended);
-  const std::size_t end = rndv::kData + length;  // a newer peer's longer data lie before the extension
+  const std::size_t end = rndv::kData + length;
   if (frame.size() < end + ext_bytes(flags) + trailer_bytes(flags)) return Drop::truncated;
   packet.checksum = load_be16(in + message::kChecksum);
   packet.msg_length = load_be32(in + rndv::kMsgLength);
   packet.rdma_id = load8(in + rndv::kRdmaId);
   packet.rdma_seqnum = load8(in + rndv::kRdmaSeqnum);
   packet.rdma_offset = load_be16(in + rndv::kRdmaOffset);
+  const std::size_t more = length - rndv::kDataBytes;
+  packet.tail = static_cast<std::uint16_t>(extended && more <= kRndvTailMost ? more : 0);
+  *tail = in + rndv::kEnd;
   get_message(in, flags, packet);
   get_ext(in + end, packet);
   return Drop::none;

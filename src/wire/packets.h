@@ -24,6 +24,7 @@ inline constexpr std::uint32_t kUnknownSession = 0xFFFFFFFF;
 inline constexpr std::uint32_t kPullMagic = 0x21071980;  // XOR endpoint number (wire.md 4.5)
 inline constexpr std::uint32_t kTinyMax = 32;
 inline constexpr std::uint32_t kSmallMax = 128;
+inline constexpr std::uint32_t kRndvTailMost = 120;
 inline constexpr std::uint32_t kRawFrameMax = 1024;
 inline constexpr std::uint32_t kHostnameMax = 80;  // with NUL
 inline constexpr std::uint32_t kHostQueryMagic = 0x13052008;
@@ -130,6 +131,7 @@ enum Feature : std::uint16_t {
   kFeatureProbe = 16,     // answers PROBE
   kFeaturePack = 32,      // reads PACK
   kFeatureLane = 64,      // takes pull replies by a lane; the block holds its address
+  kFeatureTail = 128,     // reads the tail of RNDV
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -195,6 +197,7 @@ struct Rndv : Message {
   std::uint8_t rdma_seqnum = 0;
   std::uint16_t rdma_offset = 0;
   std::uint16_t checksum = 0;
+  std::uint16_t tail = 0;  // the last bytes of the message, which come with it; to who has kFeatureTail
   bool operator==(const Rndv&) const = default;
 };
 

@@ -165,6 +165,21 @@ TEST_F(PullScheduleTest, turns__short_pulls_need_none) {
   for (Request* large : {one, two}) EXPECT_EQ(wait(*receiver, large).status, Status::success);
 }
 
+// Frames of 64 KiB hold a message of 64 KiB all but some bytes.
+TEST_F(PullScheduleTest, turns__a_few_bytes_left_over_are_no_turn_of_their_own) {
+  Config config;
+  config.mtu = 65535;
+  open_senders(1, config);
+  to_receiver[0]->features &= static_cast<std::uint16_t>(~wire::kFeatureTail);  // else they came before
+  Bytes& in = room(65536);
+  Request* r = receive(*receiver, in, 1);
+  const auto before = receiver->counters[Counter::send_pull_request];
+  send_from(0, 65536, 1);
+  EXPECT_EQ(wait(*receiver, r).status, Status::success);
+  EXPECT_EQ(receiver->counters[Counter::recv_pull_reply], 2U);
+  EXPECT_EQ(receiver->counters[Counter::send_pull_request] - before, 1U);
+}
+
 TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
   open_senders(2);
   const std::uint32_t before = schedule().shared.bytes;

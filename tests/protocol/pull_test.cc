@@ -448,5 +448,40 @@ TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   network.clear();
 }
 
+// What a frame holds but for some bytes is one frame: they come with the notice.
+TEST_F(PullTest, tail__comes_with_the_notice) {
+  Config config;
+  config.mtu = 65535;
+  open(config, config);
+  Bytes& in = room(65536);
+  Request* r = receive(*b, in, 5);
+  Request* sent = send(*a, to_b, message(65536, 7), 5);
+  EXPECT_EQ(wait(*b, r).xfer_length, 65536U);
+  EXPECT_EQ(in, pattern(7, 65536));
+  const Completion c = wait(*a, sent);
+  EXPECT_EQ(c.status, Status::success);
+  EXPECT_EQ(c.xfer_length, 65536U);
+  EXPECT_EQ(b->counters[Counter::recv_pull_reply], 1U);
+}
+
+TEST_F(PullTest, tail__is_left_where_nobody_waits_or_too_little_is_wanted) {
+  Config config;
+  config.mtu = 65535;
+  open(config, config);
+  send(*a, to_b, message(65536, 7), 5);
+  network.run_for(kMillisecond);
+  Bytes& late = room(65536);
+  EXPECT_EQ(wait(*b, receive(*b, late, 5)).status, Status::success);
+  EXPECT_EQ(late, pattern(7, 65536));
+  Bytes& small = room(65530);
+  Request* r = receive(*b, small, 6);
+  send(*a, to_b, message(65536, 8), 6);
+  const Completion c = wait(*b, r);
+  EXPECT_EQ(c.status, Status::truncated);
+  EXPECT_EQ(c.xfer_length, 65530U);
+  const Bytes whole = pattern(8, 65536);
+  EXPECT_EQ(small, Bytes(whole.begin(), whole.begin() + 65530));
+}
+
 }  // namespace
 }  // namespace omx::protocol::test

@@ -186,7 +186,8 @@ TEST(codec_message, decode_medium__other_type) {
 
 Drop rndv(const Bytes& frame, bool extended, Rndv* out = nullptr) {
   Rndv packet;
-  const Drop drop = decode_rndv(frame, extended, packet);
+  const std::byte* tail = nullptr;
+  const Drop drop = decode_rndv(frame, extended, packet, &tail);
   if (out) *out = packet;
   return drop;
 }
@@ -202,7 +203,7 @@ TEST(codec_message, decode_rndv__other_type_and_short_header) {
   EXPECT_EQ(rndv(cut(from_hex(kRndv.hex), 47), false), Drop::frame_too_short);
 }
 
-TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
+TEST(codec_message, decode_rndv__tail) {
   Rndv packet;
   packet.flags = kFlagHeaderExt;
   packet.ext.data = 77;
@@ -211,12 +212,27 @@ TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
   ASSERT_EQ(frame.size(), 64u);
   frame.insert(frame.begin() + 48, 12, std::byte{0x55});
   store_be16(frame.data() + 20, 20);
+  packet.tail = 12;
   Rndv got;
   ASSERT_EQ(rndv(frame, true, &got), Drop::none);
   EXPECT_EQ(got, packet);
   EXPECT_EQ(rndv(cut(frame, frame.size() - 1), true), Drop::truncated);
   store_be16(frame.data() + 20, 0xffff);
   EXPECT_EQ(rndv(frame, false), Drop::truncated);
+}
+
+TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
+  const Rndv packet;
+  Bytes frame =
+      encoded([&](std::byte* out) { return encode_rndv(out, head_to_b(PacketType::rndv), packet); });
+  frame.insert(frame.end(), 121, std::byte{0x55});
+  store_be16(frame.data() + 20, 8 + 121);
+  Rndv got;
+  ASSERT_EQ(rndv(frame, true, &got), Drop::none);
+  EXPECT_EQ(got, packet) << "no tail";
+  store_be16(frame.data() + 20, 8 + 120);
+  ASSERT_EQ(rndv(frame, false, &got), Drop::none);
+  EXPECT_EQ(got.tail, 0) << "the reference has none";
 }
 
 // One record of `said` bytes, of which `given` are there.

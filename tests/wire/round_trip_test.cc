@@ -207,12 +207,17 @@ TEST_P(RoundTrip, rndv) {
     packet.rdma_seqnum = number<std::uint8_t>();
     packet.rdma_offset = number<std::uint16_t>();
     packet.checksum = number<std::uint16_t>();
+    packet.tail =
+        extended() ? static_cast<std::uint16_t>(random_.below(kRndvTailMost + 1)) : std::uint16_t{0};
+    const Bytes tail = random_bytes(random_, packet.tail);
     const Head h = head(PacketType::rndv);
-    const Bytes frame =
-        sent(h, encoded([&](std::byte* o) { return encode_rndv(o, h, packet); }), {}, packet.flags);
+    const Bytes frame = sent(h, encoded([&](std::byte* o) { return encode_rndv(o, h, packet, tail.data()); }),
+                             {}, packet.flags);
     Rndv got;
-    ASSERT_EQ(decode_rndv(frame, extended(), got), Drop::none);
+    const std::byte* at = nullptr;
+    ASSERT_EQ(decode_rndv(frame, extended(), got, &at), Drop::none);
     ASSERT_EQ(got, packet);
+    ASSERT_EQ(Bytes(at, at + got.tail), tail);
   }
 }
 

@@ -147,7 +147,7 @@ inline Drop decode_any(Frame frame, Mode mode, bool extended) {
     }
     case PacketType::rndv: {
       Rndv packet;
-      return decode_rndv(frame, extended, packet);
+      return decode_rndv(frame, extended, packet, &data);
     }
     case PacketType::pull: {
       Pull packet;

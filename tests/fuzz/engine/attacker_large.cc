@@ -42,8 +42,10 @@ void Attacker::rndv(const Sender& from, Script& script) {
   m.rdma_id = how & 32 ? script.u8() : 5;
   m.rdma_seqnum = how & 64 ? script.u8() : 9;
   m.rdma_offset = how & 128 ? script.u16() : 0;
+  const std::byte tail[wire::kRndvTailMost] = {};
+  m.tail = m.rdma_offset % 7 == 1 ? m.rdma_offset % wire::kRndvTailMost : 0;
   transmit(from, wire::PacketType::rndv,
-           [&](std::byte* out, const wire::Head& h) { return encode_rndv(out, h, m); });
+           [&](std::byte* out, const wire::Head& h) { return encode_rndv(out, h, m, tail); });
 }
 
 void Attacker::pull(const Sender& from, Script& script) {

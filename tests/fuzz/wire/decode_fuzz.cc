@@ -177,9 +177,10 @@ void check(const Case& c) {
   check_discovery(c);
   check_connect(c);
   check_connect_sealed(c);
+  const std::byte* tail = nullptr;
   check_plain<Rndv>(
-      c, [&](Frame f, Rndv& p) { return decode_rndv(f, c.extended, p); },
-      [&](std::byte* out, const Rndv& p) { return encode_rndv(out, c.head, p); });
+      c, [&](Frame f, Rndv& p) { return decode_rndv(f, c.extended, p, &tail); },
+      [&](std::byte* out, const Rndv& p) { return encode_rndv(out, c.head, p, tail); });
   check_plain<Pull>(
       c, [&](Frame f, Pull& p) { return decode_pull(f, c.mode, c.extended, p); },
       [&](std::byte* out, const Pull& p) { return encode_pull(out, c.head, c.mode, p); });
