@@ -21,8 +21,8 @@ constexpr TimeNs kFirstLook = 5'000, kNextLook = 20'000;
 constexpr TimeNs kAway = 100'000;
 constexpr unsigned kLooks = 2;
 
-// Threads of this process that spin now.
 std::atomic<int> g_spinners{0};
+Calm g_calm;
 
 int processors_mine() {
   static const int count = [] {
@@ -68,7 +68,7 @@ std::optional<unsigned> runnable_parse(std::string_view loadavg) {
 
 bool Spin::crowded(TimeNs now) {
   if (next_look_ == 0) next_look_ = now + kFirstLook;
-  if (now < next_look_) return false;
+  if (now < next_look_ || g_calm.lasts(now)) return false;
   const NoCancel no_cancel;  // its caller may hold a lock
   const bool away = now > next_look_ + kAway;
   next_look_ = now + kNextLook;
@@ -77,7 +77,12 @@ bool Spin::crowded(TimeNs now) {
   // Somebody else had this very processor for a while, however many are idle elsewhere.
   if (away && before >= 0 && preempted_ > before) return true;
   crowded_ = runnable() > processors_all() ? crowded_ + 1 : 0;
+  if (crowded_ == 0) g_calm.seen(now);
   return crowded_ >= kLooks;
+}
+
+int Spin::spinning() {
+  return g_spinners.load(std::memory_order_relaxed);
 }
 
 bool Spin::allowed(TimeNs now) {
@@ -85,7 +90,7 @@ bool Spin::allowed(TimeNs now) {
     g_spinners.fetch_add(1, std::memory_order_relaxed);
     counted_ = true;
   }
-  return g_spinners.load(std::memory_order_relaxed) <= processors_mine() && !crowded(now);
+  return spinning() <= processors_mine() && !crowded(now);
 }
 
 void Spin::stop() {

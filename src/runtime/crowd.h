@@ -15,10 +15,24 @@ namespace omx::runtime {
 // Threads of this host that run or want to, out of the text of /proc/loadavg.
 std::optional<unsigned> runnable_parse(std::string_view loadavg);
 
+// Where there was room to spare there will be for a while: a look costs as much as a short message. Of the
+// process, as its threads see the same host.
+class Calm {
+ public:
+  bool lasts(TimeNs now) const { return now < until_.load(std::memory_order_relaxed); }
+  void seen(TimeNs now) { until_.store(now + kFor, std::memory_order_relaxed); }
+
+ private:
+  static constexpr TimeNs kFor = 100'000;
+  std::atomic<TimeNs> until_{0};
+};
+
 // One busy wait of one thread.
 class Spin {
  public:
   ~Spin() { stop(); }
+  // Threads of this process that spin now.
+  static int spinning();
   // Whether it may go on. Cheap: what costs system calls is done now and then.
   bool allowed(TimeNs now);
   void stop();

@@ -149,7 +149,7 @@ auto poll_for(Endpoint::Impl& impl, Look look) -> decltype(look()) {
   {
     const Operation operation(impl, false);
     const auto found = look();
-    if (found || !impl.yield_due()) return found;
+    if (!impl.yield_due(static_cast<bool>(found))) return found;
   }
   ::sched_yield();
   return {};

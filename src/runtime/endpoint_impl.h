@@ -80,8 +80,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     found_frames_ = poll_due() && (now = clock.now(), turn());
     return found_frames_;
   }
-  // After a poll that did not find what it looks for: whether the caller should yield, without the lock.
-  bool yield_due() { return courtesy_.yield_due(found_frames_); }
+  // After a poll: whether the caller should yield, without the lock. Not when it found what it looks for.
+  bool yield_due(bool found) { return courtesy_.yield_due(found || found_frames_); }
   bool poll_due() {
     // Several looks for one lock and unlock: a frame is seen sooner.
     for (unsigned look = 0; look < kLooks; look++) {

@@ -31,6 +31,28 @@ TEST(crowd, spinners__no_more_than_processors) {
   EXPECT_TRUE(spins[0].allowed(clock_now()));
 }
 
+TEST(crowd, calm__lasts_for_a_while) {
+  Calm calm;
+  EXPECT_FALSE(calm.lasts(1'000'000));
+  calm.seen(1'000'000);
+  EXPECT_TRUE(calm.lasts(1'050'000));
+  EXPECT_FALSE(calm.lasts(1'100'000));
+}
+
+// Who finds something now and then does not wait.
+TEST(crowd, courtesy__what_is_found_ends_the_wait) {
+  PollCourtesy courtesy;
+  for (int round = 0; round < 20; round++) {
+    for (int look = 0; look < 50; look++) EXPECT_FALSE(courtesy.yield_due(false));
+    EXPECT_FALSE(courtesy.yield_due(true));
+  }
+  EXPECT_EQ(Spin::spinning(), 0);
+  for (int look = 0; look < 100; look++) courtesy.yield_due(false);
+  EXPECT_EQ(Spin::spinning(), 1);
+  courtesy.yield_due(true);
+  EXPECT_EQ(Spin::spinning(), 0);
+}
+
 TEST(cpu_list, as_linux_writes_it) {
   EXPECT_EQ(cpu_list_parse("0"), std::vector<int>{0});
   EXPECT_EQ(cpu_list_parse("0,2-4,9"), (std::vector<int>{0, 2, 3, 4, 9}));

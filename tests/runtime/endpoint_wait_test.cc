@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "pair.h"
 #include "runtime/clock.h"
+#include "runtime/crowd.h"
 
 namespace omx::runtime {
 namespace {
@@ -58,6 +59,19 @@ TEST_F(endpoint_wait, wait__times_out_and_leaves_the_request) {
   send(*a_, to_b_, pattern(16, 1), 1, true);
   EXPECT_EQ(b_->wait(receive, 5000, completion), WaitOutcome::done);
   EXPECT_EQ(completion.status, Status::success);
+}
+
+// Polls that find what they look for do not add up to a long wait, which would look for a crowd all the time.
+TEST_F(endpoint_wait, test__who_finds_does_not_spin) {
+  Bytes buffer(16);
+  Completion completion;
+  for (int round = 0; round < 50; round++) {
+    Request* receive = post(*b_, buffer, 1);
+    for (int look = 0; look < 10; look++) EXPECT_EQ(b_->test(receive, completion), WaitOutcome::timed_out);
+    send(*b_, b_->address(), pattern(16, 1), 1, true);
+    EXPECT_EQ(b_->test(receive, completion), WaitOutcome::done);
+  }
+  EXPECT_EQ(Spin::spinning(), 0);
 }
 
 TEST_F(endpoint_wait, wait__sleeps_after_spinning) {
