@@ -6,8 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu_list.h"
-
 namespace omx::runtime {
 namespace {
 
@@ -29,13 +27,6 @@ TEST(crowd, spinners__no_more_than_processors) {
   EXPECT_LT(allowed, count);
   for (Spin& spin : spins) spin.stop();
   EXPECT_TRUE(spins[0].allowed(clock_now()));
-}
-
-TEST(cpu_list, as_linux_writes_it) {
-  EXPECT_EQ(cpu_list_parse("0"), std::vector<int>{0});
-  EXPECT_EQ(cpu_list_parse("0,2-4,9"), (std::vector<int>{0, 2, 3, 4, 9}));
-  for (const char* text : {"", ",", "1,", "-1", "3-1", "1-", "a", "1 ", "0-100000", "99999"})
-    EXPECT_TRUE(cpu_list_parse(text).empty()) << text;
 }
 
 }  // namespace
