@@ -26,6 +26,8 @@ Command info_command(CLI::App& root);
 Command perf_command(CLI::App& root);
 Command counters_command(CLI::App& root);
 Command peers_command(CLI::App& root);
+Command check_command(CLI::App& root);
+Command tune_command(CLI::App& root);
 
 // "omx COMMAND: sentence" on stderr; returns kFailed.
 template <class... Args>

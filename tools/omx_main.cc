@@ -42,8 +42,9 @@ int main(int argc, char** argv) {
   root.footer("omx help COMMAND explains a command. Exit status: 0 done, 1 failed, 2 wrong usage.");
   std::string topic;
   const std::vector<Command> commands = {
-      omx::tools::info_command(root),  omx::tools::perf_command(root), omx::tools::counters_command(root),
-      omx::tools::peers_command(root), help_command(root, topic),
+      omx::tools::info_command(root),  omx::tools::perf_command(root),  omx::tools::counters_command(root),
+      omx::tools::peers_command(root), omx::tools::check_command(root), omx::tools::tune_command(root),
+      help_command(root, topic),
   };
   try {
     root.parse(argc, argv);

@@ -17,9 +17,7 @@ namespace omx::link {
 
 namespace {
 
-// The pull window of a few messages, charged by the kernel at up to twice its size.
-constexpr int kWanted = 32 << 20;
-constexpr int kLeast = 6 << 20;
+constexpr int kLeast = 6 << 20;  // of what the kernel charges
 
 }  // namespace
 
@@ -31,8 +29,8 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
   rule.endpoint = endpoint;
   rule.board_frames = false;
   rule.lane = Lane::bulk;
-  if (receive_buffer_set(fd, kWanted) < kLeast || packet_filter_attach(fd, packet_filter_build(rule)) != 0 ||
-      packet_socket_bind(fd, ifindex) != 0) {
+  if (receive_buffer_set(fd, kBulkBuffer) < kLeast ||
+      packet_filter_attach(fd, packet_filter_build(rule)) != 0 || packet_socket_bind(fd, ifindex) != 0) {
     return false;
   }
   fd_ = std::move(socket);

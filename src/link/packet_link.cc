@@ -31,9 +31,6 @@ namespace omx::link {
 
 namespace {
 
-// Frames in flight between us and the NIC; a frame of 64 KiB is charged as about 70 KiB.
-constexpr int kSocketBuffer = 8 << 20;
-
 class PacketLink final : public Link {
  public:
   PacketLink(OwnFd fd, const PacketLinkOptions& options, const InterfaceState& state)

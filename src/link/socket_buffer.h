@@ -7,6 +7,11 @@
 
 namespace omx::link {
 
+// What links ask for: frames in flight between us and the NIC; a frame of 64 KiB is charged as about 70 KiB.
+inline constexpr int kSocketBuffer = 8 << 20;
+// What the bulk lane asks for: the pull window of a few messages, charged at up to twice its size.
+inline constexpr int kBulkBuffer = 32 << 20;
+
 // Asks for `bytes`; returns what the kernel will charge at most, about twice what was granted.
 inline int socket_buffer_set(int fd, int option, int option_force, int bytes) {
   ::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);

@@ -14,7 +14,6 @@ namespace omx::link {
 
 namespace {
 
-constexpr int kBuffer = 8 << 20;
 constexpr std::size_t kFrames = wire::kTrainFrames;
 
 }  // namespace
@@ -45,9 +44,9 @@ bool UdpLane::open(const std::string& interface, std::uint32_t ifindex, std::uin
   own_ = *address;
   fd_ = udp_socket_open(own_, port);
   if (!fd_.open()) return false;
-  send_buffer_set(fd_.get(), kBuffer);
+  send_buffer_set(fd_.get(), kSocketBuffer);
   // Half of what is charged: the kernel counts its own structures, too.
-  info_.window = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kBuffer)) / 2;
+  info_.window = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
   info_.address.ip = own_.ip;
   info_.address.port = udp_socket_port(fd_.get());
   info_.address.frame = static_cast<std::uint16_t>(udp_frame(mtu, own_));

@@ -19,7 +19,6 @@ namespace omx::link {
 
 namespace {
 
-constexpr int kSocketBuffer = 8 << 20;
 // Passes tunnels and whatever else is in between: a packet of 1280 bytes, as IPv6 demands of every path.
 constexpr std::uint32_t kBaseFrame = 1280 - 48;
 

@@ -5,8 +5,8 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "base/cpu_list.h"
 #include "base/log.h"
-#include "runtime/cpu_list.h"
 #include "runtime/text_file.h"
 
 namespace omx::runtime {

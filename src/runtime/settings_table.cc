@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/cpu_list.h"
+#include "base/cpu_list.h"
 #include "runtime/settings_kinds.h"
 
 namespace omx::runtime {

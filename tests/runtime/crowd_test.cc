@@ -6,8 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cpu_list.h"
-
 namespace omx::runtime {
 namespace {
 
@@ -51,13 +49,6 @@ TEST(crowd, courtesy__what_is_found_ends_the_wait) {
   EXPECT_EQ(Spin::spinning(), 1);
   courtesy.yield_due(true);
   EXPECT_EQ(Spin::spinning(), 0);
-}
-
-TEST(cpu_list, as_linux_writes_it) {
-  EXPECT_EQ(cpu_list_parse("0"), std::vector<int>{0});
-  EXPECT_EQ(cpu_list_parse("0,2-4,9"), (std::vector<int>{0, 2, 3, 4, 9}));
-  for (const char* text : {"", ",", "1,", "-1", "3-1", "1-", "a", "1 ", "0-100000", "99999"})
-    EXPECT_TRUE(cpu_list_parse(text).empty()) << text;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "runtime/cpu_list.h"
+#include "base/cpu_list.h"
 #include "runtime/settings_table.h"
 
 namespace omx::runtime {

@@ -33,7 +33,7 @@ test_plain() {
   expect 0 'Usage: omx' "$omx" help
   expect 0 'Usage: omx' "$omx" --help
   local command
-  for command in info perf counters peers help; do
+  for command in info perf counters peers check tune help; do
     expect 0 "Usage: omx $command" "$omx" help "$command"
     expect 0 'Usage: ' "$omx" "$command" --help
     expect 0 "^  $command " "$omx" help
@@ -55,6 +55,11 @@ test_plain() {
   for sizes in x "8,," "," 8:4 1Q 4G -1 1:2:3 9999999999999999999999; do
     expect 2 'list of sizes|required' "$omx" perf host "--sizes=$sizes"
   done
+
+  expect 2 '--undo' "$omx" tune --undo --dry-run
+  expect 2 '--undo' "$omx" tune --undo lo
+  expect 1 'omx check: the command line names nonesuch.*there are:.*lo' "$omx" check nonesuch
+  expect 1 'omx tune: the command line names nonesuch' "$omx" tune --dry-run nonesuch
 
   # Settings are looked at before anything else, so these need no network.
   expect 1 'omx info: .*OMX_SPIN_US="soon".*whole number' env OMX_SPIN_US=soon "$omx" info
@@ -343,6 +348,47 @@ test_local() {
   killed_noticed
 }
 
+# Settings of h1's end of the cable, and never those of this machine: an interface is named each time.
+test_tune() {
+  local state delay
+  local tune=("$omx" tune --state-dir)
+  state=$(mktemp -d)
+  on h1 sh -c 'echo 1 >/sys/class/net/eth0/queues/rx-0/rps_cpus; echo 2000000 >/sys/class/net/eth0/gro_flush_timeout'
+  on h1 sh -c 'echo 9 >/sys/class/net/eth0/napi_defer_hard_irqs'
+  tune_values >"$state/before"
+  expect 0 '^eth0 \(veth' on h1 "$omx" check eth0
+  expect 0 'could be better  RPS: rx-0 0*1$' on h1 "$omx" check eth0
+  expect 0 '# echo 0 > /sys/class/net/eth0/gro_flush_timeout' on h1 "$omx" check eth0
+  expect 0 '"subject": "interrupt deferral", "value": "napi_defer_hard_irqs 9,.*"tunable": true' \
+    on h1 "$omx" check eth0 --json
+  expect 0 '^this host:' on h1 "$omx" check
+  expect 0 '^eth0 napi_defer_hard_irqs: 9 -> 0$' on h1 "$omx" tune --dry-run eth0
+  expect 0 '^$' diff "$state/before" <(tune_values)
+  if command -v setpriv >/dev/null; then
+    expect 1 'omx tune: .* root only: sudo omx tune' on h1 setpriv --reuid=65534 --clear-groups "${tune[@]}" "$state" eth0
+  fi
+  expect 1 'cannot make /proc/nowhere.*--state-dir' on h1 "${tune[@]}" /proc/nowhere eth0
+  expect 0 '^eth0 gro_flush_timeout: 2000000 -> 0$' on h1 "${tune[@]}" "$state" eth0
+  expect 0 'gro_flush_timeout 0 ns' on h1 "$omx" check eth0
+  expect 0 '^nothing to change$' on h1 "${tune[@]}" "$state" eth0
+  expect 0 '^nothing to undo' on h2 "${tune[@]}" "$state" --undo
+  expect 0 '^3 given back' on h1 "${tune[@]}" "$state" --undo
+  expect 0 '^$' diff "$state/before" <(tune_values)
+  expect 0 '^nothing to undo' on h1 "${tune[@]}" "$state" --undo
+  # Killed at any moment, of the change and of the undo.
+  for delay in 0.002 0.004 0.006 0.008 0.01 0.02; do
+    on h1 timeout -s KILL "$delay" "${tune[@]}" "$state" eth0 >/dev/null 2>&1
+    on h1 timeout -s KILL "$delay" "${tune[@]}" "$state" --undo >/dev/null 2>&1
+    expect 0 '^(nothing to undo|[0-9]+ given back)' on h1 "${tune[@]}" "$state" --undo
+    expect 0 '^$' diff "$state/before" <(tune_values)
+  done
+  rm -r "$state"
+}
+
+tune_values() {
+  on h1 sh -c 'cd /sys/class/net/eth0 && cat queues/rx-0/rps_cpus gro_flush_timeout napi_defer_hard_irqs threaded'
+}
+
 # Damaged data must be told, and must not get through when frames have checksums.
 test_damage() {
   local medium=39
@@ -375,6 +421,7 @@ case $part in
     test_nobody_there
     test_perf
     test_local
+    test_tune
     test_damage
     ;;
 esac

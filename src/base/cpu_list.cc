@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/cpu_list.h"
+#include "base/cpu_list.h"
 
 #include <sched.h>
 #include <sys/sysinfo.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace omx::runtime {
+namespace omx {
 
 namespace {
 
@@ -43,4 +43,4 @@ int cpus_of_this_host() {
   return std::max(::get_nprocs_conf(), 1);
 }
 
-}  // namespace omx::runtime
+}  // namespace omx

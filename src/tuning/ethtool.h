@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What network drivers tell and accept. Behind an interface, as tests have NICs that this machine has not.
+// Errors are errno values; EOPNOTSUPP: the driver has no such thing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+
+namespace omx::tuning {
+
+struct Coalescing {
+  bool adaptive_rx = false;
+  bool adaptive_tx = false;
+  std::uint32_t rx_usecs = 0;
+  std::uint32_t rx_frames = 0;
+  std::uint32_t tx_usecs = 0;
+  std::uint32_t tx_frames = 0;
+};
+
+struct Channels {
+  std::uint32_t rx = 0, rx_max = 0;
+  std::uint32_t tx = 0, tx_max = 0;
+  std::uint32_t combined = 0, combined_max = 0;
+};
+
+struct Rings {
+  std::uint32_t rx = 0, rx_max = 0;
+  std::uint32_t tx = 0, tx_max = 0;
+};
+
+struct Feature {
+  std::string name;        // as the kernel has it: "rx-gro"
+  bool available = false;  // may be switched
+  bool requested = false;  // what it was switched to, in force or not
+  bool active = false;     // in force
+};
+
+class Ethtool {
+ public:
+  virtual ~Ethtool() = default;
+  virtual Expected<Coalescing, int> coalescing(const std::string& interface) = 0;
+  // Leaves what Coalescing does not name as it is.
+  virtual int coalescing_set(const std::string& interface, const Coalescing& wanted) = 0;
+  virtual Expected<Channels, int> channels(const std::string& interface) = 0;
+  virtual Expected<Rings, int> rings(const std::string& interface) = 0;
+  virtual int rings_set(const std::string& interface, const Rings& wanted) = 0;
+  virtual Expected<std::vector<Feature>, int> features(const std::string& interface) = 0;
+  virtual int feature_set(const std::string& interface, const std::string& feature, bool on) = 0;
+};
+
+// That of the kernel, for the interfaces of this network namespace.
+std::unique_ptr<Ethtool> ethtool_of_kernel();
+
+}  // namespace omx::tuning

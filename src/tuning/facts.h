@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is read of the machine, before anybody judges it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuning/machine.h"
+
+namespace omx::tuning {
+
+// An interrupt that an interface raises when frames arrive.
+struct Interrupt {
+  std::string number;
+  std::string name;  // "eth0-TxRx-3"
+  int queue = 0;
+  std::string allowed;    // the processors it may go to, as in smp_affinity_list; empty when unreadable
+  std::string effective;  // where it goes; empty when unknown
+};
+
+// A queue's mask of processors, as the kernel writes it: "00000000,0000000f".
+struct QueueMask {
+  std::string queue;  // "rx-0"
+  std::string mask;
+};
+
+struct InterfaceFacts {
+  link::Interface interface;
+  std::vector<std::string> below;  // what a bond, VLAN or bridge stands on, as far as this namespace shows it
+  bool sysfs = false;              // /sys shows this interface; else what lies there is not known
+  Expected<Coalescing, int> coalescing;
+  Expected<Channels, int> channels;
+  Expected<Rings, int> rings;
+  Expected<std::vector<Feature>, int> features;
+  std::optional<std::string> defer_hard_irqs;    // no such file before Linux 5.8
+  std::optional<std::string> gro_flush_timeout;  // ns
+  std::optional<std::string> threaded;
+  std::vector<QueueMask> rps;
+  std::vector<QueueMask> xps;
+  std::vector<Interrupt> interrupts;  // of receive queues, by queue
+};
+
+// A sleeping state of processors, of all that have it.
+struct IdleState {
+  std::string state;  // "state3"
+  std::string name;   // "C6"
+  unsigned latency_us = 0;
+  std::vector<int> enabled;  // processors that may use it
+};
+
+struct HostFacts {
+  std::vector<int> online;              // processors
+  std::vector<std::vector<int>> nodes;  // processors of each NUMA node, by node
+  std::vector<IdleState> idle;
+  std::string idle_driver;                             // empty: none
+  std::vector<std::pair<int, std::string>> governors;  // cpufreq, by processor; empty: not ours to choose
+  bool performance_available = false;                  // of the governors
+  std::optional<std::string> busy_poll;  // sysctls; none in a namespace, or where it may not be read
+  std::optional<std::string> busy_read;
+  std::optional<std::string> rmem_max;
+  std::optional<std::string> wmem_max;
+  bool irqbalance = false;  // it runs
+};
+
+InterfaceFacts interface_facts_read(const Machine& machine, const link::Interface& interface);
+HostFacts host_facts_read(const Machine& machine);
+
+// Of the interface's receive queues.
+std::vector<Interrupt> interrupts_read(const Machine& machine, const link::Interface& interface);
+
+}  // namespace omx::tuning

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which interrupts belong to an interface, and which of them to its receive queues. Drivers name them as they
+// like: "eth0-TxRx-3", "mlx5_comp3@pci:0000:3b:00.0", "virtio1-input.0", "eth0".
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "tuning/facts.h"
+
+namespace omx::tuning {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0;;) {
+    const std::size_t first = line.find_first_not_of(" \t", at);
+    if (first == std::string_view::npos) return words;
+    const std::size_t end = std::min(line.find_first_of(" \t", first), line.size());
+    words.push_back(line.substr(first, end - first));
+    at = end;
+  }
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+// Number and names of each line of /proc/interrupts. Devices that share one have names with ", " between.
+std::map<std::string, Names> interrupts_parse(std::string_view text) {
+  std::map<std::string, Names> all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const auto words = words_of(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.size() < 3 || words[0].back() != ':') continue;
+    const std::string_view number = words[0].substr(0, words[0].size() - 1);
+    if (!is_number(number)) continue;
+    Names& names = all[std::string(number)];
+    for (std::size_t i = words.size(); i-- > 1;) {
+      std::string_view name = words[i];
+      const bool more = name.back() == ',';
+      if (!names.empty() && !more) break;
+      if (more) name.remove_suffix(1);
+      names.emplace_back(name);
+    }
+  }
+  return all;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+// "eth1" is part of "ixgbe-eth1-TxRx-0", not of "eth10".
+bool names_interface(std::string_view name, std::string_view interface) {
+  for (std::size_t at = name.find(interface); at != std::string_view::npos;
+       at = name.find(interface, at + 1)) {
+    const std::size_t end = at + interface.size();
+    const bool starts = at == 0 || !std::isalnum(static_cast<unsigned char>(name[at - 1]));
+    const bool ends = end == name.size() || !std::isalnum(static_cast<unsigned char>(name[end]));
+    if (starts && ends) return true;
+  }
+  return false;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// The part of the name that tells the queue: without the interface, whose own name may say "rx", and without
+// the PCI address.
+std::string role_of(std::string_view name, std::string_view interface) {
+  std::string role = lower(name.substr(0, name.find('@')));
+  const std::string own = lower(interface);
+  if (const std::size_t at = role.find(own); at != std::string::npos) role.erase(at, own.size());
+  return role;
+}
+
+bool is_receive(const std::string& role) {
+  for (const char* part : {"rx", "input", "comp", "-fp-", "-q", "_q"}) {
+    if (contains(role, part)) return true;
+  }
+  return false;
+}
+
+// The last number in it: "mlx5_comp3" is 3; 0 when there is none.
+int queue_of(const std::string& role) {
+  const std::size_t last = role.find_last_of("0123456789");
+  if (last == std::string::npos) return 0;
+  const std::size_t before = role.find_last_not_of("0123456789", last);
+  const std::size_t first = before == std::string::npos ? 0 : before + 1;
+  int queue = 0;
+  std::from_chars(role.data() + first, role.data() + last + 1, queue);
+  return queue;
+}
+
+// Message-signalled interrupts of the device, or of the PCI device that a virtio device stands on.
+std::set<std::string> msi_of(const Machine& machine, const std::string& interface) {
+  const std::string device = "/sys/class/net/" + interface + "/device";
+  for (const char* folder : {"/msi_irqs", "/../msi_irqs"}) {
+    const auto numbers = folder_list(machine, device + folder);
+    if (!numbers.empty()) return {numbers.begin(), numbers.end()};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Interrupt> interrupts_read(const Machine& machine, const link::Interface& interface) {
+  const std::set<std::string> msi = msi_of(machine, interface.name);
+  std::vector<Interrupt> found;
+  std::vector<Interrupt> plain;  // one for everything, named as the interface
+  for (const auto& [number, names] : interrupts_parse(text_read(machine, "/proc/interrupts"))) {
+    for (const std::string& name : names) {
+      if (!(msi.empty() ? names_interface(name, interface.name) : msi.count(number) > 0)) continue;
+      const std::string role = role_of(name, interface.name);
+      Interrupt interrupt;
+      interrupt.number = number;
+      interrupt.name = name;
+      interrupt.queue = queue_of(role);
+      const std::string folder = "/proc/irq/" + number;
+      interrupt.allowed = line_read(machine, folder + "/smp_affinity_list").value_or("");
+      interrupt.effective = line_read(machine, folder + "/effective_affinity_list").value_or("");
+      if (is_receive(role)) {
+        found.push_back(std::move(interrupt));
+      } else if (name == interface.name) {
+        plain.push_back(std::move(interrupt));
+      }
+      break;
+    }
+  }
+  if (found.empty()) found = std::move(plain);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Interrupt& a, const Interrupt& b) { return a.queue < b.queue; });
+  return found;
+}
+
+}  // namespace omx::tuning

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tuning/setting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+namespace omx::tuning {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kKindNames = {"device",  "coalescing", "ring",
+                                                        "feature", "irq",        "host"};
+constexpr std::string_view kSysctls = "/proc/sys/net/core/";
+constexpr std::string_view kProcessors = "/sys/devices/system/cpu/cpu";
+
+std::string path_of(const Setting& s) {
+  if (s.kind == SettingKind::device_file) return "/sys/class/net/" + s.interface + "/" + s.name;
+  if (s.kind == SettingKind::irq) return "/proc/irq/" + s.name + "/smp_affinity_list";
+  return s.name;
+}
+
+bool number_parse(const std::string& text, std::uint32_t& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+std::string on_off(bool on) {
+  return on ? "on" : "off";
+}
+
+// Each field of Coalescing is either a switch or a number.
+bool* switch_of(Coalescing& c, std::string_view name) {
+  if (name == "adaptive-rx") return &c.adaptive_rx;
+  if (name == "adaptive-tx") return &c.adaptive_tx;
+  return nullptr;
+}
+
+std::uint32_t* number_of(Coalescing& c, std::string_view name) {
+  if (name == "rx-usecs") return &c.rx_usecs;
+  if (name == "rx-frames") return &c.rx_frames;
+  if (name == "tx-usecs") return &c.tx_usecs;
+  if (name == "tx-frames") return &c.tx_frames;
+  return nullptr;
+}
+
+std::uint32_t* number_of(Rings& r, std::string_view name) {
+  if (name == "rx") return &r.rx;
+  if (name == "tx") return &r.tx;
+  return nullptr;
+}
+
+Expected<std::string, int> coalescing_read(const Machine& machine, const Setting& s) {
+  auto c = machine.ethtool.coalescing(s.interface);
+  if (!c) return tl::unexpected<int>(c.error());
+  if (const bool* on = switch_of(*c, s.name)) return on_off(*on);
+  if (const std::uint32_t* number = number_of(*c, s.name)) return std::to_string(*number);
+  return tl::unexpected<int>(EINVAL);
+}
+
+int coalescing_write(const Machine& machine, const Setting& s, const std::string& value) {
+  auto c = machine.ethtool.coalescing(s.interface);
+  if (!c) return c.error();
+  if (bool* on = switch_of(*c, s.name)) {
+    *on = value == "on";
+  } else if (std::uint32_t* number = number_of(*c, s.name); !number || !number_parse(value, *number)) {
+    return EINVAL;
+  }
+  return machine.ethtool.coalescing_set(s.interface, *c);
+}
+
+Expected<std::string, int> ring_read(const Machine& machine, const Setting& s) {
+  auto r = machine.ethtool.rings(s.interface);
+  if (!r) return tl::unexpected<int>(r.error());
+  const std::uint32_t* number = number_of(*r, s.name);
+  if (!number) return tl::unexpected<int>(EINVAL);
+  return std::to_string(*number);
+}
+
+int ring_write(const Machine& machine, const Setting& s, const std::string& value) {
+  auto r = machine.ethtool.rings(s.interface);
+  if (!r) return r.error();
+  std::uint32_t* number = number_of(*r, s.name);
+  if (!number || !number_parse(value, *number)) return EINVAL;
+  return machine.ethtool.rings_set(s.interface, *r);
+}
+
+// What was asked for, not what is in force: only the former can be given back.
+Expected<std::string, int> feature_read(const Machine& machine, const Setting& s) {
+  const auto features = machine.ethtool.features(s.interface);
+  if (!features) return tl::unexpected<int>(features.error());
+  for (const Feature& f : *features) {
+    if (f.name == s.name) return on_off(f.requested);
+  }
+  return tl::unexpected<int>(EOPNOTSUPP);
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool device_file_valid(std::string_view name) {
+  if (name == "gro_flush_timeout" || name == "napi_defer_hard_irqs" || name == "threaded") return true;
+  return name.substr(0, 10) == "queues/rx-" && name.size() > 19 &&
+         name.substr(name.size() - 9) == "/rps_cpus" && all_digits(name.substr(10, name.size() - 19));
+}
+
+bool host_file_valid(std::string_view name) {
+  return name.find("..") == std::string_view::npos &&
+         (name.substr(0, kSysctls.size()) == kSysctls || name.substr(0, kProcessors.size()) == kProcessors);
+}
+
+}  // namespace
+
+Expected<std::string, int> setting_read(const Machine& machine, const Setting& setting) {
+  switch (setting.kind) {
+    case SettingKind::coalescing:
+      return coalescing_read(machine, setting);
+    case SettingKind::ring:
+      return ring_read(machine, setting);
+    case SettingKind::feature:
+      return feature_read(machine, setting);
+    case SettingKind::device_file:
+    case SettingKind::irq:
+    case SettingKind::host_file:
+      break;
+  }
+  return line_read(machine, path_of(setting));
+}
+
+int setting_write(const Machine& machine, const Setting& setting, const std::string& value) {
+  switch (setting.kind) {
+    case SettingKind::coalescing:
+      return coalescing_write(machine, setting, value);
+    case SettingKind::ring:
+      return ring_write(machine, setting, value);
+    case SettingKind::feature:
+      return machine.ethtool.feature_set(setting.interface, setting.name, value == "on");
+    case SettingKind::device_file:
+    case SettingKind::irq:
+    case SettingKind::host_file:
+      break;
+  }
+  return line_write(machine, path_of(setting), value);
+}
+
+std::string setting_text(const Setting& s) {
+  switch (s.kind) {
+    case SettingKind::irq:
+      return fmt::format("{} interrupt {}", s.interface, s.name);
+    case SettingKind::ring:
+      return fmt::format("{} {} ring", s.interface, s.name);
+    case SettingKind::host_file:
+      return s.name;
+    case SettingKind::device_file:
+    case SettingKind::coalescing:
+    case SettingKind::feature:
+      break;
+  }
+  return s.interface + " " + s.name;
+}
+
+std::string setting_command(const Setting& s, const std::string& value) {
+  switch (s.kind) {
+    case SettingKind::coalescing:
+      return fmt::format("ethtool -C {} {} {}", s.interface, s.name, value);
+    case SettingKind::ring:
+      return fmt::format("ethtool -G {} {} {}", s.interface, s.name, value);
+    case SettingKind::feature:
+      return fmt::format("ethtool -K {} {} {}", s.interface, s.name, value);
+    case SettingKind::device_file:
+    case SettingKind::irq:
+    case SettingKind::host_file:
+      break;
+  }
+  return fmt::format("echo {} > {}", value, path_of(s));
+}
+
+std::string_view kind_name(SettingKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
+bool kind_parse(std::string_view name, SettingKind& kind) {
+  const auto* const at = std::find(kKindNames.begin(), kKindNames.end(), name);
+  if (at == kKindNames.end()) return false;
+  kind = static_cast<SettingKind>(at - kKindNames.begin());
+  return true;
+}
+
+bool setting_valid(const Setting& s) {
+  if (s.kind == SettingKind::host_file) return s.interface.empty() && host_file_valid(s.name);
+  if (s.interface.empty() || s.interface.find('/') != std::string::npos) return false;
+  Coalescing c;
+  Rings r;
+  switch (s.kind) {
+    case SettingKind::device_file:
+      return device_file_valid(s.name);
+    case SettingKind::coalescing:
+      return switch_of(c, s.name) || number_of(c, s.name);
+    case SettingKind::ring:
+      return number_of(r, s.name);
+    case SettingKind::irq:
+      return all_digits(s.name);
+    case SettingKind::feature:
+    case SettingKind::host_file:
+      break;
+  }
+  return true;
+}
+
+}  // namespace omx::tuning

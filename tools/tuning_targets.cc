@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tuning_targets.h"
+
+#include <fmt/format.h>
+
+#include "link/open_failure.h"
+#include "runtime/settings.h"
+
+namespace omx::tools {
+
+namespace {
+
+Result<std::vector<link::Interface>> interfaces_named(const std::vector<link::Interface>& all,
+                                                      const std::vector<std::string>& names) {
+  auto choices = link::interfaces_choose(all, fmt::format("{}", fmt::join(names, ",")), "the command line");
+  if (!choices) return tl::unexpected(choices.error());
+  std::vector<link::Interface> named;
+  for (const std::string& name : names) {
+    for (link::Choice& choice : *choices) {
+      if (choice.interface.name != name) continue;
+      if (!choice.taken) {
+        return fail(link::kBoardUnknown,
+                    fmt::format("{} cannot carry Open-MX: {}; omx info shows what can", name, choice.reason));
+      }
+      named.push_back(choice.interface);
+    }
+  }
+  return named;
+}
+
+Result<std::vector<link::Interface>> boards(const std::vector<link::Interface>& all) {
+  const auto settings = runtime::settings_load();
+  if (!settings) return tl::unexpected(settings.error());
+  auto choices = link::interfaces_choose(all, settings->interfaces);
+  if (!choices) return tl::unexpected(choices.error());
+  std::vector<link::Interface> taken;
+  for (const link::Choice& choice : *choices) {
+    if (choice.taken) taken.push_back(choice.interface);
+  }
+  return taken;
+}
+
+}  // namespace
+
+Result<TuningReport> tuning_report_find(const tuning::Machine& machine,
+                                        const std::vector<std::string>& names) {
+  const auto all = machine.interfaces();
+  auto interfaces = names.empty() ? boards(all) : interfaces_named(all, names);
+  if (!interfaces) return tl::unexpected(interfaces.error());
+  const tuning::HostFacts host = tuning::host_facts_read(machine);
+  TuningReport report;
+  if (names.empty()) report.host = tuning::host_judge(host);
+  for (link::Interface& interface : *interfaces) {
+    auto findings = tuning::interface_judge(tuning::interface_facts_read(machine, interface), host);
+    report.interfaces.push_back({std::move(interface), std::move(findings)});
+  }
+  return report;
+}
+
+TuningCount tuning_count(const TuningReport& report) {
+  TuningCount count;
+  const auto add = [&count](const std::vector<tuning::Finding>& findings) {
+    for (const tuning::Finding& f : findings) {
+      count.better += f.verdict == tuning::Verdict::better;
+      count.tunable += !f.changes.empty();
+    }
+  };
+  add(report.host);
+  for (const TuningTarget& target : report.interfaces) add(target.findings);
+  return count;
+}
+
+}  // namespace omx::tools
