@@ -40,10 +40,10 @@ endif()
 set(OMX_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map> <memory> <mutex>
   <optional> <span> <string> <string_view> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
 function(omx_precompiled target)
-  if(TARGET omx_base AND NOT target STREQUAL omx_base)
-    target_precompile_headers(${target} REUSE_FROM omx_base)
-  else()
+  if(target STREQUAL omx_base)
     target_precompile_headers(${target} PRIVATE ${OMX_PRECOMPILED})
+  else()
+    target_precompile_headers(${target} REUSE_FROM omx_base)
   endif()
 endfunction()
 

@@ -2,9 +2,10 @@
 #include "perf_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
+
+#include "base/number.h"
 
 namespace omx::tools {
 
@@ -25,11 +26,9 @@ std::optional<std::uint64_t> size_parse(std::string_view text) {
       text.remove_suffix(1);
     }
   }
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || value > kMessageMax / unit) return std::nullopt;
-  return value * unit;
+  const auto value = number_parse(text);
+  if (!value || *value > kMessageMax / unit) return std::nullopt;
+  return *value * unit;
 }
 
 bool range_add(std::string_view text, std::vector<std::uint64_t>& sizes) {

@@ -10,10 +10,10 @@
 #include <mutex>
 
 #include "base/fork_guard.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "libfabric/fabric.h"
 #include "libfabric/info.h"
-#include "runtime/settings_kinds.h"
 
 namespace omx::fabric {
 
@@ -27,7 +27,7 @@ constexpr int kMxFailure = 2;
 void number_read(const char* variable, std::size_t most, std::size_t& value, std::string& malformed) {
   const char* const text = std::getenv(variable);
   if (!text) return;
-  const auto number = runtime::number_parse(text);
+  const auto number = number_parse(text);
   if (number && *number > 0 && *number <= most)
     value = *number;
   else

@@ -20,8 +20,8 @@ struct Numbered {
   wire::Medium medium;
   wire::Rndv rndv;
   wire::Notify notify;
-  const std::byte* data =
-      nullptr;          // of a medium message, nullptr: they are in their place; of RNDV, the tail
+  // Of a medium message, nullptr: they are in their place; of RNDV, the tail.
+  const std::byte* data = nullptr;
   bool packed = false;  // came with others
 };
 

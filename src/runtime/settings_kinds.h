@@ -2,24 +2,15 @@
 // The kinds of values that rows of the settings table have: how each is read, printed, and described.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/number.h"
 #include "runtime/settings.h"
 
 namespace omx::runtime {
-
-// A whole decimal number, nothing before or behind it.
-inline std::optional<std::uint64_t> number_parse(std::string_view text) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return value;
-}
 
 inline std::string number_accepted(std::uint64_t low, std::uint64_t high) {
   return "a whole number from " + std::to_string(low) + " to " + std::to_string(high);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 
 #include "base/cpu_list.h"
+#include "base/number.h"
 #include "tuning/facts.h"
 
 namespace omx::tuning {
@@ -12,9 +12,7 @@ namespace {
 const std::string kProcessors = "/sys/devices/system/cpu";
 
 std::optional<std::string> sysctl_of(const Machine& machine, const std::string& name) {
-  auto line = line_read(machine, "/proc/sys/net/core/" + name);
-  if (!line) return std::nullopt;
-  return std::move(*line);
+  return line_if_any(machine, "/proc/sys/net/core/" + name);
 }
 
 std::vector<int> cpus_of(const Machine& machine, const std::string& path) {
@@ -26,9 +24,7 @@ std::string processor(int cpu) {
 }
 
 unsigned number_of(const std::string& text) {
-  unsigned value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return static_cast<unsigned>(number_parse(text).value_or(0));
 }
 
 // The same state of several processors is one; hybrid processors have others under the same number.
@@ -69,7 +65,7 @@ void governors_read(const Machine& machine, HostFacts& facts) {
 
 bool runs(const Machine& machine, const std::string& command) {
   for (const std::string& name : folder_list(machine, "/proc")) {
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (!all_digits(name)) continue;
     if (line_read(machine, "/proc/" + name + "/comm") == command) return true;
   }
   return false;

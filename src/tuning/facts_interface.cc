@@ -7,12 +7,6 @@ namespace {
 
 constexpr std::string_view kBelow = "lower_";  // a link for each
 
-std::optional<std::string> line_of(const Machine& machine, const std::string& path) {
-  auto line = line_read(machine, path);
-  if (!line) return std::nullopt;
-  return std::move(*line);
-}
-
 }  // namespace
 
 InterfaceFacts interface_facts_read(const Machine& machine, const link::Interface& interface) {
@@ -28,14 +22,14 @@ InterfaceFacts interface_facts_read(const Machine& machine, const link::Interfac
   for (const std::string& name : folder_list(machine, folder)) {
     if (name.rfind(kBelow, 0) == 0) facts.below.push_back(name.substr(kBelow.size()));
   }
-  facts.defer_hard_irqs = line_of(machine, folder + "/napi_defer_hard_irqs");
-  facts.gro_flush_timeout = line_of(machine, folder + "/gro_flush_timeout");
-  facts.threaded = line_of(machine, folder + "/threaded");
+  facts.defer_hard_irqs = line_if_any(machine, folder + "/napi_defer_hard_irqs");
+  facts.gro_flush_timeout = line_if_any(machine, folder + "/gro_flush_timeout");
+  facts.threaded = line_if_any(machine, folder + "/threaded");
   for (const std::string& queue : folder_list(machine, folder + "/queues")) {
     const std::string path = folder + "/queues/" + queue;
-    if (auto mask = line_of(machine, path + "/rps_cpus")) facts.rps.push_back({queue, std::move(*mask)});
+    if (auto mask = line_if_any(machine, path + "/rps_cpus")) facts.rps.push_back({queue, std::move(*mask)});
     // Of an interface with one queue it cannot be read.
-    if (auto mask = line_of(machine, path + "/xps_cpus")) facts.xps.push_back({queue, std::move(*mask)});
+    if (auto mask = line_if_any(machine, path + "/xps_cpus")) facts.xps.push_back({queue, std::move(*mask)});
   }
   facts.interrupts = interrupts_read(machine, interface);
   return facts;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/number.h"
 #include "tuning/facts.h"
 
 namespace omx::tuning {
@@ -26,11 +27,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
   }
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
 // Number and names of each line of /proc/interrupts. Devices that share one have names with ", " between.
 std::map<std::string, Names> interrupts_parse(std::string_view text) {
   std::map<std::string, Names> all;
@@ -40,7 +36,7 @@ std::map<std::string, Names> interrupts_parse(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.size() < 3 || words[0].back() != ':') continue;
     const std::string_view number = words[0].substr(0, words[0].size() - 1);
-    if (!is_number(number)) continue;
+    if (!all_digits(number)) continue;
     Names& names = all[std::string(number)];
     for (std::size_t i = words.size(); i-- > 1;) {
       std::string_view name = words[i];

@@ -7,9 +7,9 @@
 // follow are fetched by a timer, until one period has passed without any.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstring>
 
+#include "base/number.h"
 #include "tuning/finding.h"
 
 namespace omx::tuning {
@@ -26,9 +26,7 @@ constexpr const char* kCoalescingNames[] = {"adaptive-rx", "adaptive-tx", "tx-fr
                                             "tx-usecs",    "rx-frames",   "rx-usecs"};
 
 unsigned long number_of(const std::string& text) {
-  unsigned long value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return number_parse(text).value_or(0);
 }
 
 bool deferral_known(const InterfaceFacts& facts) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "base/number.h"
 #include "link/socket_buffer.h"
 #include "tuning/finding.h"
 
@@ -85,9 +85,8 @@ Finding buffer_judge(const char* name, const std::optional<std::string>& value, 
     f.meaning = "it cannot be read here; the first network namespace of the host has it";
     return f;
   }
-  long now = 0;
-  std::from_chars(value->data(), value->data() + value->size(), now);
-  f.verdict = now >= wanted ? Verdict::ok : Verdict::better;
+  f.verdict =
+      number_parse(*value).value_or(0) >= static_cast<std::uint64_t>(wanted) ? Verdict::ok : Verdict::better;
   f.meaning =
       f.verdict == Verdict::ok
           ? std::string("sockets get the buffers that Open-MX asks for")

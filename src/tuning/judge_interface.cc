@@ -26,8 +26,7 @@ Finding mtu_judge(const InterfaceFacts& facts) {
   }
   f.meaning =
       "a frame costs about the same whatever its size, so larger ones make large messages faster; all hosts "
-      "and "
-      "switches must allow them, so this is done by hand";
+      "and switches must allow them, so this is done by hand";
   f.commands.push_back(fmt::format("ip link set dev {} mtu {}", i.name, kJumbo));
   return f;
 }
@@ -159,8 +158,7 @@ std::vector<Finding> interface_judge(const InterfaceFacts& facts, const HostFact
     Finding f("what /sys tells");
     f.meaning =
         "/sys shows another network namespace, so interrupts, their deferral and the processors of queues "
-        "are not "
-        "known";
+        "are not known";
     f.commands.emplace_back(
         "mount -t sysfs sysfs /sys    # in a mount namespace of its own: unshare --mount");
     all.push_back(std::move(f));

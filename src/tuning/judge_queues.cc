@@ -110,8 +110,7 @@ void channels_compare(const Channels& c, const std::string& interface, const Hos
   f.verdict = Verdict::better;
   f.meaning = fmt::format(
       "{} processor{} handle{} what arrives by UDP for all programs; a change gives the interface new "
-      "interrupts, "
-      "which cannot be undone exactly, so it is done by hand",
+      "interrupts, which cannot be undone exactly, so it is done by hand",
       now, now == 1 ? "" : "s", now == 1 ? "s" : "");
   f.commands.push_back(fmt::format("ethtool -L {} {} {}", interface, combined ? "combined" : "rx", useful));
 }

@@ -39,6 +39,12 @@ Expected<std::string, int> line_read(const Machine& machine, const std::string& 
   return text->substr(0, text->find('\n'));
 }
 
+std::optional<std::string> line_if_any(const Machine& machine, const std::string& path) {
+  auto line = line_read(machine, path);
+  if (!line) return std::nullopt;
+  return std::move(*line);
+}
+
 int line_write(const Machine& machine, const std::string& path, const std::string& line) {
   const OwnFd fd(::open((machine.root + path).c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC));
   if (!fd.open()) return errno;

@@ -2,6 +2,7 @@
 // The machine as `omx check` and `omx tune` see it: its /sys and /proc, and its network drivers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Machine {
 
 // The first line of a file below the root, without its newline. Errors are errno values.
 Expected<std::string, int> line_read(const Machine& machine, const std::string& path);
+// The same where it does not matter why there is none.
+std::optional<std::string> line_if_any(const Machine& machine, const std::string& path);
 // In one write, as sysfs wants it. Returns 0 or errno; never creates a file.
 int line_write(const Machine& machine, const std::string& path, const std::string& line);
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
+#include <limits>
+
+#include "base/number.h"
 
 namespace omx::tuning {
 
@@ -23,10 +25,11 @@ std::string path_of(const Setting& s) {
   return s.name;
 }
 
-bool number_parse(const std::string& text, std::uint32_t& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end;
+bool number_take(const std::string& text, std::uint32_t& value) {
+  const auto number = number_parse(text);
+  if (!number || *number > std::numeric_limits<std::uint32_t>::max()) return false;
+  value = static_cast<std::uint32_t>(*number);
+  return true;
 }
 
 std::string on_off(bool on) {
@@ -67,7 +70,7 @@ int coalescing_write(const Machine& machine, const Setting& s, const std::string
   if (!c) return c.error();
   if (bool* on = switch_of(*c, s.name)) {
     *on = value == "on";
-  } else if (std::uint32_t* number = number_of(*c, s.name); !number || !number_parse(value, *number)) {
+  } else if (std::uint32_t* number = number_of(*c, s.name); !number || !number_take(value, *number)) {
     return EINVAL;
   }
   return machine.ethtool.coalescing_set(s.interface, *c);
@@ -85,7 +88,7 @@ int ring_write(const Machine& machine, const Setting& s, const std::string& valu
   auto r = machine.ethtool.rings(s.interface);
   if (!r) return r.error();
   std::uint32_t* number = number_of(*r, s.name);
-  if (!number || !number_parse(value, *number)) return EINVAL;
+  if (!number || !number_take(value, *number)) return EINVAL;
   return machine.ethtool.rings_set(s.interface, *r);
 }
 
@@ -97,10 +100,6 @@ Expected<std::string, int> feature_read(const Machine& machine, const Setting& s
     if (f.name == s.name) return on_off(f.requested);
   }
   return tl::unexpected<int>(EOPNOTSUPP);
-}
-
-bool all_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 bool device_file_valid(std::string_view name) {

@@ -53,6 +53,16 @@ class tuner : public FakeMachine {
     std::ifstream stream(path);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
+  // Those that can be changed.
+  std::string files() {
+    std::string all;
+    for (const char* path :
+         {"/proc/irq/40/smp_affinity_list", "/proc/irq/41/smp_affinity_list", "/proc/sys/net/core/rmem_max"})
+      all += " " + read(path);
+    for (const char* name : {"queues/rx-0/rps_cpus", "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"})
+      all += " " + read(kDevice + "/" + name);
+    return all;
+  }
   // All that can be changed.
   std::string snapshot() {
     const FakeEthtool::Nic& nic = drivers.nics["eth0"];
@@ -61,12 +71,7 @@ class tuner : public FakeMachine {
     for (const auto n : {c.rx_usecs, c.rx_frames, c.tx_usecs, c.tx_frames, nic.rings->rx, nic.rings->tx})
       all += " " + std::to_string(n);
     all += nic.features[0].requested ? " gro" : " no-gro";
-    for (const char* path :
-         {"/proc/irq/40/smp_affinity_list", "/proc/irq/41/smp_affinity_list", "/proc/sys/net/core/rmem_max"})
-      all += " " + read(path);
-    for (const char* name : {"queues/rx-0/rps_cpus", "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"})
-      all += " " + read(kDevice + "/" + name);
-    return all;
+    return all + files();
   }
 
   Result<Applied> apply(Ledger& l, const Report& report) {
@@ -164,15 +169,6 @@ TEST_F(tuner, killed__after_each_step_can_be_undone) {
   drivers.nics["eth0"].coalescing.reset();  // what is in memory dies with the child; files do not
   drivers.nics["eth0"].rings.reset();
   drivers.nics["eth0"].features.clear();
-  const auto files = [this] {
-    std::string all;
-    for (const char* path :
-         {"/proc/irq/40/smp_affinity_list", "/proc/irq/41/smp_affinity_list", "/proc/sys/net/core/rmem_max"})
-      all += " " + read(path);
-    for (const char* name : {"queues/rx-0/rps_cpus", "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"})
-      all += " " + read(kDevice + "/" + name);
-    return all;
-  };
   const std::string before = files();
   int step = 0;
   for (bool killed = true; killed; step++) {
