@@ -30,9 +30,6 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-// From so many bytes on, copying takes longer than a flush of its own might: a message leaves from the user's
-// memory, and is copied while it is on its way.
-constexpr std::uint32_t kCopyAfter = 4096;
 
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
 // acknowledgements.
@@ -227,8 +224,8 @@ void pump(State& s, Partner& p) {
       }
       r->frames = static_cast<std::uint8_t>(cost);
       if (to_buffer(*r)) {
-        // Of several only the last, as what leaves together shares calls.
-        if (r->msg_length >= kCopyAfter && !p.queued.next(*r))
+        // A lone message leaves from the user's memory. Several share frames or calls, so nothing leaves yet.
+        if (r->msg_length > 0 && !s.packing.allowed && !p.queued.next(*r))
           late.plan(s, *r);
         else
           buffer(s, *r);
@@ -245,11 +242,10 @@ void pump(State& s, Partner& p) {
     r->phase = Phase::unacked;
     r->first_sent = s.now;
     transmit(s, *r);
+    // What need not be done before it leaves is done while it is on its way.
+    if (!s.packing.allowed) s.sink.flush();
+    late.make();
     retransmit_arm(s, p);
-    if (late.planned()) {
-      s.sink.flush();  // what is queued is read from the user's memory
-      late.make();
-    }
     if (notify) {
       request_user_done(s, *r, r->status);
     } else if (r->buffered && !r->delivered && r->send_class != SendClass::large) {

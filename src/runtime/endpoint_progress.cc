@@ -38,15 +38,15 @@ bool Endpoint::Impl::turn() {
   const std::size_t by_lanes = lanes_turn();
   bool more = by_lanes >= kBudget;
   frames += by_lanes;
-  if (frames || now >= engine->next_deadline() || engine->copies_awaited()) {
+  sink_run();  // its answers carry the acknowledgements
+  if (now >= engine->next_deadline() || engine->copies_awaited() || engine->held()) {
     more = more || link->pending() || (hub && hub->pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
-    sink_run();  // its answers carry the acknowledgements
     engine->progress(now, more);
     sink_run();
-    out->flush();
   }
+  out->flush();
   if (now >= next_check_) check();
   sink_run();  // a neighbour's death needs no frame
   return frames > 0;
@@ -132,8 +132,11 @@ std::size_t Endpoint::Impl::lane_places(std::span<iovec> places, std::size_t& he
 
 void Endpoint::Impl::frame_dispatch(wire::Frame frame) {
   const bool ours = frame.size() >= kShortestFrame && wire::destination_endpoint(frame) == id_;
-  // The engine also counts what nobody wants.
-  if (ours || !responder_->on_frame(frame)) engine->on_frame(now, frame);
+  if (!ours && responder_->on_frame(frame)) {
+    link->flush();  // its answers do not take the engine's way out
+    return;
+  }
+  engine->on_frame(now, frame);  // it also counts what nobody wants
 }
 
 void Endpoint::Impl::disable() {

@@ -27,11 +27,15 @@ class Router final : public wire::FrameSink {
     return *frame_;
   }
   void frame_commit() override {
+    committed_ = true;
     if (hub_ && hub_->reaches(frame_->header)) return stay();
     link_.frame_commit();
   }
   void flush() override {
-    link_.flush();
+    if (committed_) {
+      committed_ = false;
+      link_.flush();
+    }
     if (hub_) hub_->flush();
   }
 
@@ -43,6 +47,7 @@ class Router final : public wire::FrameSink {
   local::Hub* hub_;
   const protocol::Endpoint* engine_ = nullptr;
   wire::TxFrame* frame_ = nullptr;
+  bool committed_ = false;  // since the last flush
 };
 
 }  // namespace omx::runtime
