@@ -174,6 +174,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
                                {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},
                                {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
+                               {"Sleeps Deaf to Marked Frames", counters.deferred},
                                {"Progress Thread Took Over", counters.takeovers}});
   const local::HubCounters& h = counters.local;
   values.insert(values.end(), {{"Local Frames Sent", h.frames_sent},

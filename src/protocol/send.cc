@@ -30,7 +30,6 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
 // acknowledgements.
 std::byte* buffer_get(State& s, const Request& r) {

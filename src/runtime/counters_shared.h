@@ -33,6 +33,7 @@ struct SharedCounters {
   std::uint64_t wakeups_bell = 0;       // in a stream, by a marked frame
   std::uint64_t wakeups_moderated = 0;  // in a stream, by the moderation timer
   std::uint64_t takeovers = 0;          // times the progress thread took over
+  std::uint64_t deferred = 0;           // sleeps that a marked frame could not end, as more followed
 };
 
 class CounterSegment {

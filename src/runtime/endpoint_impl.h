@@ -20,6 +20,7 @@
 #include "runtime/direct.h"
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
+#include "runtime/moderation.h"
 #include "runtime/progress_thread.h"
 #include "runtime/router.h"
 #include "runtime/yielding.h"
@@ -58,7 +59,11 @@ struct Bed {
 class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler, public local::Arrivals {
  public:
   Impl(const Board& board, std::uint8_t id, std::uint32_t slot, const Settings& settings)
-      : board_(board), id_(id), slot_(slot), settings_(settings) {}
+      : board_(board),
+        id_(id),
+        slot_(slot),
+        settings_(settings),
+        moderation_(settings.moderation.of(id), TimeNs{settings.moderation_us} * 1000) {}
   ~Impl() override;
 
   // --- endpoint_close.cc: setting up, in this order ---
@@ -246,8 +251,10 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   void waited(TimeNs time) { waited_ = waited_ - waited_ / 8 + time / 8; }
   TimeNs spin_next();
   void set_drowsy(bool drowsy);
+  // What to poll for frames; -1: nothing.
+  int frames_descriptor(Moderation::Ears ears) const;
   // After the turn that follows a sleep: whether frames came, and ended the wait.
-  void stream_learn(bool frames, bool useful);
+  void moderation_learn(bool frames, bool useful);
   Bed& bed() { return leader_ == &helper_ ? helper_bed_ : bed_; }
   bool asleep() { return leader_ && bed().taken; }
 
@@ -293,6 +300,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
   bool lanes_late_ = false;  // both are to be read, though no large message is on its way
   bool lane_looks_ = false;  // whether or not anything is known to be there
+  bool unread_ = false;      // the last turn left frames: no mark comes after them
   bool link_up_ = true;
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
@@ -308,12 +316,9 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   unsigned waits_ = 0;       // that did not spin
   unsigned try_after_ = 64;  // of them
   bool drowsy_ = false;      // the engine knows that we sleep between frames
-  bool streaming_ = false;   // frames come that nobody waits for: only the bell and the timer wake
-  enum class WokenBy : std::uint8_t { other, frames, bell, moderation };
-  WokenBy woken_by_ = WokenBy::other;  // the leader, last
-  unsigned bells_ = 0;                 // wake-ups by the bell, of some ...
-  std::uint64_t frames_seen_ = 0;      // ... since so many frames had come
-  TimeNs link_quiet_until_ = 0;        // the link's descriptor reported an error: not polled until then
+  Moderation moderation_;
+  Moderation::WokenBy woken_by_ = Moderation::WokenBy::other;  // the leader, last
+  TimeNs link_quiet_until_ = 0;  // the link's descriptor reported an error: not polled until then
   std::uint64_t wake_generation_ = 0;
   std::uint64_t sink_seen_ = 0;    // completions
   std::uint64_t events_seen_ = 0;  // completions and arrivals that waiters were told of

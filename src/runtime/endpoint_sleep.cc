@@ -2,10 +2,8 @@
 // How a leader sleeps, and what it learns from it: how long the next wait spins, and whether single frames
 // may wake it.
 //
-// While an endpoint is idle, any frame ends the sleep. When one did that nobody waited for (the first of many
-// of a large message, say), the next sleeps are those of a stream: the data sockets stay out of the poll set,
-// and only the bell (frames that their sender marked as urgent) and a timer (OMX_MODERATION_US) end them. A
-// timer that finds nothing, or some messages of single frames, end the stream.
+// While an endpoint is idle, any frame ends the sleep. In a stream the data sockets stay out of the poll set,
+// and only the bell (frames that their sender marked as urgent) and a timer end it: moderation.h.
 #include <poll.h>
 #include <unistd.h>
 
@@ -24,8 +22,6 @@ constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
 // A spin shorter than this catches nothing.
 constexpr TimeNs kSpinLeast = 4'000;
 constexpr unsigned kTryLeast = 64, kTryMost = 4096;  // waits
-constexpr unsigned kBells = 8;
-constexpr std::uint64_t kLoneFrames = 3;  // for each
 
 void event_clear(int event) {
   std::uint64_t count = 0;
@@ -83,21 +79,17 @@ void Endpoint::Impl::set_drowsy(bool drowsy) {
   out->flush();
 }
 
-void Endpoint::Impl::stream_learn(bool frames, bool useful) {
-  const std::uint64_t received = link->counters().frames_received;
-  if (woken_by_ == WokenBy::frames && frames && !useful) {
-    streaming_ = link->bell_open();
-    bells_ = 0;
-    frames_seen_ = received;
-  }
-  if (woken_by_ == WokenBy::moderation && !frames) streaming_ = false;
-  if (woken_by_ == WokenBy::bell && ++bells_ >= kBells) {
-    // Messages of a frame each are no stream: whoever sent them waits for an answer.
-    if (received - frames_seen_ <= kBells * kLoneFrames) streaming_ = false;
-    bells_ = 0;
-    frames_seen_ = received;
-  }
-  woken_by_ = WokenBy::other;
+void Endpoint::Impl::moderation_learn(bool frames, bool useful) {
+  const Moderation::Found found{
+      woken_by_, frames, useful, link->counters().frames_received, engine->completion_count(), now};
+  moderation_.learn(found, moderation_.wants_marks(found) && link->bell_open());
+  segment->counters().deferred = moderation_.deferred();
+  woken_by_ = Moderation::WokenBy::other;
+}
+
+int Endpoint::Impl::frames_descriptor(Moderation::Ears ears) const {
+  if (ears == Moderation::Ears::none) return -1;
+  return ears == Moderation::Ears::marks ? link->bell_descriptor() : link->descriptor();
 }
 
 // Sleeps as the leader, lock released. False when a signal ended it.
@@ -118,13 +110,15 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (!stopped) until = std::min(until, engine->next_deadline());
   if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
   if (!stopped) until = std::min(until, local_deadline());
-  const bool streaming = streaming_ && polls_link;
-  const bool lane = !streaming || engine->lane_awaited(now);
-  const TimeNs look = now + TimeNs{settings_.moderation_us} * 1000;
-  const bool moderated = streaming && look < until;
+  using Ears = Moderation::Ears;
+  const Ears ears = polls_link ? moderation_.ears() : Ears::frames;
+  const bool lane = ears == Ears::frames || (ears == Ears::marks && engine->lane_awaited(now));
+  const TimeNs look = polls_link ? moderation_.look_at(now) : protocol::kNever;
+  const bool moderated = look < until;
   if (moderated) until = look;
+  const bool unread = polls_link && unread_;
   // While it is stopped nobody would read, so nobody need wake us.
-  if (until <= now || (hub && !stopped && !hub->fall_asleep())) {
+  if (until <= now || unread || (hub && !stopped && !hub->fall_asleep())) {
     // What never ends must not stop the clock, nor keep the lock from others.
     lock.unlock();
     lock.give_way();
@@ -142,8 +136,8 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   enum { kEvent, kLocal, kFrames, kBulk, kLane, kWaits };
   pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
                           {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
-                          {streaming ? link->bell_descriptor() : link->descriptor(), POLLIN, 0},
-                          {streaming ? -1 : link->bulk_descriptor(), POLLIN, 0},
+                          {frames_descriptor(ears), POLLIN, 0},
+                          {ears == Ears::frames ? link->bulk_descriptor() : -1, POLLIN, 0},
                           {lane ? link->lane_descriptor() : -1, POLLIN, 0}};
   const timespec limit = timespec_of(until - now);
   lock.unlock();
@@ -166,20 +160,21 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
   const int link_events =
       result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents : 0;
+  using WokenBy = Moderation::WokenBy;
   woken_by_ = WokenBy::other;
   if (link_events & (POLLERR | POLLHUP | POLLNVAL)) {
     // The interface went down or away. Its state is read, and its descriptor left alone for a while.
     check_link();
     link_quiet_until_ = now + kErrorPause;
-  } else if (link_events && streaming) {
+  } else if (link_events && ears == Ears::marks) {
     link->bell_clear();
-    woken_by_ = WokenBy::bell;
+    woken_by_ = WokenBy::mark;
     counters.wakeups_bell++;
   } else if (link_events) {
-    woken_by_ = WokenBy::frames;
+    woken_by_ = WokenBy::frame;
     counters.wakeups_frame++;
   } else if (result == 0 && moderated) {
-    woken_by_ = WokenBy::moderation;
+    woken_by_ = WokenBy::timer;
     counters.wakeups_moderated++;
   }
   return !interrupted;

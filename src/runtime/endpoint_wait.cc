@@ -119,7 +119,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     // More frames of a large message follow soon.
     if (frames) spin_until = now + (engine->pulls_running() ? std::max(spin, stream_spin) : spin);
     const bool taken = take(self.want);
-    if (slept) stream_learn(frames, taken);
+    if (slept) moderation_learn(frames, taken);
     slept = false;
     if (taken) {
       if (ever_slept) return WaitOutcome::done;

@@ -15,6 +15,7 @@
 #include "base/expected.h"
 #include "copy/engines.h"
 #include "protocol/config.h"
+#include "runtime/moderation.h"
 
 namespace omx::runtime {
 
@@ -54,8 +55,9 @@ struct Settings {
   std::uint32_t endpoints_max = 256;       // OMX_ENDPOINTS_MAX, per board, <= 256
   std::uint32_t spin_us = 100;  // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
   bool spin_forever = false;
-  bool wait_intr = false;             // OMX_WAITINTR
-  std::uint32_t moderation_us = 500;  // OMX_MODERATION_US: a sleeper looks at an unmarked stream so often
+  bool wait_intr = false;                           // OMX_WAITINTR
+  Strategies moderation;                            // OMX_MODERATION: which frames wake a sleeper
+  std::uint32_t moderation_us = 500;                // OMX_MODERATION_US: so long it lets the others pass
   ProgressMode progress = ProgressMode::automatic;  // OMX_PROGRESS
   std::string progress_cpus = "auto";               // OMX_PROGRESS_CPUS
   std::uint32_t close_linger_ms = 1000;             // OMX_CLOSE_LINGER_MS: for unacknowledged sends

@@ -166,6 +166,18 @@ struct PlacementChoice {
   static std::string accepted() { return "auto (as measured), kernel or ring"; }
 };
 
+struct ModerationChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto strategies = Strategies::parse(text);
+    if (strategies) s.moderation = *strategies;
+    return strategies.has_value();
+  }
+  static std::string print(const S& s) { return s.moderation.print(); }
+  static std::string accepted() {
+    return "frame, timer, message, stream or adaptive; for some endpoints apart like adaptive,0:message";
+  }
+};
+
 // 0 stands for what was measured.
 struct CopyMinPiece : Bytes<&S::copy_min_piece, 1, kGiB> {
   static bool parse(std::string_view text, S& s) {
@@ -332,9 +344,11 @@ constexpr Tunable kTunables[] = {
                                             "microseconds of busy waiting before a thread sleeps, at most"),
     row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = never sleep"),
     row<Boolean<&S::wait_intr>>("OMX_WAITINTR", "", "1 = a signal ends a wait as if it had timed out"),
+    row<ModerationChoice>("OMX_MODERATION", "",
+                          "what wakes a sleeping thread: every frame, a timer, the end of a message"),
     row<Number<&S::moderation_us, 10, 1'000'000>>(
         "OMX_MODERATION_US", "",
-        "microseconds between looks of a sleeping thread at a stream of frames that nobody marked as urgent"),
+        "microseconds between looks of a sleeping thread at a stream of frames that do not wake it"),
     row<Progress>(
         "OMX_PROGRESS", "",
         "a thread goes on while the application computes: off, auto, or always (every frame wakes it)"),

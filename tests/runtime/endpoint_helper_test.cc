@@ -246,37 +246,108 @@ TEST_F(endpoint_helper, late_pull_replies__wake_once) {
   EXPECT_LT(counters(*b_).wakeups - before, 100U);
 }
 
-// A stream wakes a sleeper by its marked frames, not by each.
-TEST_F(endpoint_helper, stream__wakes_a_sleeper_by_marked_frames) {
-  mode_ = ProgressMode::off;
-  Settings s = settings();
-  s.spin_us = 0;
-  s.local = false;
-  open_apart(s);
-  Address to_b;
-  {
+// What wakes a sleeper while a stream of large messages comes.
+class endpoint_stream : public endpoint_helper {
+ protected:
+  static constexpr int kMessages = 30;
+
+  void start(const char* strategies, std::uint32_t moderation_us) {
+    mode_ = ProgressMode::off;
+    Settings s = settings();
+    s.spin_us = 0;
+    s.local = false;
+    s.moderation = *Strategies::parse(strategies);
+    s.moderation_us = moderation_us;
+    open_apart(s);
     const Background answers([&] { b_->progress(); });
-    ASSERT_TRUE(connects(*a_, *b_, to_b));
+    ASSERT_TRUE(connects(*a_, *b_, to_b_));
   }
-  const Bytes data = pattern(1 << 20, 1);
-  constexpr int kMessages = 30;
-  std::thread sender([&] {
+  void gives(Endpoint& endpoint, const Address& to) {
     Completion completion;
-    for (int i = 0; i < kMessages; i++)
-      EXPECT_EQ(a_->wait(send(*a_, to_b, data, 1), 10000, completion), WaitOutcome::done);
-  });
-  Completion completion;
-  for (int i = 0; i < kMessages; i++) {
-    Bytes buffer(data.size());
-    ASSERT_EQ(b_->wait(post(*b_, buffer, 1), 10000, completion), WaitOutcome::done);
-    EXPECT_EQ(buffer, data);
+    EXPECT_EQ(endpoint.wait(send(endpoint, to, data_, 1), 10000, completion), WaitOutcome::done);
   }
-  const Background answers([&] { b_->progress(); });
-  sender.join();
-  const SharedCounters seen = counters(*b_);
-  EXPECT_GT(seen.wakeups_bell, 0U);
+  void takes(Endpoint& endpoint) {
+    Bytes buffer(data_.size());
+    Completion completion;
+    EXPECT_EQ(endpoint.wait(post(endpoint, buffer, 1), 10000, completion), WaitOutcome::done);
+    EXPECT_EQ(buffer, data_);
+  }
+  // What the receiver counted.
+  void stream(const char* strategies) {
+    ASSERT_NO_FATAL_FAILURE(start(strategies, 500));
+    std::thread sender([&] {
+      for (int i = 0; i < kMessages; i++) gives(*a_, to_b_);
+    });
+    for (int i = 0; i < kMessages; i++) takes(*b_);
+    const Background answers([&] { b_->progress(); });
+    sender.join();
+    seen_ = counters(*b_);
+    frames_ = b_->link_counters().frames_received;
+  }
+
+  const Bytes data_ = pattern(1 << 20, 1);
+  Address to_b_;
+  SharedCounters seen_;
+  std::uint64_t frames_ = 0;
+};
+
+// More frames than one turn reads, and no mark after them.
+TEST_F(endpoint_stream, message__nothing_that_has_come_waits_for_the_timer) {
+  ASSERT_NO_FATAL_FAILURE(start("message", 1'000'000));
+  Address to_a;
+  {
+    const Background answers([&] { a_->progress(); });
+    ASSERT_TRUE(connects(*b_, *a_, to_a));
+  }
+  std::thread other([&] {
+    for (int i = 0; i < kMessages; i++) {
+      takes(*b_);
+      gives(*b_, to_a);
+    }
+  });
+  for (int i = 0; i < kMessages; i++) {
+    gives(*a_, to_b_);
+    takes(*a_);
+  }
+  {
+    const Background answers([&] { a_->progress(); });
+    other.join();
+  }
+  EXPECT_LE(counters(*a_).wakeups_moderated + counters(*b_).wakeups_moderated, 4U);
+}
+
+TEST_F(endpoint_stream, adaptive__wakes_a_sleeper_by_marked_frames) {
+  ASSERT_NO_FATAL_FAILURE(stream("adaptive"));
+  EXPECT_GT(seen_.wakeups_bell, 0U);
   // The first message of all opens lanes and bell.
-  EXPECT_LT(seen.wakeups, b_->link_counters().frames_received / 4);
+  EXPECT_LT(seen_.wakeups, frames_ / 4);
+}
+
+TEST_F(endpoint_stream, message__wakes_a_sleeper_by_marked_frames) {
+  ASSERT_NO_FATAL_FAILURE(stream("frame,0:message,1:message"));
+  EXPECT_GT(seen_.wakeups_bell, 0U);
+  EXPECT_EQ(seen_.deferred, 0U);
+  EXPECT_LT(seen_.wakeups, frames_ / 4);
+}
+
+TEST_F(endpoint_stream, stream__no_more_often) {
+  ASSERT_NO_FATAL_FAILURE(stream("stream"));
+  EXPECT_GT(seen_.wakeups_bell, 0U);
+  EXPECT_LT(seen_.wakeups, frames_ / 2);
+}
+
+TEST_F(endpoint_stream, timer__never_by_marked_frames) {
+  ASSERT_NO_FATAL_FAILURE(stream("timer"));
+  EXPECT_EQ(seen_.wakeups_bell, 0U);
+  EXPECT_GT(seen_.wakeups_moderated, 0U);
+  EXPECT_LT(seen_.wakeups, frames_ / 4);
+}
+
+TEST_F(endpoint_stream, frame__by_frames_alone) {
+  ASSERT_NO_FATAL_FAILURE(stream("frame"));
+  EXPECT_GT(seen_.wakeups_frame, 0U);
+  EXPECT_EQ(seen_.wakeups_bell, 0U);
+  EXPECT_EQ(seen_.wakeups_moderated, 0U);
 }
 
 // --- bursts of short messages (endpoint_burst.cc)

@@ -376,6 +376,31 @@ def mesh_kills(lab):
     mesh_run(lab, True)
 
 
+@scenario()
+def sleepers(lab):
+    """Both ends sleep between frames of large messages that go by lanes: what has come never waits for the timer."""
+    # Nothing else shall end a sleep that a mark should have ended.
+    env = {"OMX_SPIN_US": "0", "OMX_PROGRESS": "off", "OMX_MODERATION_US": "1000000", "OMX_PULL_DELAY_EXTENDED_MS": "60000",
+           "OMX_TAIL_DELAY_MS": "60000", "OMX_KEEPALIVE_MS": "60000"}
+    omx = lab.bin / "tools/omx"
+    server = lab.start("h2", [omx, "perf"], env)
+    time.sleep(0.5)
+    finish("client", lab.start("h1", [omx, "perf", MAC["h2"], "--wait", "-s", "1M", "-n", 100], env), 0, 60)
+    counters = lab.lab("exec", "h2", "--", omx, "counters", "-v")
+    server.kill()
+    server.communicate()
+    def count(label):
+        found = re.search(rf"(\d+) {label}$", counters, re.MULTILINE)
+        return int(found[1]) if found else 0
+
+    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame")
+    if count("Link UDP Trains Received") < 100 or by_frames < 100:
+        raise Failure(f"no lanes or no sleeps, so not a test: {counters}")
+    # Some deadlines end sleeps in any case.
+    if count("Sleeps Ended") - by_frames > count("Messages Received"):
+        raise Failure(f"too many sleeps ended by time: {counters}")
+
+
 @scenario(mtu="9000")
 def hello(lab):
     """The C example, built with pkg-config from an installed tree as the README says, between two hosts."""

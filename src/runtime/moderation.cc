@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/moderation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/number.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr Strategy kAll[] = {Strategy::frame, Strategy::timer, Strategy::message, Strategy::stream,
+                             Strategy::adaptive};
+// adaptive: so many wake-ups by marks, with no more than so many frames for each, are no stream.
+constexpr unsigned kMarks = 8;
+constexpr std::uint64_t kLoneFrames = 3;
+// stream: marked frames this close follow each other; about what a wake-up takes.
+constexpr TimeNs kClose = 20'000;
+
+std::optional<Strategy> strategy_parse(std::string_view text) {
+  for (const Strategy strategy : kAll)
+    if (text == strategy_name(strategy)) return strategy;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const char* strategy_name(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::frame:
+      return "frame";
+    case Strategy::timer:
+      return "timer";
+    case Strategy::message:
+      return "message";
+    case Strategy::stream:
+      return "stream";
+    case Strategy::adaptive:
+      break;
+  }
+  return "adaptive";
+}
+
+std::optional<Strategies> Strategies::parse(std::string_view text) {
+  Strategies result;
+  for (bool first = true, more = true; more; first = false) {
+    const std::size_t comma = text.find(',');
+    more = comma != text.npos;
+    const std::string_view part = text.substr(0, comma);
+    if (more) text.remove_prefix(comma + 1);
+    const std::size_t colon = part.find(':');
+    const auto strategy = strategy_parse(colon == part.npos ? part : part.substr(colon + 1));
+    if (!strategy) return std::nullopt;
+    if (colon == part.npos) {
+      if (!first) return std::nullopt;
+      result.all_ = *strategy;
+    } else {
+      const auto endpoint = number_parse(part.substr(0, colon));
+      if (!endpoint || *endpoint >= result.own_.size()) return std::nullopt;
+      result.own_[*endpoint] = *strategy;
+    }
+  }
+  return result;
+}
+
+std::string Strategies::print() const {
+  std::string text = strategy_name(all_);
+  for (std::size_t i = 0; i < own_.size(); i++)
+    if (own_[i]) text += fmt::format(",{}:{}", i, strategy_name(*own_[i]));
+  return text;
+}
+
+TimeNs Moderation::look_at(TimeNs now) const {
+  if (ears_ == Ears::frames) return kNever;
+  if (ears_ == Ears::none && strategy_ == Strategy::stream) return std::min(now + kClose, deferred_until_);
+  return now + period_;
+}
+
+bool Moderation::wants_marks(const Found& found) const {
+  if (strategy_ == Strategy::frame || strategy_ == Strategy::timer) return false;
+  return found.by == WokenBy::frame && found.frames && !(strategy_ == Strategy::adaptive && found.useful);
+}
+
+void Moderation::learn(const Found& found, bool marks) {
+  switch (strategy_) {
+    case Strategy::frame:
+      return;
+    case Strategy::timer:
+      if (found.by == WokenBy::frame && found.frames) ears_ = Ears::none;
+      if (found.by == WokenBy::timer && !found.frames) ears_ = Ears::frames;
+      return;
+    case Strategy::message:
+    case Strategy::stream:
+    case Strategy::adaptive:
+      learn_marks(found, marks);
+  }
+}
+
+void Moderation::learn_marks(const Found& found, bool marks) {
+  if (wants_marks(found)) {
+    ears_ = marks ? Ears::marks : Ears::frames;
+    marks_ = 0;
+    received_ = found.received;
+    messages_ = found.messages;
+    woken_ = found.now;
+  }
+  if (ears_ == Ears::none) {  // stream: more were to follow
+    if (found.now >= deferred_until_ || (found.by == WokenBy::timer && !found.frames)) {
+      ears_ = Ears::marks;
+      messages_ = found.messages;
+    } else {
+      deferred_++;
+    }
+  } else if (found.by == WokenBy::timer && !found.frames) {
+    ears_ = Ears::frames;
+  }
+  if (found.by != WokenBy::mark) return;
+  if (strategy_ == Strategy::adaptive && ++marks_ >= kMarks) {
+    // Messages of a frame each are no stream: whoever sent them waits for an answer.
+    if (found.received - received_ <= kMarks * kLoneFrames) ears_ = Ears::frames;
+    marks_ = 0;
+    received_ = found.received;
+  }
+  if (strategy_ == Strategy::stream) defer(found);
+  messages_ = found.messages;
+  woken_ = found.now;
+}
+
+// Several at once, or one soon after the other: more will follow.
+void Moderation::defer(const Found& found) {
+  if (found.messages < messages_ + 2 && found.now - woken_ >= 2 * kClose) return;
+  ears_ = Ears::none;
+  deferred_until_ = found.now + period_;
+  deferred_++;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What may end the sleep of a thread that waits for frames: wake-ups are to come with messages, not with
+// frames (docs/moderation.md). The strategies are those of interrupt coalescing in a NIC that knows messages
+// (paper "Finding a Tradeoff between Host Interrupt Load and MPI Latency over Ethernet"); the interrupt is
+// the wake-up of a thread here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace omx::runtime {
+
+enum class Strategy : std::uint8_t {
+  frame,    // every frame wakes
+  timer,    // the first frame after a pause, then only a timer
+  message,  // the first frame after a pause, then marked frames and the timer
+  stream,   // as message, but marked frames that follow each other closely wake once, after the last
+  adaptive  // as message while frames come in vain, as frame while each message is a frame or two
+};
+
+const char* strategy_name(Strategy strategy);
+
+// The strategy of each endpoint of a process.
+class Strategies {
+ public:
+  Strategy of(std::uint8_t endpoint) const { return own_[endpoint].value_or(all_); }
+  // "message", or "message,3:frame,4:timer" for others at some endpoints; nullopt: not understood.
+  static std::optional<Strategies> parse(std::string_view text);
+  std::string print() const;
+
+ private:
+  Strategy all_ = Strategy::adaptive;
+  std::array<std::optional<Strategy>, 256> own_;
+};
+
+// Of one endpoint. Not thread-safe.
+class Moderation {
+ public:
+  enum class Ears : std::uint8_t {
+    frames,
+    marks,
+    none
+  };  // what a sleeper hears; the timer beside the last two
+  enum class WokenBy : std::uint8_t { other, frame, mark, timer };
+  // After a sleep, and the look that followed.
+  struct Found {
+    WokenBy by = WokenBy::other;
+    bool frames = false;         // there were some
+    bool useful = false;         // they ended the wait
+    std::uint64_t received = 0;  // frames since the endpoint opened
+    std::uint64_t messages = 0;  // completed since then
+    TimeNs now = 0;
+  };
+
+  // `period`: so long a stream may pass unheard at most, in ns.
+  Moderation(Strategy strategy, TimeNs period) : strategy_(strategy), period_(period) {}
+
+  Ears ears() const { return ears_; }
+  // When the timer ends a sleep that begins now; kNever: no timer.
+  TimeNs look_at(TimeNs now) const;
+  // Whether marks will be listened for: what hears them must be open before learn().
+  bool wants_marks(const Found& found) const;
+  // `marks`: they can be heard.
+  void learn(const Found& found, bool marks);
+  // Sleeps that did not even listen for marks, as more followed.
+  std::uint64_t deferred() const { return deferred_; }
+
+ private:
+  void learn_marks(const Found& found, bool marks);
+  void defer(const Found& found);
+
+  Strategy strategy_;
+  TimeNs period_;
+  Ears ears_ = Ears::frames;
+  unsigned marks_ = 0;          // wake-ups by one, of some ...
+  std::uint64_t received_ = 0;  // ... since so many frames had come
+  std::uint64_t messages_ = 0;  // completed when a mark woke last ...
+  TimeNs woken_ = 0;            // ... which was then
+  TimeNs deferred_until_ = 0;
+  std::uint64_t deferred_ = 0;
+};
+
+}  // namespace omx::runtime
