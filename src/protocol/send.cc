@@ -30,6 +30,9 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
+// From so many bytes on, copying takes longer than a flush of its own might.
+constexpr std::uint32_t kCopyAfter = 4096;
+
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
 // acknowledgements.
 std::byte* buffer_get(State& s, const Request& r) {
@@ -177,7 +180,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   p.queued.push_back(*r);
   {
     const MayPack may(s, op.hold);
-    send_pump(s, p);
+    send_pump(s, p, !op.hold);
   }
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;
   return handle;
@@ -201,7 +204,7 @@ void send_queue_notify(State& s, Request& receive) {
 
 namespace {
 
-void pump(State& s, Partner& p) {
+void pump(State& s, Partner& p, bool at_once) {
   while (Request* r = p.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
     LateCopy late;
@@ -223,8 +226,10 @@ void pump(State& s, Partner& p) {
       }
       r->frames = static_cast<std::uint8_t>(cost);
       if (to_buffer(*r)) {
-        // A lone message leaves from the user's memory. Several share frames or calls, so nothing leaves yet.
-        if (r->msg_length > 0 && !s.packing.allowed && !p.queued.next(*r))
+        // A lone message leaves from the user's memory. Of several only the last, as what leaves together
+        // shares frames and calls.
+        const bool lone = at_once ? r->msg_length > 0 : r->msg_length >= kCopyAfter;
+        if (lone && !p.queued.next(*r))
           late.plan(s, *r);
         else
           buffer(s, *r);
@@ -242,7 +247,7 @@ void pump(State& s, Partner& p) {
     r->first_sent = s.now;
     transmit(s, *r);
     // What need not be done before it leaves is done while it is on its way.
-    if (!s.packing.allowed) s.sink.flush();
+    if (at_once || late.planned()) s.sink.flush();
     late.make();
     retransmit_arm(s, p);
     if (notify) {
@@ -256,16 +261,16 @@ void pump(State& s, Partner& p) {
 
 }  // namespace
 
-void send_pump(State& s, Partner& p) {
+void send_pump(State& s, Partner& p, bool at_once) {
   Request* first = p.queued.front();
   if (!first) return;
   if (p.held_back()) return retransmit_arm(s, p);
   // What waited for the window goes out together.
   const bool several = !s.packing.allowed && p.queued.next(*first);
-  if (!several) return pump(s, p);
+  if (!several) return pump(s, p, at_once);
   {
     const MayPack may(s, true);
-    pump(s, p);
+    pump(s, p, false);
   }
   pack_release(s);
 }

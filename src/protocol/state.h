@@ -189,7 +189,8 @@ void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
 // --- send.cc -----------------------------------------------------------------------------------------------
 Expected<Request*, OpError> send_start(State& s, const SendOp& op);
 // Sends what window and resources allow of the partner's queue.
-void send_pump(State& s, Partner& p);
+// `at_once`: nothing else is likely to leave with it.
+void send_pump(State& s, Partner& p, bool at_once = false);
 void send_queue_notify(State& s, Request& receive);
 // Sends it again, and counts why, unless the first one still waits to be read.
 void send_retransmit(State& s, Request& r, Counter why);

@@ -258,7 +258,7 @@ constexpr Tunable kTunables[] = {
     row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
                                     "1 = CRC-32C on every frame, with peers that set it too"),
     row<LinkChoice>(
-        "OMX_LINK", "FI_OMX_LINK",
+        "OMX_LINK", "",
         "what carries messages: ethernet, udp, or auto = ethernet where it is permitted, else udp; "
         "the same on all hosts"),
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
