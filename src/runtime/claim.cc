@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/text_file.h"
 #include "runtime/claim_search.h"
-#include "runtime/text_file.h"
 
 namespace omx::runtime {
 

@@ -174,9 +174,9 @@ TEST_F(live, undo__interface_replaced_by_another_of_its_name) {
 }
 
 TEST_F(live, other_sysfs__is_noticed) {
-  ASSERT_TRUE(sysfs_shows(machine, *find("v0")));
+  ASSERT_TRUE(steering::sysfs_shows(machine.root, *find("v0")));
   ASSERT_EQ(::umount("/sys"), 0);
-  EXPECT_FALSE(sysfs_shows(machine, *find("v0")));
+  EXPECT_FALSE(steering::sysfs_shows(machine.root, *find("v0")));
 }
 
 TEST_F(live, ledger_name__of_each_namespace_its_own) {
