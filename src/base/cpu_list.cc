@@ -48,7 +48,7 @@ std::string cpu_list_text(const std::vector<int>& cpus) {
     while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) last++;
     if (!text.empty()) text += ',';
     text += std::to_string(cpus[i]);
-    if (last > i) text += (last == i + 1 ? ',' : '-') + std::to_string(cpus[last]);
+    if (last > i) text += fmt::format("{}{}", last == i + 1 ? ',' : '-', cpus[last]);
     i = last + 1;
   }
   return text;

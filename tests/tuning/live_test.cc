@@ -29,10 +29,8 @@ class live : public link::CableTest {
     std::string name = (fs::temp_directory_path() / "omx-live-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     state = name;
-    // The namespace's own /sys, for this process only.
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)
-      GTEST_SKIP() << "no mount namespace of its own here";
+    std::string reason;
+    if (!link::sysfs_enter(reason)) GTEST_SKIP() << reason;
   }
   void TearDown() override {
     if (!state.empty()) fs::remove_all(state);
