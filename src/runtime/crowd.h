@@ -33,6 +33,8 @@ class Spin {
   ~Spin() { stop(); }
   // Threads of this process that spin now.
   static int spinning();
+  // How many processors this process has for its threads, where its first waiting thread was bound to fewer.
+  static void processors_are(int count);
   // Whether it may go on. Cheap: what costs system calls is done now and then.
   bool allowed(TimeNs now);
   void stop();

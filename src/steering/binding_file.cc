@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <iterator>
 #include <optional>
+#include <set>
 
 #include "base/cpu_list.h"
 #include "base/number.h"
@@ -24,12 +24,16 @@ namespace {
 constexpr int kMxFailure = 2;
 constexpr std::uint64_t kEndpointMost = 255;
 constexpr const char* kComment =
-    "# Which processors Open-MX moves a process to that opens an endpoint, with OMX_PROCESS_BINDING={}.\n"
-    "# Written by omx prepare-binding from the interrupts and receive queues of this host as they were "
-    "then;\n"
-    "# to be written anew when they change. Of each line, board (MAC address), ep (endpoint number) and "
-    "mask\n"
-    "# (processors, hexadecimal) count; irq is the interrupt that brings the frames, \"-\" if it is none.\n";
+    "# Where Open-MX moves a thread that opens an endpoint, with OMX_PROCESS_BINDING=file. Written by omx\n"
+    "# prepare-binding from the receive queues of this host as they were then; write it anew when they "
+    "change.\n"
+    "# Of each line, board (MAC address), ep (endpoint number) and mask (processors, hexadecimal) count; irq "
+    "is\n"
+    "# the interrupt that brings the frames, \"-\" if it is none. The first endpoint of a processor that "
+    "handles\n"
+    "# frames is put there, further ones on processors that share a cache with it, each on its own while "
+    "there is\n"
+    "# one.\n";
 
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
@@ -52,6 +56,18 @@ std::optional<BindingLine> line_parse(const std::vector<std::string_view>& words
   auto processors = cpu_mask_parse(words[7]);
   if (!board || !endpoint || *endpoint > kEndpointMost || processors.empty()) return std::nullopt;
   return BindingLine{*board, static_cast<std::uint32_t>(*endpoint), std::move(processors)};
+}
+
+// One of `near`, else one that shares a cache with it, that nobody has; else all of them.
+std::vector<int> next_free(const std::vector<int>& near, const std::function<std::vector<int>(int)>& beside,
+                           std::set<int>& used) {
+  std::vector<int> all = near;
+  for (const int cpu : near)
+    for (const int other : beside(cpu))
+      if (std::find(all.begin(), all.end(), other) == all.end()) all.push_back(other);
+  for (const int cpu : all)
+    if (used.insert(cpu).second) return {cpu};
+  return all;
 }
 
 }  // namespace
@@ -91,23 +107,25 @@ Result<std::vector<BindingLine>> binding_file_read(const std::string& path) {
   return binding_file_parse(*text, path);
 }
 
-std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint32_t endpoints) {
-  std::string text = fmt::format(kComment, "file");
-  const auto out = std::back_inserter(text);
-  for (const BindingBoard& board : boards) {
-    bool any = false;
-    for (std::uint32_t e = 0; e < endpoints; e++) {
-      const ReceiveQueue* queue = queue_find(board.queues, e);
+std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint32_t endpoints,
+                              const std::function<std::vector<int>(int)>& beside) {
+  std::vector<std::string> lines(boards.size());
+  std::set<int> used;
+  // The first endpoints of all boards before further ones.
+  for (std::uint32_t e = 0; e < endpoints; e++) {
+    for (std::size_t i = 0; i < boards.size(); i++) {
+      const ReceiveQueue* queue = queue_find(boards[i].queues, e);
       if (!queue || queue->processors.empty()) continue;
-      if (!any) fmt::format_to(out, "# {}\n", board.interface);
-      any = true;
-      fmt::format_to(out, "board {} ep {} irq {} mask {}\n", mac_format(board.nic), e,
-                     queue->interrupt.empty() ? "-" : queue->interrupt, cpu_mask_text(queue->processors));
+      lines[i] += fmt::format("board {} ep {} irq {} mask {}\n", mac_format(boards[i].nic), e,
+                              queue->interrupt.empty() ? "-" : queue->interrupt,
+                              cpu_mask_text(next_free(queue->processors, beside, used)));
     }
-    if (!any) {
-      fmt::format_to(out, "# {} ({}): which processors handle its frames is not known\n", board.interface,
-                     mac_format(board.nic));
-    }
+  }
+  std::string text = kComment;
+  for (std::size_t i = 0; i < boards.size(); i++) {
+    text += fmt::format("# {} ({}){}\n", boards[i].interface, mac_format(boards[i].nic),
+                        lines[i].empty() ? ": which processors handle its frames is not known" : "");
+    text += lines[i];
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,9 @@ struct BindingBoard {
   NicId nic = 0;
   ReceiveQueues queues;
 };
-// For endpoints 0 to `endpoints` - 1 of each board.
-std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint32_t endpoints);
+// For endpoints 0 to `endpoints` - 1 of each board. No two get one processor as long as there is another one
+// that shares a cache with it, which `beside` tells as Topology::beside; then they get all of these.
+std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint32_t endpoints,
+                              const std::function<std::vector<int>(int)>& beside);
 
 }  // namespace omx::steering

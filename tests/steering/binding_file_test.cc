@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cpu_list.h"
 #include "fake_tree.h"
 #include "steering/binding_setting.h"
 
@@ -63,6 +64,21 @@ TEST(binding_file, what_is_wrong__is_told_by_its_place_only) {
     EXPECT_THAT(error_of(bad), HasSubstr("FILE:1 is not"));
 }
 
+// Of one queue: each processor once, then all that share the cache.
+TEST(binding_file, endpoints_of_one_queue_spread) {
+  ReceiveQueues queues{"eth0", 1, {{0, "40", {1}, ""}}};
+  const auto beside = [](int) { return std::vector<int>{0, 2}; };
+  const std::string text = binding_file_text({{"eth0", kBoard, queues}}, 5, beside);
+  const auto lines = binding_file_parse(text, "FILE");
+  ASSERT_TRUE(lines) << lines.error().message;
+  std::string found;
+  for (const BindingLine& line : *lines) found += cpu_mask_text(line.processors) + " ";
+  EXPECT_EQ(found, "2 1 4 7 7 ");
+  const auto nothing = [](int) { return std::vector<int>{}; };
+  EXPECT_THAT(binding_file_text({{"eth0", kBoard, queues}}, 2, nothing),
+              HasSubstr("ep 0 irq 40 mask 2\nboard 02:00:00:00:00:01 ep 1 irq 40 mask 2\n"));
+}
+
 class binding_file_of_host : public link::FakeTree {};
 
 TEST_F(binding_file_of_host, written_and_read) {
@@ -78,7 +94,9 @@ TEST_F(binding_file_of_host, written_and_read) {
     const link::Interface interface = interface_of(name);
     boards.push_back({name, interface.nic, receive_queues_read(root.string(), interface)});
   }
-  const std::string text = binding_file_text(boards, 3);
+  // 0 and 1 share a cache, 2 and 3 do.
+  const auto beside = [](int cpu) { return std::vector<int>{cpu ^ 1}; };
+  const std::string text = binding_file_text(boards, 3, beside);
   EXPECT_THAT(text, HasSubstr("board 02:00:00:00:00:01 ep 1 irq 41 mask 8\n"));
   EXPECT_THAT(text,
               HasSubstr("# veth0 (02:00:00:00:00:02): which processors handle its frames is not known\n"));
@@ -86,7 +104,8 @@ TEST_F(binding_file_of_host, written_and_read) {
   const auto lines = binding_file_read(root.string() + "/bindings");
   ASSERT_TRUE(lines) << lines.error().message;
   ASSERT_EQ(lines->size(), 3U);
-  EXPECT_EQ((*lines)[2].processors, std::vector<int>{2});
+  EXPECT_EQ((*lines)[0].processors, std::vector<int>{2});
+  EXPECT_EQ((*lines)[2].processors, (std::vector<int>{2, 3}));  // both are used
 }
 
 TEST_F(binding_file_of_host, one_that_cannot_be_read) {
