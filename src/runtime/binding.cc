@@ -30,7 +30,7 @@ struct Ours {
   std::set<std::vector<int>> set;
   std::vector<int> before;  // the first
 
-  std::vector<int> seen_through(std::vector<int> affinity) {
+  std::vector<int> seen_through(const std::vector<int>& affinity) {
     const std::lock_guard guard(mutex);
     return set.count(affinity) ? before : affinity;
   }
@@ -64,7 +64,7 @@ class Here final : public steering::Surroundings {
 
   std::vector<int> affinity() override { return ours().seen_through(affinity_read()); }
   std::vector<int> possible() override {
-    const std::vector<int> online = steering::processors_online("");
+    std::vector<int> online = steering::processors_online("");
     if (!online.empty() && affinity_read() == online) return online;
     auto cpus = affinity_possible();
     return cpus.empty() ? online : cpus;

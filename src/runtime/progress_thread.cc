@@ -18,7 +18,7 @@ std::vector<int> node_of(int cpu) {
   for (int node = 0; node < 64; node++) {
     const auto text = line_read(fmt::format("/sys/devices/system/node/node{}/cpulist", node));
     if (!text) break;
-    const auto cpus = cpu_list_parse(*text);
+    auto cpus = cpu_list_parse(*text);
     for (const int other : cpus)
       if (other == cpu) return cpus;
   }

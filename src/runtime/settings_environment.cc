@@ -97,7 +97,7 @@ std::vector<std::string> settings_unknown(const char* const* environment) {
 }
 
 Result<void> settings_read(Settings& settings) {
-  const auto result = settings_read(variable_get, "", settings);
+  auto result = settings_read(variable_get, "", settings);
   for (const char* name : {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_PROCESS_BINDING"}) {
     if (std::getenv(name) && !variable_get(name)) {
       settings.warnings.push_back(fmt::format(

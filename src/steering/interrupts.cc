@@ -3,6 +3,8 @@
 // like: "eth0-TxRx-3", "mlx5_comp3@pci:0000:3b:00.0", "virtio1-input.0", "eth0".
 #include "steering/interrupts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -126,7 +128,7 @@ std::vector<Interrupt> interrupts_read(const std::string& root, const link::Inte
       interrupt.number = number;
       interrupt.name = name;
       interrupt.queue = queue_of(role);
-      const std::string folder = root + "/proc/irq/" + number;
+      const std::string folder = fmt::format("{}/proc/irq/{}", root, number);
       interrupt.allowed = line_read(folder + "/smp_affinity_list").value_or("");
       interrupt.effective = line_read(folder + "/effective_affinity_list").value_or("");
       if (is_receive(role)) {

@@ -68,6 +68,7 @@ class HwlocTopology final : public Topology {
     });
     std::sort(found.begin(), found.end());
     std::vector<int> cpus;
+    cpus.reserve(found.size());
     for (const auto& one : found) cpus.push_back(std::get<int>(one));
     return cpus;
   }

@@ -26,7 +26,8 @@ InterfaceFacts interface_facts_read(const Machine& machine, const link::Interfac
   facts.gro_flush_timeout = line_if_any(machine, folder + "/gro_flush_timeout");
   facts.threaded = line_if_any(machine, folder + "/threaded");
   for (const std::string& queue : folder_list(machine, folder + "/queues")) {
-    const std::string path = folder + "/queues/" + queue;
+    std::string path = folder + "/queues/";
+    path += queue;
     if (auto mask = line_if_any(machine, path + "/rps_cpus")) facts.rps.push_back({queue, std::move(*mask)});
     // Of an interface with one queue it cannot be read.
     if (auto mask = line_if_any(machine, path + "/xps_cpus")) facts.xps.push_back({queue, std::move(*mask)});
