@@ -69,6 +69,9 @@ int info_run(const InfoOptions& options) {
       info.open = endpoints_open(board, settings);
       info.extended = engine_facts(settings.protocol, board.mtu, settings.protocol.extension);
       info.reference = engine_facts(settings.protocol, board.mtu, false);
+      link::Interface interface = board.interface;
+      interface.nic = board.mac;
+      info.queues = steering::receive_queues_read("", interface);
       info.board = std::move(board);
       report.boards.push_back(std::move(info));
     }

@@ -28,6 +28,7 @@ Command counters_command(CLI::App& root);
 Command peers_command(CLI::App& root);
 Command check_command(CLI::App& root);
 Command tune_command(CLI::App& root);
+Command prepare_binding_command(CLI::App& root);
 
 // "omx COMMAND: sentence" on stderr; returns kFailed.
 template <class... Args>

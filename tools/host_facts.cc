@@ -5,6 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/affinity.h"
+#include "steering/queues.h"
+
 namespace omx::tools {
 
 namespace {
@@ -44,9 +47,13 @@ Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Boa
 
 std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings) {
   std::vector<OpenEndpoint> open;
+  const std::vector<int> online = steering::processors_online("");
   for (std::uint32_t id = 0; id < settings.endpoints_max; id++) {
     if (!runtime::claim_held(board.interface.index, id)) continue;
-    if (auto holder = runtime::claim_holder(board.interface.index, id)) open.push_back({id, *holder});
+    const auto holder = runtime::claim_holder(board.interface.index, id);
+    if (!holder) continue;
+    open.push_back({id, *holder, holder->pid ? affinity_read(holder->pid) : std::vector<int>{}});
+    if (open.back().processors == online) open.back().processors.clear();
   }
   return open;
 }

@@ -30,6 +30,7 @@ Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Boa
 struct OpenEndpoint {
   std::uint32_t id = 0;
   runtime::ClaimHolder holder;
+  std::vector<int> processors;  // that its process is bound to; empty: to none
 };
 std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings);
 // "pid 12 (name)", or that it cannot be seen.

@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "base/cpu_list.h"
 #include "copy_facts.h"
 #include "json.h"
 
@@ -38,6 +39,29 @@ void sizes_print(Out out, const char* whom, const EngineFacts& f, const runtime:
                  f.proven_by_probe ? " once a probe of that size came back" : "", f.checksum ? "with" : "no");
 }
 
+std::string queue_text(const steering::ReceiveQueues& queues) {
+  const steering::ReceiveQueue* first = steering::queue_find(queues, 0);
+  if (!first || first->processors.empty()) return "which processor handles what arrives is not known";
+  return fmt::format("what arrives for endpoint 0 is handled by processor {} ({}; {} receive queue{})",
+                     cpu_list_text(first->processors), first->source, queues.count,
+                     queues.count == 1 ? "" : "s");
+}
+
+void binding_print(Out out, const runtime::Settings& settings) {
+  const std::string setting = steering::binding_setting_text(settings.binding);
+  fmt::format_to(out, "\nThreads that open endpoints:\n");
+  if (settings.binding.mode == steering::BindingMode::off) {
+    fmt::format_to(
+        out,
+        "  stay where they are (OMX_PROCESS_BINDING=off; auto moves them to the processor where their "
+        "frames arrive)\n");
+    return;
+  }
+  fmt::format_to(out,
+                 "  are moved to processors (OMX_PROCESS_BINDING={}); OMX_VERBOSE=1 shows where and why\n",
+                 setting);
+}
+
 void board_print(Out out, const BoardInfo& info, const runtime::Settings& settings) {
   const link::Interface& i = info.board.interface;
   fmt::format_to(out, " {}\n", board_text(info.board));
@@ -45,9 +69,11 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
   if (!i.driver.empty()) fmt::format_to(out, "   managed by driver '{}'\n", i.driver);
   if (i.numa_node >= 0) fmt::format_to(out, "   attached to numa node {}\n", i.numa_node);
   if (!i.pci_address.empty()) fmt::format_to(out, "   PCI address {}\n", i.pci_address);
+  fmt::format_to(out, "   {}\n", queue_text(info.queues));
   if (info.open.empty()) fmt::format_to(out, "   no endpoint is open\n");
   for (const OpenEndpoint& e : info.open)
-    fmt::format_to(out, "   endpoint {} open by {}\n", e.id, holder_text(e.holder));
+    fmt::format_to(out, "   endpoint {} open by {}{}\n", e.id, holder_text(e.holder),
+                   e.processors.empty() ? "" : ", bound to processor " + cpu_list_text(e.processors));
   sizes_print(out, "Open-MX peers", info.extended, settings);
   sizes_print(out, info.reference.mode == wire::Mode::mxoe ? "MX and Open-MX 1.x peers" : "Open-MX 1.x peers",
               info.reference, settings);
@@ -135,12 +161,22 @@ void board_json(JsonWriter& json, const BoardInfo& info) {
     json.field("pci_address", i.pci_address);
     json.field("up", i.up);
     json.field("running", i.running);
+    json.array("receive_queues", [&] {
+      for (const steering::ReceiveQueue& queue : info.queues.queues) {
+        json.object([&] {
+          json.field("number", queue.number);
+          json.field("processors", cpu_list_text(queue.processors));
+          json.field("source", queue.source);
+        });
+      }
+    });
     json.array("endpoints", [&] {
       for (const OpenEndpoint& e : info.open) {
         json.object([&] {
           json.field("id", e.id);
           json.field("pid", e.holder.pid);
           json.field("command", e.holder.command);
+          json.field("bound_to", cpu_list_text(e.processors));
         });
       }
     });
@@ -182,6 +218,7 @@ std::string info_text(const InfoReport& report) {
   }
   local_print(out, report.local, settings);
   progress_print(out, settings);
+  binding_print(out, settings);
   text += copy_text(report.copy_engines);
   fmt::format_to(out, "\nlibfabric provider, for MPI:\n  {}\n", provider_text(report.provider));
   fmt::format_to(out, "\nPeer table, {} name{}:\n", report.peers.size(), report.peers.size() == 1 ? "" : "s");
@@ -206,6 +243,7 @@ std::string info_json(const InfoReport& report) {
       json.field("mode", runtime::progress_name(report.host.settings.progress));
       json.field("cpus", report.host.settings.progress_cpus);
     });
+    json.field("process_binding", steering::binding_setting_text(report.host.settings.binding));
     copy_json(json, report.copy_engines);
     json.object("libfabric_provider", [&] {
       json.field("file", report.provider.file);

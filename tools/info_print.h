@@ -10,11 +10,13 @@
 #include "host_facts.h"
 #include "local_facts.h"
 #include "provider_facts.h"
+#include "steering/queues.h"
 
 namespace omx::tools {
 
 struct BoardInfo {
   runtime::Board board;
+  steering::ReceiveQueues queues;
   std::vector<OpenEndpoint> open;
   EngineFacts extended;   // with peers like us
   EngineFacts reference;  // with others

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -33,6 +34,11 @@ Command help_command(CLI::App& root, std::string& topic) {
           }};
 }
 
+// Open-MX 1.x had a program for it.
+bool called_as_original(std::string_view path) {
+  return path.substr(path.rfind('/') + 1) == "omx_prepare_binding";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,14 +46,22 @@ int main(int argc, char** argv) {
   root.set_version_flag("--version", "omx (Open-MX) " OMX_VERSION);
   root.require_subcommand(1);
   root.footer("omx help COMMAND explains a command. Exit status: 0 done, 1 failed, 2 wrong usage.");
-  std::string topic;
+  std::string topic, command_of_original = "prepare-binding";
   const std::vector<Command> commands = {
-      omx::tools::info_command(root),  omx::tools::perf_command(root),  omx::tools::counters_command(root),
-      omx::tools::peers_command(root), omx::tools::check_command(root), omx::tools::tune_command(root),
+      omx::tools::info_command(root),
+      omx::tools::perf_command(root),
+      omx::tools::counters_command(root),
+      omx::tools::peers_command(root),
+      omx::tools::check_command(root),
+      omx::tools::tune_command(root),
+      omx::tools::prepare_binding_command(root),
       help_command(root, topic),
   };
+  std::vector<char*> arguments(argv, argv + argc);
+  if (argc > 0 && called_as_original(argv[0]))
+    arguments.insert(arguments.begin() + 1, command_of_original.data());
   try {
-    root.parse(argc, argv);
+    root.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& e) {
     // --help and --version end here too.
     if (e.get_exit_code() == 0) return root.exit(e);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of processors as Linux writes them: "0,2-5".
+// Processors as Linux writes them: lists ("0,2-5") and masks ("3d", "1,00000000").
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,12 @@ namespace omx {
 
 // Empty when it is none, or names a processor that a cpu_set_t cannot hold.
 std::vector<int> cpu_list_parse(std::string_view text);
+std::string cpu_list_text(const std::vector<int>& cpus);  // of sorted ones
+// Hexadecimal, with a comma between groups of eight digits. Empty when it is none, names no processor, or one
+// that a cpu_set_t cannot hold.
+std::vector<int> cpu_mask_parse(std::string_view text);
+std::string cpu_mask_text(const std::vector<int>& cpus);
+
 // Those that are switched off, or that this process may not use, included.
 int cpus_of_this_host();
 

@@ -84,10 +84,12 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
   std::vector<Board> boards;
   for (link::Choice& choice : *choices) {
     std::uint32_t mtu = choice.interface.mtu;
+    const NicId mac = choice.interface.nic;
     if (!choice.taken || (udp && !udp_fit(choice, mtu))) continue;
     Board board;
     board.number = static_cast<std::uint32_t>(boards.size());
     board.interface = choice.interface;
+    board.mac = mac;
     board.udp = udp;
     board.mtu = mtu;
     board.hostname = board_hostname(settings, board);

@@ -14,6 +14,7 @@ namespace omx::runtime {
 struct Board {
   std::uint32_t number = 0;
   link::Interface interface;
+  NicId mac = 0;          // of the interface, however it is reached
   bool udp = false;       // reached by UDP: interface.nic is a UDP link's
   std::uint32_t mtu = 0;  // of its link
   std::string hostname;   // "host:number", as peers know it (mx-clients.md 7)

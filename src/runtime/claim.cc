@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/text_file.h"
 #include "runtime/claim_search.h"
-#include "runtime/text_file.h"
 
 namespace omx::runtime {
 
@@ -115,6 +115,10 @@ Result<Claim> claim_responder(std::uint32_t ifindex) {
   auto claim = name_claim(fmt::format("omx/{}/board", ifindex));
   if (claim && !claim->held()) return fail(kMxBusy, "another endpoint answers for the board");
   return claim;
+}
+
+Result<Claim> claim_processor(int cpu) {
+  return name_claim(fmt::format("omx/processor/{}", cpu));
 }
 
 Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment) {

@@ -43,6 +43,8 @@ Result<Claim> claim_responder(std::uint32_t ifindex);
 // The right to answer one question that the responder may have left open: one of the endpoints that hear it
 // at that moment gets it. Not held() for the others, and on failure.
 Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment);
+// A processor on which a thread of Open-MX runs that was put there. Not held() when another one has it.
+Result<Claim> claim_processor(int cpu);
 // As claim_endpoint, without looking for the holder: not held() when the id is busy. Failures are other
 // errors only.
 Result<Claim> claim_try(std::uint32_t ifindex, std::uint32_t endpoint);

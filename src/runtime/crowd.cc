@@ -22,9 +22,11 @@ constexpr TimeNs kAway = 100'000;
 constexpr unsigned kLooks = 2;
 
 std::atomic<int> g_spinners{0};
+std::atomic<int> g_processors{0};  // 0: not told
 Calm g_calm;
 
 int processors_mine() {
+  if (const int told = g_processors.load(std::memory_order_relaxed)) return told;
   static const int count = [] {
     cpu_set_t set;
     if (::sched_getaffinity(0, sizeof set, &set) < 0) return 1;
@@ -83,6 +85,10 @@ bool Spin::crowded(TimeNs now) {
 
 int Spin::spinning() {
   return g_spinners.load(std::memory_order_relaxed);
+}
+
+void Spin::processors_are(int count) {
+  g_processors.store(count, std::memory_order_relaxed);
 }
 
 bool Spin::allowed(TimeNs now) {

@@ -33,6 +33,9 @@ class Spin {
   ~Spin() { stop(); }
   // Threads of this process that spin now.
   static int spinning();
+  // How many processors this process has for its threads, where those that wait were bound to fewer; 0: as
+  // many as the first that waits.
+  static void processors_are(int count);
   // Whether it may go on. Cheap: what costs system calls is done now and then.
   bool allowed(TimeNs now);
   void stop();

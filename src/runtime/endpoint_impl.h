@@ -12,6 +12,7 @@
 #include "base/fork_guard.h"
 #include "base/list.h"
 #include "base/own_fd.h"
+#include "runtime/binding.h"
 #include "runtime/board_responder.h"
 #include "runtime/clock.h"
 #include "runtime/copies.h"
@@ -221,6 +222,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::unique_ptr<Router> out;      // what the engine sends through
   std::unique_ptr<Copies> copies;   // usually nobody
   std::unique_ptr<protocol::Endpoint> engine;
+  std::shared_ptr<Seat> seat;  // of the thread that opened it
   CompletionSink* sink = nullptr;
   std::uint64_t signals = 0;  // see Direct::signal
 

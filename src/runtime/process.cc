@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "base/no_cancel.h"
 #include "base/text.h"
+#include "base/text_file.h"
 #include "runtime/endpoint_impl.h"
-#include "runtime/text_file.h"
 
 namespace omx::runtime {
 

@@ -81,6 +81,8 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   endpoint->impl_ = std::make_unique<Endpoint::Impl>(board, endpoint->id_, *slot, settings_);
   Endpoint::Impl& impl = *endpoint->impl_;
   if (auto r = impl.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
+  // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
+  Binding binding(board, id, settings_);
   if (auto r = impl.link_open(peers_, boards_); !r) return tl::unexpected(r.error());
 
   protocol::Config config = settings_.protocol;
@@ -117,6 +119,7 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   warn_small_mtu(board, settings_, config.mtu);
   log_name_endpoint(board, id);
 
+  impl.seat = binding.keep();
   impl.helper_start();
   const std::lock_guard guard(mutex_);
   open_.push_back(endpoint.get());

@@ -2,12 +2,12 @@
 #include "runtime/progress_thread.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <signal.h>
 
+#include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "base/log.h"
-#include "runtime/text_file.h"
+#include "base/text_file.h"
 
 namespace omx::runtime {
 
@@ -16,9 +16,9 @@ namespace {
 // The processors of the memory node that `cpu` belongs to; empty: unknown.
 std::vector<int> node_of(int cpu) {
   for (int node = 0; node < 64; node++) {
-    const auto text = text_file_read(fmt::format("/sys/devices/system/node/node{}/cpulist", node));
+    const auto text = line_read(fmt::format("/sys/devices/system/node/node{}/cpulist", node));
     if (!text) break;
-    const auto cpus = cpu_list_parse(std::string_view(*text).substr(0, text->find('\n')));
+    auto cpus = cpu_list_parse(*text);
     for (const int other : cpus)
       if (other == cpu) return cpus;
   }
@@ -31,18 +31,14 @@ void place(const std::string& cpus) {
   if (cpus == "auto") {
     // A process that is bound to one processor computes there: this thread may go where an idle one is near.
     // Processors that its control group forbids are left out by the kernel.
-    cpu_set_t mine;
-    if (::sched_getaffinity(0, sizeof mine, &mine) < 0 || CPU_COUNT(&mine) != 1) return;
-    for (int cpu = 0; cpu < CPU_SETSIZE && wanted.empty(); cpu++)
-      if (CPU_ISSET(static_cast<std::size_t>(cpu), &mine)) wanted = node_of(cpu);
+    const std::vector<int> mine = affinity_read();
+    if (mine.size() != 1) return;
+    wanted = node_of(mine[0]);
   } else {
     wanted = cpu_list_parse(cpus);
   }
   if (wanted.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : wanted) CPU_SET(static_cast<std::size_t>(cpu), &set);
-  if (::sched_setaffinity(0, sizeof set, &set) < 0 && cpus != "auto")
+  if (affinity_set(wanted) != 0 && cpus != "auto")
     log(LogLevel::warn,
         "OMX_PROGRESS_CPUS={}: this process may use none of these processors, so its progress thread runs "
         "where "

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/text_file.h"
 #include "runtime/settings_table.h"
-#include "runtime/text_file.h"
 
 namespace omx::runtime {
 

@@ -16,6 +16,7 @@
 #include "copy/engines.h"
 #include "protocol/config.h"
 #include "runtime/moderation.h"
+#include "steering/binding_setting.h"
 
 namespace omx::runtime {
 
@@ -60,6 +61,7 @@ struct Settings {
   std::uint32_t moderation_us = 500;                // OMX_MODERATION_US: so long it lets the others pass
   ProgressMode progress = ProgressMode::automatic;  // OMX_PROGRESS
   std::string progress_cpus = "auto";               // OMX_PROGRESS_CPUS
+  steering::BindingSetting binding;                 // OMX_PROCESS_BINDING
   std::uint32_t close_linger_ms = 1000;             // OMX_CLOSE_LINGER_MS: for unacknowledged sends
   LinkKind link = LinkKind::automatic;              // OMX_LINK
   std::uint16_t udp_port = 27200;                   // OMX_UDP_PORT: of endpoint 0, and 511 that follow

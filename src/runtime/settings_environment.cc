@@ -26,7 +26,6 @@ constexpr std::string_view kOthers[] = {
     "OMX_IFACES",
     "OMX_MODULE_",
     "OMX_PRCACHE",
-    "OMX_PROCESS_BINDING",
     "OMX_RCACHE",
     "OMX_SHARED_RNDV_THRESHOLD",
     "OMX_VERBDEBUG",
@@ -57,12 +56,19 @@ bool known(std::string_view name) {
 }
 
 // Which file is read must not be for the caller of a program that may do more than he may.
-constexpr const char* kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE"};
+constexpr std::string_view kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE"};
+
+// A value of this one that begins so names a file, too.
+constexpr std::string_view kBinding = "OMX_PROCESS_BINDING", kBindingPath = "file";
+
+bool names_file(std::string_view name, std::string_view value) {
+  return std::find(std::begin(kPaths), std::end(kPaths), name) != std::end(kPaths) ||
+         (name == kBinding && value.starts_with(kBindingPath));
+}
 
 const char* variable_get(const char* name) {
-  const bool is_path = std::any_of(std::begin(kPaths), std::end(kPaths),
-                                   [name](std::string_view path) { return path == name; });
-  return is_path ? ::secure_getenv(name) : std::getenv(name);
+  const char* value = std::getenv(name);
+  return value && names_file(name, value) ? ::secure_getenv(name) : value;
 }
 
 // Never destroyed: a thread may still load settings at exit().
@@ -91,9 +97,9 @@ std::vector<std::string> settings_unknown(const char* const* environment) {
 }
 
 Result<void> settings_read(Settings& settings) {
-  const auto result = settings_read(variable_get, "", settings);
-  for (const char* name : kPaths) {
-    if (std::getenv(name) && !::secure_getenv(name)) {
+  auto result = settings_read(variable_get, "", settings);
+  for (const char* name : {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_PROCESS_BINDING"}) {
+    if (std::getenv(name) && !variable_get(name)) {
       settings.warnings.push_back(fmt::format(
           "{} has no effect in a program with privileges of its own (setuid, setcap); use the files "
           "in /etc/open-mx",

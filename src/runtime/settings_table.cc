@@ -203,6 +203,16 @@ struct ProgressCpus : Text<&S::progress_cpus> {
   }
 };
 
+struct ProcessBinding {
+  static bool parse(std::string_view text, S& s) {
+    const auto setting = steering::binding_setting_parse(text);
+    if (setting) s.binding = *setting;
+    return setting.has_value();
+  }
+  static std::string print(const S& s) { return steering::binding_setting_text(s.binding); }
+  static std::string accepted() { return steering::kBindingAccepted; }
+};
+
 template <class Kind>
 constexpr Tunable row(const char* variable, const char* aliases, const char* help, bool in_file = true) {
   return {variable, aliases, help, Kind::parse, Kind::print, Kind::accepted, in_file};
@@ -355,6 +365,10 @@ constexpr Tunable kTunables[] = {
     row<ProgressCpus>(
         "OMX_PROGRESS_CPUS", "",
         "where that thread may run: as the application (inherit), there and beside it (auto), or a list"),
+    row<ProcessBinding>(
+        "OMX_PROCESS_BINDING", "",
+        "where a thread runs that opens an endpoint: auto = on the processor that receives its "
+        "frames, or beside it; off = wherever it is"),
     row<Number<&S::close_linger_ms, 0, 600'000>>(
         "OMX_CLOSE_LINGER_MS", "",
         "milliseconds that closing an endpoint waits for acknowledgements, at most"),

@@ -6,18 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "steering/interrupts.h"
 #include "tuning/machine.h"
 
 namespace omx::tuning {
 
-// An interrupt that an interface raises when frames arrive.
-struct Interrupt {
-  std::string number;
-  std::string name;  // "eth0-TxRx-3"
-  int queue = 0;
-  std::string allowed;    // the processors it may go to, as in smp_affinity_list; empty when unreadable
-  std::string effective;  // where it goes; empty when unknown
-};
+using steering::Interrupt;
 
 // A queue's mask of processors, as the kernel writes it: "00000000,0000000f".
 struct QueueMask {
@@ -65,8 +59,5 @@ struct HostFacts {
 
 InterfaceFacts interface_facts_read(const Machine& machine, const link::Interface& interface);
 HostFacts host_facts_read(const Machine& machine);
-
-// Of the interface's receive queues.
-std::vector<Interrupt> interrupts_read(const Machine& machine, const link::Interface& interface);
 
 }  // namespace omx::tuning

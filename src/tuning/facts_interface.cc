@@ -16,7 +16,7 @@ InterfaceFacts interface_facts_read(const Machine& machine, const link::Interfac
   facts.channels = machine.ethtool.channels(interface.name);
   facts.rings = machine.ethtool.rings(interface.name);
   facts.features = machine.ethtool.features(interface.name);
-  facts.sysfs = sysfs_shows(machine, interface);
+  facts.sysfs = steering::sysfs_shows(machine.root, interface);
   if (!facts.sysfs) return facts;
   const std::string folder = "/sys/class/net/" + interface.name;
   for (const std::string& name : folder_list(machine, folder)) {
@@ -26,12 +26,13 @@ InterfaceFacts interface_facts_read(const Machine& machine, const link::Interfac
   facts.gro_flush_timeout = line_if_any(machine, folder + "/gro_flush_timeout");
   facts.threaded = line_if_any(machine, folder + "/threaded");
   for (const std::string& queue : folder_list(machine, folder + "/queues")) {
-    const std::string path = folder + "/queues/" + queue;
+    std::string path = folder + "/queues/";
+    path += queue;
     if (auto mask = line_if_any(machine, path + "/rps_cpus")) facts.rps.push_back({queue, std::move(*mask)});
     // Of an interface with one queue it cannot be read.
     if (auto mask = line_if_any(machine, path + "/xps_cpus")) facts.xps.push_back({queue, std::move(*mask)});
   }
-  facts.interrupts = interrupts_read(machine, interface);
+  facts.interrupts = steering::interrupts_read(machine.root, interface);
   return facts;
 }
 

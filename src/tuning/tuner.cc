@@ -107,12 +107,12 @@ Return return_of(const Machine& machine, const Saved& saved, const std::vector<l
   r.setting.interface = at->name;
   const bool needs_sysfs =
       saved.setting.kind == SettingKind::device_file || saved.setting.kind == SettingKind::irq;
-  if (needs_sysfs && !sysfs_shows(machine, *at)) {
+  if (needs_sysfs && !steering::sysfs_shows(machine.root, *at)) {
     r.error = EXDEV;
     return r;
   }
   if (saved.setting.kind != SettingKind::irq) return r;
-  const auto interrupts = interrupts_read(machine, *at);
+  const auto interrupts = steering::interrupts_read(machine.root, *at);
   if (std::none_of(interrupts.begin(), interrupts.end(),
                    [&](const Interrupt& i) { return i.number == saved.setting.name; })) {
     r.gone = "the interface has other interrupts now";

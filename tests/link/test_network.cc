@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <net/if.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +36,14 @@ bool is_running(const std::string& interface) {
 bool network_enter(std::string& reason) {
   if (::unshare(CLONE_NEWNET) == 0) return true;
   reason = fmt::format("a network namespace of its own needs root: {}", std::strerror(errno));
+  return false;
+}
+
+bool sysfs_enter(std::string& reason) {
+  if (::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+      ::mount("sysfs", "/sys", "sysfs", 0, nullptr) == 0)
+    return true;
+  reason = fmt::format("no mount namespace of its own here: {}", std::strerror(errno));
   return false;
 }
 

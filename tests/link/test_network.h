@@ -17,6 +17,9 @@ namespace omx::link {
 // False with a reason when this process may not have one.
 bool network_enter(std::string& reason);
 
+// The /sys of that namespace, for this process only. False with a reason as above.
+bool sysfs_enter(std::string& reason);
+
 // Runs `ip ARGUMENTS`; expects success.
 void ip(const std::string& arguments);
 

@@ -21,7 +21,7 @@ LAYERS = {
     "link": ["wire", "base"],
     "local": ["protocol", "wire", "base"],
     "steering": ["link", "base"],
-    "tuning": ["link", "base"],
+    "tuning": ["steering", "link", "base"],
     "runtime": ["local", "steering", "copy", "link", "protocol", "wire", "base"],
     "mx": ["runtime", "link", "protocol", "wire", "base"],
     "libfabric": ["runtime", "protocol", "base"],

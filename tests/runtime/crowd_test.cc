@@ -29,6 +29,16 @@ TEST(crowd, spinners__no_more_than_processors) {
   EXPECT_TRUE(spins[0].allowed(clock_now()));
 }
 
+// Where threads were bound, their own affinity says nothing of the process.
+TEST(crowd, spinners__as_many_as_were_told) {
+  Spin::processors_are(2);
+  Spin first, second, third;
+  first.allowed(clock_now());
+  second.allowed(clock_now());
+  EXPECT_FALSE(third.allowed(clock_now()));
+  Spin::processors_are(0);
+}
+
 TEST(crowd, calm__lasts_for_a_while) {
   Calm calm;
   EXPECT_FALSE(calm.lasts(1'000'000));

@@ -33,7 +33,7 @@ test_plain() {
   expect 0 'Usage: omx' "$omx" help
   expect 0 'Usage: omx' "$omx" --help
   local command
-  for command in info perf counters peers check tune help; do
+  for command in info perf counters peers check tune prepare-binding help; do
     expect 0 "Usage: omx $command" "$omx" help "$command"
     expect 0 'Usage: ' "$omx" "$command" --help
     expect 0 "^  $command " "$omx" help
@@ -66,6 +66,10 @@ test_plain() {
   expect 1 'omx info: OMX_INTERFACES names nonesuch.*there are:.*lo' env OMX_INTERFACES=nonesuch "$omx" info
   expect 1 'omx perf: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" perf
   expect 1 'omx counters: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" counters
+  expect 1 'omx info: OMX_PROCESS_BINDING="all".*give off, auto, all:N' env OMX_PROCESS_BINDING=all "$omx" info
+  expect 0 '^OMX_PROCESS_BINDING=off$' "$omx" info --settings
+  expect 0 '^OMX_PROCESS_BINDING=2-4,9$' env OMX_PROCESS_BINDING=2,3,4,9 "$omx" info --settings
+  expect 1 'omx prepare-binding: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" prepare-binding -
   expect 0 '^OMX_SPIN_US=7$' env OMX_SPIN_US=7 "$omx" info --settings
   expect 0 '"variable": "OMX_SPIN_US", "value": "7"' env OMX_SPIN_US=7 "$omx" info --settings --json
 
@@ -234,6 +238,12 @@ test_setuid() {
     expect 0 'warning: OMX_CONFIG has no effect in a program with privileges' "${start[@]}"
     expect 0 'warning: OMX_PEERS_FILE has no effect in a program with privileges' "${start[@]}"
     expect 0 '^OMX_PEERS_FILE=$' "${start[@]}"
+    start=("${become[@]}" env "OMX_PROCESS_BINDING=file:$work/file" "$work/omx" info --settings)
+    expect 0 'warning: OMX_PROCESS_BINDING has no effect in a program with privileges' "${start[@]}"
+    expect 0 '^OMX_PROCESS_BINDING=off$' "${start[@]}"
+    # libhwloc would load what the caller's environment names.
+    expect 0 'warning: which processors share caches is not known: programs with privileges' \
+      "${become[@]}" "$work/omx" prepare-binding -
   fi
   rm -rf "$work"
 }
@@ -385,6 +395,58 @@ test_tune() {
   rm -r "$state"
 }
 
+# RPS says where the frames of h2's end of the cable are handled. What a perf server is bound to is seen from outside.
+test_binding() {
+  local work bound
+  work=$(mktemp -d)
+  chmod 755 "$work"
+  ln -s "$omx" "$work/omx_prepare_binding"
+  expect 0 'warning: eth0: it raises no interrupts' on h2 "$omx" prepare-binding -
+  expect 0 '^# eth0 .*is not known$' on h2 "$omx" prepare-binding -
+  expect 0 'which processor handles what arrives is not known' on h2 "$omx" info
+  expect 0 'stay where they are \(OMX_PROCESS_BINDING=off' on h2 "$omx" info
+  if [ "$(nproc)" -lt 2 ] || ! on h2 sh -c 'echo 2 >/sys/class/net/eth0/queues/rx-0/rps_cpus' 2>/dev/null; then
+    echo "no RPS or no second processor here: the tests of binding are left out"
+    rm -r "$work"
+    return
+  fi
+  expect 0 'handled by processor 1 \(RPS of eth0 rx-0; 1 receive queue\)' on h2 "$omx" info
+  expect 0 '^board 02:4f:4d:58:00:02 ep 0 irq - mask 2$' on h2 "$omx" prepare-binding -
+  expect 0 "^Generated bindings in $work/file\$" on h2 "$work/omx_prepare_binding" "$work/file"
+  expect 0 '^eth0 queue 0: RPS of eth0 rx-0, processor 1$' on h2 "$omx" prepare-binding -v "$work/file"
+  expect 0 '^-rw-r--r-- ' ls -l "$work/file"
+  ln -s "$work/victim" "$work/link"
+  expect 0 'Generated' on h2 "$omx" prepare-binding "$work/link"
+  expect 0 '^-rw-r--r-- ' ls -l "$work/link"
+  expect 1 'cannot write /proc/nowhere.*or - for' on h2 "$omx" prepare-binding /proc/nowhere
+
+  for bound in auto all:1 0,1 "file:$work/file"; do
+    export OMX_PROCESS_BINDING=$bound
+    # Of the list, endpoint 1 is there.
+    if [ "$bound" = 0,1 ]; then server_start -e 1; else server_start; fi
+    expect 0 'endpoint [01] open by pid [0-9]+ \(omx\), bound to processor 1$' on h2 "$omx" info
+    expect 0 '^pid.*: 1$' taskset -cp "$server"
+    server_stop
+  done
+  # What cannot be done is said once, and changes nothing.
+  for bound in all:1000 file:/nowhere off; do
+    export OMX_PROCESS_BINDING=$bound
+    server_start
+    expect 0 'endpoint 0 open by pid [0-9]+ \(omx\)$' on h2 "$omx" info
+    if [ "$bound" != off ]; then
+      expect 0 "warning: eth0 endpoint 0: this thread stays where it is, as OMX_PROCESS_BINDING=$bound" cat "$server_output"
+    fi
+    server_stop
+  done
+  # Who was bound stays, and others go beside it.
+  export OMX_PROCESS_BINDING=auto
+  server_start --cpu 0
+  expect 0 'endpoint 0 open by pid [0-9]+ \(omx\), bound to processor 0$' on h2 "$omx" info
+  server_stop
+  unset OMX_PROCESS_BINDING
+  rm -r "$work"
+}
+
 tune_values() {
   on h1 sh -c 'cd /sys/class/net/eth0 && cat queues/rx-0/rps_cpus gro_flush_timeout napi_defer_hard_irqs threaded'
 }
@@ -422,6 +484,7 @@ case $part in
     test_perf
     test_local
     test_tune
+    test_binding
     test_damage
     ;;
 esac

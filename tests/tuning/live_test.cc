@@ -29,10 +29,8 @@ class live : public link::CableTest {
     std::string name = (fs::temp_directory_path() / "omx-live-XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     state = name;
-    // The namespace's own /sys, for this process only.
-    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)
-      GTEST_SKIP() << "no mount namespace of its own here";
+    std::string reason;
+    if (!link::sysfs_enter(reason)) GTEST_SKIP() << reason;
   }
   void TearDown() override {
     if (!state.empty()) fs::remove_all(state);
@@ -174,9 +172,9 @@ TEST_F(live, undo__interface_replaced_by_another_of_its_name) {
 }
 
 TEST_F(live, other_sysfs__is_noticed) {
-  ASSERT_TRUE(sysfs_shows(machine, *find("v0")));
+  ASSERT_TRUE(steering::sysfs_shows(machine.root, *find("v0")));
   ASSERT_EQ(::umount("/sys"), 0);
-  EXPECT_FALSE(sysfs_shows(machine, *find("v0")));
+  EXPECT_FALSE(steering::sysfs_shows(machine.root, *find("v0")));
 }
 
 TEST_F(live, ledger_name__of_each_namespace_its_own) {

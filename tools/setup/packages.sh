@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
 
 # To build everything and run the lab.
-OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev
+OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libhwloc-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev
   iproute2 procps python3)
 # To run all tests: faults on the lab's cables are eBPF programs, and so on.
 OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev bpftool pkgconf binutils util-linux)

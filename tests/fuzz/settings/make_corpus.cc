@@ -39,6 +39,13 @@ constexpr Seed kSeeds[] = {
     {"interfaces_all", "iall"},
     {"interfaces_unknown", "ieth7"},
     {"mac", "m02:00:0a:BC:de:f0"},
+    {"bindings",
+     "b# comment\nboard 02:00:00:00:00:01 ep 0 irq 45 mask 00000004\nboard 02:00:00:00:00:01 ep 255 irq - "
+     "mask 1,00000002\n"},
+    {"bindings_bad", "bboard 02:00:00:00:00:01 ep 256 irq 45 mask 0\n"},
+    {"file_binding", "fprocess_binding = 4,0-2\n"},
+    {"environment_binding", "eOMX_PROCESS_BINDING=file:/etc/open-mx/bindings\n"},
+    {"environment_binding_all", "eOMX_PROCESS_BINDING=all:7\n"},
 };
 
 }  // namespace

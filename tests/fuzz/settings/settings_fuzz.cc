@@ -9,11 +9,13 @@
 #include <span>
 #include <string>
 
+#include "base/cpu_list.h"
 #include "base/mac.h"
 #include "base/own_fd.h"
 #include "link/interfaces.h"
 #include "runtime/peers.h"
 #include "runtime/settings.h"
+#include "steering/binding_file.h"
 #include "tests/fuzz/require.h"
 #include "tests/fuzz/settings/text_checks.h"
 
@@ -149,6 +151,20 @@ void check_interfaces(const std::string& text) {
   for (const link::Choice& c : *choices) check_message(c.reason);
 }
 
+void check_bindings(const std::string& text) {
+  const auto lines = steering::binding_file_parse(text, "/tmp/bindings");
+  if (!lines) return check_message(lines.error().message);
+  std::string printed;
+  for (const steering::BindingLine& l : *lines) {
+    REQUIRE(!l.processors.empty() && l.endpoint < 256);
+    printed += "board " + mac_format(l.board) + " ep " + std::to_string(l.endpoint) + " irq - mask " +
+               cpu_mask_text(l.processors) + "\n";
+  }
+  const auto again = steering::binding_file_parse(printed, "again");
+  REQUIRE(again && again->size() == lines->size());
+  for (std::size_t i = 0; i < lines->size(); i++) REQUIRE((*again)[i].processors == (*lines)[i].processors);
+}
+
 void check_mac(const std::string& text) {
   const auto nic = mac_parse(text);
   if (nic) REQUIRE(mac_parse(mac_format(*nic)) == nic);
@@ -166,6 +182,8 @@ void check(std::uint8_t what, const std::string& text) {
       return check_peers(text);
     case 'i':
       return check_interfaces(text);
+    case 'b':
+      return check_bindings(text);
     case 'm':
       return check_mac(text);
     default:

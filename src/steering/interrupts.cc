@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which interrupts belong to an interface, and which of them to its receive queues. Drivers name them as they
 // like: "eth0-TxRx-3", "mlx5_comp3@pci:0000:3b:00.0", "virtio1-input.0", "eth0".
+#include "steering/interrupts.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -8,9 +12,9 @@
 #include <set>
 
 #include "base/number.h"
-#include "tuning/facts.h"
+#include "base/text_file.h"
 
-namespace omx::tuning {
+namespace omx::steering {
 
 namespace {
 
@@ -99,10 +103,10 @@ int queue_of(const std::string& role) {
 }
 
 // Message-signalled interrupts of the device, or of the PCI device that a virtio device stands on.
-std::set<std::string> msi_of(const Machine& machine, const std::string& interface) {
-  const std::string device = "/sys/class/net/" + interface + "/device";
+std::set<std::string> msi_of(const std::string& root, const std::string& interface) {
+  const std::string device = root + "/sys/class/net/" + interface + "/device";
   for (const char* folder : {"/msi_irqs", "/../msi_irqs"}) {
-    const auto numbers = folder_list(machine, device + folder);
+    const auto numbers = folder_list(device + folder);
     if (!numbers.empty()) return {numbers.begin(), numbers.end()};
   }
   return {};
@@ -110,11 +114,13 @@ std::set<std::string> msi_of(const Machine& machine, const std::string& interfac
 
 }  // namespace
 
-std::vector<Interrupt> interrupts_read(const Machine& machine, const link::Interface& interface) {
-  const std::set<std::string> msi = msi_of(machine, interface.name);
+std::vector<Interrupt> interrupts_read(const std::string& root, const link::Interface& interface) {
+  const std::set<std::string> msi = msi_of(root, interface.name);
+  // Of hundreds of processors it has megabytes.
+  const std::string text = text_file_read(root + "/proc/interrupts", 64U << 20).value_or("");
   std::vector<Interrupt> found;
   std::vector<Interrupt> plain;  // one for everything, named as the interface
-  for (const auto& [number, names] : interrupts_parse(text_read(machine, "/proc/interrupts"))) {
+  for (const auto& [number, names] : interrupts_parse(text)) {
     for (const std::string& name : names) {
       if (!(msi.empty() ? names_interface(name, interface.name) : msi.count(number) > 0)) continue;
       const std::string role = role_of(name, interface.name);
@@ -122,9 +128,9 @@ std::vector<Interrupt> interrupts_read(const Machine& machine, const link::Inter
       interrupt.number = number;
       interrupt.name = name;
       interrupt.queue = queue_of(role);
-      const std::string folder = "/proc/irq/" + number;
-      interrupt.allowed = line_read(machine, folder + "/smp_affinity_list").value_or("");
-      interrupt.effective = line_read(machine, folder + "/effective_affinity_list").value_or("");
+      const std::string folder = fmt::format("{}/proc/irq/{}", root, number);
+      interrupt.allowed = line_read(folder + "/smp_affinity_list").value_or("");
+      interrupt.effective = line_read(folder + "/effective_affinity_list").value_or("");
       if (is_receive(role)) {
         found.push_back(std::move(interrupt));
       } else if (name == interface.name) {
@@ -139,4 +145,12 @@ std::vector<Interrupt> interrupts_read(const Machine& machine, const link::Inter
   return found;
 }
 
-}  // namespace omx::tuning
+bool sysfs_shows(const std::string& root, const link::Interface& interface) {
+  const std::string folder = root + "/sys/class/net/" + interface.name;
+  const auto index = line_read(folder + "/ifindex");
+  const auto address = line_read(folder + "/address");
+  return index && address && *index == std::to_string(interface.index) &&
+         (interface.nic == 0 || mac_parse(*address) == interface.nic);
+}
+
+}  // namespace omx::steering

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/affinity.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace omx {
+
+namespace {
+
+std::vector<int> list_of(const cpu_set_t& set) {
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+// Asks for all, and sees what it gets.
+void* possible_find(void* result) {
+  cpu_set_t set;
+  std::memset(&set, 0xff, sizeof set);
+  if (::sched_setaffinity(0, sizeof set, &set) == 0)
+    *static_cast<std::vector<int>*>(result) = affinity_read();
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<int> affinity_read(pid_t thread) {
+  cpu_set_t set;
+  // Fails where the kernel was built for more processors than a cpu_set_t holds.
+  return ::sched_getaffinity(thread, sizeof set, &set) < 0 ? std::vector<int>{} : list_of(set);
+}
+
+int affinity_set(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  return ::sched_setaffinity(0, sizeof set, &set) < 0 ? errno : 0;
+}
+
+std::vector<int> affinity_possible() {
+  std::vector<int> cpus;
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the application's own threads
+  pthread_t thread;
+  if (::pthread_create(&thread, nullptr, possible_find, &cpus) == 0) ::pthread_join(thread, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return cpus;
+}
+
+}  // namespace omx

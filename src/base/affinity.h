@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// On which processors threads may run. Lists are sorted; an empty one stands for "unknown".
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace omx {
+
+// Of a thread or, given a process, of its first thread; 0: of the calling one.
+std::vector<int> affinity_read(pid_t thread = 0);
+// Of the calling thread; threads that it starts inherit it. The kernel leaves out processors that the control
+// group forbids or that are switched off. 0, or errno: none is left (EINVAL), or not permitted.
+int affinity_set(const std::vector<int>& cpus);
+// The processors that this process could be given: those that are on and that its control group (cpuset)
+// allows. The kernel is asked in a thread of its own, so the caller's affinity is not touched.
+std::vector<int> affinity_possible();
+
+}  // namespace omx

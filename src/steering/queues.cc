@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "steering/queues.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/cpu_list.h"
+#include "base/number.h"
+#include "base/text_file.h"
+#include "steering/interrupts.h"
+
+namespace omx::steering {
+
+namespace {
+
+constexpr std::string_view kBelow = "lower_", kReceive = "rx-";
+constexpr unsigned kStacked = 4;  // a VLAN on a bond on a NIC, and one more
+
+std::vector<int> both(const std::vector<int>& some, const std::vector<int>& others) {
+  std::vector<int> common;
+  for (const int cpu : some)
+    if (std::find(others.begin(), others.end(), cpu) != others.end()) common.push_back(cpu);
+  return common;
+}
+
+// Where the interrupt goes, else where it may go. One that may go anywhere says nothing.
+std::vector<int> processors_of(const Interrupt& interrupt, const std::vector<int>& online) {
+  auto cpus = both(cpu_list_parse(interrupt.effective), online);
+  if (!cpus.empty()) return cpus;
+  cpus = both(cpu_list_parse(interrupt.allowed), online);
+  return cpus.size() < online.size() || online.size() == 1 ? cpus : std::vector<int>{};
+}
+
+// Drivers may number interrupts from 1, or name one for all queues.
+void interrupts_add(const std::string& root, const link::Interface& interface, const std::vector<int>& online,
+                    ReceiveQueues& all) {
+  const auto interrupts = interrupts_read(root, interface);
+  const bool each = static_cast<int>(interrupts.size()) == all.count;
+  for (std::size_t i = 0; i < interrupts.size(); i++) {
+    const Interrupt& interrupt = interrupts[i];
+    const int number = each ? static_cast<int>(i) : interrupt.queue;
+    if (!all.queues.empty() && all.queues.back().number == number) continue;
+    all.queues.push_back({number, interrupt.number, processors_of(interrupt, online),
+                          fmt::format("interrupt {} ({})", interrupt.number, interrupt.name)});
+  }
+  // Without holes, they are the queues.
+  const bool whole = !all.queues.empty() && all.queues.front().number == 0 &&
+                     all.queues.back().number + 1 == static_cast<int>(all.queues.size());
+  if (whole) all.count = static_cast<int>(all.queues.size());
+}
+
+// Where RPS is set, it hands the frames on to other processors than the interrupt's.
+void rps_add(const std::string& folder, const std::vector<int>& online, ReceiveQueues& all) {
+  std::map<int, ReceiveQueue> queues;
+  for (ReceiveQueue& queue : all.queues) queues.emplace(queue.number, std::move(queue));
+  for (int number = 0; number < all.count; number++) {
+    const auto mask = line_read(fmt::format("{}/queues/rx-{}/rps_cpus", folder, number));
+    const auto cpus = both(cpu_mask_parse(mask.value_or("")), online);
+    if (cpus.empty()) continue;
+    ReceiveQueue& queue = queues[number];
+    queue.number = number;
+    queue.processors = cpus;
+    queue.source = fmt::format("RPS of {} rx-{}", all.interface, number);
+  }
+  all.queues.clear();
+  for (auto& [number, queue] : queues) all.queues.push_back(std::move(queue));
+}
+
+// The one interface that this one stands on; empty: none, or several.
+std::string below(const std::string& folder) {
+  std::string found;
+  for (const std::string& name : folder_list(folder)) {
+    if (name.rfind(kBelow, 0) != 0) continue;
+    if (!found.empty()) return {};
+    found = name.substr(kBelow.size());
+  }
+  return found;
+}
+
+}  // namespace
+
+const ReceiveQueue* queue_find(const ReceiveQueues& queues, std::uint32_t endpoint) {
+  // Of queues with holes, those that are there.
+  const int wanted =
+      queues.count > 0 ? queue_of(endpoint, queues.count) : static_cast<int>(std::min(endpoint, 65535U));
+  for (const ReceiveQueue& queue : queues.queues)
+    if (queue.number == wanted) return &queue;
+  return nullptr;
+}
+
+std::vector<int> processors_online(const std::string& root) {
+  return cpu_list_parse(line_read(root + "/sys/devices/system/cpu/online").value_or(""));
+}
+
+ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface) {
+  ReceiveQueues all;
+  all.interface = interface.name;
+  if (!sysfs_shows(root, interface)) return all;
+  const std::vector<int> online = processors_online(root);
+  link::Interface at = interface;
+  for (unsigned i = 0; i < kStacked; i++) {
+    const std::string folder = root + "/sys/class/net/" + at.name;
+    const std::string lower = below(folder);
+    if (lower.empty()) {
+      all.interface = at.name;
+      const auto names = folder_list(folder + "/queues");
+      all.count = static_cast<int>(std::count_if(
+          names.begin(), names.end(), [](const std::string& name) { return name.rfind(kReceive, 0) == 0; }));
+      interrupts_add(root, at, online, all);
+      rps_add(folder, online, all);
+      return all;
+    }
+    at = link::Interface();
+    at.name = lower;
+  }
+  return all;
+}
+
+}  // namespace omx::steering

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The receive queues of an interface, and the processors that handle what arrives in them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "link/interfaces.h"
+
+namespace omx::steering {
+
+struct ReceiveQueue {
+  int number = 0;
+  std::string interrupt;        // its number; empty: it raises none, or none that is known
+  std::vector<int> processors;  // that handle its frames and are switched on; empty: not known
+  std::string source;           // who says so: "interrupt 45 (eth0-TxRx-3)", "RPS of eth0 rx-3"
+};
+
+struct ReceiveQueues {
+  std::string interface;             // whose they are: of a VLAN, the NIC's below it
+  int count = 0;                     // of queues that frames are spread over; 0: not known
+  std::vector<ReceiveQueue> queues;  // of which something is known, by number
+};
+
+// Which of so many queues an endpoint's frames arrive in. The one place that knows: steering follows it.
+inline int queue_of(std::uint32_t endpoint, int queues) {
+  return static_cast<int>(endpoint % static_cast<std::uint32_t>(queues));
+}
+
+// nullptr: nothing is known of that queue.
+const ReceiveQueue* queue_find(const ReceiveQueues& queues, std::uint32_t endpoint);
+
+// `root` stands in front of /sys and /proc: it is empty except in tests. What cannot be read is not known.
+ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface);
+
+// Processors that are switched on.
+std::vector<int> processors_online(const std::string& root);
+
+}  // namespace omx::steering

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx prepare-binding: writes the file by which OMX_PROCESS_BINDING=file binds processes.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/cpu_list.h"
+#include "base/own_fd.h"
+#include "base/text.h"
+#include "commands.h"
+#include "runtime/settings.h"
+#include "steering/binding_file.h"
+#include "steering/binding_setting.h"
+#include "steering/topology.h"
+
+namespace omx::tools {
+
+namespace {
+
+struct PrepareOptions {
+  std::string file = steering::kBindingFile;
+  bool verbose = false;
+};
+
+// In one step, and never through a link: the folder may be one where anybody writes. 0 or errno.
+int file_replace(const std::string& path, const std::string& text) {
+  std::string name = path + ".XXXXXX";
+  const OwnFd fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.open()) return errno;
+  const ssize_t written = ::write(fd.get(), text.data(), text.size());
+  int error = written < 0 ? errno : written != static_cast<ssize_t>(text.size()) ? ENOSPC : 0;
+  if (!error && (::fchmod(fd.get(), 0644) < 0 || ::rename(name.c_str(), path.c_str()) < 0)) error = errno;
+  if (error) ::unlink(name.c_str());
+  return error;
+}
+
+Result<std::vector<steering::BindingBoard>> boards_read(const runtime::Settings& settings) {
+  const auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);
+  if (!choices) return tl::unexpected(choices.error());
+  std::vector<steering::BindingBoard> boards;
+  for (const link::Choice& choice : *choices) {
+    const link::Interface& i = choice.interface;
+    if (choice.taken) boards.push_back({i.name, i.nic, steering::receive_queues_read("", i)});
+  }
+  return boards;
+}
+
+void queues_print(const steering::BindingBoard& board) {
+  for (const steering::ReceiveQueue& queue : board.queues.queues) {
+    fmt::print(stderr, "{} queue {}: {}, processor {}\n", board.interface, queue.number, queue.source,
+               queue.processors.empty() ? "unknown" : cpu_list_text(queue.processors));
+  }
+}
+
+bool known(const steering::BindingBoard& board) {
+  for (const steering::ReceiveQueue& queue : board.queues.queues)
+    if (!queue.processors.empty()) return true;
+  return false;
+}
+
+int prepare_run(const PrepareOptions& options) {
+  const auto settings = runtime::settings_load();
+  if (!settings) return failed("prepare-binding", "{}", settings.error().message);
+  const auto boards = boards_read(*settings);
+  if (!boards) return failed("prepare-binding", "{}", boards.error().message);
+  for (const steering::BindingBoard& board : *boards) {
+    if (options.verbose) queues_print(board);
+    if (known(board)) continue;
+    fmt::print(
+        stderr,
+        "warning: {}: it raises no interrupts of receive queues that are known, and RPS is off, so the file "
+        "has no lines for it\n",
+        board.interface);
+  }
+  const auto topology = steering::topology_load();
+  if (!topology)
+    fmt::print(stderr, "warning: which processors share caches is not known: {}\n", topology.error());
+  const std::string text = steering::binding_file_text(*boards, settings->endpoints_max, [&](int cpu) {
+    return topology ? (*topology)->beside(cpu) : std::vector<int>{};
+  });
+  if (options.file == "-") {
+    fmt::print("{}", text);
+    return kOk;
+  }
+  if (const int error = file_replace(options.file, text)) {
+    return failed("prepare-binding", "cannot write {}: {}; name another file, or - for the standard output",
+                  shown(options.file, kPathShown), std::strerror(error));
+  }
+  fmt::print("Generated bindings in {}\n", options.file);
+  return kOk;
+}
+
+}  // namespace
+
+Command prepare_binding_command(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("prepare-binding", "write the file for OMX_PROCESS_BINDING=file");
+  auto options = std::make_shared<PrepareOptions>();
+  app->add_option("file", options->file, "where to; - is the standard output")->capture_default_str();
+  app->add_flag("-v,--verbose", options->verbose, "show each receive queue");
+  return {app, [options] { return prepare_run(*options); }};
+}
+
+}  // namespace omx::tools
