@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   const std::vector<Command> commands = {
       omx::tools::info_command(root),  omx::tools::perf_command(root),  omx::tools::counters_command(root),
       omx::tools::peers_command(root), omx::tools::check_command(root), omx::tools::tune_command(root),
-      help_command(root, topic),
+      omx::tools::steer_command(root), help_command(root, topic),
   };
   try {
     root.parse(argc, argv);
