@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "base/cpu_list.h"
 #include "base/number.h"
@@ -47,22 +49,30 @@ Result<void> rule_apply(SteerTable& table, std::string_view rule, const std::vec
   return {};
 }
 
-// How many endpoints are elsewhere than modulo `period` says.
-std::size_t exceptions(const SteerTable& table, std::size_t period) {
-  std::size_t count = 0;
-  for (std::size_t e = 0; e < table.size(); e++) count += table[e] != table[e % period];
-  return count;
+// Of the endpoints that are equal modulo `period`, the processor that most have.
+std::vector<std::uint32_t> rule_of(const SteerTable& table, std::size_t period) {
+  std::vector<std::uint32_t> rule(period);
+  for (std::size_t place = 0; place < period; place++) {
+    std::map<std::uint32_t, std::size_t> votes;
+    for (std::size_t e = place; e < table.size(); e += period) votes[table[e]]++;
+    rule[place] = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
+                    return a.second < b.second;
+                  })->first;
+  }
+  return rule;
 }
 
-// The rule of fewest words. A table of one period has no exceptions, so there always is one.
-std::size_t best_period(const SteerTable& table) {
-  std::size_t best = table.size(), words = table.size();
+// The rule that takes the fewest words, its exceptions included. All endpoints apart have none.
+std::vector<std::uint32_t> best_rule(const SteerTable& table) {
+  std::vector<std::uint32_t> best(table.begin(), table.end());
+  std::size_t words = table.size();
   for (std::size_t period = 1; period < table.size(); period++) {
-    const std::size_t now = period + 2 * exceptions(table, period);
-    if (now < words) {
-      best = period;
-      words = now;
-    }
+    std::vector<std::uint32_t> rule = rule_of(table, period);
+    std::size_t now = period;
+    for (std::size_t e = 0; e < table.size(); e++) now += table[e] == rule[e % period] ? 0 : 2;
+    if (now >= words) continue;
+    best = std::move(rule);
+    words = now;
   }
   return best;
 }
@@ -95,14 +105,13 @@ Result<SteerTable> steer_table_make(std::string_view cpus, std::string_view map,
 }
 
 std::string steer_table_text(const SteerTable& table) {
-  const std::size_t period = best_period(table);
-  std::string text =
-      period == 1 ? fmt::format("on processor {}", table[0])
-                  : fmt::format("modulo {} on processors {}", period,
-                                fmt::join(table.begin(), table.begin() + static_cast<long>(period), ","));
+  const std::vector<std::uint32_t> rule = best_rule(table);
+  std::string text = rule.size() == 1
+                         ? fmt::format("on processor {}", rule[0])
+                         : fmt::format("modulo {} on processors {}", rule.size(), fmt::join(rule, ","));
   const char* before = ", but ";
-  for (std::size_t e = period; e < table.size(); e++) {
-    if (table[e] == table[e % period]) continue;
+  for (std::size_t e = 0; e < table.size(); e++) {
+    if (table[e] == rule[e % rule.size()]) continue;
     text += fmt::format("{}{} on {}", before, e, table[e]);
     before = ", ";
   }
