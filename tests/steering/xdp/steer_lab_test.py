@@ -206,7 +206,7 @@ def killed_at_any_time():
     pick = random.Random(5)
     with Lab("--queues", "2") as lab:
         steer(lab)
-        for _ in range(25):
+        for _ in range(12):
             # The shell becomes omx, so the number that it tells is the one to kill, in the lab's own numbering.
             process = lab.start("h2", "sh", "-c", f"(sleep {pick.uniform(0, 0.02)}; kill -9 $$ 2>/dev/null) & "
                                 f"exec {OMX} steer eth0")
