@@ -36,7 +36,7 @@ def omx_steer(lab, *arguments):
 
 def steer(lab, *arguments):
     done = omx_steer(lab, *arguments)
-    if "takes root" in done.stderr or "refused by the kernel" in done.stderr:
+    if "takes root" in done.stderr:
         raise Skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     return done.stdout
