@@ -121,12 +121,12 @@ TEST_F(steer_attachment, goes_with_the_interface) {
     EXPECT_TRUE(steer_attach("v0", program.get(), std::nullopt));
     return id_of(program.get());
   }();
-  const auto stale = on("v0");
+  auto stale = on("v0");
   ASSERT_TRUE(stale);
   link::ip("link delete v0");
   const auto done = steer_detach(*stale);
   EXPECT_TRUE(done) << done.error().message;
-  std::move(const_cast<Attachment&>(*stale).program).reset();
+  stale->program.reset();
   EXPECT_TRUE(program_is_gone(id));
 }
 

@@ -71,7 +71,7 @@ def measure(lab, endpoint, *options):
         line = server.stdout.readline()
         assert line, "no server"
         done = harness.lab("exec", "--name", lab.name, "h1", "--", OMX, "perf", "h2", "--peer-endpoint",
-                           str(endpoint), "--verify", "--max-time", "0.3", *options, env=environment)
+                           str(endpoint), "--verify", "--max-time", "0.2", *options, env=environment)
         assert done.returncode == 0, done.stderr
         assert server.wait(timeout=harness.TIMEOUT_S) == 0
         return done.stdout
@@ -94,15 +94,16 @@ def frames_of_each_endpoint_are_taken_in_on_its_processor():
                     lab.host("h2", *WHERE, "count")
                 before = counts(lab)
                 # Sent, and so arriving, on the first processor.
-                told = [measure(lab, endpoint, "--sizes", "8,1K,32K,1M,4M", "--cpu", str(first)) for endpoint in (0, 1)]
+                told = [measure(lab, endpoint, "--sizes", "8,4K,1M", "--cpu", str(first)) for endpoint in (0, 1)]
                 found = since(before, counts(lab))
                 for endpoint, cpu in place.items():
                     frames = found.get(endpoint, {})
                     assert set(frames) == {cpu}, f"{mode}, mtu {mtu}, {options}: endpoint {endpoint} on {frames}"
-                    assert frames[cpu] > 1000, f"{mode}, mtu {mtu}, {options}: {found}\n{told[int(endpoint)]}"
+                    # One message of 1 MiB is 117 frames, however slow the machine.
+                    assert frames[cpu] > 100, f"{mode}, mtu {mtu}, {options}: {found}\n{told[int(endpoint)]}"
                 moved = {str(e["endpoint"]): sum(e["moved_from"]) for e in attached(lab)[0]["endpoints"]}
                 for endpoint, cpu in place.items():
-                    assert cpu == first or moved[endpoint] > 1000, f"{mode}, mtu {mtu}, {options}: {moved}"
+                    assert cpu == first or moved[endpoint] > 100, f"{mode}, mtu {mtu}, {options}: {moved}"
 
 
 def counts_are_on(lab):
