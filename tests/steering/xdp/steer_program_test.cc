@@ -136,6 +136,7 @@ std::vector<Named> frames_for(std::uint8_t endpoint) {
     add("connect", [&](std::byte* out) { return encode_connect(out, head(PacketType::connect), connect); });
     auto probe = fill(wire::Probe{});
     probe.is_reply = is_reply;
+    probe.size = wire::kMinFrame;
     add("probe", [&](std::byte* out) { return encode_probe(out, head(PacketType::probe), probe); });
   }
   for (const PacketType type : {PacketType::tiny, PacketType::small}) {
@@ -155,6 +156,7 @@ std::vector<Named> frames_for(std::uint8_t endpoint) {
   }
   wire::PullReply reply;
   reply.frame_seqnum = other;
+  reply.frame_length = 28;
   reply.magic = magic;
   add("pull_reply",
       [&](std::byte* out) { return encode_pull_reply(out, head(PacketType::pull_reply), reply); });
