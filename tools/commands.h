@@ -26,6 +26,7 @@ Command info_command(CLI::App& root);
 Command perf_command(CLI::App& root);
 Command counters_command(CLI::App& root);
 Command peers_command(CLI::App& root);
+Command steer_command(CLI::App& root);
 Command check_command(CLI::App& root);
 Command tune_command(CLI::App& root);
 Command prepare_binding_command(CLI::App& root);

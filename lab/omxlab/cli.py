@@ -22,6 +22,7 @@ exit status: that of CMD for exec and run; 0 done, 1 failed, 2 wrong usage,
 125 exec or run failed before CMD, 126 CMD cannot be executed, 127 CMD not found
 """
 DEFAULT_MTU = 1500
+MAX_QUEUES = 64
 MAX_HOSTS = 64  # h1..h64 at 10.77.0.1..64
 # Options of ssh and rsh that take a value, so that the agent can skip both.
 RSH_OPTIONS_WITH_VALUE = set("BbcDEeFIiJLlmOopQRSWw")
@@ -41,6 +42,13 @@ def parse_host_count(text):
     return count
 
 
+def parse_queues(text):
+    count = int(text)
+    if not 1 <= count <= MAX_QUEUES:
+        raise ValueError
+    return count
+
+
 def parse_name(text):
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}", text):
         raise ValueError
@@ -50,6 +58,7 @@ def parse_name(text):
 # argparse prints these as "invalid NAME value".
 parse_mtu.__name__ = "MTU (68..65535, one or one per host)"
 parse_host_count.__name__ = f"number of hosts (1..{MAX_HOSTS})"
+parse_queues.__name__ = f"number of queues (1..{MAX_QUEUES})"
 parse_name.__name__ = "lab name (letters, digits, _ . -)"
 
 
@@ -81,6 +90,8 @@ def make_parser():
         sub.add_argument("--topology", choices=("cable", "bridge"),
                          help="cable: two hosts back to back (default for two); "
                               "bridge: hosts on a switch")
+        sub.add_argument("--queues", type=parse_queues, default=1, metavar="N",
+                         help="receive and transmit queues of every eth0 (default 1)")
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
                          help="give host i the address 10.77.0.i/24")
 
@@ -113,7 +124,7 @@ def planned_lab(options, name):
     if len(mtus) != options.hosts:
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "
                        "give one value, or one per host", EXIT_USAGE)
-    return holder.describe(name, mtus, topology, options.ip)
+    return holder.describe(name, mtus, topology, options.ip, options.queues)
 
 
 def do_up(options, _script):

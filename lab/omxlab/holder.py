@@ -44,7 +44,7 @@ HOST_NAMESPACES = (
 )
 
 
-def describe(name, mtus, topology, with_ip):
+def describe(name, mtus, topology, with_ip, queues=1):
     """The plain description of a lab, before anything exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
@@ -55,7 +55,7 @@ def describe(name, mtus, topology, with_ip):
             "mac": f"02:4f:4d:58:00:{i:02x}",
             "ip": f"10.77.0.{i}" if with_ip else None,
         })
-    return {"name": name, "topology": topology, "hosts": hosts}
+    return {"name": name, "topology": topology, "hosts": hosts, "queues": queues}
 
 
 def start(lab, die_with_caller):
@@ -254,8 +254,10 @@ def lay_cables(lab):
     # carrier up to a second late, and drops what it sends until then.
     def end(number, host):
         return (f"eth0 index {10 + number} address {host['mac']} mtu {host['mtu']} "
-                f"netns /proc/1/fd/{host['net']}")
+                f"{queues}netns /proc/1/fd/{host['net']}")
 
+    # Without a number the kernel uses one of each, too, but lets ethtool -L add some.
+    queues = f"numtxqueues {lab['queues']} numrxqueues {lab['queues']} " if lab["queues"] > 1 else ""
     hosts = lab["hosts"]
     if lab["topology"] == "cable":
         first, second = hosts
@@ -271,7 +273,7 @@ def lay_cables(lab):
     for number, host in enumerate(hosts, start=1):
         port = host["port"] = f"port{number}"
         lines += [
-            f"link add name {port} index {100 + number} mtu {host['mtu']} "
+            f"link add name {port} index {100 + number} mtu {host['mtu']} {queues}"
             f"type veth peer name {end(number, host)}",
             f"link set dev {port} master br0",
             f"link set dev {port} up",

@@ -3,7 +3,7 @@
 // hold host-order values; codec.h turns them into bytes and back.
 //
 // Adding a packet type: the enum, a struct, encode/decode in codec.h, packet_type_name, the golden tests, the
-// fuzz corpus, docs/wire.md, and the endpoint filter of link/packet_filter.
+// fuzz corpus, docs/wire.md, the endpoint filter of link/packet_filter, and steering/xdp/steer.bpf.c.
 #pragma once
 
 #include <cstddef>

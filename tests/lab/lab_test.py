@@ -36,6 +36,15 @@ def up__no_ip():
 
 
 @test
+def up__queues():
+    for options, count in (((), 1), (("--queues", "3"), 3), (("--queues", "2", "--hosts", "3"), 2)):
+        with Lab(*options) as it:
+            for host in ("h1", "h2"):
+                found = it.host(host, "ls", "/sys/class/net/eth0/queues").split()
+                assert found == [f"{way}-{n}" for way in ("rx", "tx") for n in range(count)], found
+
+
+@test
 def up__name_in_use():
     with Lab() as it:
         done = it.do("up")

@@ -33,7 +33,7 @@ test_plain() {
   expect 0 'Usage: omx' "$omx" help
   expect 0 'Usage: omx' "$omx" --help
   local command
-  for command in info perf counters peers check tune prepare-binding help; do
+  for command in info perf counters peers check tune prepare-binding steer help; do
     expect 0 "Usage: omx $command" "$omx" help "$command"
     expect 0 'Usage: ' "$omx" "$command" --help
     expect 0 "^  $command " "$omx" help
@@ -60,6 +60,13 @@ test_plain() {
   expect 2 '--undo' "$omx" tune --undo lo
   expect 1 'omx check: the command line names nonesuch.*there are:.*lo' "$omx" check nonesuch
   expect 1 'omx tune: the command line names nonesuch' "$omx" tune --dry-run nonesuch
+
+  expect 2 'requires interface' "$omx" steer --cpus 0
+  expect 2 '--show|--off' "$omx" steer lo --show --off
+  expect 2 '--off' "$omx" steer lo --off --map 0:0
+  expect 2 '--json requires --show' "$omx" steer --json
+  expect 2 '--mode' "$omx" steer lo --mode fast
+  expect 1 'omx steer: (--map "x" is not ENDPOINT:PROCESSOR|this build has no XDP program)' "$omx" steer lo --map x
 
   # Settings are looked at before anything else, so these need no network.
   expect 1 'omx info: .*OMX_SPIN_US="soon".*whole number' env OMX_SPIN_US=soon "$omx" info

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx steer: frames of an endpoint are handed to the endpoint's processor, by an XDP program on the
+// interface.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.h"
+#include "steer_print.h"
+#include "steering/xdp/steer_attach.h"
+
+namespace omx::tools {
+
+namespace {
+
+using steering::Attachment;
+
+struct SteerOptions {
+  std::string interface;
+  std::string cpus;
+  std::string map;
+  std::string mode = "auto";
+  bool show = false;
+  bool off = false;
+  bool json = false;
+};
+
+std::optional<steering::XdpMode> mode_wanted(const std::string& name) {
+  if (name == "native") return steering::XdpMode::native;
+  if (name == "generic") return steering::XdpMode::generic;
+  return std::nullopt;
+}
+
+// The programs of the interface, or of all.
+Result<std::vector<Attachment>> attachments_find(const std::string& interface) {
+  if (interface.empty()) return steering::xdp_attached_all();
+  auto one = steering::xdp_attached(interface);
+  if (!one) return tl::unexpected(one.error());
+  std::vector<Attachment> found;
+  if (*one) found.push_back(std::move(**one));
+  return found;
+}
+
+int show_run(const SteerOptions& options) {
+  const auto found = attachments_find(options.interface);
+  if (!found) return failed("steer", "{}", found.error().message);
+  std::vector<SteerReport> reports;
+  for (const Attachment& attachment : *found) {
+    SteerReport& report = reports.emplace_back(SteerReport{&attachment, std::nullopt, {}});
+    if (!attachment.ours) continue;
+    auto state = steering::steer_read(attachment.program.get());
+    if (state)
+      report.state = std::move(*state);
+    else
+      report.problem = state.error().message;
+  }
+  fmt::print("{}", options.json ? steer_json(reports) : steer_text(reports, options.interface));
+  return kOk;
+}
+
+int off_run(const SteerOptions& options) {
+  const auto found = attachments_find(options.interface);
+  if (!found) return failed("steer", "{}", found.error().message);
+  int status = kOk;
+  std::size_t count = 0;
+  for (const Attachment& attachment : *found) {
+    if (!attachment.ours) {
+      if (!options.interface.empty())
+        fmt::print("{} has another XDP program, \"{}\", which stays\n", attachment.interface,
+                   attachment.name);
+      continue;
+    }
+    if (const auto done = steering::steer_detach(attachment); !done) {
+      status = failed("steer", "{}", done.error().message);
+      continue;
+    }
+    count++;
+    fmt::print("{}: not steered any more\n", attachment.interface);
+  }
+  if (count == 0 && status == kOk) fmt::print("nothing was steered\n");
+  return status;
+}
+
+int attach_run(const SteerOptions& options) {
+  const auto table = steering::steer_table_make(options.cpus, options.map, steering::processors_online());
+  if (!table) return failed("steer", "{}", table.error().message);
+  // Before anything is loaded, for the sake of the sentence.
+  if (const auto there = steering::xdp_attached(options.interface); !there)
+    return failed("steer", "{}", there.error().message);
+  const auto program = steering::steer_load(*table);
+  if (!program) return failed("steer", "{}", program.error().message);
+  const auto mode = steering::steer_attach(options.interface, program->get(), mode_wanted(options.mode));
+  if (!mode) return failed("steer", "{}", mode.error().message);
+  fmt::print("{}: steered in {} mode, endpoints {}; omx steer {} --off ends it\n", options.interface,
+             steering::xdp_mode_name(*mode), steering::steer_table_text(*table), options.interface);
+  return kOk;
+}
+
+int run(const SteerOptions& options) {
+  if (options.off) return off_run(options);
+  if (options.show || options.interface.empty()) return show_run(options);
+  return attach_run(options);
+}
+
+}  // namespace
+
+Command steer_command(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("steer", "hand frames to the processors of their endpoints, by XDP");
+  auto options = std::make_shared<SteerOptions>();
+  CLI::Option* interface = app->add_option("interface", options->interface,
+                                           "which to steer; without it, show what is attached to any");
+  CLI::Option* cpus =
+      app->add_option("--cpus", options->cpus,
+                      "processors to use, as in 0,2-5: endpoint e has the one at place e modulo their number "
+                      "(all that are online)")
+          ->needs(interface);
+  CLI::Option* map = app->add_option("--map", options->map,
+                                     "endpoints with processors of their own, as in 0:1,4-7:0; the others as "
+                                     "--cpus says")
+                         ->needs(interface);
+  CLI::Option* mode =
+      app->add_option(
+             "--mode", options->mode,
+             "native: in the driver; generic: in the kernel, any driver; auto: native where it can be")
+          ->check(CLI::IsMember({"native", "generic", "auto"}))
+          ->capture_default_str()
+          ->needs(interface);
+  CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");
+  CLI::Option* off =
+      app->add_flag("--off", options->off, "take our program off the interface, or off all; never another's");
+  CLI::Option* json = app->add_flag("--json", options->json, "show, as a JSON document");
+  json->needs(show);
+  for (CLI::Option* other : {cpus, map, mode}) {
+    show->excludes(other);
+    off->excludes(other);
+  }
+  off->excludes(show);
+  app->footer(
+      "The program stays attached when this command ends, until --off, or until the interface goes or the "
+      "host\n"
+      "restarts. Steering an interface again replaces the table at once, without a gap; counts then begin "
+      "anew.\n"
+      "Needs root. An interface takes one XDP program: if it has another's, nothing is changed.");
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace omx::tools
