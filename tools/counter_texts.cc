@@ -135,6 +135,8 @@ constexpr CounterText kTexts[] = {
     {"Sleeps Ended by the Moderation Timer", "sleeps",
      "in a stream, by OMX_MODERATION_US: a stream of a sender that marks nothing, or that lost a marked "
      "frame"},
+    {"Sleeps Deaf to Marked Frames", "sleeps",
+     "for some microseconds, as messages followed each other closely (OMX_MODERATION=stream)"},
     {"Progress Thread Took Over", "times",
      "the application did not call while there was something to do (OMX_PROGRESS)"},
     // Inside the host.

@@ -302,7 +302,6 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
   bool lanes_late_ = false;  // both are to be read, though no large message is on its way
   bool lane_looks_ = false;  // whether or not anything is known to be there
-  bool unread_ = false;      // the last turn left frames: no mark comes after them
   bool link_up_ = true;
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame

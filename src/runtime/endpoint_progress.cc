@@ -33,13 +33,12 @@ bool Endpoint::Impl::turn() {
   burst_end();
   if (copies) copies->frames(Copies::Frames::passing);  // an exception may have ended the last turn
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
-  const std::size_t by_ring = ring_turn();
-  frames += by_ring;
+  frames += ring_turn();
   if (hub) frames += local_turn();
   const std::size_t by_lanes = lanes_turn();
   frames += by_lanes;
   lanes_late_ = by_lanes >= kBudget;
-  bool more = unread_ = by_ring >= kBudget || lanes_late_;
+  bool more = lanes_late_;
   sink_run();  // its answers carry the acknowledgements
   if (now >= engine->next_deadline() || engine->copies_awaited() || engine->held()) {
     more = more || link->pending() || (hub && hub->pending());

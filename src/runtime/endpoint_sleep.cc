@@ -80,8 +80,12 @@ void Endpoint::Impl::set_drowsy(bool drowsy) {
 }
 
 void Endpoint::Impl::moderation_learn(bool frames, bool useful) {
-  const Moderation::Found found{
-      woken_by_, frames, useful, link->counters().frames_received, engine->completion_count(), now};
+  const Moderation::Found found{woken_by_,
+                                frames,
+                                useful,
+                                link->counters().frames_received,
+                                segment->counters().engine[protocol::Counter::messages_received],
+                                now};
   moderation_.learn(found, moderation_.wants_marks(found) && link->bell_open());
   segment->counters().deferred = moderation_.deferred();
   woken_by_ = Moderation::WokenBy::other;
@@ -116,7 +120,8 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   const TimeNs look = polls_link ? moderation_.look_at(now) : protocol::kNever;
   const bool moderated = look < until;
   if (moderated) until = look;
-  const bool unread = polls_link && unread_;
+  // No mark comes again for what lies there already.
+  const bool unread = polls_link && ears != Ears::frames && (link->pending() || lanes_late_);
   // While it is stopped nobody would read, so nobody need wake us.
   if (until <= now || unread || (hub && !stopped && !hub->fall_asleep())) {
     // What never ends must not stop the clock, nor keep the lock from others.

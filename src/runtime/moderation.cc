@@ -16,7 +16,8 @@ constexpr Strategy kAll[] = {Strategy::frame, Strategy::timer, Strategy::message
 // adaptive: so many wake-ups by marks, with no more than so many frames for each, are no stream.
 constexpr unsigned kMarks = 8;
 constexpr std::uint64_t kLoneFrames = 3;
-// stream: marked frames this close follow each other; about what a wake-up takes.
+// stream: marked frames this close follow each other, and so often it looks meanwhile; about what a wake-up
+// takes, and less than a round trip of sleepers.
 constexpr TimeNs kClose = 20'000;
 
 std::optional<Strategy> strategy_parse(std::string_view text) {
@@ -130,7 +131,7 @@ void Moderation::learn_marks(const Found& found, bool marks) {
 
 // Several at once, or one soon after the other: more will follow.
 void Moderation::defer(const Found& found) {
-  if (found.messages < messages_ + 2 && found.now - woken_ >= 2 * kClose) return;
+  if (found.messages < messages_ + 2 && found.now - woken_ >= kClose) return;
   ears_ = Ears::none;
   deferred_until_ = found.now + period_;
   deferred_++;

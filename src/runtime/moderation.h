@@ -53,7 +53,7 @@ class Moderation {
     bool frames = false;         // there were some
     bool useful = false;         // they ended the wait
     std::uint64_t received = 0;  // frames since the endpoint opened
-    std::uint64_t messages = 0;  // completed since then
+    std::uint64_t messages = 0;  // received since then
     TimeNs now = 0;
   };
 
@@ -79,7 +79,7 @@ class Moderation {
   Ears ears_ = Ears::frames;
   unsigned marks_ = 0;          // wake-ups by one, of some ...
   std::uint64_t received_ = 0;  // ... since so many frames had come
-  std::uint64_t messages_ = 0;  // completed when a mark woke last ...
+  std::uint64_t messages_ = 0;  // received when a mark woke last ...
   TimeNs woken_ = 0;            // ... which was then
   TimeNs deferred_until_ = 0;
   std::uint64_t deferred_ = 0;

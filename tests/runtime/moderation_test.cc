@@ -98,6 +98,14 @@ TEST_F(moderation, stream__is_deaf_while_marks_follow_each_other) {
   EXPECT_EQ(m_.ears(), Ears::frames);
 }
 
+TEST_F(moderation, stream__a_ping_pong_is_none) {
+  use(Strategy::stream);
+  woken(WokenBy::frame, 1, 1, 1000);
+  for (int i = 0; i < 50; i++) woken(WokenBy::mark, 1, 1, 40'000);
+  EXPECT_EQ(m_.ears(), Ears::marks);
+  EXPECT_EQ(m_.deferred(), 0U);
+}
+
 TEST_F(moderation, stream__several_messages_at_once_are_marks_that_follow_each_other) {
   use(Strategy::stream);
   woken(WokenBy::frame, 1, 1, 1000);
