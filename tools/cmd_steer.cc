@@ -127,6 +127,9 @@ Command steer_command(CLI::App& root) {
   CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");
   CLI::Option* off =
       app->add_flag("--off", options->off, "take our program off the interface, or off all; never another's");
+  // An empty variable of a script must not stand for all interfaces, all processors, or no map.
+  for (CLI::Option* given : {interface, cpus, map})
+    given->check([](const std::string& text) { return text.empty() ? "it must not be empty" : ""; });
   CLI::Option* json = app->add_flag("--json", options->json, "show, as a JSON document");
   json->needs(show);
   for (CLI::Option* other : {cpus, map, mode}) {

@@ -66,6 +66,10 @@ test_plain() {
   expect 2 '--off' "$omx" steer lo --off --map 0:0
   expect 2 '--json requires --show' "$omx" steer --json
   expect 2 '--mode' "$omx" steer lo --mode fast
+  expect 2 'omx: interface: it must not be empty' "$omx" steer "" --off
+  expect 2 'omx: interface: it must not be empty' "$omx" steer ""
+  expect 2 'omx: --cpus: it must not be empty' "$omx" steer lo --cpus ""
+  expect 2 'omx: --map: it must not be empty' "$omx" steer lo --map ""
   expect 1 'omx steer: (--map "x" is not ENDPOINT:PROCESSOR|this build has no XDP program)' "$omx" steer lo --map x
 
   expect 2 'file: it must not be empty; - is' "$omx" prepare-binding ""
