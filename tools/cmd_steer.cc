@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx steer: frames of an endpoint are handed to the endpoint's processor, by an XDP program on the
 // interface.
+#include <net/if.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/cpu_list.h"
 #include "commands.h"
 #include "steer_print.h"
+#include "steering/queues.h"
 #include "steering/xdp/steer_attach.h"
 
 namespace omx::tools {
@@ -40,6 +44,19 @@ Result<std::vector<Attachment>> attachments_find(const std::string& interface) {
   return found;
 }
 
+// Counts and table look as they should then, and the frames are elsewhere.
+void rps_warn(const std::string& name) {
+  link::Interface interface;
+  interface.name = name;
+  interface.index = ::if_nametoindex(name.c_str());
+  const std::vector<int> queues = steering::rps_queues("", interface);
+  if (queues.empty()) return;
+  fmt::print(stderr,
+             "warning: {0}: RPS is on for receive queue{1} {2} and takes the frames that were handed over to yet "
+             "other processors: echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
+             name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
+}
+
 int show_run(const SteerOptions& options) {
   const auto found = attachments_find(options.interface);
   if (!found) return failed("steer", "{}", found.error().message);
@@ -47,6 +64,7 @@ int show_run(const SteerOptions& options) {
   for (const Attachment& attachment : *found) {
     SteerReport& report = reports.emplace_back(SteerReport{&attachment, std::nullopt, {}});
     if (!attachment.ours) continue;
+    rps_warn(attachment.interface);
     auto state = steering::steer_read(attachment.program.get());
     if (state)
       report.state = std::move(*state);
@@ -92,6 +110,7 @@ int attach_run(const SteerOptions& options) {
   if (!mode) return failed("steer", "{}", mode.error().message);
   fmt::print("{}: steered in {} mode, endpoints {}; omx steer {} --off ends it\n", options.interface,
              steering::xdp_mode_name(*mode), steering::steer_table_text(*table), options.interface);
+  rps_warn(options.interface);
   return kOk;
 }
 
