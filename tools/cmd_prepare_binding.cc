@@ -115,7 +115,9 @@ Command prepare_binding_command(CLI::App& root) {
   auto options = std::make_shared<PrepareOptions>();
   app->add_option("file", options->file, "where to; - is the standard output")
       ->capture_default_str()
-      ->check([](const std::string& name) { return name.empty() ? "it must not be empty; - is the standard output" : ""; });
+      ->check([](const std::string& name) {
+        return name.empty() ? "it must not be empty; - is the standard output" : "";
+      });
   app->add_flag("-v,--verbose", options->verbose, "show each receive queue");
   return {app, [options] { return prepare_run(*options); }};
 }

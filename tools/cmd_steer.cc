@@ -51,10 +51,11 @@ void rps_warn(const std::string& name) {
   interface.index = ::if_nametoindex(name.c_str());
   const std::vector<int> queues = steering::rps_queues("", interface);
   if (queues.empty()) return;
-  fmt::print(stderr,
-             "warning: {0}: RPS is on for receive queue{1} {2} and takes the frames that were handed over to yet "
-             "other processors: echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
-             name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
+  fmt::print(
+      stderr,
+      "warning: {0}: RPS is on for receive queue{1} {2} and takes the frames that were handed over to yet "
+      "other processors: echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
+      name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
 }
 
 int show_run(const SteerOptions& options) {

@@ -105,9 +105,10 @@ Result<std::vector<BindingLine>> binding_file_read(const std::string& path, Bind
   const OwnFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (named ? 0 : O_NOFOLLOW)));
   // A link is ELOOP.
   if (!named && (fd.open() ? !only_ours(fd.get()) : errno == ELOOP)) {
-    return fail(kMxFailure, fmt::format("{0} is not a file that only root or this user may change; rm {0} (as "
-                                        "its owner, or root) && omx prepare-binding {0}",
-                                        file));
+    return fail(kMxFailure,
+                fmt::format("{0} is not a file that only root or this user may change; rm {0} (as "
+                            "its owner, or root) && omx prepare-binding {0}",
+                            file));
   }
   const auto text = text_file_read(fd);
   if (!text) {

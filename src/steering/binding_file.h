@@ -24,8 +24,9 @@ struct BindingLine {
 // Failures name file and line, and nothing of what is in it: it may be another file than it should.
 Result<std::vector<BindingLine>> binding_file_parse(std::string_view text, const std::string& path);
 enum class BindingTrust : std::uint8_t {
-  named,   // somebody chose this file
-  exposed  // it lies where anybody may write: only a regular file that nobody but root or this user may change
+  named,  // somebody chose this file
+  // It lies where anybody may write: only a regular file that nobody but root or this user may change.
+  exposed
 };
 // Reads and parses.
 Result<std::vector<BindingLine>> binding_file_read(const std::string& path, BindingTrust trust);

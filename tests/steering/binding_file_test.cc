@@ -115,8 +115,8 @@ std::string refusal(const std::string& path, BindingTrust trust = BindingTrust::
 
 TEST_F(binding_file_of_host, one_that_cannot_be_read) {
   const std::string none = root.string() + "/none";
-  EXPECT_THAT(refusal(none),
-              testing::AllOf(HasSubstr("No such file"), HasSubstr("omx prepare-binding " + none + " writes it")));
+  EXPECT_THAT(refusal(none), testing::AllOf(HasSubstr("No such file"),
+                                            HasSubstr("omx prepare-binding " + none + " writes it")));
   ASSERT_EQ(::mkfifo((root / "fifo").c_str(), 0600), 0);
   EXPECT_THAT(refusal(root.string() + "/fifo"),
               testing::AllOf(HasSubstr("not a regular file"), Not(HasSubstr("prepare-binding"))));

@@ -98,8 +98,9 @@ Failure kernel_refused(std::string_view attempt, int error) {
   }
   // So an older kernel says it, or one without BPF.
   const bool lacks = error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
-  return {2, fmt::format("{} was refused by the kernel: {}{}{}", attempt, std::strerror(error), libbpf_words(),
-                         lacks ? "; steering needs Linux 5.18 or newer with CONFIG_BPF_SYSCALL" : "")};
+  return {2,
+          fmt::format("{} was refused by the kernel: {}{}{}", attempt, std::strerror(error), libbpf_words(),
+                      lacks ? "; steering needs Linux 5.18 or newer with CONFIG_BPF_SYSCALL" : "")};
 }
 
 Result<OwnFd> steer_load(const SteerTable& table) {
