@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx prepare-binding: writes the file by which OMX_PROCESS_BINDING=file binds processes.
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,10 +27,19 @@ struct PrepareOptions {
   bool verbose = false;
 };
 
-// In one step, and never through a link: the folder may be one where anybody writes. 0 or errno.
+// A device, a named pipe, a folder, or a link to one of them: what may not make room for a file.
+bool is_special(const std::string& path) {
+  struct stat about;
+  const bool there = ::stat(path.c_str(), &about) == 0 || ::lstat(path.c_str(), &about) == 0;
+  return there && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode);
+}
+
+// In one step, and never through a link: the folder may be one where anybody writes. What a run that was
+// killed left there is replaced. 0 or errno.
 int file_replace(const std::string& path, const std::string& text) {
-  std::string name = path + ".XXXXXX";
-  const OwnFd fd(::mkostemp(name.data(), O_CLOEXEC));
+  const std::string name = path + ".new";
+  if (::unlink(name.c_str()) < 0 && errno != ENOENT) return errno;
+  const OwnFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd.open()) return errno;
   const ssize_t written = ::write(fd.get(), text.data(), text.size());
   int error = written < 0 ? errno : written != static_cast<ssize_t>(text.size()) ? ENOSPC : 0;
@@ -88,6 +96,10 @@ int prepare_run(const PrepareOptions& options) {
     fmt::print("{}", text);
     return kOk;
   }
+  if (is_special(options.file)) {
+    return failed("prepare-binding", "{} is not a regular file; give - for the standard output",
+                  shown(options.file, kPathShown));
+  }
   if (const int error = file_replace(options.file, text)) {
     return failed("prepare-binding", "cannot write {}: {}; name another file, or - for the standard output",
                   shown(options.file, kPathShown), std::strerror(error));
@@ -101,7 +113,11 @@ int prepare_run(const PrepareOptions& options) {
 Command prepare_binding_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("prepare-binding", "write the file for OMX_PROCESS_BINDING=file");
   auto options = std::make_shared<PrepareOptions>();
-  app->add_option("file", options->file, "where to; - is the standard output")->capture_default_str();
+  app->add_option("file", options->file, "where to; - is the standard output")
+      ->capture_default_str()
+      ->check([](const std::string& name) {
+        return name.empty() ? "it must not be empty; - is the standard output" : "";
+      });
   app->add_flag("-v,--verbose", options->verbose, "show each receive queue");
   return {app, [options] { return prepare_run(*options); }};
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx steer: frames of an endpoint are handed to the endpoint's processor, by an XDP program on the
 // interface.
+#include <net/if.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/cpu_list.h"
 #include "commands.h"
 #include "steer_print.h"
+#include "steering/queues.h"
 #include "steering/xdp/steer_attach.h"
 
 namespace omx::tools {
@@ -40,6 +44,20 @@ Result<std::vector<Attachment>> attachments_find(const std::string& interface) {
   return found;
 }
 
+// Counts and table look as they should then, and the frames are elsewhere.
+void rps_warn(const std::string& name) {
+  link::Interface interface;
+  interface.name = name;
+  interface.index = ::if_nametoindex(name.c_str());
+  const std::vector<int> queues = steering::rps_queues("", interface);
+  if (queues.empty()) return;
+  fmt::print(
+      stderr,
+      "warning: {0}: RPS is on for receive queue{1} {2} and takes the frames that were handed over to yet "
+      "other processors: echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
+      name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
+}
+
 int show_run(const SteerOptions& options) {
   const auto found = attachments_find(options.interface);
   if (!found) return failed("steer", "{}", found.error().message);
@@ -47,6 +65,7 @@ int show_run(const SteerOptions& options) {
   for (const Attachment& attachment : *found) {
     SteerReport& report = reports.emplace_back(SteerReport{&attachment, std::nullopt, {}});
     if (!attachment.ours) continue;
+    rps_warn(attachment.interface);
     auto state = steering::steer_read(attachment.program.get());
     if (state)
       report.state = std::move(*state);
@@ -92,6 +111,7 @@ int attach_run(const SteerOptions& options) {
   if (!mode) return failed("steer", "{}", mode.error().message);
   fmt::print("{}: steered in {} mode, endpoints {}; omx steer {} --off ends it\n", options.interface,
              steering::xdp_mode_name(*mode), steering::steer_table_text(*table), options.interface);
+  rps_warn(options.interface);
   return kOk;
 }
 
@@ -127,6 +147,9 @@ Command steer_command(CLI::App& root) {
   CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");
   CLI::Option* off =
       app->add_flag("--off", options->off, "take our program off the interface, or off all; never another's");
+  // An empty variable of a script must not stand for all interfaces, all processors, or no map.
+  for (CLI::Option* given : {interface, cpus, map})
+    given->check([](const std::string& text) { return text.empty() ? "it must not be empty" : ""; });
   CLI::Option* json = app->add_flag("--json", options->json, "show, as a JSON document");
   json->needs(show);
   for (CLI::Option* other : {cpus, map, mode}) {

@@ -10,13 +10,14 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/own_fd.h"
-
 namespace omx {
 
 Expected<std::string, int> text_file_read(const std::string& path, std::size_t most) {
   // Not to wait for whoever writes into a named pipe.
-  const OwnFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return text_file_read(OwnFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), most);
+}
+
+Expected<std::string, int> text_file_read(const OwnFd& fd, std::size_t most) {
   if (!fd.open()) return tl::unexpected<int>(errno);
   struct stat about;
   if (::fstat(fd.get(), &about) < 0) return tl::unexpected<int>(errno);

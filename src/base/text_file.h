@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "base/own_fd.h"
 
 namespace omx {
 
@@ -14,6 +15,8 @@ namespace omx {
 Expected<std::string, int> text_file_read(const std::string& path, std::size_t most = 1 << 20);
 
 inline constexpr int kNotRegularFile = -1;
+// The same of a descriptor, from where it stands.
+Expected<std::string, int> text_file_read(const OwnFd& fd, std::size_t most = 1 << 20);
 std::string text_file_error(int error);
 
 // The first line, without its newline. The error as above.

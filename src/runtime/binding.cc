@@ -92,8 +92,8 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
   const std::string subject = fmt::format("{} endpoint {}", board.interface.name, endpoint);
   const std::vector<int> now = affinity_read();
   if (auto seat = t_seat.lock(); seat && !seat->forked() && seat->processors() == now) {
-    log(LogLevel::info, "{}: this thread stays on processor {}, where it has another endpoint", subject,
-        cpu_list_text(now));
+    said_ = fmt::format("{}: this thread stays on processor {}, where it has another endpoint", subject,
+                        cpu_list_text(now));
     seat_ = std::move(seat);
     return;
   }
@@ -101,13 +101,14 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
   const auto placement = steering::place(settings.binding, {board.mac, endpoint, board.udp}, here);
   const std::string how = steering::binding_setting_text(settings.binding);
   if (placement.refused) {
-    log(LogLevel::warn, "{}: this thread stays where it is, as OMX_PROCESS_BINDING={} cannot be done: {}",
-        subject, how, placement.reason);
+    level_ = LogLevel::warn;
+    said_ = fmt::format("{}: this thread stays where it is, as OMX_PROCESS_BINDING={} cannot be done: {}",
+                        subject, how, placement.reason);
     return;
   }
   if (placement.processors.empty()) {
-    log(LogLevel::info, "{}: this thread stays where it is (OMX_PROCESS_BINDING={}): {}", subject, how,
-        placement.reason);
+    said_ = fmt::format("{}: this thread stays where it is (OMX_PROCESS_BINDING={}): {}", subject, how,
+                        placement.reason);
     // Bound by somebody else, it has its processor for itself all the same.
     if (here.taken.held()) seat_ = std::make_shared<Seat>(now, std::move(here.taken));
     t_seat = seat_;
@@ -115,15 +116,16 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
   }
   const std::string cpus = cpu_list_text(placement.processors);
   if (const int error = affinity_set(placement.processors)) {
-    log(LogLevel::warn, "{}: this thread cannot be moved to processor {} (OMX_PROCESS_BINDING={}): {}",
-        subject, cpus, how, std::strerror(error));
+    level_ = LogLevel::warn;
+    said_ = fmt::format("{}: this thread cannot be moved to processor {} (OMX_PROCESS_BINDING={}): {}",
+                        subject, cpus, how, std::strerror(error));
     return;
   }
   before_ = now;
   seat_ = std::make_shared<Seat>(placement.processors, std::move(here.taken));
   t_seat = seat_;
-  moved_ = fmt::format("{}: this thread runs on processor{} {} from now on, {}", subject,
-                       placement.processors.size() == 1 ? "" : "s", cpus, placement.reason);
+  said_ = fmt::format("{}: this thread runs on processor{} {} from now on, {}", subject,
+                      placement.processors.size() == 1 ? "" : "s", cpus, placement.reason);
 }
 
 Binding::~Binding() {
@@ -131,10 +133,8 @@ Binding::~Binding() {
 }
 
 std::shared_ptr<Seat> Binding::keep() {
-  if (!before_.empty()) {
-    ours().add(seat_->processors(), before_);
-    log(LogLevel::info, "{}", moved_);
-  }
+  if (!before_.empty()) ours().add(seat_->processors(), before_);
+  if (!said_.empty()) log(level_, "{}", said_);
   before_.clear();
   return std::move(seat_);
 }

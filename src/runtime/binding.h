@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fork_guard.h"
+#include "base/log.h"
 #include "runtime/boards.h"
 #include "runtime/claim.h"
 #include "runtime/settings.h"
@@ -29,7 +30,8 @@ class Seat {
 };
 
 // The calling thread's, while an endpoint is opened in it. Where a thread has an endpoint already, it stays.
-// What happens, and why, is told at level info; what cannot be done is a warning, and changes nothing.
+// What happens, and why, is told at level info; what cannot be done is a warning, and changes nothing. Both
+// are told when it is kept, not for each endpoint number that is tried in vain.
 class Binding {
  public:
   Binding(const Board& board, std::uint32_t endpoint, const Settings& settings);
@@ -44,7 +46,8 @@ class Binding {
  private:
   std::shared_ptr<Seat> seat_;
   std::vector<int> before_;  // empty: nothing was changed
-  std::string moved_;        // what there is to say when it was kept
+  LogLevel level_ = LogLevel::info;
+  std::string said_;  // what there is to say when it was kept
 };
 
 }  // namespace omx::runtime

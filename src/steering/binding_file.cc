@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "steering/binding_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 
 #include "base/cpu_list.h"
 #include "base/number.h"
+#include "base/own_fd.h"
 #include "base/text.h"
 #include "base/text_file.h"
 #include "steering/binding_setting.h"
@@ -58,6 +60,12 @@ std::optional<BindingLine> line_parse(const std::vector<std::string_view>& words
   return BindingLine{*board, static_cast<std::uint32_t>(*endpoint), std::move(processors)};
 }
 
+bool only_ours(int fd) {
+  struct stat about;
+  return ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+         (about.st_uid == 0 || about.st_uid == ::geteuid()) && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 // One of `near`, else one that shares a cache with it, that nobody has; else all of them.
 std::vector<int> next_free(const std::vector<int>& near, const std::function<std::vector<int>(int)>& beside,
                            std::set<int>& used) {
@@ -91,18 +99,22 @@ Result<std::vector<BindingLine>> binding_file_parse(std::string_view text, const
   return lines;
 }
 
-Result<std::vector<BindingLine>> binding_file_read(const std::string& path) {
-  struct stat about;
-  if (path == kBindingFile && ::lstat(path.c_str(), &about) == 0 &&
-      (!S_ISREG(about.st_mode) || (about.st_uid != 0 && about.st_uid != ::geteuid()))) {
-    return fail(kMxFailure, fmt::format("{0} is not a file of root or of this user; as root: rm {0} && omx "
-                                        "prepare-binding",
-                                        path));
+Result<std::vector<BindingLine>> binding_file_read(const std::string& path, BindingTrust trust) {
+  const std::string file = shown(path, kPathShown);
+  const bool named = trust == BindingTrust::named;
+  const OwnFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (named ? 0 : O_NOFOLLOW)));
+  // A link is ELOOP.
+  if (!named && (fd.open() ? !only_ours(fd.get()) : errno == ELOOP)) {
+    return fail(kMxFailure,
+                fmt::format("{0} is not a file that only root or this user may change; rm {0} (as "
+                            "its owner, or root) && omx prepare-binding {0}",
+                            file));
   }
-  const auto text = text_file_read(path);
+  const auto text = text_file_read(fd);
   if (!text) {
-    return fail(kMxFailure, fmt::format("cannot read {}: {}; omx prepare-binding FILE writes one, as root",
-                                        shown(path, kPathShown), text_file_error(text.error())));
+    const bool none = text.error() == ENOENT;
+    return fail(kMxFailure, fmt::format("cannot read {}: {}{}", file, text_file_error(text.error()),
+                                        none ? "; omx prepare-binding " + file + " writes it" : ""));
   }
   return binding_file_parse(*text, path);
 }

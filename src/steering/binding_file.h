@@ -23,9 +23,13 @@ struct BindingLine {
 
 // Failures name file and line, and nothing of what is in it: it may be another file than it should.
 Result<std::vector<BindingLine>> binding_file_parse(std::string_view text, const std::string& path);
-// Reads and parses. The file that is named by nobody is believed only if it is root's or this user's, as it
-// lies where anybody may write.
-Result<std::vector<BindingLine>> binding_file_read(const std::string& path);
+enum class BindingTrust : std::uint8_t {
+  named,  // somebody chose this file
+  // It lies where anybody may write: only a regular file that nobody but root or this user may change.
+  exposed
+};
+// Reads and parses.
+Result<std::vector<BindingLine>> binding_file_read(const std::string& path, BindingTrust trust);
 
 // An interface, and what its queues are known to do.
 struct BindingBoard {

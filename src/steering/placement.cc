@@ -109,7 +109,8 @@ Placement place_listed(const BindingSetting& setting, const PlacedEndpoint& endp
 
 Placement place_by_file(const BindingSetting& setting, const PlacedEndpoint& endpoint,
                         Surroundings& surroundings) {
-  const auto lines = binding_file_read(setting.path);
+  const auto lines = binding_file_read(
+      setting.path, setting.path == kBindingFile ? BindingTrust::exposed : BindingTrust::named);
   if (!lines) return refuse(lines.error().message);
   const std::string file = shown(setting.path, kPathShown);
   const auto line = std::find_if(lines->begin(), lines->end(), [&](const BindingLine& l) {

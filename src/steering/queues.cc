@@ -52,13 +52,22 @@ void interrupts_add(const std::string& root, const link::Interface& interface, c
   if (whole) all.count = static_cast<int>(all.queues.size());
 }
 
+std::vector<int> rps_read(const std::string& folder, int queue) {
+  return cpu_mask_parse(line_read(fmt::format("{}/queues/rx-{}/rps_cpus", folder, queue)).value_or(""));
+}
+
+int queues_count(const std::string& folder) {
+  const auto names = folder_list(folder + "/queues");
+  return static_cast<int>(std::count_if(
+      names.begin(), names.end(), [](const std::string& name) { return name.rfind(kReceive, 0) == 0; }));
+}
+
 // Where RPS is set, it hands the frames on to other processors than the interrupt's.
 void rps_add(const std::string& folder, const std::vector<int>& online, ReceiveQueues& all) {
   std::map<int, ReceiveQueue> queues;
   for (ReceiveQueue& queue : all.queues) queues.emplace(queue.number, std::move(queue));
   for (int number = 0; number < all.count; number++) {
-    const auto mask = line_read(fmt::format("{}/queues/rx-{}/rps_cpus", folder, number));
-    const auto cpus = both(cpu_mask_parse(mask.value_or("")), online);
+    const auto cpus = both(rps_read(folder, number), online);
     if (cpus.empty()) continue;
     ReceiveQueue& queue = queues[number];
     queue.number = number;
@@ -91,6 +100,15 @@ const ReceiveQueue* queue_find(const ReceiveQueues& queues, std::uint32_t endpoi
   return nullptr;
 }
 
+std::vector<int> rps_queues(const std::string& root, const link::Interface& interface) {
+  std::vector<int> found;
+  if (!sysfs_shows(root, interface)) return found;
+  const std::string folder = root + "/sys/class/net/" + interface.name;
+  for (int number = 0; number < queues_count(folder); number++)
+    if (!rps_read(folder, number).empty()) found.push_back(number);
+  return found;
+}
+
 std::vector<int> processors_online(const std::string& root) {
   return cpu_list_parse(line_read(root + "/sys/devices/system/cpu/online").value_or(""));
 }
@@ -106,9 +124,7 @@ ReceiveQueues receive_queues_read(const std::string& root, const link::Interface
     const std::string lower = below(folder);
     if (lower.empty()) {
       all.interface = at.name;
-      const auto names = folder_list(folder + "/queues");
-      all.count = static_cast<int>(std::count_if(
-          names.begin(), names.end(), [](const std::string& name) { return name.rfind(kReceive, 0) == 0; }));
+      all.count = queues_count(folder);
       interrupts_add(root, at, online, all);
       rps_add(folder, online, all);
       return all;

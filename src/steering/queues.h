@@ -23,7 +23,8 @@ struct ReceiveQueues {
   std::vector<ReceiveQueue> queues;  // of which something is known, by number
 };
 
-// Which of so many queues an endpoint's frames arrive in. The one place that knows: steering follows it.
+// Which of so many queues an endpoint's frames are taken to arrive in. omx steer (xdp/) does not follow it,
+// and what its table says is not known here: docs/steering.md, "Together with binding".
 inline int queue_of(std::uint32_t endpoint, int queues) {
   return static_cast<int>(endpoint % static_cast<std::uint32_t>(queues));
 }
@@ -33,6 +34,10 @@ const ReceiveQueue* queue_find(const ReceiveQueues& queues, std::uint32_t endpoi
 
 // `root` stands in front of /sys and /proc: it is empty except in tests. What cannot be read is not known.
 ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface);
+
+// The receive queues of this interface for which RPS is on. It hands frames over anew, also those that an XDP
+// program has handed to a processor. `root` as above.
+std::vector<int> rps_queues(const std::string& root, const link::Interface& interface);
 
 // Processors that are switched on.
 std::vector<int> processors_online(const std::string& root);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/affinity.h"
+
 namespace omx::steering {
 
 namespace {
@@ -47,6 +49,24 @@ struct Hwloc {
             find("hwloc_bitmap_isset", isset);
   }
 };
+
+#if HWLOC_API_VERSION >= 0x00020500
+constexpr unsigned long kStays = HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+#else
+constexpr unsigned long kStays = 0;
+#endif
+
+// hwloc may ask each processor itself, on that processor. The thread is not ours to move.
+bool load_in_place(const Hwloc& hwloc, hwloc_topology_t topology) {
+  // The processor that takes the frames may be one that this process may not use.
+  constexpr unsigned long kAll = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+  // A library older than the header refuses what it does not know.
+  if (hwloc.set_flags(topology, kAll | kStays) != 0) hwloc.set_flags(topology, kAll);
+  const std::vector<int> before = affinity_read();
+  const bool loaded = hwloc.load(topology) == 0;
+  if (!before.empty() && affinity_read() != before) affinity_set(before);
+  return loaded;
+}
 
 bool is_cache(hwloc_obj_type_t type) {
   return type >= HWLOC_OBJ_L1CACHE && type <= HWLOC_OBJ_L5CACHE;
@@ -124,10 +144,8 @@ Expected<std::unique_ptr<Topology>, std::string> topology_load(const std::string
   hwloc.set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc.set_cache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc.set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // The processor that takes the frames may be one that this process may not use.
-  hwloc.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   const bool known = synthetic.empty() || hwloc.set_synthetic(topology, synthetic.c_str()) == 0;
-  if (!known || hwloc.load(topology) != 0) {
+  if (!known || !load_in_place(hwloc, topology)) {
     hwloc.destroy(topology);
     return tl::unexpected<std::string>("hwloc does not find out which processors share caches here");
   }

@@ -3,12 +3,18 @@
 // says where frames are handled.
 #include "runtime/binding.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
 #include <fstream>
 #include <thread>
 
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "base/log.h"
+#include "base/own_fd.h"
 #include "child.h"
 #include "pair.h"
 #include "steering/topology.h"
@@ -186,6 +192,31 @@ TEST_F(binding_beside, a_forked_child_starts_over) {
     return process && (*process)->open({}) && affinity_read() == expected();
   }));
   EXPECT_EQ(affinity_read(), std::vector<int>{one_});
+}
+
+// Another program has the ports of the first two endpoints.
+TEST_F(binding, listed__ids_tried_in_vain_are_not_told_about) {
+  link::ip("address add 10.9.8.7/24 dev v0");
+  Settings s = settings();
+  s.interfaces = "v0";
+  s.link = LinkKind::udp;
+  s.binding = *steering::binding_setting_parse("all:1000");
+  process_ = process_create(s);
+  ASSERT_TRUE(process_);
+  std::array<OwnFd, 2> others;
+  for (std::size_t i = 0; i < others.size(); i++) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(static_cast<std::uint16_t>(s.udp_port + i));
+    at.sin_addr.s_addr = ::inet_addr("10.9.8.7");
+    others[i] = OwnFd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(others[i].get(), reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  }
+  const std::string said = opened();
+  ASSERT_TRUE(a_);
+  EXPECT_EQ(a_->id(), 2);
+  EXPECT_THAT(said, HasSubstr("v0 endpoint 2: this thread stays"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 
 TEST_F(binding, failed_open__leaves_nothing) {

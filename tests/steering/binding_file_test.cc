@@ -101,18 +101,50 @@ TEST_F(binding_file_of_host, written_and_read) {
   EXPECT_THAT(text,
               HasSubstr("# veth0 (02:00:00:00:00:02): which processors handle its frames is not known\n"));
   write("/bindings", text);
-  const auto lines = binding_file_read(root.string() + "/bindings");
+  const auto lines = binding_file_read(root.string() + "/bindings", BindingTrust::named);
   ASSERT_TRUE(lines) << lines.error().message;
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[0].processors, std::vector<int>{2});
   EXPECT_EQ((*lines)[2].processors, (std::vector<int>{2, 3}));  // both are used
 }
 
+std::string refusal(const std::string& path, BindingTrust trust = BindingTrust::named) {
+  const auto lines = binding_file_read(path, trust);
+  return lines ? "read" : lines.error().message;
+}
+
 TEST_F(binding_file_of_host, one_that_cannot_be_read) {
-  EXPECT_THAT(binding_file_read(root.string() + "/none").error().message,
-              testing::AllOf(HasSubstr("No such file"), HasSubstr("omx prepare-binding FILE")));
+  const std::string none = root.string() + "/none";
+  EXPECT_THAT(refusal(none), testing::AllOf(HasSubstr("No such file"),
+                                            HasSubstr("omx prepare-binding " + none + " writes it")));
   ASSERT_EQ(::mkfifo((root / "fifo").c_str(), 0600), 0);
-  EXPECT_THAT(binding_file_read(root.string() + "/fifo").error().message, HasSubstr("not a regular file"));
+  EXPECT_THAT(refusal(root.string() + "/fifo"),
+              testing::AllOf(HasSubstr("not a regular file"), Not(HasSubstr("prepare-binding"))));
+  write("/large", std::string(2 << 20, '#'));
+  EXPECT_THAT(refusal(root.string() + "/large"),
+              testing::AllOf(HasSubstr("File too large"), Not(HasSubstr("prepare-binding"))));
+}
+
+// Where anybody may write, a file is believed only if nobody else made it, or may change it.
+TEST_F(binding_file_of_host, one_that_others_may_have_made) {
+  const std::string file = root.string() + "/bindings";
+  write("/bindings", "board 02:00:00:00:00:01 ep 0 irq 45 mask 4");
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  EXPECT_EQ(refusal(file, BindingTrust::exposed), "read");
+  ASSERT_EQ(::symlink(file.c_str(), (root / "link").c_str()), 0);
+  ASSERT_EQ(::mkfifo((root / "fifo").c_str(), 0600), 0);
+  for (const char* name : {"/link", "/fifo", ""})
+    EXPECT_THAT(refusal(root.string() + name, BindingTrust::exposed), HasSubstr("only root or this user"));
+  EXPECT_EQ(refusal(root.string() + "/link"), "read");
+  for (const mode_t mode : {0664U, 0646U}) {
+    ASSERT_EQ(::chmod(file.c_str(), mode), 0);
+    EXPECT_THAT(refusal(file, BindingTrust::exposed), HasSubstr("only root or this user"));
+    EXPECT_EQ(refusal(file), "read");
+  }
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  ASSERT_EQ(::chown(file.c_str(), 12345, 0), 0);
+  EXPECT_THAT(refusal(file, BindingTrust::exposed), HasSubstr("only root or this user"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/cpu_list.h"
 #include "fake_tree.h"
 #include "steering/topology.h"
+#include "steering/xdp/steer_table.h"
 
 namespace omx::steering {
 namespace {
@@ -181,6 +182,16 @@ TEST_F(placement, listed__by_endpoint_number) {
   affinity_ = {0};
   EXPECT_EQ(placed("2", 4).processors, std::vector<int>{2});
   EXPECT_EQ(taken_, (std::vector<int>{2, 5}));
+}
+
+// omx steer IFACE --cpus LIST and OMX_PROCESS_BINDING=LIST belong together (docs/steering.md).
+TEST_F(placement, listed__where_omx_steer_hands_the_frames) {
+  for (const char* list : {"2-5", "2", "5,0-2", "1,1,7"}) {
+    const auto table = steer_table_make(list, "", possible_);
+    ASSERT_TRUE(table) << table.error().message;
+    for (std::uint32_t e = 0; e < kSteerEndpoints; e++)
+      ASSERT_EQ(placed(list, e).processors, std::vector<int>{static_cast<int>((*table)[e])}) << list;
+  }
 }
 
 TEST_F(placement, listed__what_is_not_allowed) {

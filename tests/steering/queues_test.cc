@@ -108,6 +108,18 @@ TEST_F(queues, without_interrupts_rps_tells) {
   EXPECT_EQ(queue_find(all, 0)->interrupt, "");
 }
 
+TEST_F(queues, rps_of_which) {
+  add_card("eth0", 1);
+  int number = 0;
+  for (const char* mask : {"0", "00000000,00000000", "8", "00000001,00000000"})
+    add_rx("eth0", number++, mask);
+  // Those of processors that are switched off, too.
+  EXPECT_EQ(rps_queues(root.string(), interface_of("eth0")), (std::vector<int>{2, 3}));
+  link::Interface another = interface_of("eth0");
+  another.index = 7;
+  EXPECT_THAT(rps_queues(root.string(), another), testing::IsEmpty());
+}
+
 TEST_F(queues, rps_hands_on_what_the_interrupt_brings) {
   add_multi_queue({"0", "1"});
   add_rx("eth0", 1, "8");

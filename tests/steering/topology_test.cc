@@ -2,8 +2,24 @@
 #include "steering/topology.h"
 
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/affinity.h"
 #include "base/cpu_list.h"
+
+namespace {
+
+int g_moves = 0;
+
+}  // namespace
+
+// In front of the C library's, for hwloc as well.
+extern "C" int sched_setaffinity(pid_t thread, size_t bytes, const cpu_set_t* set) noexcept {
+  g_moves++;
+  return static_cast<int>(::syscall(SYS_sched_setaffinity, thread, bytes, set));
+}
 
 namespace omx::steering {
 namespace {
@@ -50,6 +66,16 @@ TEST(topology, of_this_host) {
   const auto host = described("");
   for (int cpu = 0; cpu < cpus_of_this_host(); cpu++)
     EXPECT_THAT(host->beside(cpu), testing::Not(testing::Contains(cpu)));
+}
+
+TEST(topology, the_caller_is_not_moved) {
+  const std::vector<int> before = affinity_read();
+  ASSERT_EQ(affinity_set(before), 0);
+  ASSERT_GT(g_moves, 0);
+  g_moves = 0;
+  described("");
+  EXPECT_EQ(g_moves, 0);
+  EXPECT_EQ(affinity_read(), before);
 }
 
 }  // namespace

@@ -66,7 +66,13 @@ test_plain() {
   expect 2 '--off' "$omx" steer lo --off --map 0:0
   expect 2 '--json requires --show' "$omx" steer --json
   expect 2 '--mode' "$omx" steer lo --mode fast
+  expect 2 'omx: interface: it must not be empty' "$omx" steer "" --off
+  expect 2 'omx: interface: it must not be empty' "$omx" steer ""
+  expect 2 'omx: --cpus: it must not be empty' "$omx" steer lo --cpus ""
+  expect 2 'omx: --map: it must not be empty' "$omx" steer lo --map ""
   expect 1 'omx steer: (--map "x" is not ENDPOINT:PROCESSOR|this build has no XDP program)' "$omx" steer lo --map x
+
+  expect 2 'file: it must not be empty; - is' "$omx" prepare-binding ""
 
   # Settings are looked at before anything else, so these need no network.
   expect 1 'omx info: .*OMX_SPIN_US="soon".*whole number' env OMX_SPIN_US=soon "$omx" info
@@ -404,7 +410,7 @@ test_tune() {
 
 # RPS says where the frames of h2's end of the cable are handled. What a perf server is bound to is seen from outside.
 test_binding() {
-  local work bound
+  local work bound special
   work=$(mktemp -d)
   chmod 755 "$work"
   ln -s "$omx" "$work/omx_prepare_binding"
@@ -426,6 +432,17 @@ test_binding() {
   expect 0 'Generated' on h2 "$omx" prepare-binding "$work/link"
   expect 0 '^-rw-r--r-- ' ls -l "$work/link"
   expect 1 'cannot write /proc/nowhere.*or - for' on h2 "$omx" prepare-binding /proc/nowhere
+  # What is no file stays what it is, and what a killed run left goes.
+  mkfifo "$work/pipe"
+  ln -sf pipe "$work/link"
+  for special in pipe link ""; do
+    expect 1 "^omx prepare-binding: $work/$special is not a regular file; give - for the standard output\$" \
+      on h2 "$omx" prepare-binding "$work/$special"
+  done
+  expect 0 '^prw' ls -l "$work/pipe"
+  echo old >"$work/file.new"
+  expect 0 'Generated' on h2 "$omx" prepare-binding "$work/file"
+  expect 2 'No such file' ls "$work/file.new"
 
   for bound in auto all:1 0,1 "file:$work/file"; do
     export OMX_PROCESS_BINDING=$bound

@@ -96,9 +96,11 @@ Failure kernel_refused(std::string_view attempt, int error) {
                            "namespaces ({}): sudo omx steer",
                            attempt, std::strerror(error))};
   }
-  return {2, fmt::format("{} was refused by the kernel: {}{}; steering needs Linux 5.18 or newer with "
-                         "CONFIG_BPF_SYSCALL",
-                         attempt, std::strerror(error), libbpf_words())};
+  // So an older kernel says it, or one without BPF.
+  const bool lacks = error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
+  return {2,
+          fmt::format("{} was refused by the kernel: {}{}{}", attempt, std::strerror(error), libbpf_words(),
+                      lacks ? "; steering needs Linux 5.18 or newer with CONFIG_BPF_SYSCALL" : "")};
 }
 
 Result<OwnFd> steer_load(const SteerTable& table) {

@@ -230,6 +230,24 @@ def processors_online():
 
 
 @test
+def rps_is_told():
+    """RPS puts a frame that was handed over onto another processor."""
+    first, second = two_processors()
+    with Lab("--queues", "2") as lab:
+        try:
+            lab.host("h2", "sh", "-c", f"echo {1 << first:x} >/sys/class/net/eth0/queues/rx-0/rps_cpus")
+        except AssertionError as error:
+            raise Skip("no RPS in this kernel") from error
+        for arguments in (["eth0", "--cpus", str(second)], ["eth0", "--show"], ["--show", "--json"]):
+            done = omx_steer(lab, *arguments)
+            assert done.returncode == 0, done.stderr
+            assert re.fullmatch(r"warning: eth0: RPS is on for receive queue 0 and [^\n]+\n", done.stderr), done.stderr
+        # The command that it names helps.
+        lab.host("h2", "sh", "-c", done.stderr.strip().split("processors: ")[1])
+        assert omx_steer(lab, "eth0", "--show").stderr == ""
+
+
+@test
 def refusals():
     with Lab() as lab:
         steer(lab)

@@ -24,6 +24,18 @@ using Bytes = std::vector<std::byte>;
 
 constexpr int kPasses = -1;  // for no endpoint
 
+TEST(kernel_refused, names_a_remedy_where_it_is_one) {
+  using testing::HasSubstr;
+  using testing::Not;
+  for (const int error : {EPERM, EACCES})
+    EXPECT_THAT(kernel_refused("loading", error).message, HasSubstr("loading takes root"));
+  for (const int error : {EINVAL, ENOSYS, EOPNOTSUPP})
+    EXPECT_THAT(kernel_refused("loading", error).message, HasSubstr("needs Linux 5.18"));
+  for (const int error : {ENOMEM, EBUSY, ENOENT, EMFILE, ENODEV})
+    EXPECT_THAT(kernel_refused("loading", error).message,
+                testing::AllOf(HasSubstr(std::strerror(error)), Not(HasSubstr("needs Linux"))));
+}
+
 class steer_program : public testing::Test {
  protected:
   void SetUp() override {
