@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "commands.h"
 #include "steer_print.h"
@@ -100,7 +101,7 @@ int off_run(const SteerOptions& options) {
 }
 
 int attach_run(const SteerOptions& options) {
-  const auto table = steering::steer_table_make(options.cpus, options.map, steering::processors_online());
+  const auto table = steering::steer_table_make(options.cpus, options.map, processors_online());
   if (!table) return failed("steer", "{}", table.error().message);
   // Before anything is loaded, for the sake of the sentence.
   if (const auto there = steering::xdp_attached(options.interface); !there)

@@ -47,7 +47,7 @@ Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Boa
 
 std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings) {
   std::vector<OpenEndpoint> open;
-  const std::vector<int> online = steering::processors_online("");
+  const std::vector<int> online = processors_online();
   for (std::uint32_t id = 0; id < settings.endpoints_max; id++) {
     if (!runtime::claim_held(board.interface.index, id)) continue;
     const auto holder = runtime::claim_holder(board.interface.index, id);

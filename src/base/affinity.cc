@@ -8,6 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/cpu_list.h"
+#include "base/text_file.h"
+
 namespace omx {
 
 namespace {
@@ -52,6 +55,10 @@ std::vector<int> affinity_possible() {
   if (::pthread_create(&thread, nullptr, possible_find, &cpus) == 0) ::pthread_join(thread, nullptr);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return cpus;
+}
+
+std::vector<int> processors_online(const std::string& root) {
+  return cpu_list_parse(line_read(root + "/sys/devices/system/cpu/online").value_or(""));
 }
 
 }  // namespace omx

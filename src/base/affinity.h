@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace omx {
@@ -16,5 +17,7 @@ int affinity_set(const std::vector<int>& cpus);
 // The processors that this process could be given: those that are on and that its control group (cpuset)
 // allows. The kernel is asked in a thread of its own, so the caller's affinity is not touched.
 std::vector<int> affinity_possible();
+// The processors of this host that are switched on. `root`: of /sys; empty but in tests.
+std::vector<int> processors_online(const std::string& root = "");
 
 }  // namespace omx

@@ -4,12 +4,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace omx {
 
 // `text` as an error shows it: its control characters as '?', so that it cannot work on the terminal or add
 // lines, and no more than `most` bytes of it, so that the remedy behind it is read (mx-api.md 5).
 std::string shown(std::string_view text, std::size_t most = 60);
+
+// What stands between blanks of a line; views of `line`.
+std::vector<std::string_view> words_of(std::string_view line);
 
 // Names of files are longer than other words.
 inline constexpr std::size_t kPathShown = 200;

@@ -30,7 +30,8 @@ std::uint32_t number_window(const Partner& p) {
   return p.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-// From so many bytes on, copying takes longer than a flush of its own might.
+// From so many bytes on, copying takes longer than a flush of its own might: among others, too, such a
+// message leaves from the user's memory, and is copied while it is on its way.
 constexpr std::uint32_t kCopyAfter = 4096;
 
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for

@@ -64,7 +64,7 @@ class Here final : public steering::Surroundings {
 
   std::vector<int> affinity() override { return ours().seen_through(affinity_read()); }
   std::vector<int> possible() override {
-    std::vector<int> online = steering::processors_online("");
+    std::vector<int> online = processors_online();
     if (!online.empty() && affinity_read() == online) return online;
     auto cpus = affinity_possible();
     return cpus.empty() ? online : cpus;

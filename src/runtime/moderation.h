@@ -41,11 +41,8 @@ class Strategies {
 // Of one endpoint. Not thread-safe.
 class Moderation {
  public:
-  enum class Ears : std::uint8_t {
-    frames,
-    marks,
-    none
-  };  // what a sleeper hears; the timer beside the last two
+  // What a sleeper hears; the timer beside the last two.
+  enum class Ears : std::uint8_t { frames, marks, none };
   enum class WokenBy : std::uint8_t { other, frame, mark, timer };
   // After a sleep, and the look that followed.
   struct Found {

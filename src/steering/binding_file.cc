@@ -37,17 +37,6 @@ constexpr const char* kComment =
     "there is\n"
     "# one.\n";
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; (at = line.find_first_not_of(kBlank, at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
 std::optional<BindingLine> line_parse(const std::vector<std::string_view>& words) {
   constexpr std::array<std::string_view, 4> kKeys = {"board", "ep", "irq", "mask"};
   if (words.size() != 2 * kKeys.size()) return std::nullopt;

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "base/text_file.h"
 
 namespace omx::steering {
@@ -19,17 +20,6 @@ namespace omx::steering {
 namespace {
 
 using Names = std::vector<std::string>;
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0;;) {
-    const std::size_t first = line.find_first_not_of(" \t", at);
-    if (first == std::string_view::npos) return words;
-    const std::size_t end = std::min(line.find_first_of(" \t", first), line.size());
-    words.push_back(line.substr(first, end - first));
-    at = end;
-  }
-}
 
 // Number and names of each line of /proc/interrupts. Devices that share one have names with ", " between.
 std::map<std::string, Names> interrupts_parse(std::string_view text) {

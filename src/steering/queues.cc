@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "base/number.h"
 #include "base/text_file.h"
@@ -107,10 +108,6 @@ std::vector<int> rps_queues(const std::string& root, const link::Interface& inte
   for (int number = 0; number < queues_count(folder); number++)
     if (!rps_read(folder, number).empty()) found.push_back(number);
   return found;
-}
-
-std::vector<int> processors_online(const std::string& root) {
-  return cpu_list_parse(line_read(root + "/sys/devices/system/cpu/online").value_or(""));
 }
 
 ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface) {

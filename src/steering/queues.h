@@ -39,7 +39,4 @@ ReceiveQueues receive_queues_read(const std::string& root, const link::Interface
 // program has handed to a processor. `root` as above.
 std::vector<int> rps_queues(const std::string& root, const link::Interface& interface);
 
-// Processors that are switched on.
-std::vector<int> processors_online(const std::string& root);
-
 }  // namespace omx::steering

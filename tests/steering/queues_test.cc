@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "fake_tree.h"
 

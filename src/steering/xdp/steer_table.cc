@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -116,13 +115,6 @@ std::string steer_table_text(const SteerTable& table) {
     before = ", ";
   }
   return text;
-}
-
-std::vector<int> processors_online() {
-  std::ifstream file("/sys/devices/system/cpu/online");
-  std::string text;
-  std::getline(file, text);
-  return cpu_list_parse(text);
 }
 
 }  // namespace omx::steering

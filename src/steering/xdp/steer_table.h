@@ -25,7 +25,4 @@ Result<SteerTable> steer_table_make(std::string_view cpus, std::string_view map,
 // For people: "modulo 2 on processors 0,1, but 5 on 0". Tables that no short rule makes are listed.
 std::string steer_table_text(const SteerTable& table);
 
-// The processors of this host that are switched on, in order.
-std::vector<int> processors_online();
-
 }  // namespace omx::steering

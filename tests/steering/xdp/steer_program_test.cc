@@ -9,6 +9,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/affinity.h"
 #include "base/bytes.h"
 #include "base/random.h"
 #include "steering/xdp/steer_program.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "steering/xdp/steer_table.h"
+#include "base/affinity.h"
 
 #include <gmock/gmock.h>
 
