@@ -24,13 +24,17 @@ std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settin
   return board.board.udp || 2 * frame <= wire::kTrainBytes ? frame : 0;
 }
 
-// One that is left over announces the others, by the cable's own frames.
-std::string trains_text(std::uint32_t frames, std::uint32_t frame) {
-  const std::uint32_t most = wire::frames_of_train(frame);
-  const bool left_over = wire::train_leaves_one(frames, frame);
-  const std::uint32_t trains = (frames - left_over + most - 1) / most;
-  return fmt::format("{} frames in {} train{} by UDP{}", frames - left_over, trains, trains > 1 ? "s" : "",
-                     left_over ? " and one by itself" : "");
+// The last announces the others, by the cable's own frames.
+std::string trains_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
+  const std::uint32_t unit = wire::train_unit(bytes, most_in_frame, overhead);
+  const std::uint32_t frames = (bytes - 1) / unit, most = wire::frames_of_train(unit + overhead);
+  const std::uint32_t trains = (frames + most - 1) / most;
+  return fmt::format("{} frames in {} train{} by UDP and one by itself", frames, trains,
+                     trains > 1 ? "s" : "");
+}
+
+std::uint32_t lane_frag(std::uint32_t lane) {
+  return wire::extended_sizes(wire::Mode::omx, lane, 0).medium_frag;
 }
 
 std::string frames_text(std::uint64_t frames) {
@@ -51,13 +55,15 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
   const bool by_lane = lane > 0 && !udp && fragments >= protocol::kLaneFragments;
   const std::uint32_t eager = by_lane ? std::max(f.eager_max, config.lane_rndv_threshold) : f.eager_max;
   if (bytes <= eager) {
-    way.way = "medium, at once: " + (by_lane ? trains_text(fragments, lane) : frames_text(fragments));
+    way.way = "medium, at once: " +
+              (by_lane ? trains_text(static_cast<std::uint32_t>(bytes), f.medium_frag, lane - lane_frag(lane))
+                       : frames_text(fragments));
     way.why =
         by_lane ? fmt::format(
                       "up to OMX_LANE_RNDV_THRESHOLD={} once the lane was proven; before, by frames up to {}",
                       config.lane_rndv_threshold, f.eager_max)
                 : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
-    if (by_lane && wire::train_leaves_one(fragments, lane)) {
+    if (by_lane) {
       way.copy = "kernel, into its place";
       way.why += "; by the processor where a train is found before the frame that announces it";
     }

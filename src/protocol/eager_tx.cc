@@ -84,18 +84,21 @@ void eager_transmit(State& s, Request& r) {
 void medium_transmit(State& s, Request& r) {
   Partner& p = *r.partner;
   if (!medium_fits(p, r)) return;  // nobody could put it together
-  const std::uint32_t unit = medium_unit(p);
-  const std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
+  std::uint32_t unit = medium_unit(p);
+  std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
+  const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
+  if (gains) lane_offer(s, p);
+  // What is sent again goes by the link.
+  const bool lane = gains && p.lane_out && r.resends == 0;
+  r.by_lane |= lane;
+  if (r.by_lane) {
+    unit = lane_unit(s, p, r.msg_length);
+    fragments = (r.msg_length + unit - 1) / unit;
+  }
   wire::Medium packet;
   packet.length = r.msg_length;
   packet.frag_pipeline = static_cast<std::uint8_t>(p.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
   packet.frag_unit = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? unit : 0);
-  // What is sent again goes by the link.
-  const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
-  if (gains) lane_offer(s, p);
-  const bool lane = gains && p.lane_out && r.resends == 0;
-  r.by_lane |= lane;
-  const bool announces = lane && lane_leaves_one(s, p, fragments);
   for (std::uint32_t i = 0; i < fragments; i++) {
     const bool last = i + 1 == fragments;
     const std::uint32_t offset = i * unit;
@@ -103,7 +106,7 @@ void medium_transmit(State& s, Request& r) {
     message_fill(s, r, last, packet);
     packet.frag_seqnum = static_cast<std::uint8_t>(i);
     packet.frag_length = static_cast<std::uint16_t>(length);
-    const bool by_link = !lane || (announces && last);
+    const bool by_link = !lane || last;
     if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
     const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
     wire::TxFrame& frame = by_link ? s.sink.frame_begin(pieces) : s.sink.lane_begin(p.lane, pieces);
@@ -112,7 +115,6 @@ void medium_transmit(State& s, Request& r) {
     frame.segment_count = gather(r, offset, length, frame.segments);
     frame_finish(s, frame, p.checksum);
   }
-  if (lane && !announces) lane_announce(s, p, r.seqnum);
   ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;
 }

@@ -23,7 +23,6 @@ constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 constexpr TimeNs kLook = 1 * kMillisecond;
 constexpr std::uint32_t kShortProbe = 64;
-constexpr std::uint32_t kNumbered = 1U << 16;  // an announcement's cookie: with the number of the message
 
 std::uint32_t lane_frame(const State& s, const Partner& p) {
   return std::min(s.config.lane.frame, p.lane.frame);
@@ -129,14 +128,13 @@ void lane_show(State& s, Partner& p) {
   p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
   if (p.lane_offers < 0xFF) p.lane_offers++;
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), probe_cookie(s, p));
-  lane_announce(s, p, std::nullopt);
+  lane_announce(s, p);
 }
 
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
   if (!p.lane.present()) return;
   if (packet.flags & wire::kFlagLaneProbe) {
-    const bool numbered = packet.cookie & kNumbered;
-    lane_announced(s, p, numbered ? std::optional(static_cast<Seqnum>(packet.cookie)) : std::nullopt);
+    lane_announced(s, p, std::nullopt);
   } else if (packet.is_reply) {
     if (s.now < p.lane_out_trust.from || packet.cookie != probe_cookie(s, p)) return;
     trust_again(s, p.lane_out_trust);
@@ -171,14 +169,14 @@ void lane_medium_lost(State& s, Request& r) {
   p.lane_probe_due = p.lane_out_trust.from;
 }
 
-void lane_announce(State& s, Partner& p, std::optional<Seqnum> message) {
-  probe_lane(s, p, LaneProbe::look, kShortProbe, message ? kNumbered | *message : 0);
+void lane_announce(State& s, Partner& p) {
+  probe_lane(s, p, LaneProbe::look, kShortProbe, 0);
 }
 
-bool lane_leaves_one(const State& s, const Partner& p, std::uint32_t fragments) {
-  const std::uint32_t most = lane_frame(s, p);
-  const std::uint32_t overhead = most - lane_sizes(s, p).medium_frag;
-  return wire::train_leaves_one(fragments, std::min(most, p.sizes.medium_frag + overhead));
+std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length) {
+  const std::uint32_t most = medium_unit(p), overhead = lane_frame(s, p) - lane_sizes(s, p).medium_frag;
+  const std::uint32_t unit = wire::train_unit(length, most, overhead);
+  return (length + unit - 1) / unit <= kMaxFragments ? unit : most;
 }
 
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message) {

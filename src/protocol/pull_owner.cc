@@ -80,7 +80,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
     offset += length;
     room = range.unit;
   }
-  if (by_lane && (pull.flags & wire::kFlagBell)) lane_announce(s, p, std::nullopt);
+  if (by_lane && (pull.flags & wire::kFlagBell)) lane_announce(s, p);
 }
 
 }  // namespace

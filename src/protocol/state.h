@@ -281,9 +281,10 @@ void lane_in_fails(State& s, Partner& p);
 void lane_medium_done(Partner& p, const Request& r);
 void lane_medium_lost(State& s, Request& r);
 // What was sent there is announced by the link: the receiver may not look there, or sleep. Of a medium
-// message that leaves one fragment over, this is the announcement.
-void lane_announce(State& s, Partner& p, std::optional<Seqnum> message);
-bool lane_leaves_one(const State& s, const Partner& p, std::uint32_t fragments);
+// message the last fragment is the announcement.
+void lane_announce(State& s, Partner& p);
+// Bytes of the fragments of a message whose length needs kLaneFragments and more.
+std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length);
 // The partner announced pull replies, or that message.
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message);
 bool lane_awaited(State& s, TimeNs now);

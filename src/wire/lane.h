@@ -18,9 +18,22 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
   return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
 }
 
-// Whether the last of so many would be a train of its own.
-inline bool train_leaves_one(std::uint32_t frames, std::uint32_t frame) {
-  return frames % frames_of_train(frame) == 1;
+// Into fragments of how many bytes a message is cut of which all but the last go by trains. The last, which
+// announces them, is as short as may be: it takes the longer way. `most`: of a fragment; `overhead`: of its
+// frame.
+inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::uint32_t overhead) {
+  constexpr std::uint32_t kAligned = 64;
+  if (length <= most) return most;
+  const std::uint32_t frames = (length - 1 + most - 1) / most;
+  const auto leaves = [&](std::uint32_t unit) { return length - frames * unit; };
+  std::uint32_t unit = (length - 1) / frames;
+  const auto whole = static_cast<std::uint32_t>(kTrainBytes) / frames;
+  // What is over by less than a fragment does not take a train of its own.
+  if (frames <= kTrainFrames && whole > overhead && unit > whole - overhead &&
+      leaves(whole - overhead) <= whole - overhead)
+    unit = whole - overhead;
+  const std::uint32_t aligned = unit / kAligned * kAligned;
+  return aligned > 0 && leaves(aligned) <= aligned ? aligned : unit;
 }
 
 struct LaneAddress {

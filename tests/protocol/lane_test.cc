@@ -59,15 +59,16 @@ TEST_F(LaneTest, medium__by_the_lane_and_announced) {
   const auto lane = a->lane_frames;
   const auto probes = a->counters[Counter::send_probe];
   exchange(*a, to_b, *b, 20000);
-  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments);
-  EXPECT_EQ(a->counters[Counter::send_probe] - probes, 1U) << "one frame by the link says so";
+  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_medium_frag] - fragments - 1);
+  EXPECT_EQ(a->counters[Counter::send_probe], probes) << "the last fragment says so";
+  EXPECT_FALSE((*b)->lane_awaited(network.now)) << "it is whole";
   const auto before = a->lane_frames;
   exchange(*a, to_b, *b, 2500);
   EXPECT_EQ(a->lane_frames, before) << "two fragments gain nothing";
 }
 
-// A train of a single frame would cost as much as a full one.
-TEST_F(LaneTest, medium__what_one_train_leaves_over_announces_it) {
+// What is over by little goes with the announcement, not in a train of its own.
+TEST_F(LaneTest, medium__one_train_and_an_announcement) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
@@ -75,13 +76,33 @@ TEST_F(LaneTest, medium__what_one_train_leaves_over_announces_it) {
   const std::size_t unit = to_b->sizes.medium_frag;
   const std::size_t train = wire::frames_of_train(1500 - 28);
   const auto lane = a->lane_frames;
-  const auto probes = a->counters[Counter::send_probe];
-  exchange(*a, to_b, *b, train * unit + 100);
+  const auto fragments = a->counters[Counter::send_medium_frag];
+  exchange(*a, to_b, *b, train * unit);
   EXPECT_EQ(a->lane_frames - lane, train);
-  EXPECT_EQ(a->counters[Counter::send_probe], probes);
-  EXPECT_FALSE((*b)->lane_awaited(network.now)) << "it is whole";
+  EXPECT_EQ(a->counters[Counter::send_medium_frag] - fragments, train + 1);
 
   lose_and_send_again(train * unit + 100);
+}
+
+TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
+  constexpr std::uint32_t kOverhead = 48;
+  for (const std::uint32_t most : {1408U, 4000U, 8904U, 20000U, 32000U}) {
+    std::uint32_t shorter = 0, lengths = 0;
+    for (std::uint32_t length = 2 * most + 1; length <= 64 * 1024; length += 97) {
+      const std::uint32_t unit = wire::train_unit(length, most, kOverhead);
+      const std::uint32_t frames = (length - 1) / unit, last = length - frames * unit;
+      ASSERT_GT(unit, 0U);
+      ASSERT_LE(unit, most);
+      ASSERT_LE(frames, (length - 1 + most - 1) / most) << "not more than are needed";
+      lengths++;
+      if (last <= 512) shorter++;
+    }
+    EXPECT_GT(shorter * 2, lengths) << most;
+  }
+  // A full train, and the rest.
+  const std::uint32_t unit = wire::train_unit(65536, 8904, kOverhead);
+  EXPECT_LE(8 * (unit + kOverhead), wire::kTrainBytes);
+  EXPECT_LE(65536 - 8 * unit, 512U);
 }
 
 TEST_F(LaneTest, medium__awaited_until_the_announced_one_is_whole) {
