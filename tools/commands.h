@@ -25,6 +25,8 @@ struct Command {
 Command info_command(CLI::App& root);
 Command perf_command(CLI::App& root);
 Command counters_command(CLI::App& root);
+Command top_command(CLI::App& root);
+Command dump_command(CLI::App& root);
 Command peers_command(CLI::App& root);
 Command steer_command(CLI::App& root);
 Command check_command(CLI::App& root);

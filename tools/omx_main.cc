@@ -51,6 +51,8 @@ int main(int argc, char** argv) {
       omx::tools::info_command(root),
       omx::tools::perf_command(root),
       omx::tools::counters_command(root),
+      omx::tools::top_command(root),
+      omx::tools::dump_command(root),
       omx::tools::peers_command(root),
       omx::tools::check_command(root),
       omx::tools::tune_command(root),

@@ -52,6 +52,8 @@ void request_user_done(State& s, Request& r, Status status) {
   assert(!r.user_done);
   r.user_done = true;
   r.status = status;
+  if (status != Status::success) [[unlikely]]
+    history_note(s, Happened::failed, r.partner, r.match_info, r.msg_length);
   if (zombie(r)) s.zombies++;
   if (!r.user_gone) announce(s, r);
   if (r.multi && r.multi->posted != &r) multi_ended(s, r);

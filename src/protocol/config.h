@@ -13,6 +13,7 @@ namespace omx::protocol {
 class DirectReader;
 class Offload;
 class Observer;
+struct History;
 
 struct Config {
   // Identity.
@@ -70,7 +71,7 @@ struct Config {
   // room. Early frames are kept only while less than half is in use.
   std::uint64_t buffer_bytes = 256ULL << 20;
   std::uint64_t send_buffer_bytes = 16ULL << 20;  // medium sends copied so that they complete at once
-  std::uint32_t max_partners = 65536;             // about 400 bytes each
+  std::uint32_t max_partners = 65536;             // about 570 bytes each
   std::uint32_t eager_frames = 256;               // eager frames a partner may have unacknowledged towards us
   std::uint32_t pull_blocks = 4;                  // blocks in flight per pull
   std::uint32_t pull_window_bytes =
@@ -85,6 +86,8 @@ struct Config {
   bool lane_pulls = true;
   // Is told what is matched with what (observer.h); usually nobody.
   Observer* observer = nullptr;
+  // Where the last things that happened are noted; nullptr: nowhere.
+  History* history = nullptr;
 };
 
 }  // namespace omx::protocol

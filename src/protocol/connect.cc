@@ -283,6 +283,7 @@ void connect_transmit(State& s, Request& r) {
   r.seqnum = r.partner->next_match;
   transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum));
   s.count(Counter::send_connect_request)++;
+  history_note(s, Happened::connect_sent, r.partner, r.match_info);
 }
 
 void connect_ping(State& s, Partner& p) {

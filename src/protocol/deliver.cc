@@ -93,6 +93,7 @@ Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, s
   else
     s.posted.remove(*receive);
   receive->queue.unlink();  // no longer awaited
+  history_note(s, Happened::matched, &from, match_info, msg_length, from.next_match);
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(from, match_info, receive);
   return receive;
@@ -101,6 +102,7 @@ Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, s
 void arrival_keep(State& s, Unexpected& u) {
   s.count(Counter::unexpected)++;
   s.unexpected.add(u);
+  history_note(s, Happened::unexpected, u.partner, u.match_info, u.msg_length, u.partner->next_match);
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(*u.partner, u.match_info, nullptr);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "protocol/snapshot.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -406,6 +407,11 @@ Endpoint::Memory Endpoint::memory() const {
 
 const Counters& Endpoint::counters() const {
   return state_->counters;
+}
+
+void Endpoint::snapshot(TimeNs now, Snapshot& out) {
+  state_->now = now;
+  snapshot_take(*state_, out);
 }
 
 std::uint32_t Endpoint::eager_max(const Partner* partner) const {

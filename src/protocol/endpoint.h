@@ -22,6 +22,7 @@
 
 namespace omx::protocol {
 
+struct Snapshot;
 struct State;  // everything inside; see state.h
 
 class Endpoint {
@@ -175,6 +176,7 @@ class Endpoint {
   };
   Memory memory() const;
   const Counters& counters() const;
+  void snapshot(TimeNs now, Snapshot& out);
   // The largest message sent eagerly to this partner.
   std::uint32_t eager_max(const Partner* partner) const;
 

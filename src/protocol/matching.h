@@ -64,6 +64,17 @@ class PostedReceives {
   }
   std::size_t size() const { return size_; }
   Request* any();  // some posted receive, for closing down
+  // All of them, in no order, until `call` returns false.
+  template <class Call>
+  void visit(Call call) {
+    for (Table& table : tables_) {
+      for (std::size_t i = 0; table.count > 0 && i < table.buckets; i++) {
+        for (Request* r = table.bucket[i].front(); r; r = table.bucket[i].next(*r)) {
+          if (!call(*r)) return;
+        }
+      }
+    }
+  }
 
  private:
   using Bucket = List<Request, &Request::match>;

@@ -143,7 +143,26 @@ void partner_renumber(Partner& p) {
   p.epoch_offered = false;
 }
 
+namespace {
+
+Happened happened(Cleanup why) {
+  switch (why) {
+    case Cleanup::restarted:
+      return Happened::partner_restarted;
+    case Cleanup::given_up:
+      return Happened::partner_given_up;
+    case Cleanup::refused:
+      return Happened::partner_refused;
+    case Cleanup::disconnected:
+      break;
+  }
+  return Happened::partner_disconnected;
+}
+
+}  // namespace
+
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
+  history_note(s, happened(why), &p);
   if (why == Cleanup::restarted) s.count(Counter::partner_restarted)++;
   if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
   if (s.config.observer) [[unlikely]]

@@ -129,6 +129,10 @@ struct Partner {
   List<Pull, &Pull::wanting> pulls_wanting;  // that may ask for more, oldest first
   std::size_t unexpected_bytes = 0;          // of its messages that wait for a receive
 
+  // For those who look at us (snapshot.h).
+  std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
+  std::uint64_t resends = 0;
+
   // Acknowledging.
   TimeNs ack_due = 0;
   Timer ack_timer;

@@ -107,6 +107,7 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
     request_transmit(s, pull, block.first + i, end - i,
                      reason == Counter::pull_rerequest_gap ? Ask::gap : Ask::plain, true);
     s.count(reason)++;
+    history_note(s, Happened::pull_repeated, pull.partner, pull.request->match_info, pull.length);
     i = end;
   }
 }
@@ -202,8 +203,8 @@ void large_received(State& s, Request& r, Status status, std::uint32_t length) {
   if (!success) r.xfer_length = 0;
   r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
   if (success) {
-    s.count(Counter::messages_received)++;
-    s.count(Counter::bytes_received) += r.xfer_length;
+    receive_count(s, r);
+    history_note(s, Happened::pulled, r.partner, r.match_info, r.msg_length);
   }
   if (r.partner->reply_session() == wire::kUnknownSession)
     request_finish(s, r, r.status);

@@ -19,9 +19,16 @@ void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_
   r.data = data;
 }
 
-void receive_complete(State& s, Request& r) {
+void receive_count(State& s, const Request& r) {
   s.count(Counter::messages_received)++;
   s.count(Counter::bytes_received) += r.xfer_length;
+  if (!r.partner) return;
+  r.partner->messages_received++;
+  r.partner->bytes_received += r.xfer_length;
+}
+
+void receive_complete(State& s, Request& r) {
+  receive_count(s, r);
   request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
 }
 
@@ -37,7 +44,7 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte*
     pull_start(s, r, rndv, tail);
     return;
   }
-  s.count(Counter::messages_received)++;
+  receive_count(s, r);
   r.notify_length = 0;
   r.status = r.msg_length > 0 ? Status::truncated : Status::success;
   send_queue_notify(s, r);

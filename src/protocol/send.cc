@@ -158,6 +158,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   Request* const handle = op.forgotten ? nullptr : r;
   s.count(Counter::messages_sent)++;
   s.count(Counter::bytes_sent) += length;
+  p.messages_sent++;
+  p.bytes_sent += length;
 
   if (p.self) {
     self_send(s, *r);
@@ -247,6 +249,7 @@ void pump(State& s, Partner& p, bool at_once) {
     r->phase = Phase::unacked;
     r->first_sent = s.now;
     transmit(s, *r);
+    if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
     // What need not be done before it leaves is done while it is on its way.
     if (at_once || late.planned()) s.sink.flush();
     late.make();
@@ -284,6 +287,8 @@ void send_retransmit(State& s, Request& r, Counter why) {
     return;
   }
   s.count(why)++;
+  r.partner->resends++;
+  history_note(s, Happened::resent, r.partner, r.match_info, r.msg_length, r.seqnum);
   lane_medium_lost(s, r);
   transmit(s, r);
 }

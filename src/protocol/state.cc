@@ -34,6 +34,7 @@ State::~State() {
   closing = true;
   handler = nullptr;
   config.observer = nullptr;
+  config.history = nullptr;
   for (Partner* p : partners) {
     partner_cleanup(*this, *p, Cleanup::disconnected);
     timers.cancel(p->ack_timer);

@@ -17,6 +17,7 @@
 #include "base/slab.h"
 #include "protocol/config.h"
 #include "protocol/counters.h"
+#include "protocol/history.h"
 #include "protocol/lane.h"
 #include "protocol/matching.h"
 #include "protocol/multi.h"
@@ -149,6 +150,14 @@ struct State {
     return buffers_held() + sizeof(Unexpected) + buffer <= buffers.limit();
   }
 };
+
+// Notes it for whoever looks at a process that hangs.
+inline void history_note(State& s, Happened what, const Partner* p, std::uint64_t match_info = 0,
+                         std::uint64_t length = 0, Seqnum seqnum = 0) {
+  if (!s.config.history) return;
+  s.config.history->add({s.now, match_info, p ? p->nic : 0, static_cast<std::uint32_t>(length), seqnum,
+                         p ? p->endpoint : std::uint8_t{0}, what});
+}
 
 // --- partner.cc --------------------------------------------------------------------------------------------
 Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint);
@@ -452,6 +461,7 @@ Expected<Request*, OpError> claimed_receive(State& s, Unexpected& u, const Recei
 // A message was matched to a receive: fills what the completion says.
 void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
                      std::uint32_t msg_length, bool has_data, std::uint64_t data);
+void receive_count(State& s, const Request& r);
 // All data are in place.
 void receive_complete(State& s, Request& r);
 void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail);

@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -16,10 +19,11 @@
 namespace omx::runtime {
 
 // Another process reads the bytes as they are.
-static_assert(std::is_trivially_copyable_v<SharedCounters>);
+static_assert(std::is_trivially_copyable_v<SharedEndpoint>);
 
 namespace {
 
+constexpr unsigned kTries = 1000;
 constexpr int kMxFailure = 2;
 constexpr int kMxNoPerm = 7;
 constexpr int kMxBadEndpoint = 9;
@@ -41,6 +45,13 @@ Failure not_readable(std::uint32_t endpoint, const ClaimHolder& holder, int erro
                                   holder.pid, holder.command, std::strerror(error))};
 }
 
+// Torn, or of a process that does not mean well.
+void view_sanitize(SharedView& view) {
+  protocol::Snapshot& s = view.snapshot;
+  s.partner_rows = std::min<std::uint32_t>(s.partner_rows, protocol::Snapshot::kPartners);
+  s.pending_rows = std::min<std::uint32_t>(s.pending_rows, protocol::Snapshot::kPending);
+}
+
 }  // namespace
 
 std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, std::uint32_t endpoint) {
@@ -48,62 +59,94 @@ std::unique_ptr<CounterSegment> CounterSegment::create(std::uint32_t ifindex, st
   void* memory = MAP_FAILED;
   segment->fd_ = OwnFd(::memfd_create(segment_name(ifindex, endpoint).c_str(), MFD_CLOEXEC));
   const int fd = segment->fd_.get();
-  if (fd >= 0 && ::ftruncate(fd, sizeof(SharedCounters)) == 0) {
-    memory = ::mmap(nullptr, sizeof(SharedCounters), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fd >= 0 && ::ftruncate(fd, sizeof(SharedEndpoint)) == 0) {
+    memory = ::mmap(nullptr, sizeof(SharedEndpoint), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
   if (memory == MAP_FAILED) {
     memory =
-        ::mmap(nullptr, sizeof(SharedCounters), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ::mmap(nullptr, sizeof(SharedEndpoint), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   if (memory == MAP_FAILED) return nullptr;
-  ::madvise(memory, sizeof(SharedCounters), MADV_DONTFORK);  // a child of fork() has no endpoint
-  segment->shared_ = new (memory) SharedCounters;
-  segment->shared_->ifindex = ifindex;
-  segment->shared_->endpoint = endpoint;
+  ::madvise(memory, sizeof(SharedEndpoint), MADV_DONTFORK);  // a child of fork() has no endpoint
+  segment->shared_ = new (memory) SharedEndpoint;
+  segment->shared_->counters.ifindex = ifindex;
+  segment->shared_->counters.endpoint = endpoint;
   return segment;
 }
 
 CounterSegment::~CounterSegment() {
-  if (shared_) ::munmap(shared_, sizeof(SharedCounters));
+  if (shared_) ::munmap(shared_, sizeof(SharedEndpoint));
 }
 
-Result<SharedCounters> counters_read(std::uint32_t ifindex, std::uint32_t endpoint) {
+namespace {
+
+Result<OwnFd> segment_open(std::uint32_t endpoint, const std::string& name, const ClaimHolder& holder) {
+  const std::string wanted = "/memfd:" + name + " (deleted)";
+  OwnFd fd;
+  int open_error = 0;
+  const int error = descriptors_visit(holder.pid, [&](const std::string& number, const std::string& target) {
+    if (target != wanted) return false;
+    fd = OwnFd(::open(fmt::format("/proc/{}/fd/{}", holder.pid, number).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd.open()) open_error = errno;
+    return true;
+  });
+  if (error || open_error) return tl::unexpected(not_readable(endpoint, holder, error ? error : open_error));
+  if (!fd.open()) {
+    return fail(
+        kMxFailure,
+        fmt::format(
+            "process {} ({}) has endpoint {} but publishes no counters (memfd_create was refused there)",
+            holder.pid, holder.command, endpoint));
+  }
+  return fd;
+}
+
+// The beginning of the segment, which is checked.
+Result<OwnFd> segment_read(std::uint32_t ifindex, std::uint32_t endpoint, SharedCounters& counters) {
   const auto holder = claim_holder(ifindex, endpoint);
   if (!holder) return fail(kMxBadEndpoint, fmt::format("endpoint {} is not open", endpoint));
   if (!holder->pid) {
     return fail(kMxNoPerm,
                 fmt::format("endpoint {} is open in a process that is not visible from here", endpoint));
   }
-
-  const std::string wanted = "/memfd:" + segment_name(ifindex, endpoint) + " (deleted)";
-  int fd = -1;
-  int open_error = 0;
-  const int error = descriptors_visit(holder->pid, [&](const std::string& number, const std::string& target) {
-    if (target != wanted) return false;
-    fd = ::open(fmt::format("/proc/{}/fd/{}", holder->pid, number).c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) open_error = errno;
-    return true;
-  });
-  if (error || open_error) return tl::unexpected(not_readable(endpoint, *holder, error ? error : open_error));
-  if (fd < 0) {
-    return fail(
-        kMxFailure,
-        fmt::format(
-            "process {} ({}) has endpoint {} but publishes no counters (memfd_create was refused there)",
-            holder->pid, holder->command, endpoint));
-  }
-
-  SharedCounters counters;
-  const ssize_t size = ::pread(fd, &counters, sizeof counters, 0);
-  const off_t whole = ::lseek(fd, 0, SEEK_END);
-  ::close(fd);
-  if (size != static_cast<ssize_t>(sizeof counters) || whole != size ||
+  auto fd = segment_open(endpoint, segment_name(ifindex, endpoint), *holder);
+  if (!fd) return fd;
+  const ssize_t size = ::pread(fd->get(), &counters, sizeof counters, 0);
+  const off_t whole = ::lseek(fd->get(), 0, SEEK_END);
+  if (size != static_cast<ssize_t>(sizeof counters) || whole != static_cast<off_t>(sizeof(SharedEndpoint)) ||
       counters.magic != SharedCounters::kMagic || counters.count != protocol::kCounterCount) {
     return fail(kMxBadLibVersion,
                 fmt::format("process {} ({}) has endpoint {} open with another version of Open-MX",
                             holder->pid, holder->command, endpoint));
   }
+  return fd;
+}
+
+}  // namespace
+
+Result<SharedCounters> counters_read(std::uint32_t ifindex, std::uint32_t endpoint) {
+  SharedCounters counters;
+  const auto fd = segment_read(ifindex, endpoint, counters);
+  if (!fd) return tl::unexpected(fd.error());
   return counters;
+}
+
+Result<std::unique_ptr<SharedEndpoint>> endpoint_read(std::uint32_t ifindex, std::uint32_t endpoint) {
+  auto shared = std::make_unique<SharedEndpoint>();
+  const auto fd = segment_read(ifindex, endpoint, shared->counters);
+  if (!fd) return tl::unexpected(fd.error());
+  // It is written in microseconds. Who was stopped in the middle of it leaves it torn; that is told by the
+  // reader's finding `ended` and `begun` different.
+  for (unsigned tries = 0; tries < kTries; tries++) {
+    const ssize_t size =
+        ::pread(fd->get(), &shared->view, sizeof shared->view, offsetof(SharedEndpoint, view));
+    if (size != static_cast<ssize_t>(sizeof shared->view))
+      return fail(kMxFailure, fmt::format("endpoint {} was closed just now", endpoint));
+    if (shared->view.ended == shared->view.begun) break;
+    ::sched_yield();
+  }
+  view_sanitize(shared->view);
+  return shared;
 }
 
 }  // namespace omx::runtime

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint's counters in a memfd, so that other processes can read them without disturbing it: `omx
-// counters` finds the holder of an endpoint id by its claim, and the memfd (named
-// "omx-counters-IFINDEX-ENDPOINT") in /proc/PID/fd. Nothing is left in a file system and the kernel frees it
-// at any exit.
+// An endpoint's counters, and now and then what it has in its hands, in a memfd, so that other processes can
+// read them without disturbing it: `omx counters`, `top` and `dump` find the holder of an endpoint id by its
+// claim, and the memfd (named "omx-counters-IFINDEX-ENDPOINT") in /proc/PID/fd. Nothing is left in a file
+// system and the kernel frees it at any exit.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "link/link.h"
 #include "local/counters.h"
 #include "protocol/counters.h"
+#include "protocol/history.h"
+#include "protocol/snapshot.h"
 #include "runtime/claim.h"
 
 namespace omx::runtime {
@@ -36,19 +38,40 @@ struct SharedCounters {
   std::uint64_t deferred = 0;           // sleeps that a marked frame could not end, as more followed
 };
 
+// What an endpoint has in its hands, as it said about once a second: always after it did something, also when
+// it sleeps then. Who stops it, or keeps its lock for ever, finds what was there before.
+struct SharedView {
+  enum class Driver : std::uint8_t { nobody, application, progress_thread };
+  std::uint64_t ended = 0;  // equal to `begun`, except while it is written
+  protocol::Snapshot snapshot;
+  std::uint32_t waiting = 0;  // threads in waiting calls
+  Driver driver = Driver::nobody;
+  bool stopped = false;  // progression is switched off
+  std::uint64_t begun = 0;
+  protocol::History history;  // always up to date
+};
+
+struct SharedEndpoint {
+  SharedCounters counters;
+  SharedView view;
+};
+
 class CounterSegment {
  public:
   // Falls back to private memory when memfd_create is refused.
   static std::unique_ptr<CounterSegment> create(std::uint32_t ifindex, std::uint32_t endpoint);
   ~CounterSegment();
-  SharedCounters& counters() { return *shared_; }
+  SharedCounters& counters() { return shared_->counters; }
+  SharedView& view() { return shared_->view; }
 
  private:
-  SharedCounters* shared_ = nullptr;
+  SharedEndpoint* shared_ = nullptr;
   OwnFd fd_;
 };
 
 // Reads another process's counters. Failures: not open, not permitted (other user), other version.
 Result<SharedCounters> counters_read(std::uint32_t ifindex, std::uint32_t endpoint);
+// Both. The view is as it was when it was written last.
+Result<std::unique_ptr<SharedEndpoint>> endpoint_read(std::uint32_t ifindex, std::uint32_t endpoint);
 
 }  // namespace omx::runtime

@@ -63,6 +63,7 @@ Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
   own.direct = hub.get();
   own.offload = copies.get();
   own.lane_pulls = !by_ring();
+  own.history = &segment->view().history;
   engine = std::make_unique<protocol::Endpoint>(own, *out, segment->counters().engine);
   out->engine_is(engine.get());
   spin_ = TimeNs{settings_.spin_us} * 1000;

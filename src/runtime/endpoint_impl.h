@@ -237,6 +237,10 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     segment->counters().link = link->counters();
     if (hub) segment->counters().local = hub->counters();
   }
+  // What it has in its hands, to the same place; see SharedView.
+  void view_publish();
+  bool view_old() const { return activity() != view_seen_; }
+  std::uint64_t activity() const;  // changes whenever something happens
   void log_partners();
 
   bool satisfied(const Want& want);
@@ -294,7 +298,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   PollCourtesy courtesy_;
   unsigned found_ = 0;
   TimeNs next_check_ = 0;
-  TimeNs next_tick_ = 0;  // of the hub
+  std::uint64_t view_seen_ = 0;  // the activity when it was published
+  TimeNs next_tick_ = 0;         // of the hub
   TimeNs backlog_pause_ = 0;
   unsigned behind_ = 0;  // turns in a row that left frames unread
   TimeNs lanes_looked_ = 0;

@@ -208,8 +208,33 @@ void Endpoint::Impl::check() {
   check_link();
   engine->set_lane_pulls(!by_ring());
   counters_publish();
+  view_publish();
   if (!hub) claim_.drain();
   log_partners();
+}
+
+std::uint64_t Endpoint::Impl::activity() const {
+  return uses_ + engine->completion_count() + link->counters().frames_received +
+         (hub ? hub->counters().frames_received : 0);
+}
+
+void Endpoint::Impl::view_publish() {
+  const std::uint64_t seen = activity();
+  if (seen == view_seen_) return;
+  view_seen_ = seen;
+  SharedView& view = segment->view();
+  const std::uint64_t turn = view.ended + 1;
+  std::atomic_ref(view.begun).store(turn, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  engine->snapshot(now, view.snapshot);
+  view.waiting = 0;
+  for (Waiter* waiter = waiters_.front(); waiter; waiter = waiters_.next(*waiter))
+    view.waiting += waiter != &helper_;
+  using Driver = SharedView::Driver;
+  view.driver =
+      !leader_ ? Driver::nobody : (leader_ == &helper_ ? Driver::progress_thread : Driver::application);
+  view.stopped = disabled_;
+  std::atomic_ref(view.ended).store(turn, std::memory_order_release);
 }
 
 void Endpoint::Impl::check_link() {

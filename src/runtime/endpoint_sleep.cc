@@ -114,6 +114,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (!stopped) until = std::min(until, engine->next_deadline());
   if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
   if (!stopped) until = std::min(until, local_deadline());
+  if (!stopped && view_old()) until = std::min(until, next_check_);
   using Ears = Moderation::Ears;
   const Ears ears = polls_link ? moderation_.ears() : Ears::frames;
   const bool lane = ears == Ears::frames || (ears == Ears::marks && engine->lane_awaited(now));

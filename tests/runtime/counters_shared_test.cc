@@ -81,5 +81,21 @@ TEST(counters_read, holder_without_segment) {
   EXPECT_THAT(counters.error().message, HasSubstr("no counters"));
 }
 
+TEST(endpoint_read, torn_and_impossible_rows) {
+  const auto claim = claim_endpoint(kIfindex, 13);
+  const auto segment = CounterSegment::create(kIfindex, 13);
+  SharedView& view = segment->view();
+  view.begun = 2;
+  view.ended = 1;
+  view.snapshot.partner_rows = view.snapshot.pending_rows = 0xFFFFFFFF;
+  view.history.count = 3;
+  const auto shared = endpoint_read(kIfindex, 13);
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_NE((*shared)->view.begun, (*shared)->view.ended) << "who stopped in the middle of it is seen";
+  EXPECT_EQ((*shared)->view.snapshot.partner_rows, protocol::Snapshot::kPartners);
+  EXPECT_EQ((*shared)->view.snapshot.pending_rows, protocol::Snapshot::kPending);
+  EXPECT_EQ((*shared)->view.history.count, 3U);
+}
+
 }  // namespace
 }  // namespace omx::runtime

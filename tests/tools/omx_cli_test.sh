@@ -33,7 +33,7 @@ test_plain() {
   expect 0 'Usage: omx' "$omx" help
   expect 0 'Usage: omx' "$omx" --help
   local command
-  for command in info perf counters peers check tune prepare-binding steer help; do
+  for command in info perf counters top dump peers check tune prepare-binding steer help; do
     expect 0 "Usage: omx $command" "$omx" help "$command"
     expect 0 'Usage: ' "$omx" "$command" --help
     expect 0 "^  $command " "$omx" help
@@ -47,6 +47,8 @@ test_plain() {
   expect 2 '--board' "$omx" info --board -1
   expect 2 '--endpoint' "$omx" counters -e 256
   expect 2 '--watch' "$omx" counters --watch 0
+  expect 2 '--delay' "$omx" top -d 0
+  expect 2 'pid' "$omx" dump
   expect 2 '--sizes requires peer' "$omx" perf --sizes 8
   expect 2 'peer excludes --once|--once excludes peer' "$omx" perf host --once
   expect 2 'frobnicate' "$omx" perf host --test frobnicate

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an engine has in its hands at a moment, bounded and without pointers, so that it may lie in memory
+// that others read (omx top, omx dump).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct State;
+
+// Whom we talk to. Figures are of the time since the partner is known.
+struct PartnerRow {
+  NicId nic = 0;
+  std::uint8_t endpoint = 0;
+  bool self = false, connected = false, extended = false;
+  bool near = false;                       // inside this host
+  bool lane_in = false, lane_out = false;  // large messages by UDP
+  std::uint32_t queued = 0;                // sends that wait for the window
+  std::uint32_t unacked = 0;               // sends and NOTIFYs that were not acknowledged
+  std::uint32_t unfinished = 0;            // large sends that were not fetched
+  std::uint32_t connecting = 0;            // connect requests without an answer
+  std::uint32_t pulls = 0;                 // large messages that are being fetched
+  std::uint32_t frames_unacked = 0;
+  std::uint32_t frame_max = 0;  // bytes, proven
+  std::uint64_t unexpected_bytes = 0;
+  std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
+  std::uint64_t resends = 0;
+  TimeNs last_heard = 0;
+};
+
+struct PendingRow {
+  enum class What : std::uint8_t { send, receive, connect, message };
+  What what = What::send;   // message: arrived, and nobody has asked for it
+  bool known_peer = false;  // nic and endpoint say who
+  bool forgotten = false;   // nobody waits for its completion
+  bool has_number = false;
+  std::uint8_t endpoint = 0;
+  std::uint8_t phase = 0;       // Phase
+  std::uint8_t send_class = 0;  // SendClass
+  std::uint16_t seqnum = 0;
+  std::uint16_t resends = 0;
+  NicId nic = 0;
+  std::uint64_t match_info = 0, match_mask = 0;
+  std::uint64_t length = 0;  // of the message, or the room for it
+  TimeNs since = 0;          // 0: not known
+};
+
+struct Snapshot {
+  static constexpr std::size_t kPartners = 64, kPending = 128;
+  // How far lists are followed.
+  static constexpr std::uint32_t kLook = 4096;
+
+  TimeNs at = 0;  // CLOCK_MONOTONIC
+  std::uint64_t posted = 0, unexpected = 0, done = 0, zombies = 0, requests = 0;
+  std::uint64_t unexpected_bytes = 0;
+  std::uint32_t pulls_running = 0, pulls_waiting = 0;
+  std::uint32_t partners = 0;
+  // The rows: those with something pending first, then those heard last; sends first, then receives and what
+  // arrived for nobody.
+  std::uint32_t partner_rows = 0, pending_rows = 0;
+  bool pending_cut = false;  // there are more
+  std::array<PartnerRow, kPartners> partner;
+  std::array<PendingRow, kPending> pending;
+};
+
+void snapshot_take(State& s, Snapshot& out);
+
+}  // namespace omx::protocol
