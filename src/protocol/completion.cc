@@ -71,6 +71,7 @@ void request_finish(State& s, Request& r, Status status) {
     return;
   }
   r.phase = Phase::finished;
+  if (s.uncopied == &r) s.uncopied = nullptr;
   request_user_done(s, r, status);
   if (r.user_gone) request_free(s, r);
 }

@@ -293,6 +293,15 @@ void Endpoint::progress(TimeNs now, bool more) {
   ack_flush(*state_, false);
 }
 
+bool Endpoint::copy_owed() const {
+  return state_->uncopied != nullptr;
+}
+
+void Endpoint::copy_make(TimeNs now) {
+  state_->now = now;
+  if (state_->uncopied) send_copy(*state_);
+}
+
 bool Endpoint::held() const {
   return state_->packing.partner != nullptr;
 }

@@ -104,6 +104,10 @@ class Endpoint {
   NicId lane_sender(const wire::LaneAddress& from) const;
   // Whether a receive posted now could find a message that has arrived. If not, posting one needs no time.
   bool unexpected_empty() const;
+  // Whether a send waits for its copy (SendOp::copy_later); completes it. To be called as soon as there is
+  // nothing else to do, and before anything that ends the user's interest in it.
+  bool copy_owed() const;
+  void copy_make(TimeNs now);
   // Completions so far: tells a waiter whether to look again.
   std::uint64_t completion_count() const;
 

@@ -50,8 +50,9 @@ struct Request {
   bool lost = false;      // later numbers arrived, this one did not
   bool notified = false;  // large send: the receiver has finished, the ack is still missing
   bool has_data = false;
-  bool delivered = false;  // completes only when acknowledged
-  bool released = false;   // the last message of a memory for several
+  bool delivered = false;   // completes only when acknowledged
+  bool copy_later = false;  // see SendOp
+  bool released = false;    // the last message of a memory for several
   std::uint8_t message_class = 0;
   std::uint8_t connect_seqnum = 0;
   std::uint8_t region = 0;  // large send: region id and generation (wire.md 4.4)

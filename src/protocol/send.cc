@@ -146,6 +146,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->synchronous = op.synchronous;
   r->user_gone = op.forgotten;
   r->message_class = op.message_class;
+  r->copy_later = op.copy_later && !op.forgotten;
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
@@ -232,7 +233,10 @@ void pump(State& s, Partner& p, bool at_once) {
         // A lone message leaves from the user's memory. Of several only the last, as what leaves together
         // shares frames and calls.
         const bool lone = at_once ? r->msg_length > 0 : r->msg_length >= kCopyAfter;
-        if (lone && !p.queued.next(*r))
+        const bool alone = lone && !p.queued.next(*r);
+        if (alone && r->copy_later && r->msg_length >= kCopyAfter && !s.uncopied)
+          s.uncopied = r;
+        else if (alone)
           late.plan(s, *r);
         else
           buffer(s, *r);
@@ -251,7 +255,7 @@ void pump(State& s, Partner& p, bool at_once) {
     transmit(s, *r);
     if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
     // What need not be done before it leaves is done while it is on its way.
-    if (at_once || late.planned()) s.sink.flush();
+    if (at_once || late.planned() || s.uncopied == r) s.sink.flush();
     late.make();
     retransmit_arm(s, p);
     if (notify) {
@@ -264,6 +268,14 @@ void pump(State& s, Partner& p, bool at_once) {
 }
 
 }  // namespace
+
+void send_copy(State& s) {
+  Request& r = *s.uncopied;
+  s.uncopied = nullptr;
+  if (!buffer(s, r)) return;  // completes when it is acknowledged
+  r.xfer_length = r.msg_length;
+  request_user_done(s, r, Status::success);
+}
 
 void send_pump(State& s, Partner& p, bool at_once) {
   Request* first = p.queued.front();

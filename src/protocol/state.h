@@ -108,6 +108,7 @@ struct State {
   std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
   std::uint64_t completions = 0;
   std::uint32_t zombies = 0;
+  Request* uncopied = nullptr;  // see SendOp::copy_later; on its way
   UnexpectedHandler handler = nullptr;
   void* handler_context = nullptr;
 
@@ -206,6 +207,8 @@ void send_retransmit(State& s, Request& r, Counter why);
 // The partner acknowledged it.
 void send_acknowledged(State& s, Request& r);
 void send_release_buffer(State& s, Request& r);
+// Completes the send that waits for its copy.
+void send_copy(State& s);
 
 // --- eager_tx.cc -------------------------------------------------------------------------------------------
 // Fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.

@@ -69,6 +69,9 @@ struct SendOp {
   // More sends follow at once: a short message may wait for them, to share their frame, until
   // Endpoint::release() or progress() at the latest.
   bool hold = false;
+  // A longer one may wait with its completion for Endpoint::copy_make(), which makes the copy from which it
+  // would be sent again: if it is acknowledged before, none is needed.
+  bool copy_later = false;
   // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
   // MX frames are used.
   std::uint8_t message_class = 0;

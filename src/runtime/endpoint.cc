@@ -57,6 +57,7 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   if (!op.partner) return refused();
   op.session = parts.session;
   op.hold = impl_->burst_goes_on();
+  op.copy_later = impl_->yields();
   auto request = impl_->engine->send(impl_->now, op);
   impl_->out->flush();
   impl_->sent();
@@ -81,6 +82,7 @@ Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
 bool Endpoint::forget(Request* request) {
   if (impl_->foreign()) return false;
   const Operation operation(*impl_);
+  impl_->copy_end();
   return impl_->engine->forget(request);
 }
 
@@ -88,6 +90,7 @@ Expected<bool, OpError> Endpoint::buffered(Request* request) {
   if (impl_->foreign()) return refused();
   const Operation operation(*impl_);
   impl_->turn();
+  impl_->copy_end();
   return impl_->engine->buffered(request);
 }
 

@@ -98,6 +98,7 @@ void Endpoint::Impl::close_begin() {
   handler_wait();
   disabled_ = false;
   now = clock.read();
+  copy_end();
   engine->deliveries_end();
   engine->suspend(now, false);
   engine->flush_acks(now);

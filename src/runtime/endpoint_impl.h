@@ -84,8 +84,17 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
       set_drowsy(false);
     yields_ = false;
     found_frames_ = poll_due() && (now = clock.now(), turn());
+    if (!found_frames_) copy_end();
     return found_frames_;
   }
+  // A send need not wait for its acknowledgement any more. True when there was one that did.
+  bool copy_end() {
+    if (!engine->copy_owed()) return false;
+    engine->copy_make(now);
+    return true;
+  }
+  // Others run between two looks, so a message may be acknowledged when it is looked at next.
+  bool yields() const { return yields_; }
   // After a poll: whether the caller should yield, without the lock. Not when it found what it looks for.
   bool yield_due(bool found) { return courtesy_.yield_due(found || found_frames_); }
   bool poll_due() {

@@ -103,6 +103,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
   bool spun = false, slept = false, ever_slept = false;
   Spin turns;
   bool crowded = spin == 0;
+  bool yielded = false;
   TimeNs yields_since = 0, yields_until = 0;
   // Whether to give the processor away, and look again, rather than sleep.
   const auto may_yield = [&] {
@@ -118,7 +119,8 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (leader_ != &self) return WaitOutcome::woken;  // dismissed, while the handler ran
     // More frames of a large message follow soon.
     if (frames) spin_until = now + (engine->pulls_running() ? std::max(spin, stream_spin) : spin);
-    const bool taken = take(self.want);
+    bool taken = take(self.want);
+    if (!taken && yielded && copy_end()) taken = take(self.want);
     if (slept) moderation_learn(frames, taken);
     slept = false;
     if (taken) {
@@ -136,6 +138,10 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     if (now >= deadline) return WaitOutcome::timed_out;
     const bool moves = !disabled_ && !in_handler();
 
+    // Who gives its processor away may find the acknowledgement when it looks again.
+    const bool gives_way = crowded && !ever_slept && !settings_.spin_forever;
+    if (!gives_way && copy_end()) continue;
+
     if (settings_.spin_forever && !helps) {
       lock.unlock();
       ::sched_yield();
@@ -146,7 +152,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
       cpu_relax();
     } else if (moves && may_yield()) {
       turns.stop();
-      yields_ = true;
+      yields_ = yielded = true;
       lock.unlock();
       ::sched_yield();
       lock.lock();
@@ -157,6 +163,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
       continue;
     } else {
       turns.stop();
+      if (copy_end()) continue;
       if (!ever_slept && !helps) spin_failed(spin);
       if (!ever_slept && yields_until > yields_since) yielding_.failed();
       yields_ = false;

@@ -102,6 +102,7 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   op.forgotten = wish.forgotten;
   op.session = wish.session;
   op.hold = m.id % 4 != 0;
+  op.copy_later = m.id % 3 == 0;
   m.stale = op.session != wire::kUnknownSession && op.session != partner->true_session;
   const auto target = by_session_.find(partner->true_session);
   m.target = target == by_session_.end() ? nullptr : target->second;
@@ -165,6 +166,7 @@ void Workload::reap_all() {
     if (!world_.host(i).alive()) continue;
     // Bursts end at some calls and not at others.
     if (messages_ % 4 == 0) world_.host(i).engine().release(world_.host(i).clock());
+    if (messages_ % 5 == 0) world_.host(i).engine().copy_make(world_.host(i).clock());
     reap(world_.host(i));
     world_.host(i).deadline_check();
   }

@@ -166,6 +166,70 @@ TEST_F(CompletionTest, buffered__by_class) {
   EXPECT_EQ((*a)->buffered(receive(*a, room(4), 9)).error(), OpError::bad_request);
 }
 
+class CopyLater : public CompletionTest {
+ protected:
+  Request* send_later(Bytes& data, std::uint64_t match) {
+    Segment s = segment(data);
+    SendOp op;
+    op.partner = to_b;
+    op.segments = {&s, 1};
+    op.match_info = match;
+    op.copy_later = true;
+    return (*a)->send(network.now, op).value();
+  }
+};
+
+TEST_F(CopyLater, not_needed_once_acknowledged) {
+  open();
+  Bytes& in = room(20000);
+  Bytes& out = message(20000);
+  Request* r = receive(*b, in, 1);
+  Request* s = send_later(out, 1);
+  EXPECT_TRUE((*a)->copy_owed());
+  EXPECT_FALSE((*a)->done(s));
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  EXPECT_FALSE((*a)->copy_owed());
+  EXPECT_EQ((*a)->state().send_buffers.in_use(), 0U);
+  EXPECT_EQ(in, out);
+}
+
+TEST_F(CopyLater, made_it_frees_the_memory) {
+  open();
+  Bytes& in = room(20000);
+  Bytes out = message(20000);
+  const Bytes sent = out;
+  network.faults.drop = drop_next(wire::PacketType::medium, 3);
+  Request* r = receive(*b, in, 1);
+  Request* s = send_later(out, 1);
+  network.run_for(kMillisecond / 10);
+  (*a)->copy_make(network.now);
+  EXPECT_EQ((*a)->consume(s).status, Status::success);
+  std::fill(out.begin(), out.end(), std::byte{0xAA});
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(in, sent) << "the copy was sent again";
+  (*a)->copy_make(network.now);  // nothing is owed
+}
+
+TEST_F(CopyLater, one_at_a_time) {
+  open();
+  Bytes& out = message(20000);
+  Request* first = send_later(out, 1);
+  Request* second = send_later(out, 2);
+  EXPECT_FALSE((*a)->done(first));
+  EXPECT_TRUE((*a)->done(second));
+  (*a)->copy_make(network.now);
+  EXPECT_TRUE((*a)->done(first));
+}
+
+TEST_F(CopyLater, peer_gone) {
+  open();
+  network.faults.drop = [](const Bytes&) { return true; };
+  Request* s = send_later(message(20000), 1);
+  EXPECT_EQ(wait(*a, s).status, Status::endpoint_unreachable);
+  EXPECT_FALSE((*a)->copy_owed());
+}
+
 TEST_F(CompletionTest, session__stale_address) {
   open();
   SendOp op;
