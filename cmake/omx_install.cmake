@@ -14,6 +14,16 @@ install(FILES
   "${PROJECT_BINARY_DIR}/lib/libopen-mx.so.0"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 
+# Configure scripts of MPI libraries look in lib64 of a prefix of its own, as Open-MX 1.x had it (mx-api.md 8.3). Of
+# prefixes that are shared with others lib64 is not ours.
+if(CMAKE_INSTALL_LIBDIR STREQUAL "lib" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  install(CODE [[
+    set(lib64 "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib64")
+    if(NOT CMAKE_INSTALL_PREFIX MATCHES "^/(usr(/local)?)?/?$" AND NOT EXISTS "${lib64}")
+      file(CREATE_LINK lib "${lib64}" SYMBOLIC)
+    endif()]])
+endif()
+
 # The command finds the library beside it, wherever the prefix is.
 if(TARGET omx)
   set_target_properties(omx PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
@@ -35,6 +45,9 @@ install(FILES "${package_build_dir}/open-mx-config.cmake" "${package_build_dir}/
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_prefix "/prefix/${pc_dir}" "/prefix")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR OMX_SANITIZE)
+  set(pc_static "-lstdc++ ")  # the archive holds it otherwise
+endif()
 foreach(name open-mx myriexpress)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/open-mx.pc.in" "${package_build_dir}/${name}.pc" @ONLY)
   install(FILES "${package_build_dir}/${name}.pc" DESTINATION "${pc_dir}")
