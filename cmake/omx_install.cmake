@@ -1,18 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` puts under the prefix, and the files by which other builds find it: pkg-config
 # (open-mx.pc, and myriexpress.pc for programs that look for MX) and a CMake package (find_package(open-mx),
-# target open-mx::myriexpress).
+# target open-mx::myriexpress). Components are the Debian packages of omx_package.cmake.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h")
-install(TARGETS myriexpress EXPORT open-mx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
+  FILES_MATCHING PATTERN "*.h")
+install(TARGETS myriexpress EXPORT open-mx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
 # The links keep programs running that were linked with Open-MX 1.x (mx-api.md 8.3).
+install(FILES "${PROJECT_BINARY_DIR}/lib/libopen-mx.so.0" DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
 install(FILES
   "${PROJECT_BINARY_DIR}/lib/libmyriexpress.a"
   "${PROJECT_BINARY_DIR}/lib/libopen-mx.a"
   "${PROJECT_BINARY_DIR}/lib/libopen-mx.so"
-  "${PROJECT_BINARY_DIR}/lib/libopen-mx.so.0"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
+
+# Configure scripts of MPI libraries look in lib64 of a prefix of its own, as Open-MX 1.x had it (mx-api.md 8.3). Of
+# prefixes that are shared with others lib64 is not ours.
+if(CMAKE_INSTALL_LIBDIR STREQUAL "lib" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  install(CODE [[
+    set(lib64 "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib64")
+    if(NOT CMAKE_INSTALL_PREFIX MATCHES "^/(usr(/local)?)?/?$" AND NOT EXISTS "${lib64}")
+      file(CREATE_LINK lib "${lib64}" SYMBOLIC)
+    endif()]] COMPONENT dev)
+endif()
 
 # The command finds the library beside it, wherever the prefix is.
 if(TARGET omx)
@@ -22,30 +33,34 @@ endif()
 # --- how other builds find it ---
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/open-mx")
 set(package_build_dir "${PROJECT_BINARY_DIR}/package")
-install(EXPORT open-mx NAMESPACE open-mx:: FILE open-mx-targets.cmake DESTINATION "${package_dir}")
+install(EXPORT open-mx NAMESPACE open-mx:: FILE open-mx-targets.cmake DESTINATION "${package_dir}" COMPONENT dev)
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/open-mx-config.cmake.in" "${package_build_dir}/open-mx-config.cmake"
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${package_build_dir}/open-mx-config-version.cmake"
   VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMajorVersion)
 install(FILES "${package_build_dir}/open-mx-config.cmake" "${package_build_dir}/open-mx-config-version.cmake"
-  DESTINATION "${package_dir}")
+  DESTINATION "${package_dir}" COMPONENT dev)
 
 # Relative to the file's own place, so that the prefix can be moved.
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_prefix "/prefix/${pc_dir}" "/prefix")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR OMX_SANITIZE)
+  set(pc_static "-lstdc++ ")  # the archive holds it otherwise
+endif()
 foreach(name open-mx myriexpress)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/open-mx.pc.in" "${package_build_dir}/${name}.pc" @ONLY)
-  install(FILES "${package_build_dir}/${name}.pc" DESTINATION "${pc_dir}")
+  install(FILES "${package_build_dir}/${name}.pc" DESTINATION "${pc_dir}" COMPONENT dev)
 endforeach()
 
 # --- for people ---
 set(share_dir "${CMAKE_INSTALL_DATADIR}/open-mx")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-if(EXISTS "${PROJECT_SOURCE_DIR}/README.md")
-  install(FILES "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-endif()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${share_dir}/examples")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools PATTERN man EXCLUDE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${share_dir}/examples" COMPONENT dev
+  PATTERN "*.conf" EXCLUDE PATTERN peers EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/examples/open-mx.conf" "${PROJECT_SOURCE_DIR}/examples/peers"
+  DESTINATION "${share_dir}/examples" COMPONENT library)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS COMPONENT tools
+  PATTERN "__pycache__" EXCLUDE)

@@ -15,16 +15,17 @@ MX__BEGIN_DECLS
 /* ---- unexpected handler ---- */
 
 /* MX_RECV_CONTINUE: look for a receive again (the handler may have posted one), else queue the message.
- * MX_RECV_FINISHED: the message is consumed. The sender's request succeeds; that of a large message, or of a
- * synchronous one with data, ends with MX_STATUS_TRUNCATED and 0 bytes transferred, as nobody took the data.
- */
+ * MX_RECV_FINISHED: the message is consumed. The sender's request succeeds; that of a large message from
+ * another endpoint, or of a synchronous one with data, ends with MX_STATUS_TRUNCATED and 0 bytes transferred,
+ * as nobody took the data. */
 enum mx_unexp_handler_action MX__ENUM_INT { MX_RECV_CONTINUE = 0, MX_RECV_FINISHED = 1 };
 typedef enum mx_unexp_handler_action mx_unexp_handler_action_t;
 
 /* Called for each message that matches no posted receive, by whichever thread makes progress.
- * `data_if_available` points to the whole message when it came in one frame, else it is NULL; it is valid
- * during the call only. The handler may post sends and receives, cancel, test, and look at address contexts,
- * but not close the endpoint. It must not leave by longjmp or a C++ exception. */
+ * `data_if_available` points to the whole message when it came in one frame, or from this endpoint in one
+ * segment, else it is NULL; it is valid during the call only. The handler may post sends and receives,
+ * cancel, test, and look at address contexts, but not close the endpoint. It must not leave by longjmp or a
+ * C++ exception. */
 typedef mx_unexp_handler_action_t (*mx_unexp_handler_t)(void* context, mx_endpoint_addr_t source,
                                                         uint64_t match_value, uint32_t length,
                                                         void* data_if_available);

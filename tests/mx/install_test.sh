@@ -41,6 +41,11 @@ if ldd "$work/hello-static" | grep -E 'myriexpress|open-mx|libfmt'; then exit 1;
 # A program of Open-MX 1.x asks for another file name, and gets the same library.
 readelf -d "$lib_dir/libopen-mx.so.0" | grep -q 'SONAME.*\[libmyriexpress.so\]'
 
+# Manual pages, by all names of functions and commands.
+for page in man1/omx.1 man1/omx_prepare_binding.1 man3/mx_isend.3 man3/mx_wait_any.3 man5/open-mx.conf.5 man7/open-mx.7; do
+  [ -s "$prefix/share/man/$page" ] || { echo "$page is not installed"; exit 1; }
+done
+
 cmake -S "$example" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work/consumer" >"$work/log" || { cat "$work/log"; exit 1; }
 runs "$work/consumer/hello"

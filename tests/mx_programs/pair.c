@@ -18,6 +18,11 @@ void* memory(size_t length) {
   return data;
 }
 
+unsigned random_next(unsigned* state) {
+  *state = *state * 1103515245U + 12345U;
+  return *state >> 8;
+}
+
 static unsigned char pattern_byte(size_t i, unsigned seed) {
   return (unsigned char)((i * 2654435761U + seed * 40503U) >> 11);
 }
@@ -77,29 +82,40 @@ static uint64_t look_up(char* name) {
   return 0;
 }
 
-static void connect_to_receiver(struct pair* pair) {
-  uint64_t nic = look_up(pair->other_name);
+mx_endpoint_addr_t pair_connect(mx_endpoint_t endpoint, char* host) {
+  const uint64_t nic = look_up(host);
+  mx_endpoint_addr_t address;
   mx_return_t code = MX_TIMEOUT;
   /* As Open MPI does; CONNECTION_FAILED: the host is up, the endpoint not yet. */
   for (int i = 0; i < LOOKUPS && (code == MX_TIMEOUT || code == MX_CONNECTION_FAILED); i++) {
     if (code == MX_CONNECTION_FAILED) nanosleep(&(struct timespec){0, 100000000}, NULL);
-    code = mx_connect(pair->endpoint, nic, RECEIVER_ENDPOINT, PAIR_KEY, 1000, &pair->other);
+    code = mx_connect(endpoint, nic, RECEIVER_ENDPOINT, PAIR_KEY, 1000, &address);
   }
   CHECK_MX(code);
-  pair_finish(pair, pair_send(pair, NULL, 0, PAIR_MATCH_BARRIER));
+  return address;
+}
+
+struct pair pair_start(int argc, char** argv) {
+  struct pair pair;
+  memset(&pair, 0, sizeof pair);
+  const int alone = argc > 1 && strcmp(argv[1], "self") == 0;
+  pair.is_sender = argc > 1;
+  pair.is_receiver = argc == 1 || alone;
+  pair.other_name = pair.is_sender && !alone ? argv[1] : NULL;
+  mx_set_error_handler(MX_ERRORS_RETURN);
+  CHECK_MX(mx_init());
+  CHECK_MX(mx_open_endpoint(MX_ANY_NIC, pair.is_receiver ? RECEIVER_ENDPOINT : MX_ANY_ENDPOINT, PAIR_KEY,
+                            NULL, 0, &pair.endpoint));
+  return pair;
 }
 
 struct pair pair_open(int argc, char** argv) {
-  struct pair pair;
-  memset(&pair, 0, sizeof pair);
-  pair.is_sender = argc > 1;
-  pair.other_name = argc > 1 ? argv[1] : NULL;
-  mx_set_error_handler(MX_ERRORS_RETURN);
-  CHECK_MX(mx_init());
-  CHECK_MX(mx_open_endpoint(MX_ANY_NIC, pair.is_sender ? MX_ANY_ENDPOINT : RECEIVER_ENDPOINT, PAIR_KEY, NULL,
-                            0, &pair.endpoint));
-  if (pair.is_sender) {
-    connect_to_receiver(&pair);
+  struct pair pair = pair_start(argc, argv);
+  if (pair.is_sender && pair.is_receiver) {
+    CHECK_MX(mx_get_endpoint_addr(pair.endpoint, &pair.other));
+  } else if (pair.is_sender) {
+    pair.other = pair_connect(pair.endpoint, pair.other_name);
+    pair_finish(&pair, pair_send(&pair, NULL, 0, PAIR_MATCH_BARRIER));
   } else {
     pair.other = pair_finish(&pair, pair_receive(&pair, NULL, 0, PAIR_MATCH_BARRIER)).source;
     /* Connect back, as MX programs do. */
@@ -119,9 +135,13 @@ void pair_barrier(struct pair* pair) {
   pair_finish(pair, receive);
 }
 
-void pair_close(struct pair* pair) {
-  pair_barrier(pair);
+void pair_end(struct pair* pair) {
   CHECK_MX(mx_close_endpoint(pair->endpoint));
   CHECK_MX(mx_finalize());
-  printf("%s: right\n", pair->is_sender ? "sender" : "receiver");
+  printf("%s: right\n", !pair->is_sender ? "receiver" : pair->is_receiver ? "self" : "sender");
+}
+
+void pair_close(struct pair* pair) {
+  pair_barrier(pair);
+  pair_end(pair);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * What the test programs share: two processes, on two hosts or one, that know each other. Without an argument
- * a program is the receiver, with the receiver's host name the sender. Any mismatch ends the program with
- * status 1. */
+ * a program is the receiver, with the receiver's host name the sender, and with "self" both at once, on one
+ * endpoint. Any mismatch ends the program with status 1. */
 #ifndef PAIR_H
 #define PAIR_H
 
@@ -33,12 +33,19 @@ struct pair {
   mx_endpoint_t endpoint;
   mx_endpoint_addr_t other;
   int is_sender;
+  int is_receiver;  /* both, to itself */
   char* other_name; /* the sender's argument, else NULL */
 };
 
 void pair_fail(const char* file, int line, const char* what);
 /* Initialises, opens, connects both ways. */
 struct pair pair_open(int argc, char** argv);
+/* Initialises and opens; connects nobody. */
+struct pair pair_start(int argc, char** argv);
+/* The address of the receiver's endpoint, which may not be there yet. */
+mx_endpoint_addr_t pair_connect(mx_endpoint_t endpoint, char* host);
+/* Closes, without waiting for the other. */
+void pair_end(struct pair* pair);
 /* Closes, when the other has come here too. */
 void pair_close(struct pair* pair);
 /* Both come here before either goes on. */
@@ -55,5 +62,7 @@ mx_status_t pair_finish(struct pair* pair, mx_request_t request);
 void pattern_fill(unsigned char* data, size_t length, unsigned seed);
 void pattern_check(const unsigned char* data, size_t length, unsigned seed);
 void* memory(size_t length);
+/* The same numbers in every process. */
+unsigned random_next(unsigned* state);
 
 #endif /* PAIR_H */

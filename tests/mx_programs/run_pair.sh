@@ -1,18 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a test program on two hosts of a lab, joined by a virtual cable.
-# Usage: run_pair.sh LAB PROGRAM [LAB_OPTION...]; exits 77 where there can be no lab.
+# Runs a test program in a lab of two hosts, joined by a virtual cable, one way after the other.
+# Usage: run_pair.sh LAB PROGRAM WAYS [LAB_OPTION...]; exits 77 where there can be no lab.
+# WAYS, with commas:
+#   hosts          two processes on two hosts
+#   host           two processes on one
+#   self           one process, to itself
+#   host-disabled, self-disabled
+#                  the same, with the variables set by which MX programs ask for no messages of that kind; those that
+#                  are sent nevertheless must arrive
 set -u
 lab=$1
 program=$2
-shift 2
+ways=$3
+shift 3
 exec "$lab" run --hosts 2 "$@" -- sh -c '
-  $LAB exec h1 -- "$1" & receiver=$!
-  $LAB exec h2 -- "$1" h1
-  sender=$?
-  # Whoever is left alone would wait for its time-out.
-  [ $sender -eq 0 ] || kill $receiver
-  wait $receiver
-  receiver=$?
-  [ $sender -ne 0 ] && exit $sender
-  exit $receiver' sh "$program"
+  program=$1
+  pair() {  # pair RECEIVER SENDER
+    $LAB exec "$1" -- "$program" & receiver=$!
+    $LAB exec "$2" -- "$program" "$1"
+    sender=$?
+    # Whoever is left alone would wait for its time-out.
+    [ $sender -eq 0 ] || kill $receiver
+    wait $receiver
+    receiver=$?
+    [ $sender -eq 0 ] || return $sender
+    return $receiver
+  }
+  for way in $(echo "$2" | tr , " "); do
+    echo "$way:"
+    unset OMX_DISABLE_SELF OMX_DISABLE_SHARED MX_DISABLE_SHMEM
+    case $way in
+      *-disabled) export OMX_DISABLE_SELF=1 OMX_DISABLE_SHARED=1 MX_DISABLE_SHMEM=1 ;;
+    esac
+    case $way in
+      hosts) pair h1 h2 ;;
+      host | host-disabled) pair h1 h1 ;;
+      self | self-disabled) $LAB exec h1 -- "$program" self ;;
+      *) echo "there is no way $way"; exit 2 ;;
+    esac || { status=$?; echo "$way: failed with status $status"; exit $status; }
+  done' sh "$program" "$ways"

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The manual pages are well formed, and say of the headers, the command and the settings neither less nor more than
+there is.
+
+    man_test.py OMX SOURCE_DIR MADE_PAGES_DIR
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+OMX, SOURCE, MADE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+MAN = SOURCE / "docs/man"
+PAGES = sorted([*MAN.glob("man?/*"), *MADE.glob("man3/*")])
+# A program's own option of each command is not ours to list twice.
+OPTION = r"--[a-z][-a-z]*|-[a-zA-Z]\b"
+
+
+def lint():
+    if not shutil.which("mandoc"):
+        yield "mandoc is missing: apt-get install mandoc"
+        return
+    real = [str(p) for p in PAGES if not p.is_symlink()]
+    run = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *real], capture_output=True, text=True)
+    yield from (run.stdout + run.stderr).splitlines()
+
+
+def help_of(*command):
+    return subprocess.run([OMX, "help", *command], check=True, capture_output=True, text=True).stdout
+
+
+def help_options(text):
+    """Options stand at the beginning of their line, with the short form before the long."""
+    found = set()
+    for line in text.split("Options:\n")[1].split("\n\n")[0].splitlines():
+        names = re.match(rf"  ((?:{OPTION})(?:,(?:{OPTION}))*)", line)
+        if names:
+            found.update(names[1].split(","))
+    return found
+
+
+def page_options(page):
+    found = set()
+    for line in page.read_text().splitlines():
+        if line.startswith(".It Fl "):
+            for name in re.findall(r"(?:^\.It |, )Fl (\S+)", line):
+                found.add("-" + name)
+    return found
+
+
+def commands():
+    listed = set(re.findall(r"^  ([a-z][-a-z]*) ", help_of().split("Subcommands:\n")[1], re.M)) - {"help"}
+    have = {p.stem[len("omx-"):] for p in MAN.glob("man1/omx-*.1")}
+    yield from (f"omx {c} has no page" for c in sorted(listed - have))
+    yield from (f"omx-{c}.1 is about a command that there is not" for c in sorted(have - listed))
+    overview = (MAN / "man1/omx.1").read_text()
+    yield from (f"omx.1 does not name omx-{c}(1)" for c in sorted(listed) if f".It Xr omx-{c} 1" not in overview)
+    for command in [None, *sorted(listed & have)]:
+        page = MAN / "man1" / (f"omx-{command}.1" if command else "omx.1")
+        there = help_options(help_of(command) if command else help_of())
+        said = page_options(page)
+        yield from (f"{page.name} does not say {o}" for o in sorted(there - said))
+        yield from (f"{page.name} says {o}, which there is not" for o in sorted(said - there))
+
+
+def public_functions():
+    names = set()
+    for header in (SOURCE / "include").rglob("*.h"):
+        code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        code = re.sub(r"^typedef [^;]*\(\*[^;]*;", "", code, flags=re.M)
+        names.update(re.findall(r"\b(o?mx_\w+)\s*\(", code))
+        names.update(re.findall(r"\bextern const \w+ (\w+);", code))
+    return names
+
+
+def functions():
+    names = public_functions()
+    documented = set()
+    for page in MADE.glob("man3/*.3"):
+        text = page.read_text()
+        named = set(re.findall(r"^\.Nm (\w+)", text, re.M))
+        documented |= named
+        if page.stem not in named:
+            yield f"{page.name} is not about {page.stem}"
+        yield from (f"{page.name} has no prototype of {n}" for n in sorted(named)
+                    if not re.search(rf"^\.(Fo {n}$|Vt extern .* {n};)", text, re.M) and n != "omx_init")
+        yield from (f"{n}.3 is missing" for n in sorted(named) if not (MADE / "man3" / f"{n}.3").exists())
+    yield from (f"{n} has no page" for n in sorted(names - documented))
+    yield from (f"there is a page of {n}, which no header has" for n in sorted(documented - names))
+
+
+def settings():
+    run = subprocess.run([sys.executable, "-B", MAN / "settings.py", OMX, MAN / "man5/open-mx.conf.5"],
+                         capture_output=True, text=True)
+    if run.returncode:
+        yield (run.stdout + run.stderr).strip()
+
+
+def references():
+    have = {p.name for p in PAGES}
+    for page in PAGES:
+        for name, section in re.findall(r"\bXr (\S+) (\d)", page.read_text()):
+            if re.match(r"o?mx|open-mx", name) and f"{name}.{section}" not in have:
+                yield f"{page.name} names {name}({section}), which there is not"
+
+
+def main():
+    checks = [lint, commands, functions, settings, references]
+    failed = 0
+    for check in checks:
+        problems = list(check())
+        failed += bool(problems)
+        for problem in problems:
+            print(f"{check.__name__}: {problem}")
+    print(f"{len(PAGES)} pages: {len(checks) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

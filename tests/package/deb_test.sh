@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes the Debian packages, looks at what they say and hold, and installs them with dpkg into a copy of this system that
+# nobody else sees: this system below, a layer in memory above, in namespaces of their own. So dpkg checks dependencies
+# against a true list of packages, all is in its true place, and nothing is left when the namespaces end, however they do.
+# Usage: deb_test.sh BUILD_DIR; exits 77 where that cannot be done.
+set -eu
+here=$(dirname "$(realpath "$0")")
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+
+# In the copy: no network but lo.
+if [ "$1" = --inside ]; then
+  packages=$2
+  unset LD_LIBRARY_PATH PKG_CONFIG_PATH FI_PROVIDER_PATH
+  for variable in $(env | sed -n 's/^\(OMX_[A-Z_]*\|MX_[A-Z_]*\)=.*/\1/p'); do unset "$variable"; done
+  export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
+  ip link set lo up
+  mkdir /tmp/omx-package-test
+  cd /tmp/omx-package-test
+  ls -A /usr/lib >before
+  dpkg --force-unsafe-io -i "$packages"/*.deb >log 2>&1 || { cat log; exit 1; }
+  ldconfig -p | grep -q 'libmyriexpress\.so ' || { echo "ldconfig does not know the library"; exit 1; }
+  [ "$(command -v omx)" = /usr/bin/omx ]
+  omx --version
+  OMX_INTERFACES=lo omx info >info || { cat info; exit 1; }
+  grep -q 'board #0 name lo ' info || { echo "omx info found no board:"; cat info; exit 1; }
+  for page in omx open-mx open-mx.conf mx_wait_any; do
+    [ -s "$(find /usr/share/man -name "$page.[1357]")" ] || { echo "$page has no manual page"; exit 1; }
+  done
+  # A message between two processes, with nothing but the compiler told where things are.
+  # shellcheck disable=SC2046  # options, split on purpose
+  cc /usr/share/open-mx/examples/hello.c $(pkg-config --cflags --libs open-mx) -o hello
+  ldd ./hello | grep -q '/lib/.*libmyriexpress.so\|libmyriexpress.so => /'
+  OMX_INTERFACES=lo ./hello >received 2>&1 &
+  receiver=$!
+  OMX_INTERFACES=lo timeout 60 ./hello localhost || { cat received; exit 1; }
+  wait $receiver || { cat received; exit 1; }
+  cat received
+  # libfabric finds the provider without being told.
+  if [ -e "$packages/fabric" ] && command -v fi_info >/dev/null; then
+    fi_info -l >providers
+    grep -q '^omx:' providers || { echo "libfabric does not find the provider:"; cat providers; exit 1; }
+  fi
+  # shellcheck disable=SC2046  # names, split on purpose
+  dpkg --force-unsafe-io -P $(for file in "$packages"/*.deb; do dpkg-deb -f "$file" Package; done) >log 2>&1 ||
+    { cat log; exit 1; }
+  ls -A /usr/lib | diff before - || { echo "something is left in /usr/lib"; exit 1; }
+  left=$(find /usr/bin /usr/include /usr/lib /usr/share -name '*open-mx*' -o -name 'libmyriexpress*' -o -name 'libomx-fi*' \
+    -o -name 'mx_isend*')
+  [ -z "$left" ] || { echo "left behind: $left"; exit 1; }
+  exit 0
+fi
+
+build=$(realpath "$1")
+for tool in cpack dpkg dpkg-deb dpkg-shlibdeps pkg-config ip; do
+  command -v $tool >/dev/null || skip "there is no $tool"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$build" && cpack -G DEB -B "$work") >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+
+fail() {
+  echo "$*"
+  exit 1
+}
+field() {  # field PACKAGE NAME
+  dpkg-deb -f "$work/$1"_*.deb "$2"
+}
+expected="libopen-mx libopen-mx-dev open-mx-tools"
+if [ -e "$build/lib/libfabric/libomx-fi.so" ]; then
+  expected="$expected libopen-mx-fabric"
+  touch "$work/fabric"
+fi
+version=$(field libopen-mx Version)
+for package in $expected; do
+  [ "$(field "$package" Package)" = "$package" ] || fail "there is no package $package"
+  for name in Maintainer Section Priority Architecture Description; do
+    [ -n "$(field "$package" $name)" ] || fail "$package has no $name"
+  done
+  dpkg-deb -c "$work/$package"_*.deb | awk '{ print $1, $2, $6 }' >"$work/$package.list"
+  grep -q " ./usr/share/doc/$package/copyright\$" "$work/$package.list" || fail "$package has no copyright"
+  if grep -vE '^[dl-][rwx-]{9} root/root \./usr/' "$work/$package.list" | grep -vx 'drwxr-xr-x root/root ./'; then
+    fail "$package holds these outside of /usr, or of another owner"
+  fi
+done
+[ "$(find "$work" -maxdepth 1 -name '*.deb' | wc -l)" -eq "$(echo "$expected" | wc -w)" ] || fail "there are other packages, too"
+twice=$(grep -hv '^d' "$work"/*.list | awk '{ print $3 }' | sort | uniq -d)
+[ -z "$twice" ] || fail "in two packages: $twice"
+field libopen-mx Depends | grep -q 'libc6.*libstdc++6' || fail "libopen-mx needs: $(field libopen-mx Depends)"
+! field libopen-mx Depends | grep -q libfabric || fail "the library needs libfabric"
+for package in libopen-mx-dev open-mx-tools; do
+  field $package Depends | grep -qF "libopen-mx (= $version)" || fail "$package needs: $(field $package Depends)"
+done
+if [ -e "$work/fabric" ]; then
+  field libopen-mx-fabric Depends | grep -q libfabric1 || fail "the provider does not need libfabric"
+fi
+dpkg-deb --ctrl-tarfile "$work/libopen-mx_$version"_*.deb | tar -xO ./triggers | grep -q ldconfig || fail "no ldconfig trigger"
+
+[ "$(id -u)" -eq 0 ] || skip "the packages are right, but only root can install them"
+mkdir "$work/root"
+unshare --mount --net --pid --fork true 2>"$work/log" || skip "the packages are right, but: $(cat "$work/log")"
+unshare --mount --net --pid --fork --kill-child --propagation private sh -c '
+  mount -t tmpfs none "$1/root" && mkdir "$1/root/upper" "$1/root/work" "$1/root/all" &&
+    mount -t overlay -o lowerdir=/,upperdir="$1/root/upper",workdir="$1/root/work" none "$1/root/all" &&
+    mount -t proc none "$1/root/all/proc" && mount --rbind /dev "$1/root/all/dev" &&
+    mount -t sysfs none "$1/root/all/sys" && mount -t tmpfs none "$1/root/all/dev/shm" || exit 77
+  # What this system may lay over its root is not below.
+  mount --bind "$1" "$1/root/all/mnt" && mkdir -p "$1/root/all/$2" && mount --bind "$2" "$1/root/all/$2" || exit 77
+  exec chroot "$1/root/all" "$2/deb_test.sh" --inside /mnt' sh "$work" "$here" && status=0 || status=$?
+[ $status -ne 77 ] || skip "the packages are right, but this system cannot be copied (overlay, chroot)"
+[ $status -eq 0 ] || exit $status
+echo "$(echo "$expected" | wc -w) packages: made, installed, used and removed"
