@@ -26,3 +26,11 @@ def wire(peer):
 
 def native_extended(peer):
     return peer.extended and not peer.mode.wire
+
+
+def with_checksums(peer):
+    return peer.checksum
+
+
+def without_checksums(peer):
+    return peer.extended and not peer.checksum

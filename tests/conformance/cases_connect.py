@@ -217,7 +217,7 @@ def check_block(partner, connect):
     check("block.size", "docs/wire.md 5", "F53 size with or without lane", 48 if block["features"] & 64 else 28, block["size"])
     check("block.size", "docs/wire.md 5", "F20 length covers it", 16 + block["size"], connect["length"])
     check("block.version", "docs/wire.md 5", "F52 version", 1, block["version"])
-    check("block.layout", "docs/wire.md 5", "F63 layout", 0 if peer.mode.wire else 1, block["layout"])
+    check("block.layout", "docs/wire.md 5", "F63 layout", peer.library_layout, block["layout"])
     check("block.largest", "docs/wire.md 5", "F56 at least 188, at most MTU + 14", True,
           188 <= block["largest"] <= peer.mode.mtu + 14)
     check("block.window", "docs/wire.md 5", "F60 at least 1", True, block["window"] >= 1)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Short messages that the library receives (wire 4.2, 4.3, 4.8, 4.9, 7; protocol 4, 5, 9)."""
-from cases import case, extended, native_extended, plain, wire
-from packets import MEDIUM, NACK_LIB, NACK_MCP, NOTIFY, RNDV, SMALL, TINY, TRUC, pattern
+from cases import case, extended, native_extended, plain, wire, with_checksums
+from packets import NACK_LIB, NACK_MCP, TINY, TRUC, build, crc32c, pattern
 from peer import plus
 
 TRUNCATED = 5
@@ -266,4 +266,21 @@ def received_numbers_come_round(peer):
             peer.rules.check("receive.numbers_come_round", "wire 6.4", f"message {number}", "good", answer)
             return
     peer.rules.check("receive.numbers_come_round", "wire 6.4", "next number after a round", plus(1, total), partner.seq)
+    acknowledged(partner)
+
+
+@case(with_checksums)
+def damaged_frames_are_dropped(peer):
+    """Whoever agreed on checksums takes no frame without a right one (docs/wire.md 11)."""
+    partner = connected(peer)
+    fields = dict(length=8, seq=1, ack=1, match=0xFF3)
+    plain_frame = build(peer.mode, TINY, peer.subject_mac, peer.mac, bytes(8), **partner.head(**fields))
+    peer.send_raw(plain_frame)
+    damaged = bytearray(build(peer.mode, TINY, peer.subject_mac, peer.mac, bytes(12), flags=2, **partner.head(**fields)))
+    damaged[48:52] = (crc32c(damaged[12:48]) ^ 0x100).to_bytes(4, "big")
+    peer.send_raw(bytes(damaged))
+    partner.fence()
+    nothing_arrived(peer, "frame.damaged_is_dropped", "docs/wire.md 11", "what arrived", 0xFF3)
+    partner.tiny(pattern(8, 1), 0xFF4)
+    received(peer, "frame.damaged_is_dropped", "docs/wire.md 11", 0xFF4, 8, 1)
     acknowledged(partner)

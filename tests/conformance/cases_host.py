@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Names (wire 4.12, 4.13) and whatever is nobody's packet (wire 3)."""
-from cases import case, extended
+from cases import case
 from packets import HOST_QUERY, HOST_REPLY, PROBE, RAW, UNKNOWN_INDEX, build
 from peer import TOLD_INDEX
 
@@ -89,23 +89,3 @@ def discovery_is_understood(peer):
     peer.tell("nic conform:0")  # nobody told it who we are
     answer_query(peer, peer.take(HOST_QUERY), b"conform:0\0")
     peer.rules.check("raw.discovery_is_read", "wire 4.13", "the NIC of a name", f"nic {peer.nic:x}", peer.told())
-
-
-@case(extended)
-def probes_are_answered(peer):
-    """A frame of the size comes back with its cookie (docs/wire.md 10)."""
-    partner = peer.partner()
-    partner.connect()
-    for size in (60, 100, 1514, peer.mode.mtu + 14):
-        peer.waiting(PROBE, partner.endpoint)
-        probe = build(peer.mode, PROBE, peer.subject_mac, peer.mac, **partner.head(size=size, cookie=size * 3))
-        peer.send_raw(probe[:48] + bytes(max(12, size - 48)))
-        answer = partner.take(PROBE, lambda f: f["answer"])
-        partner.exact("block.probe", answer, size=size, cookie=size * 3, answer=1)
-        peer.rules.check("block.probe", "docs/wire.md 10", "size of the answer", size, len(answer.raw))
-    # One that something cut names more than it has.
-    probe = build(peer.mode, PROBE, peer.subject_mac, peer.mac, **partner.head(size=1000, cookie=7))
-    peer.send_raw(probe[:48] + bytes(500))
-    partner.fence()
-    peer.rules.check("block.probe_that_was_cut", "docs/wire.md 10", "answers", 0,
-                     len([f for f in peer.waiting(PROBE, partner.endpoint) if f["cookie"] == 7]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Large messages that the library receives: what it asks for, what it does with the answers, what it says at the end."""
-from cases import case, extended, plain
+from cases import case
 from packets import MAGIC, NACK_MCP, NOTIFY, PULL, pattern
 from peer import plus
 

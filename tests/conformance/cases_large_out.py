@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Large and synchronous messages that the library sends: RNDV, its replies to PULL, its answer to NOTIFY."""
-from cases import case, extended, plain
+from cases import case
 from cases_eager_out import forget_repetitions, quiet
 from packets import MAGIC, NACK_LIB, NACK_MCP, PULL_REPLY, RNDV, TRUC, pattern
 from peer import plus
@@ -202,16 +202,3 @@ def large_send_refused(peer):
         peer.rules.true("nack.unknown_codes_are_ignored", "wire 4.11", "RNDV is repeated", peer.take(RNDV, partner.endpoint, missing=False))
         peer.send(NACK_LIB, code=code, **nack)
         peer.rules.check("nack.ends_a_send", "wire 4.11", "how the send ended", ["done", str(status)], peer.ask("wait 1 8000").split()[:2])
-
-
-@case(extended)
-def large_send_without_tail_or_mark(peer):
-    """Features that we did not announce are not used towards us (docs/wire.md 13)."""
-    partner = peer.partner(features=0).connected_by_subject()
-    rndv = announced(peer, partner, 100000, 2)
-    peer.rules.check("block.only_announced_features", "docs/wire.md 6", "RNDV F19 flags", 0, rndv.raw[19])
-    partner.pull(rndv, 0x31, 0, peer.mode.reply_max)
-    reply = partner.take(PULL_REPLY)
-    peer.rules.check("block.only_announced_features", "docs/wire.md 6", "PULL_REPLY F14 index", b"\0\0", reply.raw[14:16])
-    partner.notify(rndv, 100000)
-    peer.ask("wait 1 8000")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An independent peer: speaks MXoE as its specification says, shares no code with the library, and checks every byte.
 
-  conformance.py --subject PROGRAM --mode mxoe|omx [--mtu N] [--extended] [--case NAME...]
+  conformance.py --subject PROGRAM --mode mxoe|omx [--mtu N] [--extended [--checksum]] [--case NAME...]
 
 Brings up two hosts of a lab: on one runs the library (subject.c), the other is a raw socket. Each rule is a line of the
 output. Exit status 77 where there can be no lab.
@@ -21,6 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent))
 
 # pylint: disable=wrong-import-position,unused-import
+import cases_block  # noqa: E402,F401
 import cases_connect  # noqa: E402,F401
 import cases_eager_in  # noqa: E402,F401
 import cases_eager_out  # noqa: E402,F401
@@ -38,11 +39,12 @@ KEY = 0x1234
 
 def run_case(options, name, function, rules):
     """One case against a subject of its own, so that what one breaks does not hide another."""
-    environment = {"OMX_WIRE_MODE": options.mode, "OMX_LINK": "ethernet", "OMX_HOSTNAME": "h2", "OMX_DISCOVERY_MS": "8000",
+    environment = {"OMX_WIRE_MODE": options.library or options.mode, "OMX_CHECKSUM": "1" if options.checksum else "0", "OMX_LINK": "ethernet", "OMX_HOSTNAME": "h2", "OMX_DISCOVERY_MS": "8000",
                    "OMX_LOCAL": "0", "OMX_ENDPOINTS_MAX": "32", "OMX_CLOSE_LINGER_MS": "100"}
     begin = time.monotonic()
     subject = Subject(str(LAB), "h2", options.subject, environment)
-    peer = Peer(Mode(options.mode, options.mtu), rules, subject, SUBJECT_MAC, options.extended)
+    peer = Peer(Mode(options.mode, options.mtu), rules, subject, SUBJECT_MAC, options.extended, options.checksum)
+    peer.library_layout = 1 if (options.library or options.mode) == "omx" else 0
     rules.subject = name
     try:
         if (line := peer.told(30)) != "ready":
@@ -63,7 +65,7 @@ def run_case(options, name, function, rules):
 def inside(options):
     rules = Rules()
     mode = Mode(options.mode, options.mtu)
-    probe = argparse.Namespace(mode=mode, extended=options.extended)
+    probe = argparse.Namespace(mode=mode, extended=options.extended, checksum=options.checksum)
     for name, function, only in CASES:
         if only(probe) and (not options.case or name in options.case):
             run_case(options, name, function, rules)
@@ -76,6 +78,8 @@ def main():
     parser.add_argument("--mode", choices=("mxoe", "omx"), required=True)
     parser.add_argument("--mtu", type=int, default=9000)
     parser.add_argument("--extended", action="store_true", help="the peer has our extension block")
+    parser.add_argument("--checksum", action="store_true", help="both sides ask for checksums")
+    parser.add_argument("--library", choices=("mxoe", "omx"), help="the library's mode, if another")
     parser.add_argument("--case", action="append", help="only this one")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -157,10 +157,15 @@ def pattern(length, seed):
     return bytes((i * 31 + (i >> 8) + seed * 7) & 0xFF for i in range(length))
 
 
+CRC_TABLE = []
+for value in range(256):
+    for _ in range(8):
+        value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
+    CRC_TABLE.append(value)
+
+
 def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+        crc = (crc >> 8) ^ CRC_TABLE[(crc ^ byte) & 0xFF]
     return crc ^ 0xFFFFFFFF

@@ -7,7 +7,8 @@ import time
 
 import block
 from packets import (CONNECT, ETHERTYPE, Frame, HOST_QUERY, HOST_REPLY, MAGIC, MEDIUM, NACK_LIB, NACK_MCP, NAMES,
-                     NOTIFY, PULL, PULL_REPLY, RNDV, SMALL, TINY, TRUC, UNKNOWN_INDEX, build)
+                     NOTIFY, PROBE, PULL, PULL_REPLY, RNDV, SMALL, TINY, TRUC, UNKNOWN_INDEX, build,
+                     crc32c)
 
 TOLD_INDEX = 0x0123  # what we tell the other side to put into the head
 PATIENCE_S = 12  # until an answer is missing; no rule depends on how long one takes
@@ -26,8 +27,9 @@ class Missing(Exception):
 class Peer:
     """The host: its socket, the subject, all frames not yet looked at."""
 
-    def __init__(self, mode, rules, subject, subject_mac, extended):
+    def __init__(self, mode, rules, subject, subject_mac, extended, checksum):
         self.mode, self.rules, self.subject, self.extended = mode, rules, subject, extended
+        self.checksum = checksum  # asked for by both sides
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
         self.socket.bind(("eth0", ETHERTYPE))
@@ -41,7 +43,14 @@ class Peer:
     # ---- frames
 
     def send(self, kind, data=b"", **fields):
-        self.send_raw(build(self.mode, kind, self.subject_mac, self.mac, data, **fields))
+        if self.checksum:
+            fields["flags"] = fields.get("flags", 0) | 2
+            data += bytes(4)
+        frame = bytearray(build(self.mode, kind, self.subject_mac, self.mac, data, **fields))
+        if self.checksum:  # directly behind the data, before any padding (docs/wire.md 11)
+            end = self.mode.layouts[kind].size + len(data)
+            frame[end - 4:end] = crc32c(frame[12:end - 4]).to_bytes(4, "big")
+        self.send_raw(bytes(frame))
 
     def send_raw(self, frame):
         self.socket.send(frame)
@@ -94,6 +103,10 @@ class Peer:
         check("frame.pads_are_zero", "wire 1", f"{name} pads that are not zero", {}, {at: b for at, b in pads.items() if b})
         trailer = 4 if extended and flags & 2 else 0
         size = frame.layout.size + frame.data_length() + trailer
+        if self.checksum and extended and frame.kind not in (CONNECT, PROBE) and self.partners[endpoint_of(frame)].their_epoch:
+            check("frame.checksum", "docs/wire.md 11", f"{name} has a trailer", 4, trailer)
+            check("frame.checksum", "docs/wire.md 11", f"{name} CRC-32C", crc32c(frame.raw[12:size - 4]),
+                  int.from_bytes(frame.raw[size - 4:size], "big"))
         check("frame.size", "wire 8", f"{name} frame size", max(60, size), len(frame.raw))
         check("frame.padding_is_zero", "wire 8", f"{name} behind the data", b"", frame.trailing()[trailer:].strip(b"\0"))
         if "peer_index" in frame:
@@ -198,6 +211,8 @@ class Partner:
         self.connected_back = False
         self.extended = peer.extended
         self.features = (block.SACK | block.PROBE) if features is None else features
+        if peer.checksum:
+            self.features |= block.CHECKSUM
         self.epoch, self.their_epoch, self.their_block = random.randrange(1, 1 << 31), 0, None
         self.last_connect = None
 
