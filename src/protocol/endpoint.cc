@@ -378,7 +378,7 @@ bool Endpoint::drained() const {
 void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
   state_->now = now;
   Partner* p = partner_find(*state_, nic, endpoint);
-  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::restarted);
+  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::restarted, Status::endpoint_closed);
 }
 
 RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) const {

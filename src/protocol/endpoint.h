@@ -147,7 +147,7 @@ class Endpoint {
   // No send is waiting for an acknowledgement.
   bool drained() const;
 
-  // The endpoint that had this address is known to be gone: fails what is pending with it (unreachable), but
+  // The endpoint that had this address is known to be gone: fails what is pending with it (closed), but
   // connects, which may be for its successor.
   void peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint);
   // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames

@@ -198,6 +198,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   }
 
   const bool was_extended = p.extended;
+  p.gone = status;
   p.true_session = p.back_session = wire::kUnknownSession;
   p.back_known = false;
   p.peer_epoch_in_use = false;

@@ -58,6 +58,8 @@ struct Partner {
   std::uint32_t key = 0;    // that the peer accepted last; pings repeat it
   bool back_known = false;  // the peer has our session from a CONNECT request of ours (reference.cc)
 
+  Status gone = Status::endpoint_unreachable;  // how sends to who is not connected end: as the last that was
+
   // Numbers.
   Seqnum next_send = 0xFFFF;            // next number to use
   Seqnum next_acked = 0xFFFF;           // oldest not acknowledged

@@ -28,7 +28,8 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
-  if (frames > kFramesPerRequest) return false;
+  // Reference peers derive the size of a block from constants, as we do.
+  if (frames > (p.extended ? kFramesPerRequest : p.sizes.pull_frames)) return false;
   const std::uint64_t start = pull.frame_index * m + pull.first_frame_offset;
   if (start < shift) return false;
   range.offset = start - shift;

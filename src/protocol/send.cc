@@ -168,9 +168,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   }
   // An address of an instance that is gone, or of one that was given up.
   if (!p.connected() || (op.session != wire::kUnknownSession && op.session != p.true_session)) {
-    request_finish(s, *r,
-                   op.session != wire::kUnknownSession && p.connected() ? Status::bad_session
-                                                                        : Status::endpoint_unreachable);
+    request_finish(s, *r, p.connected() ? Status::bad_session : p.gone);
     return handle;
   }
   if (r->needs_ext() && !p.carries_ext()) {

@@ -89,7 +89,8 @@ bool Restless::may_fail(const Operation& o, Status status) {
 
 bool Restless::send_may_fail(const Operation& m, Status status) {
   if (m.to == m.host) return false;
-  if (!m.target) return status == Status::endpoint_unreachable;
+  // Not connected: given up, or refused by a later instance.
+  if (!m.target) return status == Status::endpoint_unreachable || status == Status::bad_session;
   if (m.stale) return status == Status::bad_session;
   if (status != Status::endpoint_unreachable && status != Status::bad_session) return false;
   return m.instance->peers[m.to].losses > m.losses;

@@ -262,7 +262,7 @@ TEST_P(Restarted, restart__old_address_fails_and_reconnecting_works) {
     op.session = old_session;
     EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::success) << "buffered";
     EXPECT_EQ(wait(*a, pending, 10 * kSecond).status, Status::bad_session);
-    EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::endpoint_unreachable);
+    EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::bad_session);
     connect_again();
     ASSERT_NE(to_a, nullptr);
     EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value()).status, Status::bad_session);

@@ -123,6 +123,35 @@ TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_partner) {
   EXPECT_EQ((*a)->done(s), false);
 }
 
+// Both sides of a peer without extension block derive the frames of a block from constants (docs/wire.md 4).
+TEST_F(PullPackets, pull_serve__reference_peers_get_no_more_than_a_block) {
+  for (const wire::Mode mode : {wire::Mode::omx, wire::Mode::mxoe}) {
+    network.clear();
+    Config config;
+    config.extension = false;
+    config.mode = mode;
+    open(config, config);
+    Request* s = send(*a, to_b, message(400000), 1);
+    network.run_for(10 * kMillisecond);
+    wire::Pull pull;
+    pull.session = (*a)->config().session;
+    pull.rdma_id = s->region;
+    pull.rdma_seqnum = s->region_generation;
+    pull.total_length = 400000;
+    const auto replies = [&](std::uint32_t length) {
+      const auto before = a->counters[Counter::send_pull_reply];
+      pull.block_length = length;
+      network.inject(hand_made_pull(*b, *a, pull));
+      network.run_for(kMillisecond);
+      return a->counters[Counter::send_pull_reply] - before;
+    };
+    const std::uint32_t frames = to_b->sizes.pull_frames;
+    const std::uint32_t block = frames * to_b->sizes.pull_reply_max;
+    EXPECT_EQ(replies(block), frames);
+    EXPECT_EQ(replies(block + 1), 0U);
+  }
+}
+
 // The repeated request is the same as the first one and follows at once.
 TEST_F(PullPackets, pull_serve__a_whole_block_lost_is_sent_again_at_once) {
   for (const bool extension : {true, false}) {

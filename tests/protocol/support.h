@@ -52,9 +52,10 @@ inline Bytes hand_made_nack_lib(const Host& from, const Host& to, std::uint16_t 
 }
 
 inline Bytes hand_made_pull(const Host& from, const Host& to, const wire::Pull& pull) {
-  return hand_made(
-      from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
-      [&](std::byte* out, const wire::Head& head) { return encode_pull(out, head, wire::Mode::omx, pull); });
+  return hand_made(from.endpoint->config().nic, to.endpoint->config().nic, wire::PacketType::pull,
+                   [&](std::byte* out, const wire::Head& head) {
+                     return encode_pull(out, head, from.endpoint->config().mode, pull);
+                   });
 }
 
 inline bool is_connect(const Bytes& frame, bool reply, wire::Connect& packet) {

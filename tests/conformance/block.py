@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The extension block of CONNECT (docs/wire.md 5)."""
+from packets import crc32c
+
+MAGIC = 0x4F4D5845
+MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, LANE, TAIL = (1 << bit for bit in range(8))
+USES = 1 << 31
+
+
+def parse(connect):
+    """The fields of the block behind a parsed CONNECT; None if it has none."""
+    data = connect.data
+    if len(data) < 28 or int.from_bytes(data[0:4], "big") != MAGIC:
+        return None
+    size = data[5]
+    fields = {"version": data[4], "size": size}
+    for name, at, length in (("features", 6, 2), ("largest", 8, 4), ("window", 12, 2), ("pull_frames", 14, 1),
+                             ("layout", 15, 1), ("epoch", 16, 4), ("other_epoch", 20, 4)):
+        fields[name] = int.from_bytes(data[at:at + length], "big")
+    fields["lane"] = bytes(data[24:44]) if size >= 48 else b""
+    end = 48 + size
+    fields["crc_right"] = crc32c(connect.raw[12:end - 4]) == int.from_bytes(connect.raw[end - 4:end], "big")
+    return fields
+
+
+def append(frame, *, features, largest, layout, epoch, other_epoch, window=64, pull_frames=32):
+    """A CONNECT of 48 bytes and more with a block behind it."""
+    head = bytearray(frame[:48])
+    head[20] = 44
+    body = bytes(head) + MAGIC.to_bytes(4, "big") + bytes([1, 28]) + features.to_bytes(2, "big")
+    body += largest.to_bytes(4, "big") + window.to_bytes(2, "big") + bytes([pull_frames, layout])
+    body += epoch.to_bytes(4, "big") + other_epoch.to_bytes(4, "big")
+    return body + crc32c(body[12:]).to_bytes(4, "big")

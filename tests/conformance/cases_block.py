@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What only peers see that announced it in their extension block (docs/wire.md 6, 10, 14)."""
+import time
+
+import block
+from cases import case, without_checksums
+from cases_eager_in import acknowledged, connected, nothing_arrived, received
+from cases_large_out import announced
+from packets import MEDIUM, PACK, PROBE, PULL_REPLY, RNDV, SMALL, TINY, build, pattern
+from peer import Missing, plus
+
+URGENT = 1
+
+
+@case(without_checksums)
+def probes_are_answered(peer):
+    """A frame of the size comes back with its cookie (docs/wire.md 10)."""
+    partner = peer.partner()
+    partner.connect()
+    for size in (60, 100, 1514, peer.mode.mtu + 14):
+        peer.waiting(PROBE, partner.endpoint)
+        probe = build(peer.mode, PROBE, peer.subject_mac, peer.mac, **partner.head(size=size, cookie=size * 3))
+        peer.send_raw(probe[:48] + bytes(max(12, size - 48)))
+        answer = partner.take(PROBE, lambda f: f["answer"])
+        partner.exact("block.probe", answer, size=size, cookie=size * 3, answer=1)
+        peer.rules.check("block.probe", "docs/wire.md 10", "size of the answer", size, len(answer.raw))
+    # One that something cut names more than it has.
+    probe = build(peer.mode, PROBE, peer.subject_mac, peer.mac, **partner.head(size=1000, cookie=7))
+    peer.send_raw(probe[:48] + bytes(500))
+    partner.fence()
+    peer.rules.check("block.probe_that_was_cut", "docs/wire.md 10", "answers", 0,
+                     len([f for f in peer.waiting(PROBE, partner.endpoint) if f["cookie"] == 7]))
+
+
+@case(without_checksums)
+def nothing_that_was_not_announced(peer):
+    partner = peer.partner(features=0).connected_by_subject()
+    check = peer.rules.check
+    peer.ask("burst 200 0 20")
+    frames, end = [], time.monotonic() + 12
+    while len(frames) < 200:
+        if time.monotonic() > end:
+            raise Missing(f"{len(frames)} of 200 messages came")
+        peer.pump(0.1)
+        for frame in peer.waiting((TINY, PACK), partner.endpoint):
+            if frame["seq"] == partner.wanted:
+                frames.append(frame)
+                partner.wanted = plus(partner.wanted, 1)
+        partner.ack()
+    check("block.only_announced_features", "docs/wire.md 13", "types of short messages", {TINY}, {f.kind for f in frames})
+    check("block.only_announced_features", "docs/wire.md 6", "flags of TINY", {0}, {f.raw[19] for f in frames})
+    rndv = announced(peer, partner, 100000, 2)
+    check("block.only_announced_features", "docs/wire.md 6", "RNDV F19 flags", 0, rndv.raw[19])
+    check("block.only_announced_features", "docs/wire.md 4", "bytes behind RNDV's 8", 8, rndv["length"])
+    partner.pull(rndv, 0x31, 0, peer.mode.reply_max)
+    reply = partner.take(PULL_REPLY)
+    check("block.only_announced_features", "docs/wire.md 6", "PULL_REPLY F14 index", b"\0\0", reply.raw[14:16])
+    partner.notify(rndv, 100000)
+    peer.ask("wait 1 8000")
+
+
+@case(without_checksums)
+def the_mark(peer):
+    """Urgent are messages, RNDV, and the last frames of what was asked for; no frame before them."""
+    partner = peer.partner(features=block.MARK | block.SACK).connected_by_subject()
+    check = peer.rules.check
+    for length, kind in ((8, TINY), (100, SMALL)):
+        peer.ask(f"send 1 1 {length} 1")
+        check("block.mark", "docs/wire.md 6", f"flag of {length} bytes", URGENT, partner.take(kind).raw[19] & URGENT)
+        partner.wanted = plus(partner.wanted, 1)
+        partner.ack()
+    peer.ask("send 1 1 20000 1")
+    fragments, have = [], 0
+    while have < 20000:
+        fragments.append(partner.take(MEDIUM))
+        have += fragments[-1]["frag_length"]
+    check("block.mark", "docs/wire.md 6", "flags of fragments", [0] * (len(fragments) - 1) + [URGENT], [f.raw[19] & URGENT for f in fragments])
+    partner.wanted = plus(partner.wanted, 1)
+    partner.ack()
+    rndv = announced(peer, partner, 100000, 2)
+    check("block.mark", "docs/wire.md 6", "flag of RNDV", URGENT, rndv.raw[19] & URGENT)
+    for quiet, last in ((0, URGENT), (16, 0)):
+        partner.pull(rndv, 0x40 + quiet, 0, 3 * peer.mode.reply_max, flags=quiet)
+        flags = [partner.take(PULL_REPLY, lambda f: f["handle"] == 0x40 + quiet).raw[15] & URGENT for _ in range(3)]
+        check("block.mark", "docs/wire.md 6", f"flags of replies, quiet {quiet}", [0, 0, last], flags)
+    partner.notify(rndv, 100000)
+    peer.ask("wait 1 8000")
+
+
+@case(lambda peer: without_checksums(peer) and not peer.mode.wire)
+def the_tail(peer):
+    """The last bytes of a large message behind RNDV: those that would be a reply of their own, at most 120."""
+    partner = peer.partner(features=block.TAIL).connected_by_subject()
+    length = 20 * peer.mode.reply_max + 50
+    peer.ask(f"send 1 1 {length} 7")
+    rndv = partner.take(RNDV)
+    check = peer.rules.check
+    check("block.tail", "docs/wire.md 3", "RNDV F20 length at least 8, at most 128", True, 8 <= rndv["length"] <= 128)
+    check("block.tail", "docs/wire.md 3", "the end of the message", pattern(length, 7)[length - len(rndv.data):], rndv.data)
+    partner.wanted = 2
+    partner.notify(rndv, length)
+    peer.rules.check("block.tail", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
+
+
+def record(match, data):
+    return match.to_bytes(8, "big") + len(data).to_bytes(2, "big") + bytes(2) + data
+
+
+@case(without_checksums)
+def packs_are_read(peer):
+    partner = connected(peer)
+    data = b"".join(record(0xC01 + i, pattern(length, i)) for i, length in enumerate((3, 0, 128)))
+    partner.peer.send(PACK, data, **partner.head(length=len(data), seq=1, ack=1))
+    partner.seq = 4
+    for i, length in enumerate((3, 0, 128)):
+        received(peer, "block.pack_is_read", "docs/wire.md 14", 0xC01 + i, length, i)
+    acknowledged(partner)
+    # A record that says more than there is ends the pack; those before it count.
+    data = record(0xC11, pattern(4, 1)) + record(0xC12, bytes(129)) + record(0xC13, b"")
+    partner.peer.send(PACK, data, **partner.head(length=len(data), seq=4, ack=1))
+    partner.seq = 5
+    received(peer, "block.pack_of_lies", "docs/wire.md 12", 0xC11, 4, 1)
+    acknowledged(partner)
+    partner.fence()
+    nothing_arrived(peer, "block.pack_of_lies", "docs/wire.md 12", "what followed", 0xC13)
+
+
+@case(without_checksums)
+def packs_are_sent(peer):
+    """All messages of a burst, one by one or several in a frame; each with the next number."""
+    partner = peer.partner(features=block.PACK | block.SACK).connected_by_subject()
+    peer.ask("burst 300 0 20")
+    matches, packs = [], 0
+    end = time.monotonic() + 12
+    while len(matches) < 300:
+        if time.monotonic() > end:
+            raise Missing(f"{len(matches)} of 300 messages came")
+        peer.pump(0.1)
+        for frame in peer.waiting((TINY, PACK), partner.endpoint):
+            if frame["seq"] != partner.wanted:
+                continue
+            found = [(frame["match"], frame.data)] if frame.kind == TINY else records(frame.data)
+            packs += frame.kind == PACK
+            for match, data in found:
+                matches.append(match)
+                peer.rules.check("block.pack_is_sent", "docs/wire.md 14", "data", pattern(20, 0), data)
+            partner.wanted = plus(partner.wanted, len(found))
+        partner.ack()
+    peer.rules.check("block.pack_is_sent", "docs/wire.md 14", "messages", list(range(300)), matches)
+    peer.rules.true("block.pack_is_sent", "docs/wire.md 14", "a burst shares frames", packs > 0)
+
+
+def records(data):
+    found = []
+    while data:
+        length = int.from_bytes(data[8:10], "big")
+        found.append((int.from_bytes(data[0:8], "big"), data[12:12 + length]))
+        data = data[12 + length:]
+    return found
