@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
       omx::tools::tune_command(root),
       omx::tools::prepare_binding_command(root),
       omx::tools::steer_command(root),
+      omx::tools::capture_command(root),
       help_command(root, topic),
   };
   std::vector<char*> arguments(argv, argv + argc);
