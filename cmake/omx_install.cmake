@@ -62,5 +62,6 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${share_dir}/ex
   PATTERN "*.conf" EXCLUDE PATTERN peers EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/examples/open-mx.conf" "${PROJECT_SOURCE_DIR}/examples/peers"
   DESTINATION "${share_dir}/examples" COMPONENT library)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/wireshark/" DESTINATION "${share_dir}/wireshark" COMPONENT tools)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/lab/" DESTINATION "${share_dir}/lab" USE_SOURCE_PERMISSIONS COMPONENT tools
   PATTERN "__pycache__" EXCLUDE)

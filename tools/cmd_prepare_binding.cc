@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx prepare-binding: writes the file by which OMX_PROCESS_BINDING=file binds processes.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "base/cpu_list.h"
-#include "base/own_fd.h"
 #include "base/text.h"
 #include "commands.h"
+#include "file_replace.h"
 #include "runtime/settings.h"
 #include "steering/binding_file.h"
 #include "steering/binding_setting.h"
@@ -26,27 +21,6 @@ struct PrepareOptions {
   std::string file = steering::kBindingFile;
   bool verbose = false;
 };
-
-// A device, a named pipe, a folder, or a link to one of them: what may not make room for a file.
-bool is_special(const std::string& path) {
-  struct stat about;
-  const bool there = ::stat(path.c_str(), &about) == 0 || ::lstat(path.c_str(), &about) == 0;
-  return there && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode);
-}
-
-// In one step, and never through a link: the folder may be one where anybody writes. What a run that was
-// killed left there is replaced. 0 or errno.
-int file_replace(const std::string& path, const std::string& text) {
-  const std::string name = path + ".new";
-  if (::unlink(name.c_str()) < 0 && errno != ENOENT) return errno;
-  const OwnFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!fd.open()) return errno;
-  const ssize_t written = ::write(fd.get(), text.data(), text.size());
-  int error = written < 0 ? errno : written != static_cast<ssize_t>(text.size()) ? ENOSPC : 0;
-  if (!error && (::fchmod(fd.get(), 0644) < 0 || ::rename(name.c_str(), path.c_str()) < 0)) error = errno;
-  if (error) ::unlink(name.c_str());
-  return error;
-}
 
 Result<std::vector<steering::BindingBoard>> boards_read(const runtime::Settings& settings) {
   const auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);

@@ -22,6 +22,7 @@ struct Command {
   std::function<int()> run;  // after the command line was read; returns the exit status
 };
 
+Command capture_command(CLI::App& root);
 Command info_command(CLI::App& root);
 Command perf_command(CLI::App& root);
 Command counters_command(CLI::App& root);

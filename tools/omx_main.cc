@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "parity/parity.h"
 
 namespace {
 
@@ -34,7 +35,7 @@ Command help_command(CLI::App& root, std::string& topic) {
           }};
 }
 
-// Open-MX 1.x had a program for it.
+// Open-MX 1.x had a program for it, of the same options; for others see parity/.
 bool called_as_original(std::string_view path) {
   return path.substr(path.rfind('/') + 1) == "omx_prepare_binding";
 }
@@ -42,6 +43,9 @@ bool called_as_original(std::string_view path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 0) {
+    if (const auto status = omx::tools::parity_run(argv[0], argc, argv)) return *status;
+  }
   CLI::App root("Open-MX: message passing over Ethernet", "omx");
   root.set_version_flag("--version", "omx (Open-MX) " OMX_VERSION);
   root.require_subcommand(1);
@@ -58,6 +62,7 @@ int main(int argc, char** argv) {
       omx::tools::tune_command(root),
       omx::tools::prepare_binding_command(root),
       omx::tools::steer_command(root),
+      omx::tools::capture_command(root),
       help_command(root, topic),
   };
   std::vector<char*> arguments(argv, argv + argc);

@@ -23,6 +23,9 @@ struct Peer {
   bool learned = false;  // the name came from the network: a later answer may change it
 };
 
+// Where OMX_PEERS_FILE names no other.
+inline constexpr const char* kDefaultPeersFile = "/etc/open-mx/peers";
+
 // Lines "MAC NAME", '#' comments, blank lines. A bad line fails with file:line and the reason.
 // Also one name for two NICs or two names for one.
 Result<std::vector<Peer>> peers_parse(const std::string& text, const std::string& origin);

@@ -20,7 +20,6 @@ namespace omx::runtime {
 namespace {
 
 constexpr int kMxFailure = 2;
-constexpr const char* kDefaultPeersFile = "/etc/open-mx/peers";
 // Turns of the other endpoints while one is closed: they may be who it waits for.
 constexpr TimeNs kHelpPeriod = 1 * protocol::kMillisecond;
 

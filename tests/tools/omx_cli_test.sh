@@ -33,7 +33,7 @@ test_plain() {
   expect 0 'Usage: omx' "$omx" help
   expect 0 'Usage: omx' "$omx" --help
   local command
-  for command in info perf counters top dump peers check tune prepare-binding steer help; do
+  for command in info perf counters top dump peers check tune prepare-binding steer capture help; do
     expect 0 "Usage: omx $command" "$omx" help "$command"
     expect 0 'Usage: ' "$omx" "$command" --help
     expect 0 "^  $command " "$omx" help
@@ -73,6 +73,11 @@ test_plain() {
   expect 2 'omx: --cpus: it must not be empty' "$omx" steer lo --cpus ""
   expect 2 'omx: --map: it must not be empty' "$omx" steer lo --map ""
   expect 1 'omx steer: (--map "x" is not ENDPOINT:PROCESSOR|this build has no XDP program)' "$omx" steer lo --map x
+
+  expect 2 '--snap-length' "$omx" capture -s 59
+  expect 2 '--count' "$omx" capture -c 0
+  expect 2 'excludes' "$omx" capture -b 0 -i lo
+  expect 2 '--write: it must not be empty' "$omx" capture -w ""
 
   expect 2 'file: it must not be empty; - is' "$omx" prepare-binding ""
 

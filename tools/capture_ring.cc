@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "capture_ring.h"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "link/link.h"
+#include "wire/packets.h"
+
+namespace omx::tools {
+
+namespace {
+
+// A block takes a train of UDP datagrams, which the kernel shows in one piece, many times.
+constexpr std::uint32_t kBlockBytes = 1 << 20;
+constexpr std::uint32_t kBlocks = 32;
+constexpr std::uint32_t kBlockMs = 20;  // until one that is not full is handed over
+
+constexpr std::uint32_t kIp = 14;             // where the IP header begins
+constexpr std::uint32_t kFrameType = 8 + 12;  // behind it: UDP header, and addresses of the frame inside
+
+// Jumps count from the next line; targets are marked, and filled in at the end.
+class Program {
+ public:
+  enum Target : std::uint8_t { next = 0, accept = 254, refuse = 255 };
+
+  void load(std::uint16_t code, std::uint32_t value) { lines_.push_back({code, 0, 0, value}); }
+  void jump(std::uint16_t test, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
+    lines_.push_back({static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), yes, no, value});
+  }
+  std::size_t size() const { return lines_.size(); }
+  // The line at `at`, when its test fails, goes on at the next line to be added.
+  void no_goes_here(std::size_t at) { lines_[at].jf = static_cast<std::uint8_t>(lines_.size() - at - 1); }
+
+  std::vector<sock_filter> finish(std::uint32_t snap_length) {
+    const std::size_t accepts = lines_.size();
+    lines_.push_back({BPF_RET | BPF_K, 0, 0, snap_length});
+    lines_.push_back({BPF_RET | BPF_K, 0, 0, 0});
+    for (std::size_t i = 0; i < accepts; i++) {
+      if (BPF_CLASS(lines_[i].code) != BPF_JMP) continue;
+      for (std::uint8_t* target : {&lines_[i].jt, &lines_[i].jf}) {
+        if (*target == accept) *target = static_cast<std::uint8_t>(accepts - i - 1);
+        if (*target == refuse) *target = static_cast<std::uint8_t>(accepts - i);
+      }
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  std::vector<sock_filter> lines_;
+};
+
+constexpr std::uint16_t kHalf = BPF_LD | BPF_H | BPF_ABS, kByte = BPF_LD | BPF_B | BPF_ABS;
+
+// The ports of the UDP header at `ports`, or at X bytes behind it, are ours; or a frame lies behind it: a
+// lane has any port.
+void udp_rule(Program& program, std::uint16_t load, std::uint32_t at, const CaptureRule& rule) {
+  const std::uint32_t beyond = rule.udp_port + 2U * link::kUdpLanePorts;
+  for (const std::uint32_t port : {at, at + 2}) {
+    program.load(load, port);
+    const std::size_t low = program.size();
+    program.jump(BPF_JGE, rule.udp_port, Program::next, 0);
+    program.jump(BPF_JGE, beyond, Program::next, Program::accept);
+    program.no_goes_here(low);
+  }
+  program.load(load, at + kFrameType);
+  program.jump(BPF_JEQ, wire::kEthertype, Program::accept, Program::refuse);
+}
+
+std::vector<sock_filter> filter_build(const CaptureRule& rule) {
+  Program program;
+  program.load(kHalf, 12);
+  program.jump(BPF_JEQ, wire::kEthertype, Program::accept, Program::next);
+  // Where the driver leaves a VLAN tag in the frame.
+  for (const std::uint32_t tag : {std::uint32_t{ETH_P_8021Q}, std::uint32_t{ETH_P_8021AD}}) {
+    const std::size_t other = program.size();
+    program.jump(BPF_JEQ, tag, Program::next, 0);
+    program.load(kHalf, 16);
+    program.jump(BPF_JEQ, wire::kEthertype, Program::accept, Program::refuse);
+    program.no_goes_here(other);
+  }
+  if (rule.udp) {
+    const std::size_t other = program.size();
+    program.jump(BPF_JEQ, ETH_P_IP, Program::next, 0);
+    program.load(kByte, kIp + 9);
+    program.jump(BPF_JEQ, IPPROTO_UDP, Program::next, Program::refuse);
+    program.load(kHalf, kIp + 6);
+    program.jump(BPF_JSET, 0x1fff, Program::refuse, Program::next);  // later fragments have no ports
+    program.load(BPF_LDX | BPF_B | BPF_MSH, kIp);
+    udp_rule(program, BPF_LD | BPF_H | BPF_IND, kIp, rule);
+    program.no_goes_here(other);
+    program.jump(BPF_JEQ, ETH_P_IPV6, Program::next, Program::refuse);
+    program.load(kByte, kIp + 6);
+    program.jump(BPF_JEQ, IPPROTO_UDP, Program::next, Program::refuse);
+    udp_rule(program, kHalf, kIp + 40, rule);
+  } else {
+    program.jump(BPF_JEQ, wire::kEthertype, Program::accept, Program::refuse);
+  }
+  return program.finish(rule.snap_length);
+}
+
+}  // namespace
+
+CaptureRing::~CaptureRing() {
+  if (ring_) ::munmap(ring_, std::size_t{kBlockBytes} * kBlocks);
+}
+
+int CaptureRing::open() {
+  // Protocol 0: nothing arrives before start().
+  fd_ = OwnFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return fd_.open() ? 0 : errno;
+}
+
+int CaptureRing::start(std::uint32_t ifindex, const CaptureRule& rule) {
+  const int version = TPACKET_V3;
+  tpacket_req3 request{};
+  request.tp_block_size = kBlockBytes;
+  request.tp_block_nr = kBlocks;
+  request.tp_frame_size = 2048;  // frames of V3 have any size; the kernel wants the product to fit
+  request.tp_frame_nr = kBlockBytes / request.tp_frame_size * kBlocks;
+  request.tp_retire_blk_tov = kBlockMs;
+  const int fd = fd_.get();
+  if (::setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0) return errno;
+  if (::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0) return errno;
+  void* ring = ::mmap(nullptr, std::size_t{kBlockBytes} * kBlocks, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (ring == MAP_FAILED) return errno;
+  ring_ = static_cast<std::byte*>(ring);
+
+  std::vector<sock_filter> lines = filter_build(rule);
+  const sock_fprog program{static_cast<unsigned short>(lines.size()), lines.data()};
+  if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0) return errno;
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ETH_P_ALL);  // of one protocol alone, no outgoing frames are shown
+  address.sll_ifindex = static_cast<int>(ifindex);
+  return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
+}
+
+tpacket_block_desc* CaptureRing::block() const {
+  return reinterpret_cast<tpacket_block_desc*>(ring_ + std::size_t{kBlockBytes} * next_);
+}
+
+bool CaptureRing::read(const std::function<bool(const CapturedFrame&)>& take) {
+  bool any = false, more = true;
+  // The kernel writes the status when a block is whole, we when we are done with it.
+  while (more && __atomic_load_n(&block()->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) {
+    const std::byte* at = reinterpret_cast<std::byte*>(block()) + block()->hdr.bh1.offset_to_first_pkt;
+    for (std::uint32_t i = 0; i < block()->hdr.bh1.num_pkts && more; i++) {
+      const auto* header = reinterpret_cast<const tpacket3_hdr*>(at);
+      const auto* address = reinterpret_cast<const sockaddr_ll*>(at + TPACKET_ALIGN(sizeof *header));
+      CapturedFrame frame;
+      frame.time_ns = std::uint64_t{header->tp_sec} * 1'000'000'000 + header->tp_nsec;
+      frame.wire_size = header->tp_len;
+      frame.sent = address->sll_pkttype == PACKET_OUTGOING;
+      frame.tagged = header->tp_status & TP_STATUS_VLAN_VALID;
+      frame.tag = static_cast<std::uint16_t>(header->hv1.tp_vlan_tci);
+      frame.tag_type = header->tp_status & TP_STATUS_VLAN_TPID_VALID ? header->hv1.tp_vlan_tpid
+                                                                     : std::uint16_t{ETH_P_8021Q};
+      frame.bytes = {at + header->tp_mac, header->tp_snaplen};
+      more = take(frame);
+      any = true;
+      at += header->tp_next_offset;
+    }
+    __atomic_store_n(&block()->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+    next_ = (next_ + 1) % kBlocks;
+  }
+  return any;
+}
+
+std::uint64_t CaptureRing::dropped() {
+  tpacket_stats_v3 statistics{};
+  socklen_t length = sizeof statistics;
+  if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) < 0) return 0;
+  return statistics.tp_drops;
+}
+
+}  // namespace omx::tools

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omxoed: the discovery daemon. Open-MX hosts of this kind find each other without one; those of Open-MX 1.x
+// and MX take connections only from NICs that a daemon announced to them (wire.md 4.13). So does this one
+// announce ours. It also answers for the host's names, and refuses connections, while no endpoint is open.
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <memory>
+
+#include "link/link.h"
+#include "parity.h"
+#include "runtime/board_responder.h"
+
+namespace omx::tools {
+
+namespace {
+
+using runtime::TimeNs;
+
+constexpr const char* kName = "omxoed";
+constexpr TimeNs kSecond = 1'000'000'000;
+constexpr unsigned kBurst = 8;            // broadcasts at the start, and when somebody is new
+constexpr TimeNs kBetween = 1 * kSecond;  // in a burst
+constexpr TimeNs kQuiet = 180 * kSecond;  // afterwards
+constexpr std::size_t kFramesPerLook = 64;
+constexpr std::size_t kKnownMost = 65536;  // of what the network tells: it must not fill our memory
+
+class Daemon final : public link::FrameHandler {
+ public:
+  Daemon(const runtime::Board& board, std::uint32_t endpoints_max, runtime::PeerTable& peers,
+         std::unique_ptr<link::Link> link, std::uint32_t serial)
+      : board_(board),
+        link_(std::move(link)),
+        responder_(board, endpoints_max, peers, *link_),
+        serial_(serial) {}
+
+  int descriptor() const { return link_->descriptor(); }
+  TimeNs next() const { return next_; }
+
+  void announce(TimeNs now) {
+    if (now < next_) return;
+    responder_.announce(serial_);
+    link_->flush();
+    if (burst_ > 0) burst_--;
+    next_ = now + (burst_ > 0 ? kBetween : kQuiet);
+  }
+  void receive(TimeNs now) {
+    now_ = now;
+    while (link_->receive(*this, kFramesPerLook) > 0) link_->flush();
+  }
+  // Sleeps on after an outage.
+  void refresh() { link_->refresh(); }
+
+  void on_frame(wire::Frame frame) override {
+    NicId nic = 0;
+    std::uint32_t serial = 0;
+    if (wire::decode_discovery(frame, nic, serial) == wire::Drop::none && nic != board_.interface.nic)
+      heard(nic, serial);
+    responder_.on_frame(frame);
+  }
+
+ private:
+  // A daemon that began lately: it does not know us yet.
+  void heard(NicId nic, std::uint32_t serial) {
+    const auto known = known_.find(nic);
+    if (known != known_.end() && known->second == serial) return;
+    if (known == known_.end() && known_.size() == kKnownMost) return;
+    known_[nic] = serial;
+    burst_ = kBurst;
+    next_ = std::min(next_, now_ + kBetween);
+  }
+
+  const runtime::Board& board_;
+  std::unique_ptr<link::Link> link_;
+  runtime::BoardResponder responder_;
+  std::uint32_t serial_;
+  std::map<NicId, std::uint32_t> known_;
+  unsigned burst_ = kBurst;
+  TimeNs next_ = 0, now_ = 0;
+};
+
+using Daemons = std::vector<std::unique_ptr<Daemon>>;
+
+Result<Daemons> daemons_open(runtime::Process& process) {
+  std::uint32_t serial = 0;
+  if (::getrandom(&serial, sizeof serial, 0) != sizeof serial)
+    serial = static_cast<std::uint32_t>(::getpid());
+  Daemons daemons;
+  for (const runtime::Board& board : process.boards()) {
+    if (board.interface.loopback || board.udp) continue;
+    link::PacketLinkOptions options;
+    options.interface = board.interface.name;
+    options.endpoint = 255;  // an id that is hardly used: only the board's frames are wanted
+    options.ring_frames = 256;
+    options.ring_bytes = 1U << 20;
+    auto link = link::packet_link_open(options);
+    if (!link) return tl::unexpected(link.error());
+    daemons.push_back(std::make_unique<Daemon>(board, process.settings().endpoints_max, process.peers(),
+                                               std::move(*link), serial));
+  }
+  return daemons;
+}
+
+// Until a signal.
+void serve(Daemons& daemons, int signals) {
+  std::vector<pollfd> waits = {{signals, POLLIN, 0}};
+  for (const auto& daemon : daemons) waits.push_back({daemon->descriptor(), POLLIN, 0});
+  while (!waits[0].revents) {
+    const TimeNs now = runtime::clock_now();
+    TimeNs next = now + kQuiet;
+    for (const auto& daemon : daemons) {
+      daemon->receive(now);
+      daemon->announce(now);
+      next = std::min(next, daemon->next());
+    }
+    const timespec timeout = timespec_of(next > now ? next - now : 0);
+    if (::ppoll(waits.data(), waits.size(), &timeout, nullptr) < 0) continue;
+    for (std::size_t i = 0; i < daemons.size(); i++)
+      if (waits[i + 1].revents & POLLERR) daemons[i]->refresh();
+  }
+}
+
+int usage() {
+  fmt::print(stderr,
+             "omxoed\nAnnounces the NICs of this host to hosts of Open-MX 1.x and MX, and answers for its "
+             "names. It stays in the foreground until a signal ends it, and has no options.\n");
+  return kParityFailed;
+}
+
+}  // namespace
+
+int parity_discovery(int argc, char** argv) {
+  if (argc > 1 || ::getopt(argc, argv, "h") != -1) return usage();
+  const ParityBoards found = parity_boards(kName, -1);
+  if (found.status) return found.status;
+  if (runtime::boards_by_udp(found.boards)) {
+    return parity_failed(kName,
+                         "by UDP nobody needs to be announced, and raw frames are not allowed here: "
+                         "it takes CAP_NET_RAW");
+  }
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  const OwnFd signals(::signalfd(-1, &set, SFD_CLOEXEC));
+  auto daemons = daemons_open(*found.process);
+  if (!daemons) return parity_failed(kName, "{}", daemons.error().message);
+  if (daemons->empty()) return parity_failed(kName, "No NICs found");
+  fmt::print(stderr, "Now managing {} NICs...\n", daemons->size());
+  serve(*daemons, signals.get());
+  return 0;
+}
+
+}  // namespace omx::tools
