@@ -51,11 +51,11 @@ static void send(struct pair* pair, const struct flood* flood) {
 }
 
 int main(int argc, char** argv) {
-  static const struct flood floods[] = {{0, 3000},    {13, 3000},    {111, 3000},  {1234, 3000},
+  static const struct flood floods[] = {{0, 1500},    {13, 1500},    {111, 1500},  {1234, 1500},
                                         {12345, 300}, {123456, 100}, {1234567, 12}};
   struct pair pair = pair_open(argc, argv);
   messages = memory(16 << 20);
-  requests = memory(3000 * sizeof *requests);
+  requests = memory(1500 * sizeof *requests);
   for (size_t i = 0; i < sizeof floods / sizeof floods[0]; i++)
     for (int when = 0; when < TIMES; when++) {
       if (pair.is_sender)
