@@ -87,8 +87,8 @@ def record(omx, path, environment):
 def look_at_frames(name, path, layout):
     absent = {"mxoe": ("PROBE", "PACK"), "udp": ("PACK",)}.get(name, ())
     check.equal(f"{name}: frames that are not ours", shark.count(path, "!omx && !omx_udp"), 0)
-    for bad in ("omx.malformed", "omx.unknown_type", "omx.bad_checksum", "omx.cut", "_ws.lua.error", "_ws.malformed"):
-        check.equal(f"{name}: {bad}", shark.tshark(path, "-Y", bad), "")
+    bad = ("omx.malformed", "omx.unknown_type", "omx.bad_checksum", "omx.cut", "_ws.lua.error", "_ws.malformed")
+    check.equal(f"{name}: bad frames", shark.tshark(path, "-Y", " || ".join(bad), "-V"), "")
     types = collections.Counter(int(value) for row in shark.fields(path, "omx.type", "omx.type") for value in row[0])
     wanted = [t for t in TYPES if t not in absent]
     for what in wanted:
@@ -123,24 +123,28 @@ def look_at_links(name, path):
     rndvs = shark.fields(path, f"omx.rndv.length == {largest} && !omx.sent_again", "frame.number", "omx.message", "omx.first_pull_in", "omx.notify_in",
                          "omx.acked_in")
     check.equal(f"{name}: announcements of {largest} bytes", len(rndvs), 2 * (MESSAGES + WARMUP))
-    for frame, message, first_pull, notify, acked in rndvs[:3]:
+    # In a datagram with other frames, values would not say whose they are.
+    alone = [row for row in rndvs if len(row[1]) == 1]
+    check.that(f"{name}: announcements that came alone", alone or name == "udp", rndvs)
+    for frame, message, first_pull, notify, acked in alone[:2]:
         rows = shark.fields(path, f"omx.message == {message[0]}", "frame.number", "omx.type", "omx.rndv_in", "omx.pull_in",
-                            "omx.reply.length", "omx.rndv.tail")
+                            "omx.reply.length", "omx.rndv.tail", "omx.message")
         of_type = collections.defaultdict(list)
         for row in rows:
-            of_type[int(one(row[1]))].append(row)
+            if set(row[6]) == set(message):
+                of_type[int(one(row[1]))].append(row)
         check.equal(f"{name}: RNDV of message {message}", [row[0] for row in of_type[40]][:1], [frame])
-        pulls = {one(row[0]) for row in of_type[41]}
+        pulls = {one(row[0]) for row in rows if "41" in row[1]}
         check.that(f"{name}: PULLs of message {message}", one(first_pull) in pulls, (first_pull, pulls))
-        check.equal(f"{name}: NOTIFY of message {message}", [row[0] for row in of_type[43]][:1], [notify])
+        check.that(f"{name}: NOTIFY of message {message}", notify in [row[0] for row in rows if "43" in row[1]], notify)
         check.that(f"{name}: message {message} is acknowledged", acked)
-        data = sum(int(length) for row in of_type[42] for length in row[4])
+        data = sum(int(length) for row in rows for length in row[4])
         tail = sum(len(one(row[5]) or "") // 2 for row in of_type[40][:1])
         check.that(f"{name}: data of message {message}", data + tail >= largest, data)
         for row in of_type[42]:
-            check.that(f"{name}: reply {row[0]} was asked for", row[3] and set(row[3]) <= pulls, row[3])
+            check.that(f"{name}: reply {row[0]} was asked for", set(row[3]) & pulls, row[3])
         for row in of_type[41] + of_type[42] + of_type[43]:
-            check.equal(f"{name}: {row[0]} knows its RNDV", set(row[2]), {frame[0]})
+            check.that(f"{name}: {row[0]} knows its RNDV", frame[0] in row[2], (frame, row[2]))
 
 
 def look_at_acks(name, path):
