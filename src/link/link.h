@@ -115,6 +115,9 @@ class Link : public wire::FrameSink {
   // the receive ring is made anew, and frames that wait in it are lost.
   virtual bool refresh() = 0;
   virtual const LinkCounters& counters() const = 0;
+  // Frames for endpoints that are neither ours nor among these are received, too, from now on: nobody has
+  // them open. A link that cannot tell goes on as it is.
+  virtual void hear_closed(const std::vector<std::uint8_t>&) {}
   // The largest frame that any path carries, as far as one may know without asking.
   virtual std::uint32_t base_frame() const { return 1514; }
   // Bytes of frames that it can hold for us while we do not look; 0: as many as anybody may send.

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "wire/packets.h"
 
@@ -54,9 +55,9 @@ enum Line : std::size_t {
   kTestMagic,
   kAccept,
   kDrop,
+  kOthers,  // two lines for each endpoint, then the result
   kLineCount
 };
-static_assert(kLineCount == kFilterLines);
 
 constexpr std::uint32_t type_number(wire::PacketType type) {
   return static_cast<std::uint32_t>(type);
@@ -73,12 +74,21 @@ class Writer {
     test(line, BPF_JEQ, type_number(type), yes, static_cast<Line>(line + 1));
   }
   void result(Line line, std::uint32_t bytes) { program_[line] = BPF_STMT(BPF_RET | BPF_K, bytes); }
-  const FilterProgram& program() const { return program_; }
+  // The endpoint is loaded: those in the list are not wanted, all others are.
+  void all_but(const std::vector<std::uint8_t>& endpoints) {
+    program_.pop_back();
+    for (const std::uint8_t endpoint : endpoints) {
+      program_.push_back(sock_filter{BPF_JMP | BPF_K | BPF_JEQ, 0, 1, endpoint});
+      program_.push_back(BPF_STMT(BPF_RET | BPF_K, 0));
+    }
+    program_.push_back(BPF_STMT(BPF_RET | BPF_K, kWholeFrame));
+  }
+  FilterProgram take() { return std::move(program_); }
 
  private:
   static std::uint8_t distance(Line from, Line to) { return static_cast<std::uint8_t>(to - from - 1); }
 
-  FilterProgram program_{};
+  FilterProgram program_ = FilterProgram(kLineCount);
 };
 
 }  // namespace
@@ -122,14 +132,16 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.load(kLoadReplyFlags, kReplyFlagsAt);
   w.test(kTestReplyFlags, BPF_JSET, wire::kFlagUrgent, kLoadMagic, kDrop);
   w.load(kLoadEndpoint, kEndpointAt);
-  w.test(kTestEndpoint, BPF_JEQ, rule.endpoint, kAccept, kDrop);
+  w.test(kTestEndpoint, BPF_JEQ, rule.endpoint, kAccept, rule.closed_ones ? kOthers : kDrop);
   w.load(kLoadNackLib, kNackLibEndpointAt);
   w.test(kTestNackLib, BPF_JEQ, rule.endpoint, kAccept, kDrop);
   w.load(kLoadMagic, kMagicLowAt);
   w.test(kTestMagic, BPF_JEQ, rule.endpoint ^ (wire::kPullMagic & 0xFF), kAccept, kDrop);
   w.result(kAccept, kWholeFrame);
   w.result(kDrop, 0);
-  return w.program();
+  w.result(kOthers, 0);
+  if (rule.closed_ones) w.all_but(rule.others);
+  return w.take();
 }
 
 int packet_filter_attach(int fd, const FilterProgram& program) {

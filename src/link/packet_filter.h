@@ -5,14 +5,13 @@
 
 #include <linux/filter.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace omx::link {
 
-inline constexpr std::size_t kFilterLines = 30;
-using FilterProgram = std::array<sock_filter, kFilterLines>;
+using FilterProgram = std::vector<sock_filter>;
 
 // Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only; all but
 // the fragments, pull replies and acknowledgements that are not marked as urgent.
@@ -23,6 +22,9 @@ struct FilterRule {
   bool board_frames = true;  // as in PacketLinkOptions
   bool all_frames = false;
   Lane lane = Lane::all;
+  // Frames for other endpoints than this one and `others`, too: nobody has those open, and they are refused.
+  bool closed_ones = false;
+  std::vector<std::uint8_t> others = {};
 };
 
 // Frames for other hosts and own outgoing copies never pass, whatever the rule.

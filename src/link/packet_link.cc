@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/log.h"
@@ -97,6 +98,10 @@ class PacketLink final : public Link {
   void bell_clear() override { bell_.clear(); }
   bool pending() const override { return ring_.mapped() && ring_.front(); }
   int descriptor() const override { return fd_.get(); }
+  void hear_closed(const std::vector<std::uint8_t>& others) override {
+    others_ = others;
+    filter_attach();
+  }
   NicId nic() const override { return state_.nic; }
   std::uint32_t mtu() const override { return state_.mtu; }
   bool refresh() override;
@@ -105,6 +110,7 @@ class PacketLink final : public Link {
  private:
   void ring_fit();
   void ring_renew(bool tell);
+  void filter_attach();
 
   PacketLinkOptions options_;
   InterfaceState state_;
@@ -116,6 +122,7 @@ class PacketLink final : public Link {
   UdpLane lane_{counters_};
   bool by_lane_ = false;  // the frame that is being made
   bool bulk_tried_ = false;
+  std::optional<std::vector<std::uint8_t>> others_;  // see hear_closed()
   bool wants_hold_ = false;
   bool holds_ = false;  // copies may read frames after receive()
   Bell bell_;
@@ -154,8 +161,17 @@ void PacketLink::bulk_expect() {
   if (options_.all_frames || !options_.bulk || !bulk_.open(state_.index, options_.endpoint, state_.mtu))
     return;
   // Both sockets take pull replies until this; the engine drops what comes twice.
-  packet_filter_attach(fd_.get(),
-                       packet_filter_build({options_.endpoint, options_.board_frames, false, Lane::eager}));
+  filter_attach();
+}
+
+void PacketLink::filter_attach() {
+  FilterRule rule;
+  rule.endpoint = options_.endpoint;
+  rule.board_frames = options_.board_frames;
+  rule.lane = bulk_.is_open() ? Lane::eager : Lane::all;
+  rule.closed_ones = others_.has_value();
+  if (others_) rule.others = *others_;
+  packet_filter_attach(fd_.get(), packet_filter_build(rule));
 }
 
 // Unmapped, it cannot be reached by a device that comes late.

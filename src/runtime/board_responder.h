@@ -29,6 +29,8 @@ class BoardResponder {
                  TimeNs (*clock)() = clock_now)
       : board_(board), endpoints_max_(endpoints_max), peers_(peers), sink_(sink), clock_(clock) {}
 
+  // Whether this endpoint answers for the board; takes it over when nobody does.
+  bool responsible();
   // False when the frame is none of the responder's business.
   bool on_frame(wire::Frame frame);
 
@@ -47,7 +49,6 @@ class BoardResponder {
     TimeNs first = 0;
   };
 
-  bool responsible();
   bool repeated(NicId asker, std::uint64_t question, TimeNs now);
   // Whether it is for us to answer.
   bool answers(NicId asker, std::uint64_t question);

@@ -51,6 +51,9 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   else
     log(LogLevel::warn, "{}; the processor copies instead (OMX_COPY_ENGINE)", made.error().message);
   responder_.emplace(board_, settings_.endpoints_max, peers, *link);
+  // Peers of our own extension learn soon enough that we are gone; others would send for minutes.
+  if (settings_.protocol.mode == wire::Mode::mxoe && !board_.udp)
+    closed_.emplace(board_, id_, settings_.endpoints_max, settings_.protocol.mode, *link);
   if (settings_.local) {
     if (auto r = local_open(boards); !r) return r;
   }

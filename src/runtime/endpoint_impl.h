@@ -15,6 +15,7 @@
 #include "runtime/binding.h"
 #include "runtime/board_responder.h"
 #include "runtime/clock.h"
+#include "runtime/closed_endpoints.h"
 #include "runtime/copies.h"
 #include "runtime/counters_shared.h"
 #include "runtime/crowd.h"
@@ -238,6 +239,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
  private:
   static protocol::HandlerAction handler_entry(void* context, const protocol::Arrival& arrival);
   void frame_dispatch(wire::Frame frame);
+  bool refused(wire::Frame frame);
   std::size_t deferred_process();
   void check();
   void check_link();
@@ -290,6 +292,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   ForkMark mark_;
   Claim claim_;
   std::optional<BoardResponder> responder_;
+  std::optional<ClosedEndpoints> closed_;
 
   UnexpectedHandler handler_;
   std::atomic<std::uintptr_t> handler_thread_{0};  // who runs it; written with the lock held

@@ -8,6 +8,7 @@
 
 #include "base/futex.h"
 #include "base/log.h"
+#include "protocol/partner.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -133,11 +134,20 @@ std::size_t Endpoint::Impl::lane_places(std::span<iovec> places, std::size_t& he
 
 void Endpoint::Impl::frame_dispatch(wire::Frame frame) {
   const bool ours = frame.size() >= kShortestFrame && wire::destination_endpoint(frame) == id_;
-  if (!ours && responder_->on_frame(frame)) {
+  if (!ours && (responder_->on_frame(frame) || refused(frame))) {
     link->flush();  // its answers do not take the engine's way out
     return;
   }
   engine->on_frame(now, frame);  // it also counts what nobody wants
+}
+
+// Whether it was for an endpoint that nobody has, and its sender was told so.
+bool Endpoint::Impl::refused(wire::Frame frame) {
+  wire::Head head;
+  if (!closed_ || frame.size() < kShortestFrame || wire::decode_head(frame, head) != wire::Drop::none)
+    return false;
+  const protocol::Partner* const from = engine->find_partner(head.src, static_cast<std::uint8_t>(frame[18]));
+  return closed_->on_frame(frame, from ? from->peer_index : wire::kUnknownPeerIndex);
 }
 
 void Endpoint::Impl::disable() {
@@ -209,6 +219,10 @@ void Endpoint::Impl::check() {
   engine->set_lane_pulls(!by_ring());
   counters_publish();
   view_publish();
+  if (closed_ && responder_->responsible()) {
+    closed_->listen();
+    closed_->look();
+  }
   if (!hub) claim_.drain();
   log_partners();
 }

@@ -65,6 +65,22 @@ Drop decode_head(Frame frame, Head& head) {
   return Drop::none;
 }
 
+std::optional<std::uint16_t> message_number(Frame frame) {
+  if (frame.size() < message::kEnd) return std::nullopt;
+  switch (type_of(frame)) {
+    case PacketType::tiny:
+    case PacketType::small:
+    case PacketType::medium:
+    case PacketType::rndv:
+    case PacketType::pack:
+      return load_be16(frame.data() + message::kSeqnum);
+    case PacketType::notify:
+      return load_be16(frame.data() + notify::kSeqnum);
+    default:
+      return std::nullopt;
+  }
+}
+
 int destination_endpoint(Frame frame) {
   const std::byte* in = frame.data();
   switch (type_of(frame)) {

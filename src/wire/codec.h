@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "wire/packets.h"
@@ -31,6 +32,10 @@ Drop decode_head(Frame frame, Head& head);
 // The endpoint a frame is for: B1 for endpoint packets, B9 of NACK_LIB, magic XOR for PULL_REPLY and
 // NACK_MCP; -1 for HOST_*, RAW and unknown types. `frame` must have at least 32 bytes.
 int destination_endpoint(Frame frame);
+
+// The number that a refusal of the frame repeats: of a message or NOTIFY; nullopt for all others and short
+// ones.
+std::optional<std::uint16_t> message_number(Frame frame);
 
 // The flags byte of a frame, 0 for types without one (CONNECT, HOST_*, RAW). Means something only when the
 // sender exchanged extension blocks with us. `frame` must have at least 32 bytes.

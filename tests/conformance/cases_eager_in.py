@@ -208,7 +208,7 @@ def refused_endpoints(peer):
         partner.rndv(100000, 1, 204, dst_endpoint=endpoint)
         partner.notify(fake, 100000, 205, dst_endpoint=endpoint)
         for seq in range(201, 206):
-            nack = peer.take(NACK_LIB, partner.endpoint, lambda f: f["seq"] == seq, patience=0.3, missing=False)
+            nack = peer.take(NACK_LIB, partner.endpoint, lambda f: f["seq"] == seq, patience=0.3 if peer.rules.known else 3, missing=False)
             if peer.rules.true(f"nack.endpoint_{what}", "wire 7", f"NACK_LIB for number {seq}", nack):
                 partner.exact(f"nack.endpoint_{what}", nack, src_endpoint=endpoint, code=code, index=nack["peer_index"], seq=seq)
 

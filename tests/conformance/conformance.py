@@ -31,7 +31,7 @@ import cases_large_out  # noqa: E402,F401
 from cases import CASES  # noqa: E402
 from packets import Mode  # noqa: E402
 from peer import Missing, Peer  # noqa: E402
-from rules import Rules  # noqa: E402
+from rules import KNOWN_OMX, Rules  # noqa: E402
 from subject import Subject  # noqa: E402
 
 KEY = 0x1234
@@ -63,7 +63,7 @@ def run_case(options, name, function, rules):
 
 
 def inside(options):
-    rules = Rules()
+    rules = Rules(KNOWN_OMX if (options.library or options.mode) == "omx" else {})
     mode = Mode(options.mode, options.mtu)
     probe = argparse.Namespace(mode=mode, extended=options.extended, checksum=options.checksum)
     for name, function, only in CASES:

@@ -102,6 +102,29 @@ TEST(packet_filter, endpoint__every_type_as_the_codec_sees_it) {
   }
 }
 
+TEST(packet_filter, closed_ones__all_but_the_others) {
+  FilterRule rule{.endpoint = 5, .board_frames = true, .all_frames = false};
+  rule.closed_ones = true;
+  for (const bool many : {false, true}) {
+    rule.others = {7, 200};
+    if (many) {
+      for (unsigned e = 10; e < 255; e++) rule.others.push_back(static_cast<std::uint8_t>(e));
+    }
+    Gate gate(rule);
+    for (const unsigned type : {38U, 39U, 40U, 41U, 43U, 37U}) {
+      EXPECT_TRUE(gate.passes(frame_for(type, 5))) << type;
+      EXPECT_TRUE(gate.passes(frame_for(type, 6))) << type << ": nobody has it";
+      EXPECT_FALSE(gate.passes(frame_for(type, 7))) << type << ": somebody else has it";
+      EXPECT_FALSE(gate.passes(frame_for(type, 200))) << type;
+      EXPECT_TRUE(gate.passes(frame_for(type, 255))) << type;
+    }
+    EXPECT_FALSE(gate.passes(frame_for(42, 6))) << "replies to nobody are not refused";
+    EXPECT_FALSE(gate.passes(frame_for(44, 6)));
+  }
+  rule.others.clear();
+  EXPECT_TRUE(Gate(rule).passes(frame_for(39, 7)));
+}
+
 TEST(packet_filter, nack__the_addressed_endpoint_is_not_the_receiver) {
   Gate gate({.endpoint = 5, .board_frames = false, .all_frames = false});
   Bytes frame = frame_for(44, 7);
