@@ -197,7 +197,7 @@ function udp.dissector(tvb, pinfo, root)
       lane_ports[p.lane_port] = true
       DissectorTable.get("udp.port"):add(p.lane_port, udp)
     end
-    at = at + (length or tvb:len())
+    at = at + math.max(length or tvb:len(), 17)  -- always on
   end
   if #texts == 0 then return 0 end
   pinfo.cols.protocol = "OMX"
