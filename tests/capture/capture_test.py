@@ -81,23 +81,36 @@ def record(omx, path, environment):
     total, received, sent, dropped = recording.end()
     check.that(f"{path}: both directions", received > 20 and sent > 20, recording.said)
     check.equal(f"{path}: dropped", dropped, 0)
-    check.equal(f"{path}: frames in the file", shark.count(path, "frame"), total)
+    return total
 
 
-def look_at_frames(name, path, layout):
+BAD = ("omx.malformed", "omx.unknown_type", "omx.bad_checksum", "omx.cut", "_ws.lua.error", "_ws.malformed")
+TOLD = ("frame.number", "omx", "omx_udp", "udp", "omx.type", "omx.layout", "omx.pack.count", "omx.message", "omx.checksum.status", "omx.ack.frame",
+        "omx.ack.message", "omx.acked_in", *BAD)
+
+
+def frames_of(path):
+    """One dictionary a frame: tshark takes a second to begin, so that all is asked for at once."""
+    return [dict(zip(TOLD, row)) for row in shark.fields(path, "frame", *TOLD)]
+
+
+def look_at_frames(name, frames, layout):
     absent = {"mxoe": ("PROBE", "PACK"), "udp": ("PACK",)}.get(name, ())
-    check.equal(f"{name}: frames that are not ours", shark.count(path, "!omx && !omx_udp"), 0)
-    bad = ("omx.malformed", "omx.unknown_type", "omx.bad_checksum", "omx.cut", "_ws.lua.error", "_ws.malformed")
-    check.equal(f"{name}: bad frames", shark.tshark(path, "-Y", " || ".join(bad), "-V"), "")
-    types = collections.Counter(int(value) for row in shark.fields(path, "omx.type", "omx.type") for value in row[0])
+    check.equal(f"{name}: frames that are not ours", [f for f in frames if not f["omx"] and not f["omx_udp"]], [])
+    check.equal(f"{name}: bad frames", [f for f in frames if any(f[bad] for bad in BAD)], [])
+    types = collections.Counter(int(value) for f in frames for value in f["omx.type"])
     wanted = [t for t in TYPES if t not in absent]
     for what in wanted:
         check.that(f"{name}: there is a {what}", types[TYPES[what]] > 0, types)
-    layouts = {value for row in shark.fields(path, "omx.layout", "omx.layout") for value in row[0]}
-    check.equal(f"{name}: layouts", layouts, {str(layout)})
-    packed = shark.fields(path, "omx.type == 65", "omx.pack.count", "omx.message")
-    for counts, messages in packed:
-        check.that(f"{name}: messages of a PACK", len(messages) >= sum(map(int, counts)), (counts, messages))
+    check.equal(f"{name}: layouts", {value for f in frames for value in f["omx.layout"]}, {str(layout)})
+    for f in frames:
+        if "65" in f["omx.type"]:
+            messages, counts = f["omx.message"], f["omx.pack.count"]
+            check.that(f"{name}: messages of a PACK", len(messages) >= sum(map(int, counts)), (counts, messages))
+    udp = sum(bool(f["udp"]) for f in frames)
+    check.that(f"{name}: UDP", udp == 0 if name in ("mxoe", "checksum") else udp > 0, udp)
+    good = sum("1" in f["omx.checksum.status"] for f in frames)
+    check.that(f"{name}: checksums", good > 0 if name == "checksum" else good == 0, good)
 
 
 def look_at_whole_messages(name, path):
@@ -147,23 +160,22 @@ def look_at_links(name, path):
             check.that(f"{name}: {row[0]} knows its RNDV", frame[0] in row[2], (frame, row[2]))
 
 
-def look_at_acks(name, path):
-    acks = shark.fields(path, "omx.ack.frame", "frame.number", "omx.ack.frame", "omx.ack.message")
+def look_at_acks(name, frames):
+    acks = [f for f in frames if f["omx.ack.frame"]]
     check.that(f"{name}: acknowledgements", len(acks) > 10, len(acks))
-    acked_in = {}
-    for numbers, by in shark.fields(path, "omx.acked_in", "frame.number", "omx.acked_in"):
-        acked_in.setdefault(numbers[0], set()).update(by)
-    for number, of, messages in acks:
-        check.equal(f"{name}: as many frames as messages in {number}", len(of), len(messages))
+    acked_in = {f["frame.number"][0]: set(f["omx.acked_in"]) for f in frames}
+    for f in acks:
+        number, of = f["frame.number"][0], f["omx.ack.frame"]
+        check.equal(f"{name}: as many frames as messages in {number}", len(of), len(f["omx.ack.message"]))
         for frame in of:
-            check.that(f"{name}: {frame} says that {number} acknowledges it", number[0] in acked_in.get(frame, ()))
+            check.that(f"{name}: {frame} says that {number} acknowledges it", number in acked_in.get(frame, ()))
 
 
-def look_at_both_orders(name, path):
+def look_at_both_orders(name, path, frames):
     """Looked at once, without knowing what comes later, the same packets are told."""
     # What the first look cannot know are the links to frames behind.
-    once = shark.tshark(path, "-T", "fields", "-e", "omx.type", "-e", "omx.message", two_pass=False)
-    check.equal(f"{name}: messages in one pass", once, shark.tshark(path, "-T", "fields", "-e", "omx.type", "-e", "omx.message"))
+    once = shark.fields(path, "frame", "omx.type", "omx.message", two_pass=False)
+    check.equal(f"{name}: messages in one pass", once, [[f["omx.type"], f["omx.message"]] for f in frames])
 
 
 def look_at_loss(omx, path):
@@ -212,16 +224,14 @@ def inside(omx):
         for name, layout, environment in (("omx", 1, []), ("mxoe", 0, ["OMX_WIRE_MODE=mxoe"]), ("udp", 1, ["OMX_LINK=udp"]),
                                           ("checksum", 1, ["OMX_CHECKSUM=1", "OMX_UDP_LANE=0"])):
             path = os.path.join(folder, name)
-            record(omx, path, environment)
-            look_at_frames(name, path, layout)
+            total = record(omx, path, environment)
+            frames = frames_of(path)
+            check.equal(f"{name}: frames in the file", len(frames), total)
+            look_at_frames(name, frames, layout)
             look_at_whole_messages(name, path)
             look_at_links(name, path)
-            look_at_acks(name, path)
-            look_at_both_orders(name, path)
-            udp = shark.count(path, "udp")
-            check.that(f"{name}: UDP", udp == 0 if name in ("mxoe", "checksum") else udp > 0, udp)
-            good = shark.count(path, "omx.checksum.status == 1")
-            check.that(f"{name}: checksums", good > 0 if name == "checksum" else good == 0, good)
+            look_at_acks(name, frames)
+            look_at_both_orders(name, path, frames)
         look_at_loss(omx, os.path.join(folder, "loss"))
         look_at_options(omx, folder)
     check.finish()

@@ -36,12 +36,12 @@ def tshark(path, *options, two_pass=True):
     return run.stdout
 
 
-def fields(path, wanted, *names):
+def fields(path, wanted, *names, two_pass=True):
     """One list a frame that the filter takes: for each field the list of its values."""
     options = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=;"]
     for name in names:
         options += ["-e", name]
-    lines = tshark(path, "-Y", wanted, *options).splitlines()
+    lines = tshark(path, "-Y", wanted, *options, two_pass=two_pass).splitlines()
     return [[value.split(";") if value else [] for value in line.split("\t")] for line in lines]
 
 
