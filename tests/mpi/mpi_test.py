@@ -21,6 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve()
 ROOT = HERE.parents[2]
 LAB = ROOT / "lab" / "lab"
+PYTHON = "/usr/bin/python3"
 PATTERNS = ["large ok", "probe ok", "mprobe ok", "cancel ok", "truncate ok"]
 EPOCHS = ["fence ok", "strided ok", "post and start ok", "exclusive locks ok", "shared locks ok", "swaps ok", "requests ok",
           "operators ok", "shared memory ok"]
@@ -295,6 +296,30 @@ def fi_info(lab):
         declined = finish(lab.host("h1", *WITHOUT_RIGHT, tool, "-p", "omx", OMX_LINK="ethernet", **settings), None)
         if declined.count(WHY) != 1:
             raise Failure(f"the reason is not said once with {settings}: {declined}")
+
+
+def python_test(ranks, lossy):
+    def run(lab):
+        lab.need("mpirun.openmpi", "openmpi-bin")
+        # Debian's, not one of a virtual environment.
+        if subprocess.run([PYTHON, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
+            raise Skip("mpi4py is missing: apt-get install python3-mpi4py")
+        if lossy:
+            lab.lossy()
+        out = finish(lab.mpirun(ranks, *WINDOWS["rdma"], PYTHON, "-B", pathlib.Path(__file__).with_name("calls.py")))
+        if lossy:
+            lab.lost_some()
+        require_lines(out, [f"{ranks} ranks: point_to_point persistent_probed_and_cancelled objects layouts collectives windows "
+                            "communicators"])
+
+    run.__name__ = f"python_{ranks}{'_loss' if lossy else ''}"
+    run.__doc__ = f"Every call of MPI, from Python, on {ranks} ranks{', at 1 % loss' if lossy else ''}."
+    return test(run)
+
+
+for _ranks in (2, 4):
+    python_test(_ranks, False)
+python_test(4, True)
 
 
 @test
