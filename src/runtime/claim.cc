@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/text.h"
 #include "base/text_file.h"
 #include "runtime/claim_search.h"
 
@@ -74,10 +75,11 @@ Look name_look(const std::string& name, ucred* credentials) {
   return error || credentials->pid == 0 ? Look::held_unseen : Look::held;
 }
 
+// The process chooses its name, which is for other users' terminals and files, too.
 std::string command_of(pid_t pid) {
   std::string command = text_file_read(fmt::format("/proc/{}/comm", pid)).value_or("");
   if (!command.empty() && command.back() == '\n') command.pop_back();
-  return command;
+  return shown(command);
 }
 
 }  // namespace

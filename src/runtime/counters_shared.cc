@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <new>
 #include <type_traits>
 
@@ -45,11 +47,24 @@ Failure not_readable(std::uint32_t endpoint, const ClaimHolder& holder, int erro
                                   holder.pid, holder.command, std::strerror(error))};
 }
 
-// Torn, or of a process that does not mean well.
+// Compilers count on the two values that a bool has; other bytes would read as anything.
+void bools_sanitize(std::initializer_list<bool*> bools) {
+  for (bool* const b : bools) {
+    unsigned char byte = 0;
+    std::memcpy(&byte, b, sizeof byte);
+    *b = byte != 0;
+  }
+}
+
+// Torn, or of a process that does not mean well. Enumerations are looked at with care by who prints them.
 void view_sanitize(SharedView& view) {
   protocol::Snapshot& s = view.snapshot;
   s.partner_rows = std::min<std::uint32_t>(s.partner_rows, protocol::Snapshot::kPartners);
   s.pending_rows = std::min<std::uint32_t>(s.pending_rows, protocol::Snapshot::kPending);
+  bools_sanitize({&view.stopped, &s.pending_cut});
+  for (protocol::PartnerRow& p : s.partner)
+    bools_sanitize({&p.self, &p.connected, &p.extended, &p.near, &p.lane_in, &p.lane_out});
+  for (protocol::PendingRow& r : s.pending) bools_sanitize({&r.known_peer, &r.forgotten, &r.has_number});
 }
 
 }  // namespace
@@ -86,8 +101,12 @@ Result<OwnFd> segment_open(std::uint32_t endpoint, const std::string& name, cons
   int open_error = 0;
   const int error = descriptors_visit(holder.pid, [&](const std::string& number, const std::string& target) {
     if (target != wanted) return false;
-    fd = OwnFd(::open(fmt::format("/proc/{}/fd/{}", holder.pid, number).c_str(), O_RDONLY | O_CLOEXEC));
+    // The name may be that of another kind of file, whose opening would wait for ever.
+    fd = OwnFd(::open(fmt::format("/proc/{}/fd/{}", holder.pid, number).c_str(),
+                      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd.open()) open_error = errno;
+    struct stat about {};
+    if (fd.open() && (::fstat(fd.get(), &about) < 0 || !S_ISREG(about.st_mode))) fd = OwnFd();
     return true;
   });
   if (error || open_error) return tl::unexpected(not_readable(endpoint, holder, error ? error : open_error));

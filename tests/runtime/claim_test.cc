@@ -2,6 +2,7 @@
 #include "runtime/claim.h"
 
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -48,6 +49,17 @@ TEST(claim, endpoint__killed_holder_frees_it) {
   child.kill();
   EXPECT_FALSE(claim_holder(kIfindex, 2));
   EXPECT_TRUE(claim_endpoint(kIfindex, 2));
+}
+
+TEST(claim, holder__its_name_does_nothing_to_a_terminal) {
+  Child child([] {
+    static Result<Claim> claim = claim_endpoint(kIfindex, 20);
+    return claim.has_value() && ::prctl(PR_SET_NAME, "a\033[2J\nb") == 0;
+  });
+  ASSERT_TRUE(child.ok());
+  const auto holder = claim_holder(kIfindex, 20);
+  ASSERT_TRUE(holder);
+  EXPECT_EQ(holder->command, "a?[2J?b");
 }
 
 // Looks are connections that nobody accepts: they must not make the holder look dead.

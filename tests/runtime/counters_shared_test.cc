@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/counters_shared.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
 
 #include "child.h"
 
@@ -95,6 +103,55 @@ TEST(endpoint_read, torn_and_impossible_rows) {
   EXPECT_EQ((*shared)->view.snapshot.partner_rows, protocol::Snapshot::kPartners);
   EXPECT_EQ((*shared)->view.snapshot.pending_rows, protocol::Snapshot::kPending);
   EXPECT_EQ((*shared)->view.history.count, 3U);
+}
+
+unsigned byte_of(const bool& value) {
+  unsigned char byte = 0;
+  std::memcpy(&byte, &value, sizeof byte);
+  return byte;
+}
+
+TEST(endpoint_read, bools_are_bools) {
+  const auto claim = claim_endpoint(kIfindex, 14);
+  const auto segment = CounterSegment::create(kIfindex, 14);
+  SharedView& view = segment->view();
+  std::memset(static_cast<void*>(&view.snapshot), 0xFF, sizeof view.snapshot);
+  std::memset(static_cast<void*>(&view.stopped), 0xFF, sizeof view.stopped);
+  const auto shared = endpoint_read(kIfindex, 14);
+  ASSERT_TRUE(shared) << shared.error().message;
+  const SharedView& read = (*shared)->view;
+  EXPECT_EQ(byte_of(read.stopped), 1U);
+  EXPECT_EQ(byte_of(read.snapshot.pending_cut), 1U);
+  for (const protocol::PartnerRow& p : read.snapshot.partner)
+    for (const bool* b : {&p.self, &p.connected, &p.extended, &p.near, &p.lane_in, &p.lane_out})
+      EXPECT_EQ(byte_of(*b), 1U);
+  for (const protocol::PendingRow& r : read.snapshot.pending)
+    for (const bool* b : {&r.known_peer, &r.forgotten, &r.has_number}) EXPECT_EQ(byte_of(*b), 1U);
+}
+
+// A FIFO without a writer, by a name that a memfd would have: in a file system that is detached, a path
+// begins at its root.
+bool fifo_as_segment(std::uint32_t endpoint) {
+  static Result<Claim> claim = claim_endpoint(kIfindex, endpoint);
+  char folder[] = "/tmp/omx-fifo-XXXXXX";
+  if (!claim || ::unshare(CLONE_NEWNS) < 0 || !::mkdtemp(folder)) return false;
+  bool made = ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+              ::mount("none", folder, "tmpfs", 0, nullptr) == 0;
+  if (made) {
+    const std::string name = fmt::format("{}/memfd:omx-counters-{}-{} (deleted)", folder, kIfindex, endpoint);
+    const int fd = ::mkfifo(name.c_str(), 0600) < 0 ? -1 : ::open(name.c_str(), O_PATH | O_CLOEXEC);
+    made = ::umount2(folder, MNT_DETACH) == 0 && fd >= 0;
+  }
+  ::rmdir(folder);
+  return made;
+}
+
+TEST(counters_read, what_only_looks_like_a_segment) {
+  Child child([] { return fifo_as_segment(15); });
+  if (!child.ok()) GTEST_SKIP() << "needs the right to mount";
+  const auto counters = counters_read(kIfindex, 15);
+  ASSERT_FALSE(counters);
+  EXPECT_THAT(counters.error().message, HasSubstr("no counters"));
 }
 
 }  // namespace
