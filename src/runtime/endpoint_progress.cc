@@ -45,6 +45,7 @@ bool Endpoint::Impl::turn() {
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
     engine->progress(now, more);
+    silence_found();
     sink_run();
   }
   out->flush();
@@ -210,6 +211,7 @@ void Endpoint::Impl::check() {
   counters_publish();
   view_publish();
   if (!hub) claim_.drain();
+  silence_check();
   log_partners();
 }
 
