@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "base/mac.h"
+#include "runtime/resolver.h"
 
 namespace omx::tools {
 
@@ -28,6 +29,12 @@ mx_return_t error_keep(char* text, mx_return_t code) {
   const std::size_t colon = whole.find(": ");
   g_error = colon == std::string_view::npos ? whole : whole.substr(colon + 2);
   return code;
+}
+
+// What that sentence says after its first half, the remedy.
+std::string advice() {
+  const std::size_t semicolon = g_error.find("; ");
+  return semicolon == std::string::npos ? "" : " If so, " + g_error.substr(semicolon + 2);
 }
 
 // The library prints what a person has to remedy by itself.
@@ -120,16 +127,18 @@ Result<mx_endpoint_addr_t> MxPort::connect(std::uint64_t nic, std::uint32_t endp
     case MX_SUCCESS:
       return address;
     case MX_CONNECTION_FAILED:
-      return fail(code, fmt::format("nothing is open on endpoint {} of {}: start \"omx perf\" there, or give "
-                                    "its endpoint with --peer-endpoint",
-                                    endpoint, nic_text(nic)));
+      return fail(code,
+                  fmt::format("nothing is open on endpoint {} of {}: start \"omx perf\" there, or give "
+                              "its endpoint with --peer-endpoint{}",
+                              endpoint, nic_text(nic),
+                              runtime::by_udp(nic) ? "; or open UDP to its port in the firewall there" : ""));
     case MX_BAD_CONNECTION_KEY:
       return fail(code, fmt::format("endpoint {} of {} belongs to another program, not to \"omx perf\"",
                                     endpoint, nic_text(nic)));
     case MX_TIMEOUT:
       return fail(code, fmt::format("no answer from {} within {} s: is the host up, on this network, and is "
-                                    "\"omx perf\" running there?",
-                                    nic_text(nic), timeout_ms / 1000));
+                                    "\"omx perf\" running there?{}",
+                                    nic_text(nic), timeout_ms / 1000, advice()));
     default:
       return failure(code);
   }

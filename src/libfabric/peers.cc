@@ -10,7 +10,8 @@ namespace omx::fabric {
 
 namespace {
 
-std::string no_connection_reason(protocol::Status status) {
+// `advice`: of the runtime.
+std::string no_connection_reason(protocol::Status status, const std::string& advice) {
   switch (status) {
     case protocol::Status::bad_endpoint:
     case protocol::Status::endpoint_closed:
@@ -21,6 +22,9 @@ std::string no_connection_reason(protocol::Status status) {
     case protocol::Status::no_resources:
       return "it has no room for another peer";
     default:
+      if (!advice.empty())
+        return fmt::format("no answer within {} ms (FI_OMX_CONNECT_TIMEOUT); unless that host is down: {}",
+                           parameters().connect_ms, advice);
       return fmt::format(
           "no answer within {} ms (FI_OMX_CONNECT_TIMEOUT); unless that host is down, the two interfaces are "
           "not on one network: name others with FI_OMX_IFACE",
@@ -78,9 +82,10 @@ void Endpoint::peer_connected(Engine& engine, protocol::TimeNs now, Operation& c
   peer.connecting = false;
   if (c.status != protocol::Status::success) {
     const protocol::PartnerInfo to = protocol::partner_info(peer.partner);
-    warn(FI_LOG_EP_CTRL, fmt::format("{}: no connection from {} to {}: {}", domain_.board().interface.name,
-                                     mac_format(domain_.board().interface.nic),
-                                     address_text({to.nic, to.endpoint, 0}), no_connection_reason(c.status)));
+    warn(FI_LOG_EP_CTRL,
+         fmt::format("{}: no connection from {} to {}: {}", domain_.board().interface.name,
+                     mac_format(domain_.board().interface.nic), address_text({to.nic, to.endpoint, 0}),
+                     no_connection_reason(c.status, endpoint_->silence_advice(to.nic))));
     return peer_fail(engine, now, peer, c.status);
   }
   if (!peer_ready(peer)) return peer_fail(engine, now, peer, protocol::Status::bad_session);

@@ -23,6 +23,9 @@ class FrameHandler {
   // After on_frame: the ticket of the copy that still reads the frame; 0: nobody does. Asked of links that
   // may_hold().
   virtual std::uint64_t frame_held() { return 0; }
+  // The network says that nobody takes this frame of ours where it went: all of it, or as much as came back,
+  // at least wire::kHeadBytes. Who says so may lie.
+  virtual void on_refused(wire::Frame) {}
 };
 
 // Takes frames of the bulk lane, whose data the link may receive straight into their place.
@@ -102,6 +105,11 @@ class Link : public wire::FrameSink {
   virtual int bell_descriptor() const { return -1; }
   // After it was readable: forgets the frames that rang.
   virtual void bell_clear() {}
+  // After descriptor() polled POLLERR: true when that is no trouble of the interface, but about frames that
+  // the network could not deliver. The next receive() looks at it and makes poll() sleep again.
+  virtual bool errors_are_news() { return false; }
+  // Why frames to that NIC do not arrive, as far as anybody said; else empty. Not proven.
+  virtual std::string complaint(NicId) const { return {}; }
   // Whether receive() would find something: the cheapest possible look, for poll loops.
   virtual bool pending() const = 0;
   // A descriptor that polls readable when frames wait; the same for the life of the link. POLLERR says that

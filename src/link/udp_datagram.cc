@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "link/udp_address.h"
@@ -29,7 +30,8 @@ std::size_t segment_of(msghdr& message, std::size_t bytes) {
 
 bool datagram_waits(int fd) {
   std::byte byte;
-  return ::syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr) >= 0;
+  return ::syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr) >= 0 ||
+         (errno != EAGAIN && errno != EINTR);
 }
 
 std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count) {

@@ -24,8 +24,9 @@ struct Datagram {
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
+// Also true of an error: receiving tells.
 bool datagram_waits(int fd);
-// Receives one into `pieces`, without waiting; none: nothing is there.
+// Receives one into `pieces`, without waiting; none: nothing is there, or errno says what else.
 std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count);
 
 // Of a frame of at least wire::kHeadBytes.
@@ -37,7 +38,7 @@ inline NicId frame_source(const std::byte* frame) {
 // With memory of its own.
 class UdpDatagram {
  public:
-  // False: nothing is there.
+  // False: nothing is there (EAGAIN), or errno says what else.
   bool receive(int fd);
   const wire::LaneAddress& from() const { return datagram_.from; }
   std::size_t frames() const { return datagram_.frames(); }  // at least 1

@@ -2,6 +2,7 @@
 // Frames as UDP datagrams: for those who may not send raw ones, and for networks that drop them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "link/open_failure.h"
 #include "link/socket_buffer.h"
 #include "link/udp_datagram.h"
+#include "link/udp_errors.h"
 #include "link/udp_lane.h"
 #include "link/udp_socket.h"
 #include "link/udp_train.h"
@@ -27,6 +29,7 @@ class UdpLink final : public Link {
   UdpLink(OwnFd fd, const UdpLinkOptions& options, const InterfaceState& state,
           const InterfaceAddress& address)
       : options_(options), state_(state), address_(address), nic_(udp_nic(address.ip)), fd_(std::move(fd)) {
+    udp_errors_keep(fd_.get(), is_ipv4(address.ip));
     send_buffer_set(fd_.get(), kSocketBuffer);
     window_ = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
     if (options_.lane) {
@@ -60,11 +63,14 @@ class UdpLink final : public Link {
     return info;
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
-  bool pending() const override { return datagram_waits(fd_.get()); }
+  bool pending() const override { return errors_due_ || train_.error_told() || datagram_waits(fd_.get()); }
+  bool errors_are_news() override { return errors_due_ = true; }
+  std::string complaint(NicId nic) const override;
   int descriptor() const override { return fd_.get(); }
   NicId nic() const override { return nic_; }
   std::uint32_t mtu() const override { return udp_mtu(state_.mtu, address_); }
   bool refresh() override {
+    errors_due_ = true;
     InterfaceState now;
     if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
       state_.up = state_.running = false;
@@ -79,6 +85,8 @@ class UdpLink final : public Link {
 
  private:
   NicId sender_of(const wire::LaneAddress& from) const;
+  void errors_take(FrameHandler& handler);
+  bool ours(wire::Frame frame, const wire::LaneAddress& to) const;
 
   UdpLinkOptions options_;
   InterfaceState state_;
@@ -92,6 +100,11 @@ class UdpLink final : public Link {
   UdpLane lane_{counters_};
   wire::TxFrame* frame_ = nullptr;  // the one that is being made
   bool by_lane_ = false;
+  bool errors_due_ = false;  // perhaps the network said something
+  // The last of what it said: about whom, what, and who said so.
+  NicId missed_ = 0;
+  int missed_why_ = 0;
+  std::array<std::uint8_t, 16> missed_by_{};
 };
 
 void UdpLink::frame_commit() {
@@ -117,7 +130,14 @@ NicId UdpLink::sender_of(const wire::LaneAddress& from) const {
 // A frame is taken from the address that its NIC id says: every host speaks for itself.
 std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
   std::size_t frames = 0, looked_at = 0;
-  while (looked_at < budget && datagram_.receive(fd_.get())) {
+  while (looked_at < budget) {
+    if (!datagram_.receive(fd_.get())) {
+      if (errno == EAGAIN) break;
+      // An error is told once, before the datagrams that wait.
+      errors_due_ = true;
+      looked_at++;
+      continue;
+    }
     counters_.receive_batches++;
     looked_at += datagram_.frames();
     const NicId sender = sender_of(datagram_.from());
@@ -133,7 +153,41 @@ std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
     });
     if (datagram_.frames() > 1) counters_.trains_received++;
   }
+  if (errors_due_ || train_.error_told()) errors_take(handler);
   return frames;
+}
+
+// Whether it is a frame that we sent there.
+bool UdpLink::ours(wire::Frame frame, const wire::LaneAddress& to) const {
+  if (frame.size() < wire::kMinFrame || frame_source(frame.data()) != nic_) return false;
+  const int endpoint = wire::destination_endpoint(frame);
+  return endpoint >= 0 && mac_load(frame.data()) == udp_nic(to.ip) && to.port == options_.port + endpoint;
+}
+
+void UdpLink::errors_take(FrameHandler& handler) {
+  constexpr unsigned kAtOnce = 64;
+  errors_due_ = false;
+  train_.error_forget();
+  UdpError error;
+  for (unsigned i = 0; i < kAtOnce && udp_error_take(fd_.get(), error); i++) {
+    const NicId nic = udp_nic(error.to.ip);
+    // What sizes pass is for probes to find out.
+    if (nic == 0 || error.error == 0 || error.error == EMSGSIZE) continue;
+    missed_ = nic;
+    missed_why_ = error.error;
+    missed_by_ = error.by.ip;
+    // That a port is closed is for its own host to say: others mean that they do not let us through.
+    const wire::Frame frame{error.datagram, std::min(error.bytes, UdpError::kBytesMost)};
+    if (error.error == ECONNREFUSED && error.by.ip == error.to.ip && ours(frame, error.to))
+      handler.on_refused(frame);
+  }
+}
+
+std::string UdpLink::complaint(NicId nic) const {
+  if (train_.failure() != 0 && udp_nic(train_.failed_to().ip) == nic)
+    return fmt::format("this host does not send there: {}", std::strerror(train_.failure()));
+  if (missed_ == nic) return fmt::format("{} says: {}", ip_text(missed_by_), std::strerror(missed_why_));
+  return {};
 }
 
 Failure bind_failure(const UdpLinkOptions& options, unsigned port, int error) {

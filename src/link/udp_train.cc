@@ -110,12 +110,19 @@ bool UdpTrain::send(int fd, std::size_t first_piece, std::size_t pieces, std::si
     const auto size = static_cast<std::uint16_t>(segment);
     std::memcpy(CMSG_DATA(header), &size, sizeof size);
   }
+  bool again = true;
   for (int tries = kQueueFullTries; tries > 0;) {
     counters_.send_calls++;
     // Not sendmsg(), which is a cancellation point (see tx_batch.cc).
     if (::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT) >= 0) return true;
     if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != ENOBUFS) return false;
+    if (errno != EAGAIN && errno != ENOBUFS) {
+      // It may be about what was sent earlier, to anybody (udp_errors.h): then it is said only once.
+      error_told_ = true;
+      if (!again) return false;
+      again = false;
+      continue;
+    }
     tries--;
     ::sched_yield();
   }
@@ -129,8 +136,11 @@ void UdpTrain::send_singly(int fd) {
     if (send(fd, piece, count, 0)) {
       counters_.frames_sent++;
       counters_.bytes_sent += bytes_of(&memory_->pieces[piece], count);
+      failure_ = 0;
     } else {
       counters_.send_errors++;
+      failure_ = errno;
+      failed_to_ = to_;
     }
     piece += count;
   }

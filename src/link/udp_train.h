@@ -24,6 +24,12 @@ class UdpTrain {
   // `ifindex`: of our own interface. Without it the frame is forgotten.
   void commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex);
   void flush(int fd);
+  // A call failed since error_forget(), perhaps for what was sent earlier.
+  bool error_told() const { return error_told_; }
+  void error_forget() { error_told_ = false; }
+  // Why the last frame was not sent, and where it should have gone; 0: it was.
+  int failure() const { return failure_; }
+  const wire::LaneAddress& failed_to() const { return failed_to_; }
 
  private:
   struct Memory;
@@ -41,6 +47,9 @@ class UdpTrain {
   std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // of the train
   std::size_t size_ = 0;                            // of its frames, except perhaps the last
   bool complete_ = false;                           // its last frame is shorter
+  bool error_told_ = false;
+  int failure_ = 0;
+  wire::LaneAddress failed_to_;
 };
 
 }  // namespace omx::link

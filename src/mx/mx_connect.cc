@@ -50,6 +50,7 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
                      std::uint64_t timeout_ms, Address& connected) {
   runtime::Endpoint& ep = call.endpoint();
   Completion completion;  // pending
+  std::string advice;
   Expected<Request*, OpError> posted = nullptr;
   {
     const runtime::Endpoint::Pin pin(ep);  // another thread may close the endpoint when this wait has ended
@@ -62,16 +63,18 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
     }
     if (completion.status == protocol::Status::success)
       connected = ep.address_of(completion.partner, completion.session);
+    else
+      advice = ep.silence_advice(nic);
   }
   if (!posted) return call.fail(posted.error());
-  if (completion.status == protocol::Status::pending) {
-    if (!call.handle().endpoint) return OMX_TIMEOUT;  // closed
-    return call.fail(OMX_TIMEOUT, "no answer from endpoint {} of {}", endpoint, mac_format(nic));
-  }
-  const Code code = connect_code(completion.status);
-  if (code != OMX_SUCCESS)
-    return call.fail(code, "endpoint {} of {}: {}", endpoint, mac_format(nic), code_text(code));
-  return OMX_SUCCESS;
+  const bool pending = completion.status == protocol::Status::pending;
+  if (pending && !call.handle().endpoint) return OMX_TIMEOUT;  // closed
+  const Code code = pending ? OMX_TIMEOUT : connect_code(completion.status);
+  if (code == OMX_SUCCESS) return OMX_SUCCESS;
+  const std::string text =
+      pending ? fmt::format("no answer from endpoint {} of {}", endpoint, mac_format(nic))
+              : fmt::format("endpoint {} of {}: {}", endpoint, mac_format(nic), code_text(code));
+  return call.fail(code, "{}{}", text, code == OMX_TIMEOUT && !advice.empty() ? "; " + advice : "");
 }
 
 int address_parts(const Address& address, std::uint64_t* nic, std::uint32_t* endpoint,

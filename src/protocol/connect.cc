@@ -274,8 +274,38 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   return handle;
 }
 
-void connect_in_vain(State& s, Partner& p) {
+namespace {
+
+// The peer may have taken up what the last request offered.
+void count_anew(State& s, Partner& p) {
   if (s.config.extension && !p.connected() && p.connects.empty()) partner_renumber(p);
+}
+
+}  // namespace
+
+void connect_in_vain(State& s, Partner& p, const Request& r) {
+  count_anew(s, p);
+  if (p.last_heard <= r.first_sent) s.silent = &p;
+}
+
+bool connect_refused(State& s, wire::Frame frame) {
+  wire::Head head;
+  wire::Connect packet;
+  if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::connect ||
+      wire::decode_connect(frame, packet) != wire::Drop::none)
+    return false;
+  if (packet.is_reply || head.src != s.config.nic || packet.src_endpoint != s.config.endpoint ||
+      packet.src_session != s.config.session)
+    return false;
+  Partner* p = partner_find(s, head.dst, packet.dst_endpoint);
+  Request* r = p ? p->connects.front() : nullptr;
+  while (r && (r->connect_seqnum != packet.connect_seqnum || r->key != packet.key_or_target_session))
+    r = p->connects.next(*r);
+  if (!r) return false;
+  r->queue.unlink();
+  count_anew(s, *p);
+  request_finish(s, *r, Status::endpoint_closed);
+  return true;
 }
 
 void connect_transmit(State& s, Request& r) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "protocol/snapshot.h"
 #include "protocol/state.h"
@@ -53,7 +54,7 @@ bool withdraw(State& s, Request& r, bool complete) {
     r.queue.unlink();
   } else if (r.phase == Phase::connecting) {
     r.queue.unlink();
-    connect_in_vain(s, *r.partner);
+    connect_in_vain(s, *r.partner, r);
   } else
     return false;  // a message is arriving for it
   if (!complete) r.user_gone = true;
@@ -381,6 +382,15 @@ void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
   if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::restarted, Status::endpoint_closed);
 }
 
+bool Endpoint::connect_refused(TimeNs now, wire::Frame frame) {
+  state_->now = now;
+  return protocol::connect_refused(*state_, frame);
+}
+
+Partner* Endpoint::silent_take() {
+  return std::exchange(state_->silent, nullptr);
+}
+
 RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) const {
   const Region* const region = state_->regions.find(number, generation);
   if (!region) return {};
@@ -439,6 +449,11 @@ PartnerInfo partner_info(const Partner* p) {
   info.frame_max = p->frame_max;
   info.frame_agreed = p->frame_agreed;
   return info;
+}
+
+TimeNs partner_silent_since(Partner* partner) {
+  const Request* const oldest = partner->connects.front();
+  return oldest && partner->last_heard <= oldest->first_sent ? oldest->first_sent : kNever;
 }
 
 bool partner_connected(const Partner* partner) {

@@ -150,6 +150,12 @@ class Endpoint {
   // The endpoint that had this address is known to be gone: fails what is pending with it (closed), but
   // connects, which may be for its successor.
   void peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint);
+  // The network says that nobody takes this frame of ours. If it is a connect request that waits for its
+  // answer, that one ends (closed): it holds our session, which is told to peers only. Nothing else changes,
+  // as anybody may say so. False: it is none.
+  bool connect_refused(TimeNs now, wire::Frame frame);
+  // The last partner that answered nothing until its connect was over; once.
+  Partner* silent_take();
   // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames
   // belong, in the order in which they should come; returns how many are known. What lands there by mistake
   // does no harm, as long as it is moved (handed to on_frame) or dropped before the next call.
@@ -204,6 +210,8 @@ struct PartnerInfo {
   std::uint32_t frame_agreed = 0;  // what both announced
 };
 PartnerInfo partner_info(const Partner* partner);
+// A connect waits since then and nothing was heard; kNever: no such one.
+TimeNs partner_silent_since(Partner* partner);
 // Whether messages can be sent, and to which instance.
 bool partner_connected(const Partner* partner);
 std::uint32_t partner_session(const Partner* partner);

@@ -73,7 +73,7 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
     const TimeNs limit = add(r->first_sent, r->timeout);
     if (s.now >= limit) {
       r->queue.unlink();
-      connect_in_vain(s, p);
+      connect_in_vain(s, p, *r);
       request_finish(s, *r, Status::endpoint_unreachable);
     } else {
       if (s.now >= r->last_sent + connect_delay(s, *r)) {

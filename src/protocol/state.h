@@ -131,6 +131,7 @@ struct State {
   // How large messages that run now were asked for.
   bool pulls_by_lane = false, pulls_by_link = false;
 
+  Partner* silent = nullptr;      // whose last connect was in vain
   TimeNs probes_since = 0;        // so many connects ...
   std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
 
@@ -346,10 +347,11 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
                                           std::uint64_t match_info, void* context, bool forgotten,
                                           bool hidden);
 void connect_received(State& s, const wire::Head& head, wire::Frame frame);
+bool connect_refused(State& s, wire::Frame frame);
 void connect_transmit(State& s, Request& r);
 // One ended without an answer. If it was the last hope, the count that it offered is over: the peer may have
 // taken it up, and would use it for ever.
-void connect_in_vain(State& s, Partner& p);
+void connect_in_vain(State& s, Partner& p, const Request& r);
 // An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
 // The same, though not more often than keep-alives.

@@ -76,7 +76,9 @@ Expected<Request*, OpError> Endpoint::receive(const protocol::ReceiveOp& op) {
 Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
   if (impl_->foreign()) return refused();
   const Operation operation(*impl_);
-  return impl_->engine->cancel(request, complete);
+  const auto cancelled = impl_->engine->cancel(request, complete);
+  impl_->silence_found();
+  return cancelled;
 }
 
 bool Endpoint::forget(Request* request) {

@@ -88,6 +88,8 @@ class Endpoint {
   // kForever: no limit; nullptr: default of later requests. False: no request of this endpoint.
   bool set_timeout(Request* request, std::uint64_t ms);
   bool disconnect(const Address& address);
+  // What to look at when that NIC does not answer; empty when there is nothing to say.
+  std::string silence_advice(NicId nic);
   void set_unexpected_handler(const UnexpectedHandler& handler);
   // Ends the progress thread, if there is one: closing comes next. Its handler has returned then.
   void end_background();

@@ -3,6 +3,7 @@
 //   endpoint.cc           operations        endpoint_progress.cc  turns of the engine, once-per-second work
 //   endpoint_wait.cc      waiting threads   endpoint_sleep.cc     their sleep
 //   endpoint_helper.cc    progress thread   endpoint_close.cc     the end
+//   endpoint_silence.cc   peers by UDP that do not answer
 #pragma once
 
 #include <atomic>
@@ -134,6 +135,11 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     engine->on_placed(now, expected_[index], frame);
   }
   void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
+  // --- endpoint_silence.cc: peers by UDP that do not answer ---
+  void on_refused(wire::Frame frame) override;
+  std::string silence_advice(NicId nic) const;
+  // After connects may have ended.
+  void silence_found();
   // --- endpoint_local.cc: the other endpoints of this host ---
   Result<void> local_open(const std::vector<Board>& boards);
   std::size_t local_turn();
@@ -253,6 +259,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool view_old() const { return activity() != view_seen_; }
   std::uint64_t activity() const;  // changes whenever something happens
   void log_partners();
+  void silence_check();
+  void silence_tell(const protocol::PartnerInfo& peer);
 
   bool satisfied(const Want& want);
   void wake_concerned(const Waiter* self);
@@ -322,6 +330,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool link_up_ = true;
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
+  std::vector<NicId> silent_;                                    // of which was warned
 
   // Waiting. The first in the list leads next when the leader leaves.
   List<Waiter, &Waiter::hook> waiters_;

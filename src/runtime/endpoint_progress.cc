@@ -46,6 +46,7 @@ bool Endpoint::Impl::turn() {
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
     engine->progress(now, more);
+    silence_found();
     sink_run();
   }
   out->flush();
@@ -224,6 +225,7 @@ void Endpoint::Impl::check() {
     closed_->look();
   }
   if (!hub) claim_.drain();
+  silence_check();
   log_partners();
 }
 

@@ -164,6 +164,9 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   }
   // Late frames of a message that is complete wait there, too.
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
+  if (result > 0 && (waits[kFrames].revents & POLLERR) && link->errors_are_news()) {
+    waits[kFrames].revents = static_cast<short>(waits[kFrames].revents & ~POLLERR);
+  }
   const int link_events =
       result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents : 0;
   using WokenBy = Moderation::WokenBy;

@@ -2,10 +2,12 @@
 #include "runtime/resolver.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <netdb.h>
 
 #include <memory>
 
+#include "link/link.h"
 #include "link/udp_address.h"
 
 namespace omx::runtime {
@@ -35,6 +37,12 @@ std::string address_name(NicId nic) {
   char text[INET_ADDRSTRLEN] = "";
   if (ip) ::inet_ntop(AF_INET, ip->data() + 12, text, sizeof text);
   return text;
+}
+
+std::string udp_advice(std::uint16_t port) {
+  return fmt::format(
+      "let UDP ports {} to {} pass in all firewalls, and give both hosts the same OMX_LINK and OMX_UDP_PORT",
+      port, port + 2 * link::kUdpLanePorts - 1);
 }
 
 }  // namespace omx::runtime

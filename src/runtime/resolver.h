@@ -2,6 +2,7 @@
 // Names of hosts that are reached by UDP: the system's resolver knows them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,5 +15,7 @@ bool by_udp(NicId nic);  // whether it is such an id
 std::optional<NicId> resolve(const std::string& hostname);
 // The address in the id, as text that resolve() understands; empty for NICs of Ethernet.
 std::string address_name(NicId nic);
+// What to do when nothing comes from there; `port` is OMX_UDP_PORT.
+std::string udp_advice(std::uint16_t port);
 
 }  // namespace omx::runtime

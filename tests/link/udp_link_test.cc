@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The link of those without privileges, over the loopback.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <poll.h>
 
 #include <cstring>
 
+#include "base/own_fd.h"
 #include "link/udp_address.h"
 #include "test_network.h"
 #include "wire/codec.h"
@@ -15,6 +18,11 @@ using testing::HasSubstr;
 
 constexpr std::uint16_t kPort = 23456;
 constexpr NicId kLoopbackNic = 0x0A557F000001;
+
+struct Refusals : Collector {
+  void on_refused(wire::Frame frame) override { refused.emplace_back(frame.begin(), frame.end()); }
+  std::vector<Bytes> refused;
+};
 
 class udp_link : public testing::Test {
  protected:
@@ -97,6 +105,102 @@ TEST_F(udp_link, frames__must_be_from_where_they_say) {
   ASSERT_TRUE(receive_until(*b, collector, 1));
   EXPECT_EQ(collector.frames, std::vector<Bytes>{right});
   EXPECT_EQ(b->counters().frames_ignored, 2U);
+}
+
+TEST_F(udp_link, refused__is_told_with_the_frame) {
+  const auto a = open(0), b = open(1);
+  const Bytes lost = tiny(kLoopbackNic, 77);
+  frame_send(*a, lost);
+  pollfd wait{a->descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, 5000), 1);
+  EXPECT_TRUE(wait.revents & POLLERR);
+  EXPECT_TRUE(a->errors_are_news());
+  EXPECT_TRUE(a->pending());
+  Refusals refusals;
+  a->receive(refusals, 64);
+  EXPECT_EQ(refusals.refused, std::vector<Bytes>{lost});
+  EXPECT_EQ(::poll(&wait, 1, 0), 0) << "who sleeps on it is not woken again";
+  EXPECT_FALSE(a->pending());
+  EXPECT_THAT(a->complaint(kLoopbackNic), HasSubstr("127.0.0.1 says"));
+  EXPECT_EQ(a->complaint(kLoopbackNic + 1), "");
+}
+
+TEST_F(udp_link, refused__keeps_no_other_frame_back) {
+  const auto a = open(0), b = open(1);
+  const Bytes right = tiny(kLoopbackNic, 1);
+  constexpr std::size_t kRounds = 20;
+  for (std::size_t i = 0; i < kRounds; i++) {
+    frame_send(*a, tiny(kLoopbackNic, 77));
+    frame_send(*a, right);
+    frame_send(*b, tiny(kLoopbackNic, 0));
+  }
+  Refusals at_a;
+  Collector at_b;
+  EXPECT_TRUE(receive_until(*b, at_b, kRounds));
+  EXPECT_TRUE(receive_until(*a, at_a, kRounds));
+  EXPECT_FALSE(at_a.refused.empty());
+}
+
+// As a router, or whoever forges it, would send it: about a datagram from our port to `to`, holding `frame`.
+void icmp_unreachable(const std::string& by, const std::string& to, unsigned port, const Bytes& frame) {
+  const auto put = [](Bytes& out, std::initializer_list<unsigned> bytes) {
+    for (const unsigned byte : bytes) out.push_back(static_cast<std::byte>(byte));
+  };
+  in_addr from_ip{}, to_ip{};
+  ASSERT_EQ(::inet_pton(AF_INET, by.c_str(), &from_ip), 1);
+  ASSERT_EQ(::inet_pton(AF_INET, to.c_str(), &to_ip), 1);
+  const auto total = static_cast<unsigned>(28 + frame.size());
+  Bytes message;
+  put(message, {3, 3, 0, 0, 0, 0, 0, 0});  // destination unreachable, port
+  put(message, {0x45, 0, total >> 8, total & 255, 0, 0, 0, 0, 64, 17, 0, 0, 127, 0, 0, 1});
+  const auto* ip = reinterpret_cast<const std::uint8_t*>(&to_ip);
+  put(message, {ip[0], ip[1], ip[2], ip[3]});
+  put(message,
+      {kPort >> 8, kPort & 255U, port >> 8U, port & 255U, (8 + static_cast<unsigned>(frame.size())) >> 8,
+       (8 + static_cast<unsigned>(frame.size())) & 255, 0, 0});
+  message.insert(message.end(), frame.begin(), frame.end());
+  if (message.size() % 2) message.push_back({});
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < message.size(); i += 2)
+    sum += static_cast<unsigned>(message[i]) << 8 | static_cast<unsigned>(message[i + 1]);
+  while (sum >> 16) sum = (sum & 0xFFFF) + (sum >> 16);
+  message[2] = static_cast<std::byte>(~sum >> 8);
+  message[3] = static_cast<std::byte>(~sum);
+  const OwnFd fd(::socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
+  ASSERT_TRUE(fd.open());
+  sockaddr_in source{}, target{};
+  source.sin_family = target.sin_family = AF_INET;
+  source.sin_addr = from_ip;
+  target.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&source), sizeof source), 0);
+  ASSERT_EQ(::sendto(fd.get(), message.data(), message.size(), 0, reinterpret_cast<const sockaddr*>(&target),
+                     sizeof target),
+            static_cast<ssize_t>(message.size()));
+}
+
+TEST_F(udp_link, refused__only_by_the_host_itself_and_of_our_frames) {
+  if (!isolated_) GTEST_SKIP() << "forging needs a namespace of its own";
+  const auto a = open(0);
+  const Bytes frame = tiny(0x0A557F000002, 5), elsewhere = tiny(0x0A557F000003, 5);
+  icmp_unreachable("127.0.0.9", "127.0.0.2", kPort + 5, frame);      // a router between them
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 6, frame);      // not where that frame goes
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, elsewhere);  // nor this
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, Bytes(frame.begin(), frame.begin() + 20));
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, {});
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, tiny(0x0A557F000002, 5, 80, 0x0A557F000002));
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, frame);
+  Refusals refusals;
+  EXPECT_TRUE(becomes_true([&] {
+    a->receive(refusals, 64);
+    return !refusals.refused.empty();
+  }));
+  EXPECT_EQ(refusals.refused, std::vector<Bytes>{frame});
+  icmp_unreachable("127.0.0.9", "127.0.0.2", kPort + 5, frame);
+  EXPECT_TRUE(becomes_true([&] {
+    a->receive(refusals, 64);
+    return a->complaint(0x0A557F000002).find("127.0.0.9 says") == 0;
+  }));
+  EXPECT_EQ(refusals.refused.size(), 1U);
 }
 
 TEST_F(udp_link, open__says_what_is_wrong) {

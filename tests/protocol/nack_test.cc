@@ -14,6 +14,18 @@ class Nack : public PairTest {
     b->paused = true;
     return send(*a, to_b, message(8), 1);
   }
+  // A connect request of A's that B does not hear, as the network would send it back.
+  Bytes unheard_connect(Request*& request) {
+    Bytes sent;
+    network.faults.drop = [&sent](const Bytes& frame) {
+      if (type_of(frame) == wire::PacketType::connect) sent = frame;
+      return true;
+    };
+    request = connect_start(*a, *b);
+    EXPECT_TRUE(network.run_until([&] { return !sent.empty(); }));
+    network.faults.drop = drop_all(wire::PacketType::connect);
+    return sent;
+  }
 };
 
 TEST_F(Nack, nack_lib__each_code) {
@@ -61,6 +73,96 @@ TEST_F(Nack, nack_lib__for_a_connect_ends_the_oldest) {
   EXPECT_FALSE((*a)->done(second));
   network.inject(hand_made_nack_lib(*b, *a, 0, 1));
   EXPECT_EQ(wait(*a, second, kSecond).status, Status::bad_endpoint);
+}
+
+TEST_F(Nack, refused__ends_the_connect_that_it_quotes) {
+  a = &network.add({});
+  b = &network.add({});
+  Request *first = nullptr, *second = nullptr;
+  unheard_connect(first);
+  const Bytes quoted = unheard_connect(second);
+  EXPECT_TRUE((*a)->connect_refused(network.now, quoted));
+  EXPECT_EQ(wait(*a, second, kSecond).status, Status::endpoint_closed);
+  EXPECT_FALSE((*a)->connect_refused(network.now, quoted)) << "once";
+  EXPECT_FALSE((*a)->done(first));
+  EXPECT_EQ((*a)->silent_take(), nullptr) << "that is an answer";
+  network.faults.drop = nullptr;
+  EXPECT_EQ(wait(*a, first).status, Status::success);
+}
+
+TEST_F(Nack, refused__what_does_not_fit_changes_nothing) {
+  a = &network.add({});
+  b = &network.add({});
+  Request* r = nullptr;
+  const Bytes quoted = unheard_connect(r);
+  wire::Connect packet;
+  ASSERT_TRUE(is_connect(quoted, false, packet));
+  const auto refused = [&](const wire::Connect& changed, NicId from, NicId to) {
+    const Bytes frame =
+        hand_made(from, to, wire::PacketType::connect,
+                  [&](std::byte* out, const wire::Head& head) { return encode_connect(out, head, changed); });
+    return (*a)->connect_refused(network.now, frame);
+  };
+  const NicId from = (*a)->config().nic, to = (*b)->config().nic;
+  wire::Connect other = packet;
+  other.src_session++;
+  EXPECT_FALSE(refused(other, from, to)) << "who forges it does not know our session";
+  other = packet;
+  other.connect_seqnum++;
+  EXPECT_FALSE(refused(other, from, to));
+  other = packet;
+  other.key_or_target_session++;
+  EXPECT_FALSE(refused(other, from, to));
+  other = packet;
+  other.is_reply = true;
+  EXPECT_FALSE(refused(other, from, to));
+  other = packet;
+  other.dst_endpoint++;
+  EXPECT_FALSE(refused(other, from, to));
+  EXPECT_FALSE(refused(packet, to, to));
+  EXPECT_FALSE(refused(packet, from, from));
+  for (std::size_t length = 0; length < quoted.size(); length++)
+    EXPECT_FALSE((*a)->connect_refused(network.now, {quoted.data(), length})) << length;
+  EXPECT_FALSE((*a)->done(r));
+  EXPECT_TRUE(refused(packet, from, to));
+}
+
+// Whoever reads our connects can forge this: partners do not break by it, not even by the ping of one that is
+// silent.
+TEST_F(Nack, refused__a_ping_ends_nothing) {
+  open();
+  Request* s = send(*a, to_b, message(100000), 1);
+  network.run_for(200 * kMillisecond);
+  ASSERT_EQ(s->phase, Phase::await_notify);
+  Bytes ping;
+  network.faults.drop = [&ping](const Bytes& frame) {
+    if (type_of(frame) == wire::PacketType::connect) ping = frame;
+    return true;
+  };
+  ASSERT_TRUE(network.run_until([&] { return !ping.empty(); }));
+  EXPECT_FALSE((*a)->connect_refused(network.now, ping));
+  EXPECT_FALSE((*a)->done(s));
+  EXPECT_TRUE(to_b->connected());
+  network.faults.drop = nullptr;
+  exchange_both_ways();
+}
+
+TEST_F(Nack, silent__is_told_once_of_who_never_answered) {
+  a = &network.add({});
+  b = &network.add({});
+  Request* r = nullptr;
+  unheard_connect(r);
+  (*a)->set_timeout(r, kSecond);
+  Partner* const p = r->partner;
+  EXPECT_EQ(partner_silent_since(p), r->first_sent);
+  EXPECT_EQ((*a)->silent_take(), nullptr);
+  EXPECT_EQ(wait(*a, r, 10 * kSecond).status, Status::endpoint_unreachable);
+  EXPECT_EQ((*a)->silent_take(), p);
+  EXPECT_EQ((*a)->silent_take(), nullptr);
+  EXPECT_EQ(partner_silent_since(p), kNever);
+  unheard_connect(r);
+  (*a)->cancel(r);
+  EXPECT_EQ((*a)->silent_take(), p);
 }
 
 TEST_F(Nack, nack_lib__from_strangers) {

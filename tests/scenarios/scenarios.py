@@ -8,7 +8,6 @@
 Each scenario brings up a lab of its own. Exit 77 when no lab can be made here.
 """
 import argparse
-import os
 import pathlib
 import random
 import re
@@ -18,114 +17,11 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve()
-ROOT = HERE.parents[2]
-LAB = ROOT / "lab" / "lab"
-MAC = {"h1": "02:4f:4d:58:00:01", "h2": "02:4f:4d:58:00:02"}
-UDP_NIC = {"h1": "0a:55:0a:4d:00:01", "h2": "0a:55:0a:4d:00:02"}  # of 10.77.0.1 and 10.77.0.2
-UDP = {"OMX_LINK": "udp"}
-SCENARIOS = {}
+sys.dont_write_bytecode = True
 
-
-def scenario(mtu="1500", **parameters):
-    def register(function):
-        SCENARIOS[function.__name__] = (function, mtu, parameters)
-        return function
-
-    return register
-
-
-class Failure(Exception):
-    pass
-
-
-class Lab:
-    """The hosts, seen from inside `lab run`."""
-
-    def __init__(self, bindir, messages, seconds):
-        self.bin = pathlib.Path(bindir)
-        self.messages = messages
-        self.seconds = seconds  # of a mesh
-
-    def start(self, host, argv, env=None):
-        full = dict(os.environ, **(env or {}))
-        return subprocess.Popen([str(LAB), "exec", host, "--", *map(str, argv)], env=full, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    def soak(self, host, env=None, messages=None, *more):
-        peer = "h2" if host == "h1" else "h1"
-        nics = UDP_NIC if (env or {}).get("OMX_LINK") == "udp" else MAC
-        argv = [self.bin / "tests/soak/omx_soak", "--endpoint", 0, "--peer", nics[peer], "--peer-endpoint", 0,
-                "--messages", messages or self.messages, *more]
-        return self.start(host, argv, env)
-
-    def lab(self, *argv):
-        run = subprocess.run([str(LAB), *map(str, argv)], capture_output=True, text=True)
-        if run.returncode == 77:
-            print(f"SKIP: {run.stderr.strip()}")
-            sys.exit(77)
-        if run.returncode:
-            raise Failure(f"lab {' '.join(map(str, argv))}: {run.stderr.strip()}")
-        return run.stdout
-
-
-def finish(name, process, expected, timeout):
-    try:
-        out, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, _ = process.communicate()
-        raise Failure(f"{name} did not end within {timeout} s; it said: {out[-600:]}") from None
-    print(f"  {name}: {out.strip().splitlines()[-1] if out.strip() else '(silent)'}")
-    if process.returncode != expected:
-        raise Failure(f"{name} ended with {process.returncode}, not {expected}; it said: {out[-1200:]}")
-    return out
-
-
-def kill_soak_of_h2(lab):
-    # The hosts of a lab share one PID namespace: the one on h2 is the one whose peer is h1. The brackets keep the
-    # pattern from matching the command that carries it.
-    lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer ({MAC['h1']}|{UDP_NIC['h1']})")
-
-
-def pair(lab, env, messages=None, *more):
-    return [lab.soak(host, env, messages, *more) for host in MAC]
-
-
-def finish_pair(soaks, expected=0, timeout=300):
-    for host, soak in zip(MAC, soaks):
-        finish(host, soak, expected, timeout)
-
-
-def must_run(soaks, event):
-    if any(soak.poll() is not None for soak in soaks):
-        raise Failure(f"the storm ended before {event}: not a test")
-
-
-def await_counter(lab, soaks, label):
-    """Until a counter of h1 is no longer zero; who is busy publishes them once in a second."""
-    end = time.time() + 8
-    counters = ""
-    while not re.search(rf"[1-9]\d* {label}", counters):
-        if time.time() > end:
-            other = lab.lab("exec", "h2", "--", lab.bin / "tools/omx", "counters")
-            raise Failure(f"'{label}' stayed zero: {counters}\nof the other host: {other}")
-        time.sleep(0.3)
-        must_run(soaks, f"'{label}' was not zero")
-        counters = lab.lab("exec", "h1", "--", lab.bin / "tools/omx", "counters")
-
-
-def killed_under_load(lab, env, *more):
-    """The soak of h1, whose peer was killed in the midst of traffic."""
-    a, b = pair(lab, env, 10_000_000, "--tolerate", *more)
-    time.sleep(1.5)
-    kill_soak_of_h2(lab)
-    b.wait(timeout=10)
-    return a
-
-
-def storm(lab, env, timeout=420, more=()):
-    finish_pair(pair(lab, env, None, "--seed", 11, *more), 0, timeout)
+from stage import (LAB, MAC, ROOT, SCENARIOS, UDP, Failure, Lab, await_counter, finish, finish_pair,  # noqa: E402
+                   kill_soak_of_h2, killed_under_load, must_run, pair, scenario, storm)
+import udp_scenarios  # noqa: E402,F401  (registers its own)
 
 
 def storm_scenario(mode, mtu, faults):
@@ -196,30 +92,6 @@ def kill(lab):
         if "omx" in left:
             raise Failure(f"the killed process left a socket: {left}")
     storm(lab, {})
-
-
-@scenario(mtu="9000")
-def udp_kill(lab):
-    """The same by UDP: the survivor notices, the port is free at once, reconnecting works."""
-    env = {"OMX_PEER_TIMEOUT_MS": "2000", **UDP}
-    a = killed_under_load(lab, env)
-    finish("h1", a, 3, 30)
-    storm(lab, UDP)
-
-
-@scenario(mtu="1500")
-def udp_without_rights(lab):
-    """Nobody's processes: messages go by UDP, and omx info says so."""
-    become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
-    tool = lab.bin / "tools/omx"
-    for wanted in ("packet sockets (CAP_NET_RAW): not allowed", "messages go by UDP (OMX_LINK=auto)", UDP_NIC["h1"]):
-        said = finish("info", lab.start("h1", [*become, tool, "info"]), 0, 30)
-        if wanted not in said:
-            raise Failure(f"omx info does not say {wanted}: {said}")
-    server = lab.start("h2", [*become, tool, "perf", "--once"])
-    time.sleep(0.5)
-    finish("client", lab.start("h1", [*become, tool, "perf", "--verify", "-s", "0,1,5K,64K,1M", "-n", "50", "h2"]), 0, 60)
-    finish("server", server, 0, 30)
 
 
 @scenario(mtu="1500")
@@ -450,8 +322,9 @@ def main():
         if name not in SCENARIOS:
             parser.error(f"no scenario {name}: see --list")
         began = time.time()
+        options = [text for key, value in SCENARIOS[name][2].items() for text in (f"--{key}", value)]
         print(f"{name}", flush=True)
-        run = subprocess.run([str(LAB), "run", "--hosts", "2", "--mtu", SCENARIOS[name][1], "--", sys.executable, str(HERE),
+        run = subprocess.run([str(LAB), "run", "--hosts", "2", "--mtu", SCENARIOS[name][1], *options, "--", sys.executable, str(pathlib.Path(__file__).resolve()),
                               "--bin", args.bin, "--messages", str(args.messages), "--seconds", str(args.seconds),
                               "--inside", name])
         verdict = {0: "ok", 77: "skipped"}.get(run.returncode, "FAILED")

@@ -229,7 +229,8 @@ test_privileges() {
   expect 0 'messages go by UDP \(OMX_LINK=auto\)' on h1 "${by_udp[@]}" "$omx" info
   expect 0 '"link": "udp"' on h1 "${by_udp[@]}" "$omx" info --json
   expect 0 'addr 0a:55:0a:4d:00:01, by UDP' on h1 env OMX_LINK=udp "$omx" info
-  expect 1 'no answer from 0a:55:0a:4d:00:02 within 1 s' on h1 "${by_udp[@]}" "$omx" perf h2 --timeout 1
+  expect 1 'nothing is open on endpoint 0 of 0a:55:0a:4d:00:02' on h1 "${by_udp[@]}" "$omx" perf h2 --timeout 1
+  expect 1 'no answer from 0a:55:0a:4d:00:63 within 1 s.*UDP ports 27200 to 27711' on h1 "${by_udp[@]}" "$omx" perf 10.77.0.99 --timeout 1
   expect 1 '"nonesuch" has no IPv4 address that the resolver knows' on h1 "${by_udp[@]}" "$omx" perf nonesuch
   expect 1 'by UDP' on h1 "${by_udp[@]}" "$omx" peers --discover
   expect 1 'OMX_LINK.*auto, ethernet .*udp' on h1 env OMX_LINK=tcp "$omx" info
