@@ -16,7 +16,7 @@ namespace {
 struct Options {
   WorkOptions work;
   std::string experiment, strategy = "timeout", interrupts = "round-robin", copies = "processor",
-                          mode = "omx";
+                          mode = "omx", unmark;
   std::vector<std::string> set;
 };
 
@@ -48,11 +48,6 @@ std::string parameter_set(Parameters& parameters, const std::string& text) {
   return {};
 }
 
-template <typename T>
-T chosen(const std::map<std::string, T>& choices, const std::string& name) {
-  return choices.at(name);
-}
-
 void result_print(const WorkResult& r) {
   fmt::print(
       "{{\"time_us\": {:.3f}, \"messages\": {}, \"us\": {:.4f}, \"rate\": {:.1f}, \"frames\": {}, "
@@ -75,6 +70,11 @@ int main(int argc, char** argv) {
                                                          {"invalid", invalid},
                                                          {"alltoall", alltoall},
                                                          {"sort", sort}};
+  using omx::wire::PacketType;
+  const std::map<std::string, PacketType> marked = {{"rendezvous", PacketType::rndv},
+                                                    {"pull", PacketType::pull},
+                                                    {"reply", PacketType::pull_reply},
+                                                    {"notify", PacketType::notify}};
   const std::map<std::string, Interrupts> ways = {
       {"round-robin", Interrupts::round_robin}, {"bound", Interrupts::bound}, {"queues", Interrupts::queues}};
   const std::map<std::string, Copies> copies = {
@@ -98,6 +98,7 @@ int main(int argc, char** argv) {
   app.add_option("--window", w.window, "messages on their way in a stream")->check(CLI::Range(1U, 4096U));
   app.add_option("--mark-moved", w.mark_moved, "fragments, from the last one back")
       ->check(CLI::Range(0U, 8U));
+  app.add_option("--unmark", o.unmark, "frames that carry no mark")->check(CLI::IsMember(keys(marked)));
   app.add_flag("--synchronous", w.synchronous);
   app.add_option("--strategy", o.strategy)
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStrategyNames), std::end(kStrategyNames))));
@@ -123,9 +124,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   w.pair.host.strategy = *strategy_named(o.strategy);
-  w.pair.host.interrupts = chosen(ways, o.interrupts);
-  w.pair.host.copies = chosen(copies, o.copies);
-  w.pair.mode = chosen(modes, o.mode);
+  w.pair.host.interrupts = ways.at(o.interrupts);
+  w.pair.host.copies = copies.at(o.copies);
+  if (!o.unmark.empty()) w.unmarked = marked.at(o.unmark);
+  w.pair.mode = modes.at(o.mode);
   const WorkResult result = experiments.at(o.experiment)(w);
   if (!result.failure.empty()) {
     fmt::print(stderr, "omx_papers: {}\n", result.failure);

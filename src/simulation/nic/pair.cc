@@ -29,7 +29,7 @@ Pair::Pair(const PairOptions& options) : options_(options) {
   config.pack = false;
   config.notacked_max_extended = config.notacked_max;
   config.ack_delay_extended = config.ack_delay;
-  config.pull_delay_extended = config.pull_delay;
+  config.pull_delay_extended = config.pull_patience_least = config.pull_delay;
   config.resend_delay_extended = config.tail_delay = config.resend_delay;
   config.pull_blocks = options.pull_blocks;
   for (std::uint32_t i = 0; i < 2; i++) {

@@ -17,6 +17,7 @@ using protocol::RequestKind;
 using protocol::Status;
 using Bytes = std::vector<std::byte>;
 
+constexpr std::size_t kMediumHeader = 48;
 constexpr std::uint32_t kWarm = 3;  // round trips that are not measured
 
 Bytes pattern(std::uint32_t size, std::uint64_t seed) {
@@ -39,26 +40,35 @@ bool reap(Process& process, Seen& seen) {
   return good;
 }
 
-// As the coalescing paper made disorder: not the last fragment is marked, but one before it.
-class MarkMover {
+// What the coalescing paper did with marks: one type of frames has none, or not the last fragment of a medium
+// message has it, but one before it.
+class Marks {
  public:
-  MarkMover(Pair& pair, std::uint32_t size, std::uint32_t moved) : moved_(moved) {
-    if (moved == 0) return;
-    pair.on_transmit = [this, size](std::uint32_t from, SimFrame& frame) {
-      if (frame.type() != wire::PacketType::medium) return;
-      std::byte& flags = frame.bytes[wire::layout::kFlags];
-      const auto data = static_cast<std::uint32_t>(frame.bytes.size() - 48);
-      unit_ = std::max(unit_, data);
-      const std::uint32_t fragments = (size + unit_ - 1) / unit_;
-      if (++seen_[from] == fragments - moved_) flags |= std::byte{wire::kFlagUrgent};
-      if (seen_[from] < fragments) return;
-      flags &= ~std::byte{wire::kFlagUrgent};
-      seen_[from] = 0;
-    };
+  Marks(Pair& pair, const WorkOptions& options) : size_(options.size), moved_(options.mark_moved) {
+    if (options.unmarked) {
+      pair.on_transmit = [type = *options.unmarked](std::uint32_t, SimFrame& frame) {
+        if (frame.type() == type) flags_of(frame) &= ~std::byte{wire::kFlagUrgent};
+      };
+    } else if (moved_ > 0) {
+      pair.on_transmit = [this](std::uint32_t from, SimFrame& frame) { move(from, frame); };
+    }
   }
 
  private:
-  std::uint32_t moved_, unit_ = 1, seen_[2] = {};
+  static std::byte& flags_of(SimFrame& frame) {
+    const bool reply = frame.type() == wire::PacketType::pull_reply;
+    return frame.bytes[reply ? wire::layout::kPullReplyFlags : wire::layout::kFlags];
+  }
+  void move(std::uint32_t from, SimFrame& frame) {
+    if (frame.type() != wire::PacketType::medium) return;
+    unit_ = std::max(unit_, static_cast<std::uint32_t>(frame.bytes.size() - kMediumHeader));
+    const std::uint32_t fragments = (size_ + unit_ - 1) / unit_;
+    if (++seen_[from] == fragments - moved_) flags_of(frame) |= std::byte{wire::kFlagUrgent};
+    if (seen_[from] < fragments) return;
+    flags_of(frame) &= ~std::byte{wire::kFlagUrgent};
+    seen_[from] = 0;
+  }
+  std::uint32_t size_, moved_, unit_ = 1, seen_[2] = {};
 };
 
 }  // namespace
@@ -66,7 +76,7 @@ class MarkMover {
 WorkResult pingpong(const WorkOptions& options) {
   Measuring m(options);
   if (!m.ready()) return m.end(0);
-  MarkMover mover(m.pair, options.size, options.mark_moved);
+  const Marks marks(m.pair, options);
   const std::uint32_t total = options.iterations + kWarm;
   Bytes out = pattern(options.size, 1);
   Bytes in[2] = {Bytes(options.size), Bytes(options.size)};
@@ -102,7 +112,7 @@ WorkResult pingpong(const WorkOptions& options) {
 WorkResult stream(const WorkOptions& options) {
   Measuring m(options);
   if (!m.ready()) return m.end(0);
-  MarkMover mover(m.pair, options.size, options.mark_moved);
+  const Marks marks(m.pair, options);
   const std::uint32_t warm = options.iterations / 10 + 1, total = options.iterations + warm;
   Bytes out = pattern(options.size, 2);
   std::vector<Bytes> in(options.window * 2, Bytes(options.size));

@@ -2,6 +2,7 @@
 // What the papers measure, on the simulated pair of hosts.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "simulation/nic/pair.h"
@@ -14,8 +15,9 @@ struct WorkOptions {
   std::uint32_t iterations = 100;
   std::uint32_t window = 64;  // of a stream: messages on their way
   std::uint32_t mark_moved =
-      0;                     // the last fragment of a medium message gives its mark to one so much earlier
-  bool synchronous = false;  // of a stream: the next message when the last has been received
+      0;  // the last fragment of a medium message gives its mark to one so much earlier
+  std::optional<wire::PacketType> unmarked;  // frames of this type carry no mark
+  bool synchronous = false;                  // of a stream: the next message when the last has been received
 };
 
 // Of the measured part, both hosts together unless told otherwise.
