@@ -101,7 +101,8 @@ double Host::wake_ns(std::uint32_t core) const {
 
 void Host::poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken) {
   std::uint32_t frame = 0;
-  const bool enough = setup_.strategy == Strategy::off && taken >= parameters_.off_frames;
+  const bool off = setup_.strategy == Strategy::off || parameters_.timeout_ns <= 0;
+  const bool enough = off && taken >= parameters_.off_frames;
   if (enough || !nic_.take(queue, frame)) {
     // Not before all is sent that the frames asked for: another core must not pass this one.
     cores_[core]->interrupted_by({[] { return 0.0; }, [this, queue] { nic_.poll_done(queue); }});

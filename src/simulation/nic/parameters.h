@@ -59,7 +59,6 @@ namespace omx::simulation::nic {
   X(engine_rate, 2.577e9, "B/s", "given", "[I] IV-A: 2.4 GiB/s by chunks of 4 kB")                           \
   X(engine_chunk, 4096, "B", "given", "[I] IV-A: pages; a frame that crosses one takes one more chunk")      \
   X(engine_frame_least, 1024, "B", "given", "[I] IV-A: smaller ones are copied by the processor")            \
-  X(engine_message_least, 65536, "B", "given", "[I] IV-A: smaller messages are not offloaded")               \
   X(syscall_ns, 100, "ns", "given", "[I] II-A, [J] 3.2: close to 100 ns")                                    \
   X(transmit_ns, 1020, "ns", "fitted",                                                                       \
     "of a frame; to [C] Table I, 0 B, default: 490k/s, less library, syscall and acknowledgements")          \
