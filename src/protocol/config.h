@@ -62,6 +62,8 @@ struct Config {
   TimeNs peer_timeout = 500'000 * kMillisecond;  // no sign of life for so long: the partner is given up
   TimeNs pull_delay = 1000 * kMillisecond;       // reference peers: re-request after this silence
   TimeNs pull_delay_extended = 20 * kMillisecond;
+  // At least so long with them; longer than an owner takes a repetition for needless.
+  TimeNs pull_patience_least = 3 * kMillisecond;
   TimeNs keepalive_delay = 1000 * kMillisecond;  // check a partner that owes us progress and is silent
   std::uint32_t zombie_max = 512;                // sends complete for the user before their ack
 

@@ -221,9 +221,9 @@ void pull_schedule_timer(State& s) {
 }
 
 TimeNs pull_patience(const State& s, TimeNs most) {
-  constexpr TimeNs kLeast = 3 * kMillisecond;  // longer than an owner takes a repetition for needless
   const TimeNs silence = std::max(s.pulling.silence, s.pulling.silence_before);
-  return std::max(std::min(most, std::max(kLeast, s.pulling.rtt * 8)), silence + silence / 2);
+  return std::max(std::min(most, std::max(s.config.pull_patience_least, s.pulling.rtt * 8)),
+                  silence + silence / 2);
 }
 
 }  // namespace omx::protocol

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One experiment of the papers on the simulated NIC and hosts, as a line of JSON; bench/papers runs many.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <map>
+
+#include "simulation/nic/workloads.h"
+
+using namespace omx::simulation::nic;
+
+namespace {
+
+struct Options {
+  WorkOptions work;
+  std::string experiment, strategy = "timeout", interrupts = "round-robin", copies = "processor",
+                          mode = "omx", unmark;
+  std::vector<std::string> set;
+};
+
+int parameters_print() {
+  fmt::print("[");
+  const char* between = "";
+  for (const ParameterText& p : kParameterTexts) {
+    fmt::print(
+        "{}\n {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\", \"kind\": \"{}\", \"source\": \"{}\"}}",
+        between, p.name, p.value, p.unit, p.kind, p.source);
+    between = ",";
+  }
+  fmt::print("\n]\n");
+  return 0;
+}
+
+// The text of an error, or nothing.
+std::string parameter_set(Parameters& parameters, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  double* value = equals == std::string::npos ? nullptr : parameters.find(text.substr(0, equals));
+  if (value == nullptr)
+    return fmt::format("--set {}: give NAME=VALUE with a name that `parameters` lists", text);
+  const char* end = text.data() + text.size();
+  double number = 0;
+  const auto read = std::from_chars(text.data() + equals + 1, end, number);
+  if (read.ec != std::errc{} || read.ptr != end || !(number >= 0))
+    return fmt::format("--set {}: the value must be a number that is not negative", text);
+  *value = number;
+  return {};
+}
+
+void result_print(const WorkResult& r) {
+  fmt::print(
+      "{{\"time_us\": {:.3f}, \"messages\": {}, \"us\": {:.4f}, \"rate\": {:.1f}, \"frames\": {}, "
+      "\"dropped\": {}, "
+      "\"interrupts\": {}, \"receiver_interrupts\": {}, \"kernel_lines\": {}, \"kernel_moved\": {}, "
+      "\"user_lines\": {}, \"user_moved\": {}, \"receiver_interrupt_us\": {:.3f}, \"receiver_process_us\": "
+      "{:.3f}, "
+      "\"digest\": \"{:016x}\"}}\n",
+      r.time_ns / 1e3, r.messages, r.per_message_us(), r.rate(), r.frames, r.dropped, r.interrupts,
+      r.receiver_interrupts, r.kernel.lines, r.kernel.moved, r.user.lines, r.user.moved,
+      r.receiver_interrupt_ns / 1e3, r.receiver_process_ns / 1e3, r.digest);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using Experiment = WorkResult (*)(const WorkOptions&);
+  const std::map<std::string, Experiment> experiments = {{"pingpong", pingpong},
+                                                         {"stream", stream},
+                                                         {"invalid", invalid},
+                                                         {"alltoall", alltoall},
+                                                         {"sort", sort}};
+  using omx::wire::PacketType;
+  const std::map<std::string, PacketType> marked = {{"rendezvous", PacketType::rndv},
+                                                    {"pull", PacketType::pull},
+                                                    {"reply", PacketType::pull_reply},
+                                                    {"notify", PacketType::notify}};
+  const std::map<std::string, Interrupts> ways = {
+      {"round-robin", Interrupts::round_robin}, {"bound", Interrupts::bound}, {"queues", Interrupts::queues}};
+  const std::map<std::string, Copies> copies = {
+      {"processor", Copies::processor}, {"engine", Copies::engine}, {"ignored", Copies::ignored}};
+  const std::map<std::string, omx::wire::Mode> modes = {{"omx", omx::wire::Mode::omx},
+                                                        {"mxoe", omx::wire::Mode::mxoe}};
+  Options o;
+  WorkOptions& w = o.work;
+  CLI::App app("One experiment of the papers in simulation; `parameters` prints the model's numbers.",
+               "omx_papers");
+  const auto keys = [](const auto& map) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : map) names.push_back(name);
+    return names;
+  };
+  std::vector<std::string> names = keys(experiments);
+  names.push_back("parameters");
+  app.add_option("experiment", o.experiment)->required()->check(CLI::IsMember(names));
+  app.add_option("--size", w.size, "bytes of a message, or keys")->check(CLI::Range(0U, 1U << 28));
+  app.add_option("--iterations", w.iterations)->check(CLI::Range(1U, 10'000'000U));
+  app.add_option("--window", w.window, "messages on their way in a stream")->check(CLI::Range(1U, 4096U));
+  app.add_option("--mark-moved", w.mark_moved, "fragments, from the last one back")
+      ->check(CLI::Range(0U, 8U));
+  app.add_option("--unmark", o.unmark, "frames that carry no mark")->check(CLI::IsMember(keys(marked)));
+  app.add_flag("--synchronous", w.synchronous);
+  app.add_option("--strategy", o.strategy)
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStrategyNames), std::end(kStrategyNames))));
+  app.add_option("--interrupts", o.interrupts)->check(CLI::IsMember(keys(ways)));
+  app.add_option("--interrupt-core", w.pair.host.bound_core)->check(CLI::Range(0U, kCores - 1));
+  app.add_option("--cores", w.pair.host.process_cores, "of the processes of each host")
+      ->check(CLI::Range(0U, kCores - 1))
+      ->expected(1, static_cast<int>(kCores));
+  app.add_flag("--sleep", w.pair.host.may_sleep, "idle cores fall asleep");
+  app.add_option("--copies", o.copies)->check(CLI::IsMember(keys(copies)));
+  app.add_flag("--mpi", w.pair.host.mpi);
+  app.add_option("--mtu", w.pair.mtu)->check(CLI::Range(1500U, 65535U));
+  app.add_option("--mode", o.mode)->check(CLI::IsMember(keys(modes)));
+  app.add_option("--pull-blocks", w.pair.pull_blocks)->check(CLI::Range(1U, 8U));
+  app.add_option("--seed", w.pair.seed);
+  app.add_option("--set", o.set, "a parameter: NAME=VALUE");
+  CLI11_PARSE(app, argc, argv);
+  if (o.experiment == "parameters") return parameters_print();
+  for (const std::string& text : o.set) {
+    const std::string error = parameter_set(w.pair.parameters, text);
+    if (error.empty()) continue;
+    fmt::print(stderr, "omx_papers: {}\n", error);
+    return 2;
+  }
+  w.pair.host.strategy = *strategy_named(o.strategy);
+  w.pair.host.interrupts = ways.at(o.interrupts);
+  w.pair.host.copies = copies.at(o.copies);
+  if (!o.unmark.empty()) w.unmarked = marked.at(o.unmark);
+  w.pair.mode = modes.at(o.mode);
+  const WorkResult result = experiments.at(o.experiment)(w);
+  if (!result.failure.empty()) {
+    fmt::print(stderr, "omx_papers: {}\n", result.failure);
+    return 1;
+  }
+  result_print(result);
+  return 0;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Workloads of all processes of both hosts: an Alltoall, and a sort that does what NAS IS does: keys of which
+// each is the mean of four random numbers are counted by bucket, the counts exchanged, and then the keys, so
+// that each process has those of its range. Between processes of one host data go through memory.
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.h"
+#include "simulation/nic/measuring.h"
+#include "simulation/nic/workloads.h"
+
+namespace omx::simulation::nic {
+
+namespace {
+
+using protocol::Completion;
+using protocol::Request;
+using protocol::RequestKind;
+using protocol::Status;
+using Bytes = std::vector<std::byte>;
+using Keys = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kKeyBits = 23;
+
+// One process of all, and the exchange that it is in.
+struct Rank {
+  Process* process = nullptr;
+  std::uint32_t host = 0, index = 0;
+  std::vector<Bytes> out, in;  // for and from each rank
+  std::uint64_t round = 0, sends = 0;
+  std::uint64_t receives = 0;
+};
+
+class Collective {
+ public:
+  explicit Collective(const WorkOptions& options) : m_(options), options_(options) {
+    const std::uint32_t each = m_.pair.host(0).process_count();
+    ranks_.resize(std::size_t{each} * 2);
+    for (std::uint32_t i = 0; i < ranks_.size(); i++) {
+      Rank& r = ranks_[i];
+      r.host = i / each;
+      r.index = i % each;
+      r.process = &m_.pair.process(r.host, r.index);
+      r.out.resize(ranks_.size());
+      r.in.resize(ranks_.size());
+      r.process->on_progress = [this, i] { reap(i); };
+    }
+  }
+  virtual ~Collective() = default;
+
+  WorkResult run(std::uint32_t rounds) {
+    rounds_ = rounds;
+    if (!m_.ready()) return m_.end(0);
+    m_.begin();
+    for (std::uint32_t i = 0; i < ranks_.size(); i++) start(i);
+    if (!m_.pair.run_until([this] { return ended_ == ranks_.size() || bad_ || !m_.ready(); }) || bad_)
+      return m_.failed("a collective operation did not end well");
+    return m_.end(rounds);
+  }
+
+ protected:
+  // Time that the rank computes before the exchange of the round; sets what it sends and room for what it
+  // receives (also from ranks of its own host).
+  virtual double prepare(std::uint32_t rank) = 0;
+
+  std::size_t count() const { return ranks_.size(); }
+  bool here(std::uint32_t a, std::uint32_t b) const { return ranks_[a].host == ranks_[b].host; }
+
+  Measuring m_;
+  const WorkOptions& options_;
+  std::vector<Rank> ranks_;
+  bool bad_ = false;
+
+ private:
+  std::uint64_t match(std::uint32_t from, std::uint64_t round) const { return round << 8 | from; }
+
+  void start(std::uint32_t i) {
+    Rank& r = ranks_[i];
+    const double ns = prepare(i);
+    r.sends = 0;
+    for (std::uint32_t from = 0; from < ranks_.size(); from++) {
+      if (here(i, from)) continue;
+      r.process->call(m_.operation_ns(), [this, i, from, round = r.round] {
+        m_.receive(*ranks_[i].process, ranks_[i].in[from], match(from, round));
+      });
+    }
+    r.process->call(ns, [] {});
+    for (std::uint32_t n = 1; n <= ranks_.size(); n++) {
+      // Everybody begins with another one.
+      const auto to = static_cast<std::uint32_t>((i + n) % ranks_.size());
+      if (here(i, to)) {
+        const double copy = m_.pair.host(r.host).local_copy_ns(r.process->core(), ranks_[to].process->core(),
+                                                               r.out[to].size());
+        r.process->call((i == to ? 0 : m_.operation_ns()) + copy, [] {});
+        continue;
+      }
+      r.process->call(m_.operation_ns(), [this, i, to, round = r.round] {
+        Rank& me = ranks_[i];
+        m_.send(*me.process, m_.pair.partner(me.host, me.index, ranks_[to].index), me.out[to],
+                match(i, round));
+      });
+    }
+    // What goes through memory is here when everything else is.
+    r.process->call(0, [this, i] { done_check(i); });
+  }
+
+  void reap(std::uint32_t i) {
+    Rank& r = ranks_[i];
+    while (Request* request = r.process->engine().peek_done()) {
+      const Completion c = r.process->engine().consume(request);
+      bad_ = bad_ || c.status != Status::success;
+      if (c.kind == RequestKind::send)
+        r.sends++;
+      else
+        r.receives++;
+    }
+    done_check(i);
+  }
+
+  void done_check(std::uint32_t i) {
+    Rank& r = ranks_[i];
+    const std::uint64_t others = ranks_.size() / 2;
+    if (r.sends < others || r.receives < others) return;
+    r.sends = r.receives = 0;
+    if (++r.round == rounds_) {
+      ended_++;
+      return;
+    }
+    start(i);
+  }
+
+  std::uint64_t rounds_ = 0, ended_ = 0;
+};
+
+class Alltoall final : public Collective {
+ public:
+  explicit Alltoall(const WorkOptions& options) : Collective(options) {}
+  double prepare(std::uint32_t rank) override {
+    for (std::uint32_t other = 0; other < count(); other++) {
+      ranks_[rank].out[other].resize(options_.size);
+      ranks_[rank].in[other].resize(options_.size);
+    }
+    return 0;
+  }
+};
+
+class Sort final : public Collective {
+ public:
+  explicit Sort(const WorkOptions& options) : Collective(options) {
+    const std::size_t each = options.size / count();
+    Random random(options.pair.seed);
+    for (std::uint32_t i = 0; i < count(); i++) {
+      Keys keys(each);
+      for (std::uint32_t& key : keys) {
+        key = 0;
+        for (int n = 0; n < 4; n++) key += static_cast<std::uint32_t>(random.below(1U << (kKeyBits - 2)));
+      }
+      keys_.push_back(std::move(keys));
+    }
+    // Ranges of about as many keys each, as the counts of the buckets tell: from the keys of all.
+    Keys all;
+    for (const Keys& keys : keys_) all.insert(all.end(), keys.begin(), keys.end());
+    std::sort(all.begin(), all.end());
+    for (std::size_t i = 1; i < count(); i++) limits_.push_back(all[i * all.size() / count()]);
+    for (std::uint32_t i = 0; i < count(); i++) {
+      std::vector<Keys> parts(count());
+      for (const std::uint32_t key : keys_[i]) parts[range(key)].push_back(key);
+      parts_.push_back(std::move(parts));
+    }
+  }
+
+  // Every even round exchanges counts, every odd one keys.
+  double prepare(std::uint32_t rank) override {
+    const bool counts = ranks_[rank].round % 2 == 0;
+    for (std::uint32_t other = 0; other < count(); other++) {
+      const Keys& part = parts_[rank][other];
+      auto& out = ranks_[rank].out[other];
+      out.resize(counts ? sizeof(std::uint32_t) : part.size() * sizeof(std::uint32_t));
+      if (counts) {
+        const auto size = static_cast<std::uint32_t>(part.size());
+        std::memcpy(out.data(), &size, sizeof size);
+      } else {
+        std::memcpy(out.data(), part.data(), out.size());
+      }
+      ranks_[rank].in[other].resize(counts ? sizeof(std::uint32_t)
+                                           : parts_[other][rank].size() * sizeof(std::uint32_t));
+    }
+    const double keys = static_cast<double>(keys_[rank].size());
+    return counts ? keys * options_.pair.parameters.key_ns : 0;
+  }
+
+  // What arrived belongs to who has it.
+  bool sorted() const {
+    for (std::uint32_t i = 0; i < count(); i++) {
+      for (std::uint32_t from = 0; from < count(); from++) {
+        if (here(i, from)) continue;
+        const Keys& sent = parts_[from][i];
+        const Bytes& came = ranks_[i].in[from];
+        if (came.size() != sent.size() * sizeof(std::uint32_t)) return false;
+        if (!sent.empty() && std::memcmp(came.data(), sent.data(), came.size()) != 0) return false;
+        for (const std::uint32_t key : sent)
+          if (range(key) != i) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::size_t range(std::uint32_t key) const {
+    return static_cast<std::size_t>(std::upper_bound(limits_.begin(), limits_.end(), key) - limits_.begin());
+  }
+  std::vector<Keys> keys_;
+  std::vector<std::vector<Keys>> parts_;  // of each rank for each rank
+  Keys limits_;
+};
+
+}  // namespace
+
+WorkResult alltoall(const WorkOptions& options) {
+  Alltoall work(options);
+  return work.run(options.iterations);
+}
+
+WorkResult sort(const WorkOptions& options) {
+  Sort work(options);
+  WorkResult result = work.run(options.iterations * 2);
+  if (result.failure.empty() && !work.sorted()) result.failure = "the keys did not arrive where they belong";
+  return result;
+}
+
+}  // namespace omx::simulation::nic

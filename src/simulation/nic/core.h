@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A core does one thing after the other. What interrupts ask for goes first; pieces are of a frame at most,
+// so they need not be interrupted themselves. A core with nothing to do that no process polls on falls
+// asleep.
+#pragma once
+
+#include <deque>
+#include <functional>
+
+#include "simulation/nic/later.h"
+#include "simulation/nic/parameters.h"
+
+namespace omx::simulation::nic {
+
+struct Work {
+  std::function<double()> cost;  // ns, asked when it begins
+  std::function<void()> done;
+};
+
+class Core {
+ public:
+  Core(Later& later, const Parameters& parameters) : later_(later), parameters_(parameters) {}
+
+  void interrupted_by(Work work) {
+    interrupts_.push_back(std::move(work));
+    begin();
+  }
+  void asked_by_process(Work work) {
+    processes_.push_back(std::move(work));
+    begin();
+  }
+
+  bool polled = false;  // a process looks for messages without end, so it never sleeps
+  // For long enough that it sleeps, if it may.
+  bool idle() const {
+    return !polled && !busy_ && later_.now() >= idle_since_ + static_cast<TimeNs>(parameters_.sleep_after_ns);
+  }
+  double interrupt_ns() const { return interrupt_ns_; }
+  double process_ns() const { return process_ns_; }
+
+ private:
+  void begin() {
+    if (busy_ || (interrupts_.empty() && processes_.empty())) return;
+    const bool interrupt = !interrupts_.empty();
+    auto& from = interrupt ? interrupts_ : processes_;
+    Work work = std::move(from.front());
+    from.pop_front();
+    busy_ = true;
+    double cost = work.cost();
+    if (!interrupt && was_interrupt_) cost += parameters_.resume_ns;
+    was_interrupt_ = interrupt;
+    (interrupt ? interrupt_ns_ : process_ns_) += cost;
+    later_.after(cost, [this, done = std::move(work.done)] {
+      done();
+      busy_ = false;
+      idle_since_ = later_.now();
+      begin();
+    });
+  }
+
+  Later& later_;
+  const Parameters& parameters_;
+  std::deque<Work> interrupts_, processes_;
+  bool busy_ = false, was_interrupt_ = false;
+  TimeNs idle_since_ = 0;
+  double interrupt_ns_ = 0, process_ns_ = 0;
+};
+
+}  // namespace omx::simulation::nic

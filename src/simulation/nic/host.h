@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host of the papers: cores, a NIC, processes with an endpoint each, which is the real engine. What the
+// engine does takes no time by itself; the host says what the original's driver and library would have taken.
+//
+// The road of a frame: nic.cc (interrupt) -> interrupt() -> poll() on the interrupted core: the driver's part
+// -> for the data and requests of large messages the engine at once, else an event for the library on the
+// process's core, and there the engine. What it sends costs the core on which it was called.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "protocol/endpoint.h"
+#include "simulation/frames.h"
+#include "simulation/nic/core.h"
+#include "simulation/nic/nic.h"
+#include "simulation/nic/topology.h"
+
+namespace omx::simulation::nic {
+
+enum class Interrupts : std::uint8_t { round_robin, bound, queues };
+enum class Copies : std::uint8_t { processor, engine, ignored };  // of large messages, by the driver
+
+struct HostSetup {
+  Strategy strategy = Strategy::timeout;
+  Interrupts interrupts = Interrupts::round_robin;
+  std::uint32_t bound_core = 0;
+  bool may_sleep = false;
+  bool all_busy = false;  // processes that do something else poll on the other cores
+  Copies copies = Copies::processor;
+  bool mpi = false;
+  std::vector<std::uint32_t> process_cores = {0};
+};
+
+// Cache lines that the receive path asks for, and those of them that another core had.
+struct CacheCounts {
+  std::uint64_t lines = 0, moved = 0;
+};
+
+class Host;
+
+class Process final : public wire::FrameSink {
+ public:
+  Process(Host& host, std::uint32_t index, std::uint32_t core, const protocol::Config& config);
+
+  Host& host() { return host_; }
+  std::uint32_t index() const { return index_; }
+  std::uint32_t core() const { return core_; }
+  protocol::Endpoint& engine() { return *engine_; }
+  const protocol::Counters& counters() const { return counters_; }
+
+  // The process calls the library: on its core, when that has time. What the engine sends meanwhile is paid
+  // for, beside `ns`.
+  void call(double ns, std::function<void()> what);
+  // Called on its core when the library may have completed something.
+  std::function<void()> on_progress;
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
+  void frame_commit() override;
+  void flush() override {}
+
+ private:
+  friend class Host;
+  Host& host_;
+  std::uint32_t index_, core_;
+  protocol::Counters counters_;
+  std::unique_ptr<protocol::Endpoint> engine_;
+  wire::TxFrame tx_;
+  std::vector<iovec> segments_;
+  std::deque<std::uint32_t> out_;      // what the engine sent in this call
+  std::uint32_t state_core_;           // whose cache has the driver's state of the endpoint
+  TimeNs wake_at_ = protocol::kNever;  // of the engine's timers
+  std::uint64_t completions_announced_ = 0;
+};
+
+class Host {
+ public:
+  Host(Later& later, FramePool& frames, const Parameters& parameters, const HostSetup& setup,
+       const protocol::Config& config, std::function<void(std::uint32_t frame)> transmit);
+
+  Process& process(std::uint32_t index) { return *processes_[index]; }
+  std::uint32_t process_count() const { return static_cast<std::uint32_t>(processes_.size()); }
+  const Nic& nic() const { return nic_; }
+  const HostSetup& setup() const { return setup_; }
+  const Parameters& parameters() const { return parameters_; }
+  Later& later() { return later_; }
+  const Core& core(std::uint32_t index) const { return *cores_[index]; }
+  CacheCounts kernel_lines, user_lines;
+  double sends_ns = 0;  // part of the interrupts' and processes' time that is sending
+
+  void frame_arrived(std::uint32_t frame);
+  // From memory of one process to that of another.
+  double local_copy_ns(std::uint32_t from_core, std::uint32_t to_core, std::uint64_t bytes) const;
+
+ private:
+  friend class Process;
+  void interrupt(std::uint32_t queue);
+  void poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken);
+  double driver_ns(std::uint32_t frame, std::uint32_t core);
+  double wake_ns(std::uint32_t core) const;
+  double lines_ns(std::uint32_t from, std::uint32_t to, double lines, CacheCounts& counts);
+  void deliver(std::uint32_t frame, std::uint32_t core);
+  void event(Process& process, std::uint32_t core, std::uint32_t frame);
+  void sent(Process& process, std::uint32_t core, bool interrupt);
+  void completion_event(Process& process, std::uint32_t core);
+  void progressed(Process& process);
+  void timers_check(Process& process);
+  Process* owner(std::uint32_t frame);
+  bool by_driver(std::uint32_t frame) const;
+
+  Later& later_;
+  FramePool& frames_;
+  const Parameters& parameters_;
+  HostSetup setup_;
+  std::function<void(std::uint32_t)> transmit_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  Nic nic_;
+  std::uint32_t next_core_ = 1;
+  TimeNs engine_free_ = 0;  // the copy engine has done all that it was given
+};
+
+}  // namespace omx::simulation::nic

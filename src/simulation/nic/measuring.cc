@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/nic/measuring.h"
+
+namespace omx::simulation::nic {
+
+Measuring::Measuring(const WorkOptions& options) : pair(options.pair), options_(options) {
+  if (!pair.connect_all()) result_.failure = "not all processes connected";
+}
+
+WorkResult Measuring::totals() {
+  WorkResult t;
+  for (std::uint32_t h = 0; h < 2; h++) {
+    Host& host = pair.host(h);
+    const NicCounters& c = host.nic().counters();
+    t.frames += c.frames;
+    t.interrupts += c.interrupts;
+    t.dropped += c.dropped;
+    t.kernel.lines += host.kernel_lines.lines;
+    t.kernel.moved += host.kernel_lines.moved;
+    t.user.lines += host.user_lines.lines;
+    t.user.moved += host.user_lines.moved;
+    if (h == 0) continue;
+    t.receiver_interrupts = c.interrupts;
+    for (std::uint32_t i = 0; i < kCores; i++) {
+      t.receiver_interrupt_ns += host.core(i).interrupt_ns();
+      t.receiver_process_ns += host.core(i).process_ns();
+    }
+  }
+  return t;
+}
+
+void Measuring::begin() {
+  before_ = totals();
+  started_ = pair.now();
+}
+
+WorkResult Measuring::end(std::uint64_t messages) {
+  if (!result_.failure.empty()) return result_;
+  WorkResult r = totals();
+  r.frames -= before_.frames;
+  r.interrupts -= before_.interrupts;
+  r.dropped -= before_.dropped;
+  r.kernel.lines -= before_.kernel.lines;
+  r.kernel.moved -= before_.kernel.moved;
+  r.user.lines -= before_.user.lines;
+  r.user.moved -= before_.user.moved;
+  r.receiver_interrupts -= before_.receiver_interrupts;
+  r.receiver_interrupt_ns -= before_.receiver_interrupt_ns;
+  r.receiver_process_ns -= before_.receiver_process_ns;
+  r.messages = messages;
+  r.time_ns = static_cast<double>(pair.now() - started_);
+  r.digest = pair.digest();
+  return r;
+}
+
+void Measuring::send(Process& from, protocol::Partner* to, std::vector<std::byte>& data, std::uint64_t match,
+                     bool synchronous) {
+  const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
+  protocol::SendOp op;
+  op.partner = to;
+  op.segments = {&segment, 1};
+  op.match_info = match;
+  op.synchronous = synchronous;
+  if (!from.engine().send(pair.now(), op)) result_.failure = "a send was refused";
+}
+
+void Measuring::receive(Process& at, std::vector<std::byte>& data, std::uint64_t match) {
+  const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
+  protocol::ReceiveOp op;
+  op.segments = {&segment, 1};
+  op.match_info = match;
+  op.context = &data;
+  if (!at.engine().receive(pair.now(), op)) result_.failure = "a receive was refused";
+}
+
+}  // namespace omx::simulation::nic

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a NIC raises interrupts: what the firmware does with each frame, as a state machine without time.
+//
+//   frame arrives -> on_arrival -> (DMA) -> on_dma_done: true = raise now
+//                                                        false = the timeout, begun by the first that waits
+//   timeout expired -> on_timeout: raise
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace omx::simulation::nic {
+
+enum class Strategy : std::uint8_t {
+  off,       // an interrupt for each frame
+  timeout,   // after a time
+  openmx,    // Algorithm 1 of the coalescing paper: marked frames at once, others after the time
+  stream,    // Algorithm 2: as openmx, but while other frames are on their way to memory it is put off
+  adaptive,  // its future work: as openmx, and the time follows the traffic
+};
+inline constexpr std::string_view kStrategyNames[] = {"off", "timeout", "openmx", "stream", "adaptive"};
+inline std::optional<Strategy> strategy_named(std::string_view name) {
+  const auto* found = std::find(std::begin(kStrategyNames), std::end(kStrategyNames), name);
+  if (found == std::end(kStrategyNames)) return std::nullopt;
+  return static_cast<Strategy>(found - std::begin(kStrategyNames));
+}
+
+class Moderator {
+ public:
+  Moderator(Strategy strategy, double timeout_ns, double step_ns)
+      : strategy_(strategy), timeout_(timeout_ns), step_(step_ns), most_(timeout_ns) {}
+
+  void on_arrival() { pending_++; }
+
+  bool on_dma_done(bool marked) {
+    pending_--;
+    waiting_++;
+    if (timeout_ <= 0) return true;
+    switch (strategy_) {
+      case Strategy::off:
+        return true;
+      case Strategy::timeout:
+        return false;
+      case Strategy::openmx:
+      case Strategy::adaptive:
+        return marked;
+      case Strategy::stream:
+        if (pending_ == 0) {
+          const bool raise = marked || deferred_;
+          if (raise) deferred_ = false;
+          return raise;
+        }
+        if (marked) deferred_ = true;
+        return false;
+    }
+    return true;
+  }
+
+  void on_timeout() {
+    deferred_ = false;
+    if (strategy_ != Strategy::adaptive) return;
+    // Few waited: they waited in vain. Many: so do those after them.
+    timeout_ = waiting_ <= 2 ? timeout_ / 2 : std::min(std::max(timeout_, step_) * 2, most_);
+    if (timeout_ < step_) timeout_ = step_;
+  }
+
+  // An interrupt was raised, by whatever cause, or the host has looked by itself.
+  void on_raised() { waiting_ = 0; }
+
+  double timeout() const { return timeout_; }
+  std::uint32_t pending() const { return pending_; }
+  bool deferred() const { return deferred_; }
+
+ private:
+  Strategy strategy_;
+  double timeout_, step_, most_;
+  std::uint32_t pending_ = 0;  // arrived, DMA not done
+  std::uint32_t waiting_ = 0;  // in memory since the last interrupt
+  bool deferred_ = false;
+};
+
+}  // namespace omx::simulation::nic

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The receiving side of a NIC: descriptors, DMA to memory, queues, and interrupts. What it does not know is
+// when the host comes: it says interrupt(queue), and the host takes frames until it says poll_done(queue).
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "simulation/nic/later.h"
+#include "simulation/nic/moderation.h"
+#include "simulation/nic/parameters.h"
+
+namespace omx::simulation::nic {
+
+struct NicOptions {
+  Strategy strategy = Strategy::timeout;
+  std::uint32_t queues = 1;  // several: by the endpoint that a frame is for
+};
+
+struct NicCounters {
+  std::uint64_t frames = 0, dropped = 0, interrupts = 0;
+};
+
+class Nic {
+ public:
+  Nic(Later& later, const Parameters& parameters, const NicOptions& options,
+      std::function<void(std::uint32_t queue)> interrupt);
+
+  // False: no descriptor is left, the frame is lost; or, with flow control, waits on the cable with all that
+  // are behind it.
+  bool arrived(std::uint32_t frame, std::size_t bytes, int endpoint, bool marked);
+  std::uint32_t queue_of(int endpoint) const;
+
+  // For the host's handler: the next frame that was in memory when the interrupt was raised; false: no more.
+  // That later ones wait for an interrupt of their own follows from [C] Table III: a fragment that came 3 us
+  // behind the marked one, while the host had 60 us of work, was handled 20 us late.
+  bool take(std::uint32_t queue, std::uint32_t& frame);
+  // The handler ends. It may have left frames, for which there is another interrupt.
+  void poll_done(std::uint32_t queue);
+
+  const NicCounters& counters() const { return counters_; }
+  const Moderator& moderator(std::uint32_t queue) const { return queues_[queue].moderator; }
+
+ private:
+  struct Queue {
+    Moderator moderator;
+    std::deque<std::uint32_t> ready;
+    std::uint32_t held = 0;     // descriptors in use
+    std::size_t announced = 0;  // of `ready`, by the last interrupt
+    bool claimed = false;       // from an interrupt until poll_done
+    bool owed = false;          // another interrupt then
+    bool timer = false;
+    std::uint64_t timer_number = 0;
+  };
+  struct Arrived {
+    std::uint32_t frame;
+    std::size_t bytes;
+    std::uint32_t queue;
+    bool marked;
+  };
+  void accept(const Arrived& arrived);
+  bool room(std::uint32_t queue) const { return queues_[queue].held < parameters_.ring_frames; }
+  void dma_done(std::uint32_t queue, std::uint32_t frame, bool marked);
+  void timer_start(std::uint32_t queue);
+  void raise(std::uint32_t queue);
+
+  Later& later_;
+  const Parameters& parameters_;
+  NicOptions options_;
+  std::function<void(std::uint32_t)> interrupt_;
+  std::vector<Queue> queues_;
+  std::deque<Arrived> paused_;
+  TimeNs dma_free_ = 0;
+  NicCounters counters_;
+};
+
+}  // namespace omx::simulation::nic

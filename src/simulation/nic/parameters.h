@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every number of the model of NIC and host, with its unit and where it comes from; docs/evaluation.md prints
+// this table. Papers: [C] interrupt coalescing, [Q] multiqueue (journal), [I] I/OAT copy offload, [J] Open-MX
+// journal. A number is
+//   given    by a paper's text,
+//   derived  from figures of a paper's text, as told,
+//   fitted   so that one figure, which is named, comes out; that figure then proves nothing about the model,
+//   assumed  because no paper tells it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace omx::simulation::nic {
+
+// name, value, unit, kind, source
+#define OMX_NIC_PARAMETERS(X)                                                                                \
+  X(link_bits, 10e9, "bit/s", "given", "[C] IV-A: Myri-10G; two hosts without a switch, [J] 5.1")            \
+  X(hardware_ns, 2000, "ns", "derived", "[J] 3.2: latency of native MX, 2 us, is all hardware and firmware") \
+  X(dma_latency_ns, 1500, "ns", "fitted",                                                                    \
+    "part of hardware_ns, from a frame's descriptor to the end of its DMA; to [C] IV-C4: 3 or 4 frames of "  \
+    "a "                                                                                                     \
+    "stream can follow within one")                                                                          \
+  X(dma_rate, 1.6e9, "B/s", "assumed", "PCI Express of eight lanes, first generation")                       \
+  X(ring_frames, 1024, "frames", "assumed", "receive descriptors of a queue")                                \
+  X(flow_control, 1, "0 or 1", "assumed",                                                                    \
+    "1: a frame that finds no descriptor waits on the cable (Ethernet pause); 0: it is lost")                \
+  X(timeout_ns, 75000, "ns", "given", "[C] IV-B1: default coalescing delay of Myri-10G")                     \
+  X(adaptive_step_ns, 5000, "ns", "assumed", "[C] VI names adaptive coalescing without figures")             \
+  X(off_frames, 2, "frames", "fitted",                                                                       \
+    "frames that one interrupt hands over at most while coalescing is off; to [C] Table II: 162 frames, "    \
+    "92.4 interrupts")                                                                                       \
+  X(multiqueue_ns, 760, "ns", "fitted",                                                                      \
+    "latency that several queues add in firmware; to [Q] Table I, S$: 10.10 - 9.34 us")                      \
+  X(irq_delivery_ns, 890, "ns", "fitted",                                                                    \
+    "from the end of the DMA to the first instruction of the handler; to [Q] Table I, 9.34 us on S$")        \
+  X(irq_ns, 196, "ns", "derived", "[C] IV-B2: 965 ns a frame with an interrupt each, 774 ns without")        \
+  X(frame_ns, 769, "ns", "derived", "[C] IV-B2: the same, without its share of the interrupts; the driver")  \
+  X(handler_ns, 1200, "ns", "fitted",                                                                        \
+    "Open-MX receive handler; to [C] Table I, 0 B: it keeps up with 490k/s")                                 \
+  X(wake_ns, 6500, "ns", "derived", "[Q] 4.3: idle processors raise 11 us to 15-20 us; the middle")          \
+  X(sleep_after_ns, 10000, "ns", "assumed", "[C] IV-B1 says quickly")                                        \
+  X(resume_ns, 1600, "ns", "fitted",                                                                         \
+    "until an interrupted process runs on; to [Q] Table I: SC minus S$, 10.96 - 9.34 us")                    \
+  X(line_shared_ns, 6, "ns", "assumed", "cache line from the other core of a shared cache: 14 cycles")       \
+  X(line_far_ns, 98, "ns", "assumed", "cache line from any other core, by the front side bus")               \
+  X(event_lines, 10, "lines", "fitted",                                                                      \
+    "from handler to library with each event; to [Q] Table I: SP minus S$, 10.32 - 9.34 us")                 \
+  X(state_lines, 12, "lines", "fitted",                                                                      \
+    "of endpoint and pull that follow the handler to another core; to [Q] Table I: round robin, 11.4 us, "   \
+    "minus the mean of the bound ones weighted by cores, 10.24 us")                                          \
+  X(memcpy_rate, 1.6106e9, "B/s", "given", "[I] IV-A: 1.5 GiB/s by chunks of a page")                        \
+  X(memcpy_cached_rate, 12.885e9, "B/s", "given", "[I] IV-A: 12 GiB/s in the cache")                         \
+  X(cache_bytes, 4194304, "B", "assumed", "L2 that two cores of a Xeon E5345 share")                         \
+  X(local_shared_rate, 6.4425e9, "B/s", "given", "[I] IV-C: 6 GiB/s between processes of a shared cache")    \
+  X(local_far_rate, 1.2885e9, "B/s", "given", "[I] IV-C: 1.2 GiB/s without one")                             \
+  X(engine_submit_ns, 350, "ns", "given", "[I] IV-A: one descriptor")                                        \
+  X(engine_rate, 2.577e9, "B/s", "given", "[I] IV-A: 2.4 GiB/s by chunks of 4 kB")                           \
+  X(engine_chunk, 4096, "B", "given", "[I] IV-A: pages; a frame that crosses one takes one more chunk")      \
+  X(engine_frame_least, 1024, "B", "given", "[I] IV-A: smaller ones are copied by the processor")            \
+  X(syscall_ns, 100, "ns", "given", "[I] II-A, [J] 3.2: close to 100 ns")                                    \
+  X(transmit_ns, 1020, "ns", "fitted",                                                                       \
+    "of a frame; to [C] Table I, 0 B, default: 490k/s, less library, syscall and acknowledgements")          \
+  X(transmit_data_ns, 3090, "ns", "fitted",                                                                  \
+    "of a frame with pages of the sender; between [C] Table III, correct order, 156 us, and Table I, 32 "    \
+    "KiB, 14507/s")                                                                                          \
+  X(library_ns, 500, "ns", "assumed", "one event, or one send, in the library")                              \
+  X(mpi_ns, 1000, "ns", "derived", "each side; [Q] 4.1: 8 us without MPI, close to 10 us with it")           \
+  X(key_ns, 25, "ns", "fitted",                                                                              \
+    "to rank a key of IS; to [J] Table 3: is.C.16 with MX, 4.57 s, less its transfers")
+
+struct Parameters {
+#define X(name, value, unit, kind, source) double name = value;
+  OMX_NIC_PARAMETERS(X)
+#undef X
+
+  // nullptr: there is none of that name.
+  double* find(std::string_view wanted) {
+#define X(name, value, unit, kind, source) \
+  if (wanted == #name) return &name;
+    OMX_NIC_PARAMETERS(X)
+#undef X
+    return nullptr;
+  }
+};
+
+struct ParameterText {
+  std::string_view name;
+  double value;
+  std::string_view unit, kind, source;
+};
+inline constexpr ParameterText kParameterTexts[] = {
+#define X(name, value, unit, kind, source) {#name, value, unit, kind, source},
+    OMX_NIC_PARAMETERS(X)
+#undef X
+};
+
+}  // namespace omx::simulation::nic

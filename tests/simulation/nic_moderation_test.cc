@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The firmware's algorithms, frame by frame, against the pseudo-code of the coalescing paper, and the NIC
+// that obeys them.
+#include <gtest/gtest.h>
+
+#include "simulation/nic/nic.h"
+
+namespace omx::simulation::nic {
+namespace {
+
+constexpr double kTimeout = 75'000, kStep = 5'000;
+
+TEST(Moderator, off__each_frame_raises) {
+  Moderator m(Strategy::off, kTimeout, kStep);
+  for (int i = 0; i < 3; i++) m.on_arrival();
+  EXPECT_TRUE(m.on_dma_done(false));
+  EXPECT_TRUE(m.on_dma_done(true));
+  EXPECT_TRUE(m.on_dma_done(false));
+}
+
+TEST(Moderator, timeout__no_frame_raises) {
+  Moderator m(Strategy::timeout, kTimeout, kStep);
+  m.on_arrival();
+  m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(true));
+  EXPECT_FALSE(m.on_dma_done(false));
+}
+
+TEST(Moderator, timeout__of_zero_is_off) {
+  Moderator m(Strategy::timeout, 0, kStep);
+  m.on_arrival();
+  EXPECT_TRUE(m.on_dma_done(false));
+}
+
+// Algorithm 1: "if Descriptor is Marked then Raise Interrupt", whatever else is pending.
+TEST(Moderator, openmx__marked_frames_raise_when_their_dma_completes) {
+  Moderator m(Strategy::openmx, kTimeout, kStep);
+  for (int i = 0; i < 4; i++) m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(false));
+  EXPECT_TRUE(m.on_dma_done(true));
+  EXPECT_TRUE(m.on_dma_done(true));
+  EXPECT_FALSE(m.on_dma_done(false));
+}
+
+// Algorithm 2: nothing pending and the descriptor marked.
+TEST(Moderator, stream__a_lone_marked_frame_raises) {
+  Moderator m(Strategy::stream, kTimeout, kStep);
+  m.on_arrival();
+  EXPECT_TRUE(m.on_dma_done(true));
+  m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(false));
+}
+
+// "else if Descriptor is Marked then Set DeferredInterrupt"; the last of the stream raises, marked or not,
+// and clears it.
+TEST(Moderator, stream__defers_while_dma_is_pending) {
+  Moderator m(Strategy::stream, kTimeout, kStep);
+  for (int i = 0; i < 3; i++) m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(true));
+  EXPECT_TRUE(m.deferred());
+  m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(false));
+  EXPECT_FALSE(m.on_dma_done(true));
+  EXPECT_TRUE(m.on_dma_done(false));
+  EXPECT_FALSE(m.deferred());
+  m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(false)) << "the deferred interrupt was raised already";
+}
+
+TEST(Moderator, stream__unmarked_frames_alone_defer_nothing) {
+  Moderator m(Strategy::stream, kTimeout, kStep);
+  m.on_arrival();
+  m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(false));
+  EXPECT_FALSE(m.deferred());
+  EXPECT_FALSE(m.on_dma_done(false));
+}
+
+// "if Interrupt coalescing timeout expires then Raise Interrupt, Clear DeferredInterrupt".
+TEST(Moderator, stream__the_timeout_clears_what_was_deferred) {
+  Moderator m(Strategy::stream, kTimeout, kStep);
+  m.on_arrival();
+  m.on_arrival();
+  EXPECT_FALSE(m.on_dma_done(true));
+  m.on_timeout();
+  EXPECT_FALSE(m.deferred());
+  EXPECT_FALSE(m.on_dma_done(false));
+}
+
+TEST(Moderator, adaptive__the_delay_follows_the_traffic) {
+  Moderator m(Strategy::adaptive, kTimeout, kStep);
+  for (int i = 0; i < 10; i++) {
+    m.on_arrival();
+    EXPECT_FALSE(m.on_dma_done(false));
+    m.on_timeout();
+    m.on_raised();
+  }
+  EXPECT_EQ(m.timeout(), kStep) << "lone frames wait shortest";
+  for (int i = 0; i < 10; i++) {
+    for (int n = 0; n < 8; n++) {
+      m.on_arrival();
+      EXPECT_FALSE(m.on_dma_done(false));
+    }
+    m.on_timeout();
+    m.on_raised();
+  }
+  EXPECT_EQ(m.timeout(), kTimeout) << "many wait longest";
+  m.on_arrival();
+  EXPECT_TRUE(m.on_dma_done(true)) << "marked ones wait never";
+}
+
+// A NIC without a host: frames at given times, and the times of its interrupts.
+class NicTest : public testing::Test {
+ protected:
+  Nic make(Strategy strategy, std::uint32_t queues = 1) {
+    return Nic(later, parameters, {strategy, queues}, [this](std::uint32_t queue) {
+      interrupts.push_back(later.now());
+      which.push_back(queue);
+    });
+  }
+  void run() {
+    while (later.step()) {
+    }
+  }
+  Later later;
+  Parameters parameters;
+  std::vector<TimeNs> interrupts;
+  std::vector<std::uint32_t> which;
+};
+
+TEST_F(NicTest, openmx__the_interrupt_comes_with_the_end_of_the_dma) {
+  Nic nic = make(Strategy::openmx);
+  const TimeNs start = later.now();
+  ASSERT_TRUE(nic.arrived(1, 1600, 0, true));
+  run();
+  ASSERT_EQ(interrupts.size(), 1U);
+  EXPECT_EQ(interrupts[0] - start,
+            static_cast<TimeNs>(1600 * 1e9 / parameters.dma_rate + parameters.dma_latency_ns));
+}
+
+TEST_F(NicTest, openmx__what_is_not_marked_waits_for_the_timeout) {
+  Nic nic = make(Strategy::openmx);
+  const TimeNs start = later.now();
+  ASSERT_TRUE(nic.arrived(1, 64, 0, false));
+  run();
+  ASSERT_EQ(interrupts.size(), 1U);
+  EXPECT_GE(interrupts[0] - start, static_cast<TimeNs>(parameters.timeout_ns + parameters.dma_latency_ns));
+}
+
+TEST_F(NicTest, stream__one_interrupt_for_a_train_and_one_for_who_comes_late) {
+  Nic nic = make(Strategy::stream);
+  for (std::uint32_t i = 0; i < 4; i++) ASSERT_TRUE(nic.arrived(i, 64, 0, true));
+  later.after(parameters.dma_latency_ns * 2, [&] {
+    std::uint32_t frame = 0;
+    for (std::uint32_t i = 0; i < 4; i++) {
+      ASSERT_TRUE(nic.take(0, frame));
+      EXPECT_EQ(frame, i) << "in order";
+    }
+    EXPECT_FALSE(nic.take(0, frame));
+    nic.poll_done(0);
+    ASSERT_TRUE(nic.arrived(4, 64, 0, true));
+  });
+  run();
+  EXPECT_EQ(interrupts.size(), 2U);
+}
+
+TEST_F(NicTest, poll__frames_that_are_left_raise_again) {
+  Nic nic = make(Strategy::off);
+  ASSERT_TRUE(nic.arrived(1, 64, 0, false));
+  ASSERT_TRUE(nic.arrived(2, 64, 0, false));
+  run();
+  ASSERT_EQ(interrupts.size(), 1U) << "the host was told and has not come yet";
+  std::uint32_t frame = 0;
+  ASSERT_TRUE(nic.take(0, frame));
+  nic.poll_done(0);
+  EXPECT_EQ(interrupts.size(), 2U);
+  ASSERT_TRUE(nic.take(0, frame));
+  nic.poll_done(0);
+  EXPECT_EQ(interrupts.size(), 2U);
+}
+
+TEST_F(NicTest, queues__by_endpoint) {
+  Nic nic = make(Strategy::off, 8);
+  ASSERT_TRUE(nic.arrived(1, 64, 3, false));
+  ASSERT_TRUE(nic.arrived(2, 64, 11, false));
+  ASSERT_TRUE(nic.arrived(3, 64, 4, false));
+  ASSERT_TRUE(nic.arrived(4, 64, -1, false));
+  run();
+  EXPECT_EQ(which, (std::vector<std::uint32_t>{3, 4, 0}));
+}
+
+TEST_F(NicTest, descriptors__a_frame_that_finds_none_is_lost) {
+  parameters.ring_frames = 2;
+  parameters.flow_control = 0;
+  Nic nic = make(Strategy::timeout);
+  EXPECT_TRUE(nic.arrived(1, 64, 0, false));
+  EXPECT_TRUE(nic.arrived(2, 64, 0, false));
+  EXPECT_FALSE(nic.arrived(3, 64, 0, false));
+  run();
+  std::uint32_t frame = 0;
+  ASSERT_TRUE(nic.take(0, frame));
+  EXPECT_TRUE(nic.arrived(4, 64, 0, false));
+  EXPECT_EQ(nic.counters().dropped, 1U);
+}
+
+TEST_F(NicTest, descriptors__with_flow_control_it_waits_in_order) {
+  parameters.ring_frames = 2;
+  Nic nic = make(Strategy::off);
+  for (std::uint32_t i = 0; i < 5; i++) EXPECT_TRUE(nic.arrived(i, 64, 0, false));
+  std::uint32_t next = 0, frame = 0;
+  while (next < 5) {
+    run();
+    ASSERT_TRUE(nic.take(0, frame)) << next;
+    EXPECT_EQ(frame, next++);
+    nic.poll_done(0);
+  }
+  EXPECT_EQ(nic.counters().dropped, 0U);
+}
+
+}  // namespace
+}  // namespace omx::simulation::nic
