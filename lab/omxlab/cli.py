@@ -87,9 +87,9 @@ def make_parser():
                          help="hosts h1..hN (default 2)")
         sub.add_argument("--mtu", type=parse_mtu, default=[DEFAULT_MTU], metavar="M[,M2..]",
                          help=f"of all hosts, or of each (default {DEFAULT_MTU})")
-        sub.add_argument("--topology", choices=("cable", "bridge"),
+        sub.add_argument("--topology", choices=("cable", "bridge", "router"),
                          help="cable: two hosts back to back (default for two); "
-                              "bridge: hosts on a switch")
+                              "bridge: hosts on a switch; router: each on a network of its own")
         sub.add_argument("--queues", type=parse_queues, default=1, metavar="N",
                          help="receive and transmit queues of every eth0 (default 1)")
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
@@ -120,6 +120,8 @@ def planned_lab(options, name):
     topology = options.topology or ("cable" if options.hosts == 2 else "bridge")
     if topology == "cable" and options.hosts != 2:
         raise LabError("a cable has two ends: use --hosts 2, or --topology bridge", EXIT_USAGE)
+    if topology == "router" and not options.ip:
+        raise LabError("a router needs addresses: leave --no-ip out, or use --topology bridge", EXIT_USAGE)
     mtus = options.mtu * options.hosts if len(options.mtu) == 1 else options.mtu
     if len(mtus) != options.hosts:
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "

@@ -40,7 +40,7 @@ Hook = collections.namedtuple("Hook", "network interface attach preference secti
 
 
 def hook(lab, host, direction):
-    if lab.state["topology"] == "bridge":
+    if lab.state["topology"] != "cable":
         network, interface = lab.state["switch"], host["port"]
         attach = "egress" if direction == "in" else "ingress"
     else:
@@ -196,7 +196,7 @@ def ever_used(lab, host):
 
 def carrier_place(lab, host):
     """The far end of the host's cable: its state is the host's carrier."""
-    if lab.state["topology"] == "bridge":
+    if lab.state["topology"] != "cable":
         return lab.state["switch"], host["port"]
     return far_host(lab, host)["net"], "eth0"
 

@@ -37,6 +37,8 @@ SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
 CARRIER_TIMEOUT_S = 5.0
 
+ROUTER_IP = "10.77.0.254"  # on each of its ports
+
 HOST_NAMESPACES = (
     ("mnt", kernel.CLONE_NEWNS),
     ("uts", kernel.CLONE_NEWUTS),
@@ -55,7 +57,8 @@ def describe(name, mtus, topology, with_ip, queues=1):
             "mac": f"02:4f:4d:58:00:{i:02x}",
             "ip": f"10.77.0.{i}" if with_ip else None,
         })
-    return {"name": name, "topology": topology, "hosts": hosts, "queues": queues}
+    router = {"name": "router", "ip": ROUTER_IP} if topology == "router" else None
+    return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router}
 
 
 def start(lab, die_with_caller):
@@ -223,12 +226,16 @@ def build(lab):
         raise forbidden(error) from None
     for host in lab["hosts"]:
         host["net"] = make_network()
-    lab["switch"] = make_network() if lab["topology"] == "bridge" else None
+    lab["switch"] = make_network() if lab["topology"] != "cable" else None
     lay_cables(lab)
-    helpers = [spawn_helper(lab, host) for host in lab["hosts"]]
+    rooms = list(lab["hosts"])
+    if lab["router"]:
+        lab["router"]["net"] = lab["switch"]
+        rooms.append(lab["router"])
+    helpers = [spawn_helper(lab, host) for host in rooms]
     for helper in helpers:
         finish_helper(*helper)
-    if lab["topology"] == "bridge":
+    if lab["switch"] is not None:
         for host in lab["hosts"]:
             wait_for_carrier(host["port"])  # the holder still is in the switch
 
@@ -266,20 +273,25 @@ def lay_cables(lab):
         return
     # No spanning tree and no multicast snooping: ports forward at once, and
     # the switch sends no frame of its own.
-    lines = [
+    bridged = [
         "link add name br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
         "link set dev br0 up",
     ]
+    lines = [] if lab["router"] else bridged
     for number, host in enumerate(hosts, start=1):
         port = host["port"] = f"port{number}"
         lines += [
             f"link add name {port} index {100 + number} mtu {host['mtu']} {queues}"
             f"type veth peer name {end(number, host)}",
-            f"link set dev {port} master br0",
+            f"addr add {ROUTER_IP}/32 dev {port}" if lab["router"] else f"link set dev {port} master br0",
             f"link set dev {port} up",
         ]
+        if lab["router"]:
+            lines.append(f"route add {host['ip']} dev {port}")
     kernel.setns(lab["switch"], kernel.CLONE_NEWNET)
     run_ip(lines)
+    if lab["router"]:
+        write_file("/proc/sys/net/ipv4/ip_forward", "1")
 
 
 def run_ip(lines):
@@ -346,10 +358,15 @@ def furnish_host(lab, host):
     socket.sethostname(host["name"])
     remount_sys()
     furnish_files(lab)
+    if host is lab["router"]:
+        run_ip(["link set dev lo up"])
+        return
     lines = ["link set dev lo up"]
     if host["ip"]:
-        lines.append(f"addr add {host['ip']}/24 dev eth0")
+        lines.append(f"addr add {host['ip']}/{32 if lab['router'] else 24} dev eth0")
     lines.append("link set dev eth0 up")
+    if lab["router"]:
+        lines += [f"route add {ROUTER_IP} dev eth0", f"route add default via {ROUTER_IP} dev eth0"]
     run_ip(lines)
     wait_for_carrier("eth0")
 

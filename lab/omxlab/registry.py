@@ -25,7 +25,8 @@ class Lab:
         self.hosts = {host["name"]: host for host in state["hosts"]}
 
     def host(self, wanted):
-        for host in self.hosts.values():
+        router = self.state.get("router")
+        for host in [*self.hosts.values(), *([router] if router else [])]:
             if wanted in (host["name"], host["ip"]):
                 return host
         raise LabError(f"lab {self.name} has no host {wanted}: "

@@ -19,10 +19,12 @@ OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
   const bool v4 = is_ipv4(address.ip);
   OwnFd fd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.open()) return fd;
+  // Never fragmented; and what routers say of their MTU, which anybody can forge, changes nothing: the engine
+  // has its own probes.
   if (v4)
-    set(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+    set(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   else
-    set(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+    set(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
   // A kernel without it (before 5.0) hands over single frames.
   set(fd.get(), SOL_UDP, UDP_GRO, 1);
   const SocketAddress own = socket_address(address.ip, port, address.ifindex);

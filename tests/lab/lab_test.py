@@ -133,6 +133,31 @@ def hosts__a_switch_sends_to_the_right_port():
 
 
 @test
+def hosts__a_router_forwards_ip_and_tells_of_its_mtu():
+    with Lab("--topology", "router", "--mtu", "9000,1300") as it:
+        assert it.traffic("h1", "h2", 5)["arrived"] == 0, "Ethernet frames cross no router"
+        assert it.host("router", "hostname") == "router\n"
+        assert "via 10.77.0.254" in it.host("h1", "ip", "route", "get", "10.77.0.2")
+        send = ("import errno, socket, sys\n"
+                "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+                "s.setsockopt(socket.IPPROTO_IP, 10, 2); s.connect(('10.77.0.2', 9)); s.settimeout(10)\n"  # IP_MTU_DISCOVER: DO
+                "def tell(size):\n"
+                "  try:\n"
+                "    s.send(bytes(size - 28)); s.recv(1)\n"
+                "  except OSError as e:\n"
+                "    return errno.errorcode[e.errno], s.getsockopt(socket.IPPROTO_IP, 14)\n"  # IP_MTU
+                "print(*tell(1300), *tell(1301), *tell(1301))\n")
+        # The first size arrives where nobody listens; of the second the router says what it carries.
+        assert it.host("h1", "python3", "-c", send).split() == [
+            "ECONNREFUSED", "9000", "EMSGSIZE", "1300", "EMSGSIZE", "1300"]
+        it.host("router", "ip", "route", "change", "10.77.0.1", "dev", "port1", "mtu", "1000")
+        out = it.host("h2", "python3", "-c", send.replace("10.77.0.2", "10.77.0.1").replace("130", "100"))
+        assert out.split() == ["ECONNREFUSED", "1300", "EMSGSIZE", "1000", "EMSGSIZE", "1000"], out
+    done = lab("up", "--topology", "router", "--no-ip")
+    assert done.returncode == 2 and "leave --no-ip out" in done.stderr, done
+
+
+@test
 def hosts__abstract_sockets_and_shared_memory_are_apart():
     claim = ("import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0omx-test'); "
              "open('/dev/shm/omx-test', 'x'); print('mine', flush=True); input()")

@@ -30,6 +30,20 @@ TEST_F(ProbeTest, probe__smaller_side_decides) {
   exchange_both_ways();
 }
 
+// As by UDP, where not even Ethernet's frame is certain to pass.
+TEST_F(ProbeTest, probe__ladder_below_the_frame_of_ethernet) {
+  for (const auto& [path, proven] : {std::pair{1500U, 1472U}, {1400U, 1400U}, {1300U, 1232U}}) {
+    network.clear();
+    network.faults.path_mtu = path - 14;
+    Config config = jumbo(8958);
+    config.base_frame = 1232;
+    open(config, config);
+    network.run_for(10 * kSecond);
+    EXPECT_EQ(partner_info(to_b).frame_max, proven);
+    exchange_both_ways();
+  }
+}
+
 TEST_F(ProbeTest, probe__ladder_when_the_path_carries_less) {
   struct Case {
     std::uint32_t path, proven;

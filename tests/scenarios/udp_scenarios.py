@@ -82,12 +82,13 @@ def udp_closed(lab):
     print(f"  refused after {alone:.2f} s and {beside:.2f} s, of 60")
 
 
-def forged(port_from, port_to, quoted):
-    """Destination unreachable, port: about a datagram of h1's to h2."""
+def forged(code, quoted):
+    """Destination unreachable: the port, or for a packet of more than 552 bytes; about a datagram of h1's to h2."""
+    port_from = port_to = 27200
     udp = struct.pack(">HHHH", port_from, port_to, 8 + len(quoted), 0) + quoted
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, socket.inet_aton("10.77.0.1"),
                      socket.inet_aton("10.77.0.2"))
-    message = struct.pack(">BBHI", 3, 3, 0, 0) + ip + udp
+    message = struct.pack(">BBHI", 3, code, 0, 552) + ip + udp
     message += b"\0" * (len(message) % 2)
     total = sum(struct.unpack(f">{len(message) // 2}H", message))
     while total >> 16:
@@ -102,22 +103,96 @@ def forge(count):
         for i in range(count):
             kind = (36, 37, 40, 41)[i % 4]  # CONNECT, TINY, RNDV, PULL
             frame = names[0] + names[1] + b"\x86\xdf\0\0" + bytes([kind]) + b"\0" * 80
-            raw.sendto(forged(27200, 27200, (frame, frame[:8], b"")[i // 4 % 3]), ("10.77.0.1", 0))
+            raw.sendto(forged((3, 4)[i // 12 % 2], (frame, frame[:8], b"")[i // 4 % 3]), ("10.77.0.1", 0))
 
 
 @scenario(mtu="1500")
 def udp_forged_refusals(lab):
-    """Forged ICMP without end: partners stay, and not a message is lost."""
+    """Forged ICMP without end, closed ports and narrow ways: partners stay, and not a message is lost."""
     soaks = pair(lab, UDP, max(lab.messages, 30000))
     time.sleep(1)
     forger = lab.start("h2", [sys.executable, __file__, "20000"])
     finish("forger", forger, 0, 60)
     must_run(soaks, "the forger was done")
-    received = lab.lab("exec", "h1", "--", "grep", "^Icmp:", "/proc/net/snmp").split()
-    at = received.index("InDestUnreachs")
-    if int(received[len(received) // 2 + at]) < 10000:
-        raise Failure(f"h1 has seen few of them: {received}")
+    seen = kernel_counts(lab, "h1", "Icmp")["InDestUnreachs"]
+    if seen < 10000:
+        raise Failure(f"h1 has seen few of them: {seen}")
     finish_pair(soaks)
+
+
+def router_hush(lab):
+    """The router sends no ICMP, and so tells nobody of its MTU."""
+    lab.lab("exec", "router", "--", "ip", "rule", "add", "priority", 1, "iif", "lo", "ipproto", "icmp", "blackhole")
+
+
+def routes_narrow(lab, mtu):
+    for number in (1, 2):
+        lab.lab("exec", "router", "--", "ip", "route", "change", f"10.77.0.{number}", "dev", f"port{number}", "mtu", mtu)
+
+
+def kernel_counts(lab, host, kind):
+    names, values = lab.lab("exec", host, "--", "grep", f"^{kind}:", "/proc/net/snmp").splitlines()
+    return {name: int(value) for name, value in zip(names.split()[1:], values.split()[1:])}
+
+
+def fragments(lab):
+    """How many pieces of IP packets anybody has made or put together."""
+    return sum(kernel_counts(lab, host, "Ip")[name] for host in ("h1", "h2", "router") for name in ("FragCreates", "ReasmReqds"))
+
+
+def every_size(lab):
+    """Each kind of message and what lies around its limits, every byte checked."""
+    omx = lab.bin / "tools/omx"
+    server = lab.start("h2", [omx, "perf", "--once"], UDP)
+    server.stdout.readline()
+    sizes = "0,1,31,32,33,127,128,129,1000,1231,1232,1233,1300,4095,4K,8K,32K,33K,64K,100K,1M,4M"
+    finish("client", lab.start("h1", [omx, "perf", "h2", "--verify", "-s", sizes, "-n", 10], {"OMX_VERBOSE": "1", **UDP}), 0, 120)
+    finish("server", server, 0, 30)
+
+
+def router_scenario(mtu, path, told, carried):
+    def run(lab):
+        if path:
+            routes_narrow(lab, path)
+        if not told:
+            router_hush(lab)
+        every_size(lab)
+        soaks = pair(lab, {"OMX_VERBOSE": "1", **UDP}, max(lab.messages, 40000))  # longer than the probes take
+        said = "".join(finish(host, soak, 0, 300) for host, soak in zip(("h1", "h2"), soaks))
+        if f" {carried} proven" not in said:
+            raise Failure(f"nobody has proven frames of {carried} bytes: {said[-1500:]}")
+        if fragments(lab):
+            raise Failure(f"{fragments(lab)} fragments of IP packets")
+        # Where a host's own interface is the narrow one, nothing larger is tried.
+        complaints = kernel_counts(lab, "router", "Icmp")["OutDestUnreachs"]
+        if path and bool(complaints) != told:
+            raise Failure(f"the router complained {complaints} times")
+
+    where = f"before_{path}" if path else "of_" + mtu.replace(",", "_")
+    run.__name__ = f"udp_router_{where}_{'told' if told else 'silent'}"
+    run.__doc__ = "A router between them, of one MTU or of two, or with a narrow network behind it."
+    scenario(mtu=mtu, topology="router")(run)
+
+
+for told_ in (True, False):
+    router_scenario("9000,1300", None, told_, 1272)  # less 28 bytes of IPv4 and UDP
+    router_scenario("9000", 1300, told_, 1232)
+    router_scenario("9000", 1500, told_, 1472)
+
+
+@scenario(mtu="9000", topology="router")
+def udp_router_narrows(lab):
+    """The way becomes narrow under load, and wide again: nothing is lost, nothing fragmented."""
+    soaks = pair(lab, UDP, max(lab.messages, 30000))
+    time.sleep(1)
+    router_hush(lab)
+    routes_narrow(lab, 1300)
+    time.sleep(2)
+    must_run(soaks, "the way was narrow")
+    routes_narrow(lab, 9000)
+    finish_pair(soaks)
+    if fragments(lab):
+        raise Failure(f"{fragments(lab)} fragments of IP packets")
 
 
 if __name__ == "__main__":
