@@ -149,8 +149,11 @@ tpacket_block_desc* CaptureRing::block() const {
 
 bool CaptureRing::read(const std::function<bool(const CapturedFrame&)>& take) {
   bool any = false, more = true;
-  // The kernel writes the status when a block is whole, we when we are done with it.
-  while (more && __atomic_load_n(&block()->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) {
+  // The kernel writes the status when a block is whole, we when we are done with it. Once round the ring:
+  // where frames come faster than they are taken there always is another, and the caller has other things to
+  // look at.
+  for (std::uint32_t blocks = 0; blocks < kBlocks && more; blocks++) {
+    if (!(__atomic_load_n(&block()->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) break;
     const std::byte* at = reinterpret_cast<std::byte*>(block()) + block()->hdr.bh1.offset_to_first_pkt;
     for (std::uint32_t i = 0; i < block()->hdr.bh1.num_pkts && more; i++) {
       const auto* header = reinterpret_cast<const tpacket3_hdr*>(at);

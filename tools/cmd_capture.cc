@@ -220,14 +220,15 @@ Command capture_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("capture", "record Open-MX traffic of an interface, for Wireshark");
   auto options = std::make_shared<CaptureOptions>();
   CLI::Option* board = app->add_option("-b,--board", options->board, "of this board; 0 if nothing is said")
-                           ->check(CLI::NonNegativeNumber);
+                           ->check(CLI::Range(0, kBoardMost));
   app->add_option("-i,--interface", options->interface, "of this interface")
       ->excludes(board)
       ->check(not_empty);
   app->add_option("-w,--write", options->file, "the pcapng file; - is the standard output")
       ->capture_default_str()
       ->check(not_empty);
-  app->add_option("-c,--count", options->count, "end after so many frames")->check(CLI::PositiveNumber);
+  app->add_option("-c,--count", options->count, "end after so many frames")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000}));
   app->add_option("--seconds", options->seconds, "end after so many seconds")->check(CLI::Range(0.001, 1e8));
   app->add_option("-s,--snap-length", options->snap_length, "keep so many bytes of each frame")
       ->capture_default_str()

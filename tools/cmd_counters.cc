@@ -143,7 +143,7 @@ int counters_run(const CountersOptions& options) {
 Command counters_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("counters", "counters of the open endpoints of this host");
   auto options = std::make_shared<CountersOptions>();
-  app->add_option("-b,--board", options->board, "only this board")->check(CLI::NonNegativeNumber);
+  app->add_option("-b,--board", options->board, "only this board")->check(CLI::Range(0, kBoardMost));
   app->add_option("-e,--endpoint", options->endpoint, "only this endpoint")->check(CLI::Range(0, 255));
   app->add_flag("-v,--verbose", options->all, "those that are zero too");
   app->add_flag("--json", options->json, "print a JSON document");

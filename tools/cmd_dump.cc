@@ -13,6 +13,8 @@ namespace omx::tools {
 
 namespace {
 
+constexpr int kPidMost = 1 << 22;  // of the kernel
+
 struct DumpOptions {
   pid_t pid = 0;
   long endpoint = -1;
@@ -43,7 +45,7 @@ Command dump_command(CLI::App& root) {
   CLI::App* app =
       root.add_subcommand("dump", "what a process waits for: pending requests, peers, last events");
   auto options = std::make_shared<DumpOptions>();
-  app->add_option("pid", options->pid, "process")->required()->check(CLI::PositiveNumber);
+  app->add_option("pid", options->pid, "process")->required()->check(CLI::Range(1, kPidMost));
   app->add_option("-e,--endpoint", options->endpoint, "only this endpoint")->check(CLI::Range(0, 255));
   app->add_option("--events", options->events, "so many of the last events, at most (default 32)")
       ->check(CLI::Range(0U, static_cast<unsigned>(protocol::History::kEvents)));

@@ -100,7 +100,7 @@ int info_run(const InfoOptions& options) {
 Command info_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("info", "boards, endpoints in use, peers, and what is wrong");
   auto options = std::make_shared<InfoOptions>();
-  app->add_option("-b,--board", options->board, "only this board")->check(CLI::NonNegativeNumber);
+  app->add_option("-b,--board", options->board, "only this board")->check(CLI::Range(0, kBoardMost));
   app->add_flag("--json", options->json, "print a JSON document");
   app->add_flag("--settings", options->settings, "print all tunables and their values in force instead");
   app->add_flag("--protocols", options->protocols,

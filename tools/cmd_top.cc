@@ -104,6 +104,7 @@ int top_run(const TopOptions& options) {
     if (!screen) pause_until(next);
     Views now = take();
     std::string text = top_text(now.read, before.read, (*process)->peers(), options.peers);
+    if (now.read.empty() && now.unread.empty()) text += "no endpoint is open on this host\n";
     for (const std::string& why : now.unread) text += fmt::format("not shown: {}\n", why);
     if (screen) {
       screen->show(text + "q ends\n");
@@ -121,11 +122,11 @@ int top_run(const TopOptions& options) {
 Command top_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("top", "what the endpoints of this host and their peers do, refreshed");
   auto options = std::make_shared<TopOptions>();
-  app->add_option("-b,--board", options->board, "only this board")->check(CLI::NonNegativeNumber);
+  app->add_option("-b,--board", options->board, "only this board")->check(CLI::Range(0, kBoardMost));
   app->add_option("-d,--delay", options->delay_s, "seconds between looks (default 1)")
       ->check(CLI::Range(0.1, 3600.0));
   app->add_option("-n,--count", options->count, "end after so many looks (default: go on)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1U, 1'000'000'000U));
   app->add_option("--peers", options->peers, "so many peers at most (default 20)")
       ->check(CLI::Range(0, 100000));
   app->footer(

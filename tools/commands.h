@@ -17,6 +17,9 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 
+// The numbers of boards, for CLI::Range; CLI's own checks of signs tell the limits of floating point.
+inline constexpr int kBoardMost = 255;
+
 struct Command {
   CLI::App* app;
   std::function<int()> run;  // after the command line was read; returns the exit status

@@ -164,7 +164,6 @@ std::string top_text(const std::vector<EndpointView>& now, const std::vector<End
         short_text(load.bytes_in), short_text(load.frames_out), short_text(load.frames_in),
         short_text(load.resent), short_text(load.wakeups), s.posted, s.unexpected);
   }
-  if (endpoints.empty()) fmt::format_to(out, "no endpoint is open on this host\n");
   if (peers.empty() || most == 0) return text;
 
   fmt::format_to(out, "\n{:>5} {:>3} {:<30} {:>7} {:>7} {:>7} {:>7} {:>6} {:>7} {:>7} {:>8}\n", "BOARD", "EP",

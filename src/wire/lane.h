@@ -24,7 +24,7 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
 inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::uint32_t overhead) {
   constexpr std::uint32_t kAligned = 64;
   if (length <= most) return most;
-  const std::uint32_t frames = (length - 1 + most - 1) / most;
+  const std::uint32_t frames = (length - 2) / most + 1;
   const auto leaves = [&](std::uint32_t unit) { return length - frames * unit; };
   std::uint32_t unit = (length - 1) / frames;
   const auto whole = static_cast<std::uint32_t>(kTrainBytes) / frames;

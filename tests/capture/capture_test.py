@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 
@@ -219,6 +220,37 @@ def look_at_options(omx, folder):
     check.that("omx capture --seconds to a pipe", run.returncode == 0 and run.stdout[:4] == b"\x0a\x0d\x0d\x0a", run.stderr)
 
 
+FLOOD = """
+import socket
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+out.bind(("lo", 0x86DF))
+print("ready", flush=True)
+while True:
+    out.send(bytes(12) + b"\\x86\\xdf" + bytes(60000))
+"""
+
+
+def look_at_a_flood(omx):
+    """More comes than the output takes: it ends nevertheless when it is told to."""
+    flood = host("h1", [sys.executable, "-c", FLOOD], stdout=subprocess.PIPE)
+    flood.stdout.readline()
+    capture = subprocess.Popen([LAB, "exec", "h1", "--", omx, "capture", "-i", "lo", "--seconds", "0.5", "-w", "-"],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    # Slower than the flood, and in all far more than a ring holds twice, which is what it may still write.
+    ends = False
+    for _ in range(5000):
+        if not capture.stdout.read1(32768):
+            ends = True
+            break
+        time.sleep(0.001)
+    flood.kill()
+    flood.communicate()
+    if not ends:
+        capture.kill()
+    capture.communicate()
+    check.that("omx capture ends while more comes than it can write", ends)
+
+
 def inside(omx):
     with tempfile.TemporaryDirectory() as folder:
         for name, layout, environment in (("omx", 1, []), ("mxoe", 0, ["OMX_WIRE_MODE=mxoe"]), ("udp", 1, ["OMX_LINK=udp"]),
@@ -234,6 +266,7 @@ def inside(omx):
             look_at_both_orders(name, path, frames)
         look_at_loss(omx, os.path.join(folder, "loss"))
         look_at_options(omx, folder)
+        look_at_a_flood(omx)
     check.finish()
 
 

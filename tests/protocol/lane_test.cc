@@ -99,6 +99,14 @@ TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
     }
     EXPECT_GT(shorter * 2, lengths) << most;
   }
+  // The longest, in many sizes: never nothing, never too much.
+  for (const std::uint32_t most : {1U, 64U, 1408U, 32000U, 65535U}) {
+    for (const std::uint32_t length : {1U, 2U, most + 1, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
+      const std::uint32_t long_unit = wire::train_unit(length, most, kOverhead);
+      ASSERT_GT(long_unit, 0U) << length;
+      ASSERT_LE(long_unit, most) << length;
+    }
+  }
   // A full train, and the rest.
   const std::uint32_t unit = wire::train_unit(65536, 8904, kOverhead);
   EXPECT_LE(8 * (unit + kOverhead), wire::kTrainBytes);

@@ -116,9 +116,12 @@ def names(folder, peers):
         check("the peers file after -c", lines.read() == "# a comment stays\n02:4f:4d:58:00:01 one:0\n", "")
     run(folder, "h1", "omx_init_peers", "a", "b", "c", status=WRONG_USAGE)
     run(folder, "h1", "omx_init_peers", "/nowhere", status=2, errors=["cannot read /nowhere: No such file"])
-    if os.geteuid() == 0:
+    nobody = ["setpriv", "--reuid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+    if subprocess.run(command(folder, "h1", "omx", "--version", become=nobody), capture_output=True).returncode == 0:
         run(folder, "h1", "omx_init_peers", "02:00:00:00:00:77", "seven:0", status=2, errors=["cannot write .*Permission denied"],
-            become=["setpriv", "--reuid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"])
+            become=nobody)
+    else:
+        print("there is nobody here who may run omx: the file that another user may not write is left out")
     with open(peers, "w", encoding="ascii"):
         pass
 
