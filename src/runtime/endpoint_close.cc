@@ -54,6 +54,7 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   // Peers of our own extension learn soon enough that we are gone; others would send for minutes.
   if (settings_.protocol.mode == wire::Mode::mxoe && !board_.udp)
     closed_.emplace(board_, id_, settings_.endpoints_max, settings_.protocol.mode, *link);
+  if (closed_ && responder_->responsible()) closed_->listen();
   if (settings_.local) {
     if (auto r = local_open(boards); !r) return r;
   }

@@ -202,13 +202,19 @@ def refused_endpoints(peer):
     partner = connected(peer)
     fake = dict(msg_length=100000, region=1, region_seq=23, region_offset=0)
     for endpoint, code, what in ((9, 2, "closed"), (254, 1, "impossible")):
-        partner.tiny(b"x", 1, 201, dst_endpoint=endpoint)
-        partner.small(b"x" * 40, 1, 202, dst_endpoint=endpoint)
-        partner.fragment(bytes(5000), 1, 203, 0, peer.mode.frag_max, dst_endpoint=endpoint)
-        partner.rndv(100000, 1, 204, dst_endpoint=endpoint)
-        partner.notify(fake, 100000, 205, dst_endpoint=endpoint)
-        for seq in range(201, 206):
-            nack = peer.take(NACK_LIB, partner.endpoint, lambda f: f["seq"] == seq, patience=0.3 if peer.rules.known else 3, missing=False)
+        sends = {
+            201: lambda: partner.tiny(b"x", 1, 201, dst_endpoint=endpoint),
+            202: lambda: partner.small(b"x" * 40, 1, 202, dst_endpoint=endpoint),
+            203: lambda: partner.fragment(bytes(5000), 1, 203, 0, peer.mode.frag_max, dst_endpoint=endpoint),
+            204: lambda: partner.rndv(100000, 1, 204, dst_endpoint=endpoint),
+            205: lambda: partner.notify(fake, 100000, 205, dst_endpoint=endpoint)}
+        for seq, send in sends.items():
+            # Like any sender, again while there is no answer: who refuses may begin to listen a moment later.
+            for _ in range(1 if peer.rules.known else 20):
+                send()
+                nack = peer.take(NACK_LIB, partner.endpoint, lambda f: f["seq"] == seq, patience=0.5, missing=False)
+                if nack:
+                    break
             if peer.rules.true(f"nack.endpoint_{what}", "wire 7", f"NACK_LIB for number {seq}", nack):
                 partner.exact(f"nack.endpoint_{what}", nack, src_endpoint=endpoint, code=code, index=nack["peer_index"], seq=seq)
 

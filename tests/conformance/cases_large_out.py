@@ -157,8 +157,12 @@ def pulls_refused(peer):
                              (4, "generation", dict(region_seq=(rndv["region_seq"] + 9) % 256)),
                              (2, "closed_endpoint", dict(dst_endpoint=9)),
                              (1, "impossible_endpoint", dict(dst_endpoint=254))):
-        partner.pull(rndv, 0x77 + code, 0, m, **over)
-        nack = peer.take(NACK_MCP, partner.endpoint, patience=12 if code > 2 or not peer.rules.known else 0.3, missing=False)
+        refused = code > 2 or not peer.rules.known
+        for _ in range(24 if refused else 1):
+            partner.pull(rndv, 0x77 + code, 0, m, **over)
+            nack = peer.take(NACK_MCP, partner.endpoint, patience=0.5, missing=False)
+            if nack:
+                break
         if peer.rules.true(f"nack.pull_{what}", "wire 7", "NACK_MCP came", nack):
             partner.exact(f"nack.pull_{what}", nack, src_endpoint=partner.endpoint, code=code, handle=0x77 + code, magic=MAGIC ^ partner.endpoint)
     frames = mode.block_frames + 1 if not peer.extended else 80

@@ -8,6 +8,7 @@
 Each scenario brings up a lab of its own. Exit 77 when no lab can be made here.
 """
 import argparse
+import os
 import pathlib
 import random
 import re

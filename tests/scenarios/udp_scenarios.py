@@ -183,11 +183,11 @@ for told_ in (True, False):
 @scenario(mtu="9000", topology="router")
 def udp_router_narrows(lab):
     """The way becomes narrow under load, and wide again: nothing is lost, nothing fragmented."""
-    soaks = pair(lab, UDP, max(lab.messages, 30000))
-    time.sleep(1)
+    soaks = pair(lab, UDP, max(lab.messages, 100000))
+    time.sleep(0.5)
     router_hush(lab)
     routes_narrow(lab, 1300)
-    time.sleep(2)
+    time.sleep(1)
     must_run(soaks, "the way was narrow")
     routes_narrow(lab, 9000)
     finish_pair(soaks)
