@@ -11,6 +11,11 @@ import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from public_api import public_functions  # noqa: E402
+
 OMX, SOURCE, MADE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 MAN = SOURCE / "docs/man"
 PAGES = sorted([*MAN.glob("man?/*"), *MADE.glob("man3/*")])
@@ -65,18 +70,8 @@ def commands():
         yield from (f"{page.name} says {o}, which there is not" for o in sorted(said - there))
 
 
-def public_functions():
-    names = set()
-    for header in (SOURCE / "include").rglob("*.h"):
-        code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
-        code = re.sub(r"^typedef [^;]*\(\*[^;]*;", "", code, flags=re.M)
-        names.update(re.findall(r"\b(o?mx_\w+)\s*\(", code))
-        names.update(re.findall(r"\bextern const \w+ (\w+);", code))
-    return names
-
-
 def functions():
-    names = public_functions()
+    names = public_functions(SOURCE)
     documented = set()
     for page in MADE.glob("man3/*.3"):
         text = page.read_text()

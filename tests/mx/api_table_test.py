@@ -10,17 +10,12 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from public_api import public_functions  # noqa: E402
+
 SOURCE, BUILD, CTEST = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-
-
-def public_functions():
-    names = set()
-    for header in (SOURCE / "include").rglob("*.h"):
-        code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
-        code = re.sub(r"^typedef [^;]*\(\*[^;]*;", "", code, flags=re.M)
-        names.update(re.findall(r"\b(o?mx_\w+)\s*\(", code))
-        names.update(re.findall(r"\bextern const \w+ (\w+);", code))
-    return names
 
 
 def rows():
@@ -51,7 +46,7 @@ def mentions(text, name):
 
 
 def problems():
-    public, seen = public_functions(), []
+    public, seen = public_functions(SOURCE), []
     registered = set(re.findall(r": (mx_\w+)$", subprocess.run([CTEST, "-N"], cwd=BUILD, check=True, capture_output=True,
                                                               text=True).stdout, re.M))
     for functions, files, tests in rows():
@@ -71,7 +66,7 @@ def main():
     found = list(problems())
     for problem in found:
         print(problem)
-    print(f"{len(public_functions())} functions: {'wrong' if found else 'right'}")
+    print(f"{len(public_functions(SOURCE))} functions: {'wrong' if found else 'right'}")
     return 1 if found else 0
 
 
