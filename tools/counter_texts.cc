@@ -28,6 +28,8 @@ constexpr CounterText kTexts[] = {
     {"Send Pull Reply by UDP Lane", "packets", "those of them that went by UDP, many in one call"},
     {"Send Shared Frame", "packets",
      "bursts of short messages that went together (OMX_PACK), counted once for all of them"},
+    {"Send Data Unasked", "messages",
+     "large messages whose first frames left before they were asked for (docs/wire.md 17)"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},
     // Packets that it received.
     {"Recv Tiny", "packets", "as Send Tiny, of the peers"},
@@ -44,6 +46,7 @@ constexpr CounterText kTexts[] = {
     {"Recv Pull Request", "packets", "as Send Pull Request, of the peers"},
     {"Recv Pull Reply", "packets",
      "as Send Pull Reply, of the peers; inside a host with one copy there are none"},
+    {"Recv Data Unasked", "messages", "as Send Data Unasked, of the peers, where they were of use"},
     {"Recv MTU Probe", "packets", "as Send MTU Probe, of the peers"},
     {"Recv Shared Frame", "packets", "as Send Shared Frame, of the peers"},
     // Messages.
@@ -126,6 +129,9 @@ constexpr CounterText kTexts[] = {
      "at once"},
     {"Link Frames Dropped, Ring Full", "frames",
      "came while the receive ring was full: call the library more often, or raise OMX_RING_FRAMES"},
+    {"Link Frames Misdirected", "frames",
+     "for another endpoint, where endpoints share a hook; a few when one opens, more when the group is "
+     "broken"},
     {"Link Frames Ignored, Too Long", "frames",
      "longer than the MTU that this endpoint knew: it was raised while the endpoint was open"},
     // Waiting.
@@ -172,6 +178,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Link Bulk Frames Moved", l.bulk_moved},
                                {"Link Frames Dropped, Ring Full", l.ring_drops},
                                {"Link Frames Ignored, Too Long", l.frames_ignored},
+                               {"Link Frames Misdirected", l.frames_misdirected},
                                {"Sleeps Ended", counters.wakeups},
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
                                {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},

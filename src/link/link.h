@@ -70,6 +70,8 @@ struct LinkCounters {
   std::uint64_t ring_drops = 0;                   // frames the kernel dropped because our ring was full
   // Longer than a slot (the filter keeps own copies and others' frames out), or by UDP from nobody we know.
   std::uint64_t frames_ignored = 0;
+  // For other endpoints, to our place in a hook group: the group is not in order, or was not a moment ago.
+  std::uint64_t frames_misdirected = 0;
 };
 
 class Link : public wire::FrameSink {
@@ -112,9 +114,9 @@ class Link : public wire::FrameSink {
   virtual std::string complaint(NicId) const { return {}; }
   // Whether receive() would find something: the cheapest possible look, for poll loops.
   virtual bool pending() const = 0;
-  // A descriptor that polls readable when frames wait; the same for the life of the link. POLLERR says that
-  // the interface went down or away: call refresh(), which also makes poll() sleep again. A forked child must
-  // not touch the link.
+  // A descriptor that polls readable when frames wait; refresh() may change it where others share our hook.
+  // POLLERR says that the interface went down or away: call refresh(), which also makes poll() sleep again. A
+  // forked child must not touch the link.
   virtual int descriptor() const = 0;
   virtual NicId nic() const = 0;
   virtual std::uint32_t mtu() const = 0;  // as last read by refresh()
@@ -132,6 +134,8 @@ class Link : public wire::FrameSink {
   virtual std::uint32_t window() const { return 0; }
 };
 
+inline constexpr std::uint32_t kAllHooks = 256;
+
 // What a packet link is opened for.
 struct PacketLinkOptions {
   std::string interface = {};  // name
@@ -141,6 +145,9 @@ struct PacketLinkOptions {
   bool bulk = true;            // a lane of its own for pull replies, opened by bulk_expect()
   bool udp = false;            // a lane by UDP, where the interface has an IP address
   bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
+  // So many endpoints of the interface have a protocol hook of their own; those that come later share one
+  // (hook_group.h). From kAllHooks on nobody looks how many there are.
+  std::uint32_t own_hooks = kAllHooks;
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t batch = 32;  // frames per send call

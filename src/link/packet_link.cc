@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "link/bell.h"
 #include "link/bulk_lane.h"
+#include "link/hook_group.h"
 #include "link/interface_state.h"
 #include "link/interfaces.h"
 #include "link/link.h"
@@ -34,14 +35,24 @@ namespace {
 
 class PacketLink final : public Link {
  public:
-  PacketLink(OwnFd fd, const PacketLinkOptions& options, const InterfaceState& state)
-      : options_(options), state_(state), fd_(std::move(fd)), batch_(options.batch, counters_) {}
+  PacketLink(OwnFd fd, OwnFd licence, const PacketLinkOptions& options, const InterfaceState& state)
+      : options_(options),
+        state_(state),
+        licence_(std::move(licence)),
+        fd_(std::move(fd)),
+        batch_(options.batch, counters_) {}
+  ~PacketLink() override {
+    if (place_.held()) place_leave();
+  }
+
+  // Instead of a socket of its own. False: it does not work; not held any more.
+  bool place_enter(HookPlace place);
 
   int map_ring() {
     // A smaller ring is better than none: memory in large pieces may be scarce.
     int error = ENOMEM;
     for (std::uint32_t slots = options_.ring_frames; error == ENOMEM; slots /= 2) {
-      error = ring_.map(fd_.get(), ring_geometry(state_.mtu, slots, options_.ring_bytes));
+      error = ring_.map(fd(), ring_geometry(state_.mtu, slots, options_.ring_bytes));
       if (slots <= kRingMinSlots) break;
     }
     return error;
@@ -49,7 +60,7 @@ class PacketLink final : public Link {
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
     by_lane_ = false;
-    return batch_.begin(fd_.get(), max_segments);
+    return batch_.begin(fd(), max_segments);
   }
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
     by_lane_ = true;
@@ -63,7 +74,7 @@ class PacketLink final : public Link {
   }
   void flush() override {
     lane_.flush();  // first: a frame of the link may announce what went by the lane
-    batch_.flush(fd_.get());
+    batch_.flush(fd());
   }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override;
@@ -93,11 +104,14 @@ class PacketLink final : public Link {
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
   int bulk_descriptor() const override { return bulk_.descriptor(); }
-  bool bell_open() override { return bell_.open(state_.index, options_.endpoint, options_.board_frames); }
+  // A frame goes to one socket of a group, but a bell has to hear what the ring takes.
+  bool bell_open() override {
+    return !place_.held() && bell_.open(state_.index, options_.endpoint, options_.board_frames);
+  }
   int bell_descriptor() const override { return bell_.descriptor(); }
   void bell_clear() override { bell_.clear(); }
   bool pending() const override { return ring_.mapped() && ring_.front(); }
-  int descriptor() const override { return fd_.get(); }
+  int descriptor() const override { return fd(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override {
     others_ = others;
     filter_attach();
@@ -108,6 +122,14 @@ class PacketLink final : public Link {
   const LinkCounters& counters() const override { return counters_; }
 
  private:
+  int fd() const { return place_.held() ? place_.socket() : fd_.get(); }
+  bool misdirected(wire::Frame frame) const;
+  bool group_wrong();
+  int own_hook();
+  void place_leave() {
+    ring_.forget();
+    place_.leave();
+  }
   void ring_fit();
   void ring_renew(bool tell);
   void filter_attach();
@@ -115,7 +137,11 @@ class PacketLink final : public Link {
   PacketLinkOptions options_;
   InterfaceState state_;
   LinkCounters counters_;
+  OwnFd licence_;  // for a hook of our own
   OwnFd fd_;
+  HookPlace place_;  // held: its socket is used instead
+  std::uint64_t misdirected_seen_ = 0;
+  unsigned wrong_looks_ = 0;
   PacketRing ring_;
   TxBatch batch_;
   BulkLane bulk_;
@@ -128,14 +154,42 @@ class PacketLink final : public Link {
   Bell bell_;
 };
 
+// The packet socket of an endpoint, without a ring; not open, with errno.
+OwnFd data_socket(const FilterProgram& filter) {
+  OwnFd fd = packet_socket_new();
+  if (!fd.open()) return fd;
+  // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
+  // and are dropped, not queued, when the driver's ring is full.
+  send_buffer_set(fd.get(), kSocketBuffer);
+  receive_buffer_set(fd.get(), kSocketBuffer);
+  int error = packet_filter_attach(fd.get(), filter);
+  if (!error) error = PacketRing::prepare(fd.get());
+  if (error) fd.reset();
+  if (error) errno = error;
+  return fd;
+}
+
+// A group's program knows our frames; our filter lets others' pass, so that we see when it is wrong. Requests
+// to connect may be the board's.
+bool PacketLink::misdirected(wire::Frame frame) const {
+  constexpr std::size_t kEnough = 32, kTypeAt = 16;
+  if (frame.size() < kEnough || frame[kTypeAt] == static_cast<std::byte>(wire::PacketType::connect))
+    return false;
+  const int endpoint = wire::destination_endpoint(frame);
+  return endpoint >= 0 && endpoint != options_.endpoint;
+}
+
 std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
   if (!ring_.mapped()) return 0;
+  const bool shared = place_.held();
   std::size_t frames = 0;
   for (std::size_t slot = 0; slot < budget; slot++) {
     const tpacket2_hdr* header = ring_.front();
     if (!header) break;
     ring_.prefetch_next();
-    if (header->tp_snaplen == header->tp_len) {
+    if (shared && misdirected({PacketRing::frame_of(header), header->tp_snaplen})) [[unlikely]] {
+      counters_.frames_misdirected++;
+    } else if (header->tp_snaplen == header->tp_len) {
       counters_.bytes_received += header->tp_len;
       frames++;
       handler.on_frame({PacketRing::frame_of(header), header->tp_len});
@@ -156,7 +210,7 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
 }
 
 void PacketLink::bulk_expect() {
-  if (bulk_tried_) return;
+  if (bulk_tried_ || place_.held()) return;
   bulk_tried_ = true;
   if (options_.all_frames || !options_.bulk || !bulk_.open(state_.index, options_.endpoint, state_.mtu))
     return;
@@ -169,9 +223,48 @@ void PacketLink::filter_attach() {
   rule.endpoint = options_.endpoint;
   rule.board_frames = options_.board_frames;
   rule.lane = bulk_.is_open() ? Lane::eager : Lane::all;
-  rule.closed_ones = others_.has_value();
-  if (others_) rule.others = *others_;
-  packet_filter_attach(fd_.get(), packet_filter_build(rule));
+  rule.closed_ones = others_.has_value() || place_.held();
+  if (others_ && !place_.held()) rule.others = *others_;
+  packet_filter_attach(fd(), packet_filter_build(rule));
+}
+
+bool PacketLink::place_enter(HookPlace place) {
+  place_ = std::move(place);
+  const RingGeometry geometry = place_.geometry();
+  const bool whole = geometry.serves(ring_geometry(state_.mtu, options_.ring_frames, options_.ring_bytes)) &&
+                     ring_.adopt(fd(), geometry) == 0;
+  if (whole) {
+    tpacket_stats former{};
+    socklen_t length = sizeof former;
+    ::getsockopt(fd(), SOL_PACKET, PACKET_STATISTICS, &former, &length);
+    filter_attach();
+    if (place_.enter(options_.endpoint)) return true;
+  }
+  place_leave();
+  return false;
+}
+
+// Whether to leave the group: frames of others that come for some seconds show that its program does not fit
+// the order of its members, and that nobody mends it.
+bool PacketLink::group_wrong() {
+  constexpr unsigned kLooks = 3;
+  if (!place_.held()) return false;
+  wrong_looks_ = counters_.frames_misdirected == misdirected_seen_ ? 0 : wrong_looks_ + 1;
+  misdirected_seen_ = counters_.frames_misdirected;
+  if (wrong_looks_ >= kLooks) place_.group().give_up();
+  return place_.group().broken();
+}
+
+// From a group to a socket of its own, whose ring is made next: the ring of a member must never change.
+int PacketLink::own_hook() {
+  if (!place_.held()) return 0;
+  ring_.forget();
+  OwnFd fresh = data_socket({BPF_STMT(BPF_RET | BPF_K, 0)});
+  if (!fresh.open()) return errno;
+  place_leave();
+  fd_ = std::move(fresh);
+  filter_attach();
+  return packet_socket_bind(fd_.get(), state_.index);
 }
 
 // Unmapped, it cannot be reached by a device that comes late.
@@ -187,7 +280,8 @@ void PacketLink::ring_fit() {
 }
 
 void PacketLink::ring_renew(bool tell) {
-  int error = ring_.release(fd_.get());
+  int error = own_hook();
+  if (!error) error = ring_.release(fd());
   if (!error) error = map_ring();
   holds_ = wants_hold_ && !error && ring_.hold_prepare();
   if (error && tell) {
@@ -201,18 +295,21 @@ bool PacketLink::refresh() {
   tpacket_stats statistics{};
   socklen_t length = sizeof statistics;
   // Reading sets them to zero.
-  if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0) {
+  if (::getsockopt(fd(), SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0) {
     counters_.ring_drops += statistics.tp_drops;
   }
-  for (const int fd : {fd_.get(), bulk_.descriptor(), bell_.descriptor()}) packet_socket_clear_error(fd);
+  for (const int fd : {fd(), bulk_.descriptor(), bell_.descriptor()}) packet_socket_clear_error(fd);
 
   InterfaceState now;
-  if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
+  if (interface_state_by_index(fd(), state_.index, now) != 0) {
     state_.up = state_.running = false;
     return false;
   }
   state_ = now;
-  ring_fit();
+  if (group_wrong())
+    ring_renew(true);
+  else
+    ring_fit();
   bulk_.fit(state_.mtu);
   return state_.up && state_.running && ring_.mapped();
 }
@@ -235,6 +332,25 @@ Failure socket_failure(const std::string& interface, int error) {
 Failure no_interface_failure(const std::string& interface) {
   return {kBoardUnknown, fmt::format("no interface {}; there are: {}", shown(interface),
                                      interfaces_named(interfaces_list()))};
+}
+
+// By a place in a group; nullptr when there is none.
+std::unique_ptr<PacketLink> shared_open(const PacketLinkOptions& options, const InterfaceState& state) {
+  if (!state.up) return nullptr;  // nobody can join now, and a place would be spoilt
+  HookWish wish;
+  wish.geometry = ring_geometry(state.mtu, options.ring_frames, options.ring_bytes);
+  wish.ready = [](int fd) {
+    send_buffer_set(fd, kSocketBuffer);
+    receive_buffer_set(fd, kSocketBuffer);
+    return 0;
+  };
+  HookPlace place = HookGroup::take(state.index, wish);
+  if (!place.held()) return nullptr;
+  auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
+  if (!link->place_enter(std::move(place))) return nullptr;
+  link->lane_open();
+  link->refresh();
+  return link;
 }
 
 }  // namespace
@@ -260,22 +376,21 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
   }
   warn_if_down(name, state.up);
 
-  // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
-  // and are dropped, not queued, when the driver's ring is full.
-  send_buffer_set(fd.get(), kSocketBuffer);
-  receive_buffer_set(fd.get(), kSocketBuffer);
+  const bool shares = options.own_hooks < kAllHooks && !options.all_frames;
+  OwnFd licence = shares ? HookGroup::licence(state.index, options.own_hooks) : OwnFd();
+  if (shares && !licence.open()) {
+    if (auto link = shared_open(options, state)) return std::unique_ptr<Link>(std::move(link));
+    log(LogLevel::info, "{} endpoint {}: no place among the sockets of others; takes a hook of its own", name,
+        options.endpoint);
+  }
 
-  error = packet_filter_attach(
-      fd.get(), packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
-  if (error)
-    return fail(kNoResources,
-                fmt::format("{}: cannot attach the socket filter: {}", name, std::strerror(error)));
-  error = PacketRing::prepare(fd.get());
-  if (error)
-    return fail(kFailure, fmt::format("{}: the kernel has no TPACKET_V2: {}", name, std::strerror(error)));
+  fd = data_socket(packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
+  if (!fd.open())
+    return fail(kNoResources, fmt::format("{}: cannot make a packet socket ready (filter, TPACKET_V2): {}",
+                                          name, std::strerror(errno)));
 
   const int raw = fd.get();
-  auto link = std::make_unique<PacketLink>(std::move(fd), options, state);
+  auto link = std::make_unique<PacketLink>(std::move(fd), std::move(licence), options, state);
   error = link->map_ring();
   if (error) {
     return fail(kNoResources,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/packet_ring.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -59,25 +60,76 @@ int PacketRing::prepare(int fd) {
   return ::setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) < 0 ? errno : 0;
 }
 
-int PacketRing::map(int fd, const RingGeometry& geometry) {
-  assert(!mapped());
+int PacketRing::request(int fd, const RingGeometry& geometry) {
   tpacket_req request{};
   request.tp_block_size = geometry.block_bytes;
   request.tp_block_nr = geometry.blocks;
   request.tp_frame_size = geometry.slot_bytes;
   request.tp_frame_nr = geometry.slots();
-  if (::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0) return errno;
+  return ::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) < 0 ? errno : 0;
+}
+
+int PacketRing::map(int fd, const RingGeometry& geometry) {
+  assert(!mapped());
+  int error = request(fd, geometry);
+  if (error) return error;
+  error = attach(fd, geometry);
+  if (error) release(fd);
+  return error;
+}
+
+int PacketRing::attach(int fd, const RingGeometry& geometry) {
   void* memory = ::mmap(nullptr, geometry.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (memory == MAP_FAILED) {
-    const int error = errno;
-    release(fd);
-    return error;
-  }
+  if (memory == MAP_FAILED) return errno;
   // A forked child must not steal frames, and its mapping would keep release() from working.
   ::madvise(memory, geometry.bytes(), MADV_DONTFORK);
   geometry_ = geometry;
   base_ = static_cast<std::byte*>(memory);
   cursor_ = {base_, 0, 0};
+  return 0;
+}
+
+void PacketRing::mark(std::uint32_t first, std::uint32_t last, std::uint32_t status) const {
+  for (std::uint32_t i = first; i < last; i++)
+    __atomic_store_n(&reinterpret_cast<tpacket2_hdr*>(slot(i))->tp_status, status, __ATOMIC_RELEASE);
+}
+
+// Which slot the kernel fills next. It does not say, but poll() looks at the one before: whether that one is
+// full is what we make it.
+int PacketRing::next_slot_find(int fd, std::uint32_t& next) const {
+  const auto before_is_full = [fd] {
+    pollfd look{fd, POLLIN, 0};
+    return ::poll(&look, 1, 0) > 0 && (look.revents & POLLIN);
+  };
+  const std::uint32_t slots = geometry_.slots();
+  std::uint32_t first = 0, last = slots;
+  mark(0, slots, TP_STATUS_KERNEL);
+  if (before_is_full()) return EIO;
+  while (last - first > 1) {
+    const std::uint32_t half = first + (last - first) / 2;
+    mark(first, half, TP_STATUS_USER);
+    const bool lower = before_is_full();
+    mark(first, half, TP_STATUS_KERNEL);
+    (lower ? last : first) = half;
+  }
+  mark(first, last, TP_STATUS_USER);
+  const bool found = before_is_full();
+  mark(first, last, TP_STATUS_KERNEL);
+  next = (first + 1) % slots;
+  return found ? 0 : EIO;
+}
+
+int PacketRing::adopt(int fd, const RingGeometry& geometry) {
+  assert(!mapped());
+  int error = attach(fd, geometry);
+  if (error) return error;
+  std::uint32_t next = 0;
+  error = next_slot_find(fd, next);
+  if (error) {
+    unmap();
+    return error;
+  }
+  cursor_ = {slot(next), next % geometry_.slots_per_block, next / geometry_.slots_per_block};
   return 0;
 }
 

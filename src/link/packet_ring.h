@@ -22,6 +22,12 @@ struct RingGeometry {
   std::uint32_t slots_per_block = 0;
   std::uint32_t slots() const { return blocks * slots_per_block; }
   std::size_t bytes() const { return std::size_t{block_bytes} * blocks; }
+  // Whether a ring like this does for who wants that one.
+  bool serves(const RingGeometry& wanted) const {
+    return slot_bytes >= wanted.slot_bytes && blocks > 0 && slots() >= wanted.slots() &&
+           bytes() <= std::size_t{4} * wanted.bytes() &&
+           std::uint64_t{slot_bytes} * slots_per_block <= block_bytes;
+  }
 };
 
 inline constexpr std::uint32_t kRingMinSlots = 64;
@@ -40,7 +46,14 @@ class PacketRing {
   // Once per socket, before map. Returns 0 or errno.
   static int prepare(int fd);
   // Returns 0 or errno (ENOMEM: try a smaller one).
+  static int request(int fd, const RingGeometry& geometry);
+  // The same, and maps it.
   int map(int fd, const RingGeometry& geometry);
+  // Maps a ring that another process may have used, wherever that came to; frames in it are lost. The socket
+  // must drop all frames. Returns 0 or errno.
+  int adopt(int fd, const RingGeometry& geometry);
+  // Only unmaps it.
+  void forget() { unmap(); }
   // Gives the ring back to the kernel; frames in it are lost. Returns 0 or errno.
   int release(int fd);
 
@@ -87,6 +100,13 @@ class PacketRing {
                      __ATOMIC_RELEASE);
   }
   void next_block(Cursor& cursor) const;
+  int attach(int fd, const RingGeometry& geometry);
+  std::byte* slot(std::uint32_t number) const {
+    return base_ + std::size_t{number / geometry_.slots_per_block} * geometry_.block_bytes +
+           std::size_t{number % geometry_.slots_per_block} * geometry_.slot_bytes;
+  }
+  void mark(std::uint32_t first, std::uint32_t last, std::uint32_t status) const;
+  int next_slot_find(int fd, std::uint32_t& next) const;
   void unmap();
 
   Cursor cursor_;

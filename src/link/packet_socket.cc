@@ -29,6 +29,12 @@ int packet_socket_bind(int fd, std::uint32_t ifindex) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
 }
 
+void packet_socket_unbind(int fd) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
 void packet_socket_clear_error(int fd) {
   int pending = 0;
   socklen_t length = sizeof pending;

@@ -13,6 +13,8 @@ namespace omx::link {
 OwnFd packet_socket_new();
 // 0 or errno.
 int packet_socket_bind(int fd, std::uint32_t ifindex);
+// Takes no frames any more.
+void packet_socket_unbind(int fd);
 // An outage leaves an error behind that would end every poll() at once. Nothing for a socket that is not
 // open.
 void packet_socket_clear_error(int fd);

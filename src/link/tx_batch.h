@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/own_fd.h"
 #include "link/link.h"
 #include "wire/frame_io.h"
 
@@ -17,6 +18,14 @@ namespace omx::link {
 
 // Payload pieces of one frame. The kernel's limit is 1024 pieces.
 inline constexpr std::uint32_t kMaxSegments = 512;
+
+// struct virtio_net_hdr of linux/virtio_net.h, which C++ cannot read.
+struct FrameLayout {
+  std::uint8_t flags = 0, gso_type = 0;
+  std::uint16_t header_length = 0;  // that is kept apart from the data
+  std::uint16_t gso_size = 0, csum_start = 0, csum_offset = 0;
+};
+static_assert(sizeof(FrameLayout) == 10);
 
 class TxBatch {
  public:
@@ -29,6 +38,8 @@ class TxBatch {
   std::uint32_t queued() const { return count_; }
 
  private:
+  // Whether the batch goes by the aligned socket; then for each frame what that one wants before it.
+  bool align(int fd);
   // Frames of the batch from `first` on that one system call took, or -1 with errno.
   int send_from(int fd, std::uint32_t first);
   void count_sent(std::uint32_t first, std::uint32_t count);
@@ -37,9 +48,14 @@ class TxBatch {
   std::uint32_t pieces_capacity_;
   std::uint32_t count_ = 0;        // frames committed
   std::uint32_t pieces_used_ = 0;  // of committed frames
+  std::size_t longest_ = 0;        // committed frame
   LinkCounters& counters_;
+  // Sends large frames so that their data lie well in the kernel's memory; opened when first needed.
+  OwnFd aligned_;
+  bool aligned_tried_ = false;
+  std::unique_ptr<FrameLayout[]> layouts_;
   std::unique_ptr<wire::TxFrame[]> frames_;
-  std::unique_ptr<iovec[]> pieces_;  // per frame: its header, then its segments
+  std::unique_ptr<iovec[]> pieces_;  // per frame: room for its layout, its header, then its segments
   std::unique_ptr<std::byte[]> contiguous_;
   std::unique_ptr<mmsghdr[]> messages_;
 };

@@ -159,7 +159,8 @@ std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
 
 // Whether it is a frame that we sent there.
 bool UdpLink::ours(wire::Frame frame, const wire::LaneAddress& to) const {
-  if (frame.size() < wire::kMinFrame || frame_source(frame.data()) != nic_) return false;
+  constexpr std::size_t kShortest = 32;  // what destination_endpoint needs; datagrams are not padded
+  if (frame.size() < kShortest || frame_source(frame.data()) != nic_) return false;
   const int endpoint = wire::destination_endpoint(frame);
   return endpoint >= 0 && mac_load(frame.data()) == udp_nic(to.ip) && to.port == options_.port + endpoint;
 }

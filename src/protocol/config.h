@@ -44,6 +44,8 @@ struct Config {
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
   // The same towards partners whose lane carries them: a train costs less than a rendezvous.
   std::uint32_t lane_rndv_threshold = 65536;
+  // Of a large message so much may be on its way before it is asked for (unasked.cc); 0: nothing.
+  std::uint32_t unasked_bytes = 65536;
   // Large sends that wait for their receives; more wait for regions.
   std::uint32_t regions_most = kRegionsMost;
   std::uint32_t context_bits = 0, context_shift = 0;

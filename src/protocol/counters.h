@@ -24,6 +24,7 @@ namespace omx::protocol {
   X(send_pull_request, "Send Pull Request")                        \
   X(send_pull_reply, "Send Pull Reply")                            \
   X(send_pull_reply_lane, "Send Pull Reply by UDP Lane")           \
+  X(send_unasked, "Send Data Unasked")                             \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_pack, "Send Shared Frame")                                \
   X(recv_tiny, "Recv Tiny")                                        \
@@ -38,6 +39,7 @@ namespace omx::protocol {
   X(recv_nack_mcp, "Recv Nack MCP")                                \
   X(recv_pull_request, "Recv Pull Request")                        \
   X(recv_pull_reply, "Recv Pull Reply")                            \
+  X(recv_unasked, "Recv Data Unasked")                             \
   X(recv_probe, "Recv MTU Probe")                                  \
   X(recv_pack, "Recv Shared Frame")                                \
   X(messages_sent, "Messages Sent")                                \

@@ -125,6 +125,7 @@ void notify_transmit(State& s, Request& r) {
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
+  if (r.leave && (p.features & wire::kFeatureUnasked)) packet.flags |= wire::kFlagUnasked;
   packet.session = p.reply_session();
   packet.total_length = r.notify_length;
   packet.rdma_id = r.region;

@@ -44,6 +44,7 @@ void rndv_transmit(State& s, Request& r) {
   packet.rdma_seqnum = r.region_generation;
   packet.rdma_offset = 0;
   packet.tail = static_cast<std::uint16_t>(rndv_tail(r));
+  unasked_plan(s, r, packet);
   std::byte tail[wire::kRndvTailMost];
   r.segments.read(r.msg_length - packet.tail, tail, packet.tail);
   wire::TxFrame& frame = s.sink.frame_begin(1);
@@ -53,6 +54,7 @@ void rndv_transmit(State& s, Request& r) {
   frame_finish(s, frame, p.checksum);
   ack_piggybacked(p);
   s.count(Counter::send_rndv)++;
+  unasked_transmit(s, r, packet);
 }
 
 void large_notified(State& s, Partner& p, const wire::Notify& packet) {
@@ -61,6 +63,7 @@ void large_notified(State& s, Partner& p, const wire::Notify& packet) {
   Request* const r = region ? region->owner : nullptr;
   if (!r || r->partner != &p || r->notified) return;
   r->notified = true;
+  unasked_notified(s, p, *r, packet.flags & wire::kFlagUnasked);
   r->xfer_length = packet.total_length < r->msg_length ? packet.total_length : r->msg_length;
   if (r->phase == Phase::await_notify) {
     r->queue.unlink();

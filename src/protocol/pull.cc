@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kGenerationMask = 0x3FFFFF;
 constexpr unsigned kSlotShift = 22;
-constexpr std::uint32_t kBulkBytes = 64 * 1024;  // from here on a pull has many replies
+constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth a lane of its own
 constexpr std::uint32_t kSilentRoundsLane = 2;   // then the lane is suspected
 constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are
 
@@ -92,10 +92,13 @@ bool rings(State& s, const Pull& pull, std::uint32_t frames) {
   return true;
 }
 
+}  // namespace
+
 // Asks again for each run of missing frames.
-void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
+void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   if (!block.missing) return;
   block.asked_again = block.repeated = true;
+  pull.leave = false;
   pull_repeated(s, pull);
   for (std::uint32_t i = 0; i < block.frames;) {
     if (!(block.missing >> i & 1)) {
@@ -112,8 +115,10 @@ void block_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   }
 }
 
-// Geometry from the partner's present sizes; starts from the first byte.
-void transfer_begin(State& s, Pull& pull) {
+namespace {
+
+// Geometry from the partner's present sizes; starts from the first byte. `rndv`: it has come just now.
+void transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr) {
   const Partner& p = *pull.partner;
   pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes;
   pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
@@ -125,6 +130,9 @@ void transfer_begin(State& s, Pull& pull) {
   pull.next_frame = 0;
   pull.first_block = pull.block_count = 0;
   pull.blocks = {};
+  pull.leave = rndv != nullptr;
+  if (const std::uint32_t frames = rndv ? unasked_expect(s, pull, *rndv) : 0; frames > 0)
+    pull_await_first(s, pull, frames);
   pull_want(s, pull);
 }
 
@@ -150,6 +158,7 @@ bool slot_acquire(State& s, Pull& pull) {
 }
 
 void slot_release(State& s, Pull& pull) {
+  pull.unasked_hook.unlink();
   pull_leave(s, pull);
   if (s.pulling.senders == 0) s.pulls_by_lane = s.pulls_by_link = false;
   const std::uint32_t index = pull.handle >> kSlotShift;
@@ -159,14 +168,6 @@ void slot_release(State& s, Pull& pull) {
   slot.generation = (slot.generation + 1) & kGenerationMask;
   if (slot.generation == 0) slot.generation = 1;  // handle 0 means none
   s.pull_free.push_back(static_cast<std::uint16_t>(index));
-}
-
-// PULL_REPLY and NACK_MCP have handle and magic at the same place.
-Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
-  const std::uint32_t handle = load_be32(frame.data() + 24);
-  if (load_be32(frame.data() + 28) != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
-  Pull* pull = pull_of_handle(s, handle);
-  return pull && pull->partner->nic == head.src ? pull : nullptr;
 }
 
 bool waiting(const Pull& pull) {
@@ -197,7 +198,8 @@ void start_waiting(State& s) {
 }
 
 // The end of the transfer: tells the sender.
-void large_received(State& s, Request& r, Status status, std::uint32_t length) {
+void large_received(State& s, Request& r, Status status, std::uint32_t length, bool leave) {
+  r.leave = leave;
   const bool success = status == Status::success;
   r.notify_length = success ? length : 0;
   if (!success) r.xfer_length = 0;
@@ -218,13 +220,11 @@ bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
   if (!s.config.direct->read(p.nic, p.endpoint, rndv.rdma_id, rndv.rdma_seqnum, rndv.rdma_offset,
                              receive.segments.span(), receive.xfer_length))
     return false;
-  large_received(s, receive, Status::success, receive.xfer_length);
+  large_received(s, receive, Status::success, receive.xfer_length, false);
   return true;
 }
 
-}  // namespace
-
-void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
+PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
   if (pull.block_count == 0) {  // it may have waited long for its turn
     pull.last_reply = s.now;
     pull.silent_rounds = 0;
@@ -238,9 +238,29 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = pull.quiet_since = s.now;
   pull.next_frame += frames;
+  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+  return block;
+}
+
+}  // namespace
+
+void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
+  const PullBlock& block = block_add(s, pull, frames);
   copies_tend(s);
   request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet, false);
-  s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
+}
+
+void pull_await(State& s, Pull& pull, std::uint32_t frames) {
+  PullBlock& block = block_add(s, pull, frames);
+  block.repeated = true;  // how long it takes tells nothing
+  if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
+  if (pull.by_lane) {
+    s.pulls_by_lane = true;
+    lane_announced(s, *pull.partner, std::nullopt);
+  } else {
+    s.pulls_by_link = true;
+  }
+  pull_expect(s, pull, 0, frames, false);
 }
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
@@ -270,7 +290,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
     return;
   }
   s.pull_list.push_back(*pull);
-  transfer_begin(s, *pull);
+  transfer_begin(s, *pull, tail ? &rndv : nullptr);
   pulls_ask(s);
 }
 
@@ -285,8 +305,9 @@ void pull_finish(State& s, Pull& pull, Status status) {
   }
   Request& r = *pull.request;
   const std::uint32_t length = pull.length + pull.tail;
+  const bool leave = unasked_leave(s, *pull.partner, pull.leave);
   pull_free(s, pull);
-  large_received(s, r, status, length);
+  large_received(s, r, status, length, leave);
   start_waiting(s);
 }
 
@@ -314,99 +335,11 @@ Pull* pull_of_handle(State& s, std::uint32_t handle) {
   return pull && pull->handle == handle ? pull : nullptr;
 }
 
-namespace {
-
-// A reply that is wanted.
-struct Reply {
-  wire::PullReply packet;
-  const std::byte* data = nullptr;
-  Pull* pull = nullptr;
-  std::uint32_t position = 0;  // of its block
-  std::uint32_t index = 0;
-  // All others are here.
-  bool last() const {
-    return pull->block_count == 1 && pull->next_frame == pull->frames &&
-           (pull->block(0).missing & (pull->block(0).missing - 1)) == 0;
-  }
-};
-
-bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
-  // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
-  Pull* pull = reply.pull = pull_of(s, head, frame);
-  if (!pull) {
-    s.count(Counter::drop_pull_reply_bad_handle)++;
-    return false;
-  }
-  Partner& p = *pull->partner;
-  if (!rx_checksum_ok(s, &p, frame)) return false;
-  wire::PullReply& packet = reply.packet;
-  const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &reply.data);
-  if (drop != wire::Drop::none) {
-    rx_drop(s, drop);
-    return false;
-  }
-  s.count(Counter::recv_pull_reply)++;
-  const std::uint32_t first = pull->block(0).first;
-  const std::uint32_t index = reply.index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
-  if (pull->block_count == 0 || index >= pull->next_frame ||
-      packet.msg_offset != pull_frame_start(*pull, index) ||
-      packet.frame_length != pull_frame_end(*pull, index) - pull_frame_start(*pull, index)) {
-    // Late repetitions of frames before the window end here too.
-    s.count(Counter::drop_pull_reply_bad_frame)++;
-    return false;
-  }
-  while (index >= pull->block(reply.position).first + pull->block(reply.position).frames) reply.position++;
-  const PullBlock& block = pull->block(reply.position);
-  if (block.missing >> (index - block.first) & 1) return true;
-  s.count(Counter::drop_pull_reply_duplicate)++;
-  return false;
-}
-
-// Its data are in their place.
-void reply_take(State& s, const Reply& reply) {
-  Pull* const pull = reply.pull;
-  PullBlock& block = pull->block(reply.position);
-  block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
-  pull_expected_came(s, *pull, reply.index);
-  pull_arrived(s, *pull, block, reply.packet.frame_length);
-  pull->last_reply = pull->quiet_since = s.now;
-  pull->silent_rounds = 0;
-  partner_heard(s, *pull->partner);
-  if (block.missing) return pulls_ask(s);
-
-  if (reply.position > 0) {
-    // A later block is whole and an earlier one is not: frames were lost.
-    for (std::uint32_t i = 0; i < reply.position; i++) {
-      PullBlock& earlier = pull->block(i);
-      if (!earlier.missing || earlier.asked_again) continue;
-      pull_lost(s, *pull, earlier);
-      block_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
-    }
-    return pulls_ask(s);
-  }
-  while (pull->block_count > 0 && pull->block(0).missing == 0) {
-    pull->first_block = (pull->first_block + 1) % kPullBlocksMax;
-    pull->block_count--;
-  }
-  if (pull->block_count == 0 && pull->next_frame == pull->frames)
-    return pull_finish(s, *pull, Status::success);
-  for (std::uint32_t i = 0; i < pull->block_count; i++) pull->block(i).asked_again = false;
-  pull_want(s, *pull);
-  pulls_ask(s);
-}
-
-}  // namespace
-
-void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
-  Reply reply;
-  if (!reply_wanted(s, head, frame, reply)) return;
-  pull_copy(s, *reply.pull, reply.packet.msg_offset, reply.data, reply.packet.frame_length, reply.last());
-  reply_take(s, reply);
-}
-
-void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame) {
-  Reply reply;
-  if (reply_wanted(s, head, frame, reply)) reply_take(s, reply);
+Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
+  const std::uint32_t handle = load_be32(frame.data() + 24), magic = load_be32(frame.data() + 28);
+  if (magic != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
+  Pull* pull = pull_of_handle(s, handle);
+  return pull && pull->partner->nic == head.src ? pull : nullptr;
 }
 
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
@@ -479,7 +412,7 @@ void pull_timer(State& s, Pull& pull) {
     // it is the only one, what is in its own link's way shows as gaps.
     const bool congestion = s.pulling.senders > 1 && (!block.untouched || p.last_heard > block.asked_at);
     if (block.missing && congestion) pull_lost(s, pull, block);
-    block_ask_again(s, pull, block, Counter::pull_rerequest_timer);
+    pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
     block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
   }
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));

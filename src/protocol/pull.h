@@ -46,6 +46,8 @@ struct Pull {
   std::uint32_t next_frame = 0;  // first not yet asked for
   std::uint32_t blocks_max = 0;
   std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
+  std::uint32_t unasked_key = 0;                    // see unasked.cc
+  bool leave = false;                               // the sender may send the next one's first frames unasked
   bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
   std::array<PullBlock, kPullBlocksMax> blocks;  // ring: the window
   std::uint32_t first_block = 0;
@@ -56,6 +58,7 @@ struct Pull {
   TimeNs last_asked = 0;   // for everything that was missing
   Timer timer;
   ListHook all;
+  ListHook unasked_hook;  // state.unasked
   // The schedule's (pull_schedule.cc).
   std::uint32_t age = 0;     // grows from pull to pull
   std::uint32_t charge = 0;  // bytes asked for and not here, unless the sender kept them too long

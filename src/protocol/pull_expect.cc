@@ -86,7 +86,9 @@ bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   Pull* pull = pull_of_handle(s, expected.handle);
   return pull && wire::decode_head(frame, head) == wire::Drop::none && head.src == pull->partner->nic &&
          wire::decode_pull_reply(frame, pull->partner->extended, packet, &data) == wire::Drop::none &&
-         packet.magic == (wire::kPullMagic ^ s.config.endpoint) && packet.pull_handle == expected.handle &&
+         (unasked_is(s, *pull, packet.magic, packet.pull_handle) ||
+          (packet.magic == (wire::kPullMagic ^ s.config.endpoint) &&
+           packet.pull_handle == expected.handle)) &&
          packet.frame_seqnum == static_cast<std::uint8_t>(expected.index) &&
          packet.msg_offset == pull_frame_start(*pull, expected.index) &&
          packet.frame_length == expected.length;

@@ -86,6 +86,10 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
 
 }  // namespace
 
+void pull_answer(State& s, Partner& p, const Request& r, const wire::Pull& request, std::uint32_t unit) {
+  reply(s, p, r, request, {unit, 0, unit});
+}
+
 void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
   Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;

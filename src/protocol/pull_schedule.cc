@@ -26,6 +26,11 @@ constexpr std::uint32_t kNoTurn = 1024;
 constexpr std::uint64_t kRest = 2048;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 
+// Replies are numbered in 8 bits: more may not be on their way.
+std::uint32_t numbers_left(const Pull& pull) {
+  return pull.block_count == 0 ? 256 : 256 - (pull.next_frame - pull.blocks[pull.first_block].first);
+}
+
 // At most what is left.
 std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
@@ -35,10 +40,11 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
   const std::uint32_t train =
       wire::frames_of_train(static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(p)));
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kTrainFrames, 256 / pull.blocks_max);
-  const std::uint32_t most = pull.by_lane
-                                 ? std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train, 1, numbers)
-                             : free ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
-                                    : p.sizes.pull_frames;
+  const std::uint32_t block = pull.by_lane
+                                  ? std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train, 1, numbers)
+                              : free ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
+                                     : p.sizes.pull_frames;
+  const std::uint32_t most = std::min(block, numbers_left(pull));
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
   const auto turn = std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
   const std::uint32_t left = pull.frames - pull.next_frame, last = pull.frames - 1;
@@ -48,7 +54,7 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
 }
 
 bool wants(const Pull& pull) {
-  return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames;
+  return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames && numbers_left(pull) > 0;
 }
 
 void turn_update(State& s, Partner& p) {
@@ -67,6 +73,10 @@ void charge(State& s, Pull& pull, std::uint32_t frames) {
   pull.charge += bytes;
   s.pulling.in_flight += bytes;
   s.pulling.asked += bytes;
+}
+
+void ask(State& s, Pull& pull, std::uint32_t frames) {
+  charge(s, pull, frames);
   pull_ask(s, pull, frames);
 }
 
@@ -147,11 +157,16 @@ void pull_leave(State& s, Pull& pull) {
   if (--pull.partner->pulls_running == 0) s.pulling.senders--;
 }
 
+void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
+  charge(s, pull, frames);
+  pull_await(s, pull, frames);
+}
+
 void pull_want(State& s, Pull& pull) {
   if (pull.wanting.linked() || !wants(pull)) return;
   Partner& p = *pull.partner;
   if (pull.length <= kNoTurn && pull.frames == 1) {
-    charge(s, pull, 1);
+    ask(s, pull, 1);
     return;
   }
   // The oldest first, so that of several messages of one sender the first one is complete first.
@@ -176,7 +191,7 @@ void pulls_ask(State& s) {
       s.timers.arm_by(schedule.timer, s.now + share_kept(schedule));
       return;
     }
-    charge(s, pull, frames);
+    ask(s, pull, frames);
     if (!wants(pull)) pull.wanting.unlink();
     turn_update(s, *p);
   }

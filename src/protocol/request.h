@@ -48,6 +48,8 @@ struct Request {
   bool sacked = false;    // unacked, but the receiver holds it
   bool by_lane = false;   // medium send: most of it went by the lane
   bool lost = false;      // later numbers arrived, this one did not
+  bool unasked = false;   // large send: its first frames went with it, and it is not notified
+  bool leave = false;     // receive: what its NOTIFY says of the next one's
   bool notified = false;  // large send: the receiver has finished, the ack is still missing
   bool has_data = false;
   bool delivered = false;   // completes only when acknowledged

@@ -25,10 +25,12 @@
 #include "protocol/partner.h"
 #include "protocol/pull.h"
 #include "protocol/pull_schedule.h"
+#include "protocol/pulls.h"
 #include "protocol/regions.h"
 #include "protocol/request.h"
 #include "protocol/timer.h"
 #include "protocol/types.h"
+#include "protocol/unasked.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"
 
@@ -128,6 +130,7 @@ struct State {
   LaneOwners lane_owners;
   // What was announced may come by the UDP lane.
   LaneAwaited lane_awaited;
+  Unasked unasked;
   // How large messages that run now were asked for.
   bool pulls_by_lane = false, pulls_by_link = false;
 
@@ -254,23 +257,6 @@ void rndv_transmit(State& s, Request& r);
 // The receiver of a large message is done with `length` bytes of it.
 void large_notified(State& s, Partner& p, const wire::Notify& packet);
 
-// --- pull_owner.cc, pull.cc: the two ends of a pull
-// ----------------------------------------------------------
-void pull_serve(State& s, const wire::Head& head, wire::Frame frame);
-// `tail`: the last rndv.tail bytes, which need not be asked for.
-void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);
-void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
-// The same, when the data are in their place already; only the header of the frame is there.
-void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame);
-// nullptr: not a running one.
-Pull* pull_of_handle(State& s, std::uint32_t handle);
-void pull_nacked(State& s, const wire::Head& head, wire::Frame frame);
-void pull_timer(State& s, Pull& pull);
-void pull_finish(State& s, Pull& pull, Status status);
-void pulls_fail(State& s, Partner& p, Status status);
-// Asks for the next `frames` frames, as a block.
-void pull_ask(State& s, Pull& pull, std::uint32_t frames);
-
 // --- lane.cc: large messages by UDP ------------------------------------------------------------------------
 void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext);
 void lane_forget(State& s, Partner& p);
@@ -305,42 +291,6 @@ bool lane_awaited(State& s, TimeNs now);
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);
 // A look at it found something.
 void lane_came(State& s);
-
-// --- pull_copy.cc: copies that others make -----------------------------------------------------------------
-// Puts data of a reply into their place, or has it done. `last`: they are the last of the message.
-void pull_copy(State& s, Pull& pull, std::uint64_t offset, const std::byte* data, std::uint32_t length,
-               bool last);
-// Whether the pull that would end so has to wait for its copies. Changes the status when one is lost.
-bool pull_waits_for_copies(State& s, Pull& pull, Status& status);
-// Ends the pulls whose copies are over.
-void pulls_copied(State& s);
-// Gives back what those that are over held.
-void copies_tend(State& s);
-
-// --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
-void pulls_init(State& s);
-// A pull has got, and gives up, its handle.
-void pull_enter(State& s, Pull& pull);
-void pull_leave(State& s, Pull& pull);
-// It may have frames to ask for; pulls_ask() lets all ask whose turn it is.
-void pull_want(State& s, Pull& pull);
-void pulls_ask(State& s);
-// Bytes that may be in flight now. A lone sender is asked for far more than the way holds when that saves us
-// from waking up for the rest: what is early waits in front of its own link.
-std::uint32_t pull_allowed(State& s);
-void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
-// What it misses is asked for again, and in flight again.
-void pull_repeated(State& s, Pull& pull);
-void pull_lost(State& s, const Pull& pull, const PullBlock& block);
-void pull_schedule_timer(State& s);
-// How long a first answer may take: not longer than `most`.
-TimeNs pull_patience(const State& s, TimeNs most);
-
-// --- pull_expect.cc: which replies come next ---------------------------------------------------------------
-void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again);
-void pull_expected_came(State& s, const Pull& pull, std::uint32_t index);
-std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out);
-bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
 
 // --- connect.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,

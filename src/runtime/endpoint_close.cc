@@ -38,6 +38,8 @@ Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open() const {
   options.ring_frames = settings_.ring_frames;
   options.ring_bytes = settings_.ring_bytes;
   options.udp = lane;
+  // To hear of endpoints that nobody has takes a filter of one's own.
+  options.own_hooks = settings_.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings_.own_hooks;
   return link::packet_link_open(options);
 }
 

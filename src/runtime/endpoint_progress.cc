@@ -263,7 +263,9 @@ void Endpoint::Impl::check_link() {
     }
   }
   const std::uint32_t mtu_before = link->mtu();
+  const int descriptor = link->descriptor();
   const bool up = link->refresh();
+  if (link->descriptor() != descriptor && asleep()) kick();  // who sleeps waits for the former one
   const std::string& name = board_.interface.name;
   if (up != link_up_) {
     link_up_ = up;

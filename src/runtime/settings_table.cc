@@ -244,6 +244,9 @@ constexpr Tunable kTunables[] = {
     row<Number<&S::discovery_ms, 0, 600000>>(
         "OMX_DISCOVERY_MS", "", "milliseconds that a look-up may ask the network for a name; 0 = never ask"),
     row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "endpoints per board"),
+    row<Number<&S::own_hooks, 0, 256>>(
+        "OMX_OWN_HOOKS", "",
+        "endpoints of an interface that have a kernel hook of their own, later ones share one; 256 = all"),
     row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint to open where the program asks for any"),
     row<ContextIds>("OMX_CTXIDS", "",
                     "context id field of the match information, where the program gives none"),
@@ -284,6 +287,9 @@ constexpr Tunable kTunables[] = {
     row<Bytes<&Config::lane_rndv_threshold, 128, kGiB>>(
         "OMX_LANE_RNDV_THRESHOLD", "",
         "the same, to peers that take many frames at once by UDP, if that is more"),
+    row<Bytes<&Config::unasked_bytes, 0, 65536>>(
+        "OMX_UNASKED_BYTES", "",
+        "of a large message, sent before its receiver asks, to one that was ready for the last; 0 = none"),
 
     // Reliability.
     row<Number<&Config::zombie_max, 0, 1000000>>("OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",

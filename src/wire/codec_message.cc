@@ -147,15 +147,21 @@ std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet, co
   assert(packet.tail <= kRndvTailMost && (tail || packet.tail == 0));
   put_head(out, head);
   put_first(out, PacketType::rndv, packet.dst_endpoint, packet.src_endpoint, packet.flags);
-  store_be16(out + message::kLength, static_cast<std::uint16_t>(rndv::kDataBytes + packet.tail));
+  const std::size_t more = packet.flags & kFlagUnasked ? rndv::kUnaskedBytes : 0;
+  store_be16(out + message::kLength, static_cast<std::uint16_t>(rndv::kDataBytes + more + packet.tail));
   store_be16(out + message::kChecksum, packet.checksum);
   put_message(out, packet);
   store_be32(out + rndv::kMsgLength, packet.msg_length);
   store8(out + rndv::kRdmaId, packet.rdma_id);
   store8(out + rndv::kRdmaSeqnum, packet.rdma_seqnum);
   store_be16(out + rndv::kRdmaOffset, packet.rdma_offset);
-  if (packet.tail > 0) std::memcpy(out + rndv::kEnd, tail, packet.tail);
-  return put_ext(out, rndv::kEnd + packet.tail, packet);
+  if (more > 0) {
+    store_be16(out + rndv::kUnaskedUnit, packet.unasked_unit);
+    store8(out + rndv::kUnaskedFrames, packet.unasked_frames);
+    store8(out + rndv::kUnaskedFrames + 1, 0);
+  }
+  if (packet.tail > 0) std::memcpy(out + rndv::kEnd + more, tail, packet.tail);
+  return put_ext(out, rndv::kEnd + more + packet.tail, packet);
 }
 
 Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tail) {
@@ -172,9 +178,13 @@ Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tai
   packet.rdma_id = load8(in + rndv::kRdmaId);
   packet.rdma_seqnum = load8(in + rndv::kRdmaSeqnum);
   packet.rdma_offset = load_be16(in + rndv::kRdmaOffset);
-  const std::size_t more = length - rndv::kDataBytes;
+  const bool unasked = flags & kFlagUnasked;
+  if (unasked && length < rndv::kDataBytes + rndv::kUnaskedBytes) return Drop::bad_length;
+  packet.unasked_unit = unasked ? load_be16(in + rndv::kUnaskedUnit) : 0;
+  packet.unasked_frames = unasked ? load8(in + rndv::kUnaskedFrames) : 0;
+  const std::size_t before = unasked ? rndv::kUnaskedBytes : 0, more = length - rndv::kDataBytes - before;
   packet.tail = static_cast<std::uint16_t>(extended && more <= kRndvTailMost ? more : 0);
-  *tail = in + rndv::kEnd;
+  *tail = in + rndv::kEnd + before;
   get_message(in, flags, packet);
   get_ext(in + end, packet);
   return Drop::none;

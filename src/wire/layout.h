@@ -58,6 +58,10 @@ inline constexpr std::size_t kRdmaOffset = 46;
 inline constexpr std::size_t kEnd = 48;
 inline constexpr std::size_t kData = message::kEnd;  // what the length field counts from
 inline constexpr std::uint16_t kDataBytes = kEnd - kData;
+// With kFlagUnasked, before the tail.
+inline constexpr std::size_t kUnaskedUnit = kEnd;
+inline constexpr std::size_t kUnaskedFrames = kEnd + 2;
+inline constexpr std::size_t kUnaskedBytes = 4;
 }  // namespace rndv
 
 namespace pull {  // both modes

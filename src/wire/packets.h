@@ -25,6 +25,14 @@ inline constexpr std::uint32_t kPullMagic = 0x21071980;  // XOR endpoint number 
 inline constexpr std::uint32_t kTinyMax = 32;
 inline constexpr std::uint32_t kSmallMax = 128;
 inline constexpr std::uint32_t kRndvTailMost = 120;
+// Pull replies that nobody asked for (docs/wire.md 17) name the RNDV instead of a pull.
+inline constexpr std::uint32_t kUnaskedMagic = 0x55A50000;
+inline constexpr bool unasked(std::uint32_t magic) {
+  return (magic & 0xFFFF0000) == kUnaskedMagic;
+}
+inline constexpr std::uint32_t unasked_magic(std::uint8_t to, std::uint8_t from) {
+  return kUnaskedMagic | static_cast<std::uint32_t>(from) << 8 | (to ^ (kPullMagic & 0xFF));
+}
 inline constexpr std::uint32_t kRawFrameMax = 1024;
 inline constexpr std::uint32_t kHostnameMax = 80;  // with NUL
 inline constexpr std::uint32_t kHostQueryMagic = 0x13052008;
@@ -79,6 +87,7 @@ enum Flags : std::uint8_t {
   kFlagChecksum = 2,    // CRC-32C trailer after the data
   kFlagHeaderExt = 4,   // 16-byte header extension between header and data
   kFlagGap = 8,         // PULL: asks again, as later frames arrived
+  kFlagUnasked = 8,     // RNDV: data follow unasked. NOTIFY: they may with the next one
   kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
   kFlagLane = 32,       // PULL: answer by the lane. PROBE: came by it, or, as a reply, one did
   kFlagLaneProbe = 64,  // PULL: show that my lane is reached. PROBE, MEDIUM: something went by the lane
@@ -132,6 +141,7 @@ enum Feature : std::uint16_t {
   kFeaturePack = 32,      // reads PACK
   kFeatureLane = 64,      // takes pull replies by a lane; the block holds its address
   kFeatureTail = 128,     // reads the tail of RNDV
+  kFeatureUnasked = 256,  // takes data of RNDV unasked
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -198,6 +208,9 @@ struct Rndv : Message {
   std::uint16_t rdma_offset = 0;
   std::uint16_t checksum = 0;
   std::uint16_t tail = 0;  // the last bytes of the message, which come with it; to who has kFeatureTail
+  // With kFlagUnasked: its first frames, of so many data bytes each, follow.
+  std::uint16_t unasked_unit = 0;
+  std::uint8_t unasked_frames = 0;
   bool operator==(const Rndv&) const = default;
 };
 

@@ -35,8 +35,8 @@ constexpr Sizes reference_sizes(Mode mode, std::uint32_t mtu) {
 constexpr Sizes extended_sizes(Mode mode, std::uint32_t frame, std::uint32_t overhead) {
   if (mode == Mode::mxoe) return {4096, 8, 4096, 8};
   const std::uint32_t usable = std::min<std::uint32_t>(frame, 65535 + 14) - overhead;
-  // Multiples of 8 keep copies aligned.
-  return {(usable - 32) & ~7U, 32, (usable - 48) & ~7U, 32};
+  // Multiples of 8 keep copies aligned; those of 32 are faster where trains are long.
+  return {(usable - 32) & ~31U, 32, (usable - 48) & ~7U, 32};
 }
 
 }  // namespace omx::wire

@@ -5,8 +5,9 @@ import time
 import block
 from cases import case, without_checksums
 from cases_eager_in import acknowledged, connected, nothing_arrived, received
+from cases_large_in import receive
 from cases_large_out import announced
-from packets import MEDIUM, PACK, PROBE, PULL_REPLY, RNDV, SMALL, TINY, build, pattern
+from packets import MEDIUM, NOTIFY, PACK, PROBE, PULL, PULL_REPLY, RNDV, SMALL, TINY, build, pattern
 from peer import Missing, plus
 
 URGENT = 1
@@ -100,6 +101,61 @@ def the_tail(peer):
     partner.wanted = 2
     partner.notify(rndv, length)
     peer.rules.check("block.tail", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
+
+
+@case(lambda peer: without_checksums(peer) and not peer.mode.wire)
+def data_unasked(peer):
+    """With leave, which a NOTIFY gives, the first frames follow their RNDV [docs/wire.md 17]."""
+    partner = peer.partner(features=block.UNASKED).connected_by_subject()
+    check, length = peer.rules.check, 100000
+    for leave, before in ((8, 0), (0, 8), (8, 0)):
+        peer.ask(f"send 1 1 {length} 7")
+        rndv = partner.take(RNDV, lambda f: f["seq"] == partner.wanted)  # not an earlier one again
+        check("block.unasked", "docs/wire.md 17", "RNDV F19 flag unasked", before, rndv.raw[19] & 8)
+        if before:
+            unit, frames, pad = int.from_bytes(rndv.data[0:2], "big"), rndv.data[2], rndv.data[3]
+            check("block.unasked", "docs/wire.md 17", "RNDV F51", 0, pad)
+            check("block.unasked", "docs/wire.md 17", "as many as 64 KiB hold", True, 0 < frames <= 64 and unit * frames <= 65536)
+            handle = rndv["seq"] << 16 | rndv["region_seq"] << 8 | rndv["region"]
+            magic = 0x55A50000 | 0 << 8 | (partner.endpoint ^ 0x80)
+            for i in range(frames):
+                reply = partner.take(PULL_REPLY)
+                got = (reply["handle"], reply["magic"], reply["frame_seq"], reply["offset"], reply.data)
+                check("block.unasked", "docs/wire.md 17", f"frame {i}",
+                      (handle, magic, i, i * unit, pattern(length, 7)[i * unit:(i + 1) * unit]), got)
+        else:
+            check("block.unasked", "docs/wire.md 17", "RNDV brings the tail only", True, rndv["length"] <= 128)
+        partner.wanted = plus(partner.wanted, 1)
+        partner.notify(rndv, length, flags=leave)
+        check("block.unasked", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
+    check("block.unasked", "docs/wire.md 17", "what was not announced", 0, len(peer.waiting(PULL_REPLY, partner.endpoint)))
+
+
+@case(lambda peer: without_checksums(peer) and not peer.mode.wire)
+def data_unasked_received(peer):
+    """What follows an RNDV of ours is taken without a PULL; and only what does."""
+    partner = peer.partner(features=block.UNASKED | block.SACK)
+    partner.connect()
+    check, frames = peer.rules.check, 3
+    unit = receive(peer, partner, 100000).unit
+    length = unit * (frames - 1) + 77
+    message = pattern(length, 3)
+    for false_first in (False, True):
+        peer.ask(f"recv 1 b0 ffffffffffffffff {length} 3")
+        seq = partner.rndv(length, 0xB0, region=9, region_seq=77, flags=8, length=12,
+                           data=unit.to_bytes(2, "big") + bytes([frames, 0]))
+        key = dict(handle=seq << 16 | 77 << 8 | 9, magic=0x55A50000 | partner.endpoint << 8 | 0x80)
+        if false_first:  # another message's, and another endpoint's
+            partner.reply(dict(key, handle=key["handle"] ^ 0x100), 0, bytes(unit), 0)
+            partner.reply(dict(key, magic=key["magic"] ^ 0x100), 0, bytes(unit), 0)
+        for i in range(frames):
+            partner.reply(key, i * unit, message[i * unit:(i + 1) * unit], i)
+        notify = partner.take(NOTIFY)
+        check("block.unasked_in", "docs/wire.md 17", "NOTIFY F19 gives leave", 8, notify.raw[19] & 8)
+        check("block.unasked_in", "docs/wire.md 17", "how the receive ended", f"done 0 b0 {length} {length} good", peer.ask("wait 1 8000"))
+        check("block.unasked_in", "docs/wire.md 17", "PULLs", 0, len(peer.waiting(PULL, partner.endpoint)))
+        partner.wanted = plus(partner.wanted, 1)
+        partner.ack()
 
 
 def record(match, data):

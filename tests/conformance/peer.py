@@ -319,13 +319,13 @@ class Partner:
             self.fragment(message, match, seq, number, unit)
         return seq
 
-    def rndv(self, message_length, match, seq=None, region=5, region_seq=23, region_offset=0, **over):
+    def rndv(self, message_length, match, seq=None, region=5, region_seq=23, region_offset=0, data=b"", **over):
         if seq is None:
             seq, self.seq = self.seq, plus(self.seq, 1)
         fields = dict(length=8, seq=seq, ack=self.wanted, match=match, msg_length=message_length, region=region,
                       region_seq=region_seq, region_offset=region_offset)
         fields.update(over)
-        self.peer.send(RNDV, **self.head(**fields))
+        self.peer.send(RNDV, data, **self.head(**fields))
         return seq
 
     def pull(self, rndv, handle, frame, block_length, first_offset=0, **over):

@@ -154,6 +154,33 @@ TEST_F(packet_link, send__largest_frame_of_every_mtu) {
   }
 }
 
+// Large frames take others along by another socket.
+TEST_F(packet_link, send__large_and_small_in_one_batch) {
+  set_mtu(65535);
+  auto a = open("v0");
+  auto b = open("v1");
+  std::vector<Bytes> frames;
+  std::size_t bytes = 0;
+  for (unsigned i = 0; i < 40; i++) {
+    const std::size_t sizes[] = {60, 65535, 1514, 9000, 61};
+    frames.push_back(make_frame(b->nic(), a->nic(), sizes[i % 5], 39, 0, static_cast<std::uint8_t>(i)));
+    bytes += frames.back().size();
+  }
+  // Without the right to open that socket they go as all others.
+  for (const bool may : {true, false}) {
+    if (!may) a = open("v0");
+    ASSERT_EQ(::seteuid(may ? 0 : 65534), 0);
+    for (const Bytes& frame : frames) frame_queue(*a, frame);
+    a->flush();
+    ASSERT_EQ(::seteuid(0), 0);
+    Collector got;
+    ASSERT_TRUE(receive_until(*b, got, frames.size()));
+    EXPECT_EQ(got.frames, frames);
+    EXPECT_EQ(a->counters().frames_sent, frames.size());
+    EXPECT_EQ(a->counters().bytes_sent, bytes);
+  }
+}
+
 TEST_F(packet_link, send__too_long_is_dropped_alone) {
   auto a = open("v0");
   auto b = open("v1");

@@ -22,7 +22,8 @@ sys.dont_write_bytecode = True
 
 from stage import (LAB, MAC, ROOT, SCENARIOS, UDP, Failure, Lab, await_counter, finish, finish_pair,  # noqa: E402
                    kill_soak_of_h2, killed_under_load, must_run, pair, scenario, storm)
-import udp_scenarios  # noqa: E402,F401  (registers its own)
+import hook_scenarios  # noqa: E402,F401  (these register their own)
+import udp_scenarios  # noqa: E402,F401
 
 
 def storm_scenario(mode, mtu, faults):

@@ -13,7 +13,7 @@ OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev bpf
 
 # The libfabric provider, and what it is shown and tested with. Wanted, not needed: without libfabric-dev all the
 # rest is built, and what finds the others missing says so.
-OMX_MPI_PACKAGES=(libfabric-dev libfabric-bin openmpi-bin libopenmpi-dev netpipe-openmpi python3-mpi4py python3-numpy)
+OMX_MPI_PACKAGES=(libfabric-dev libfabric-bin openmpi-bin libopenmpi-dev netpipe-openmpi python3-mpi4py python3-numpy gnuplot-nox)
 
 # omx_packages_get PACKAGE...: installs what is missing of them. If that cannot be done it says why, and fails; an
 # ordinary user is told the command that an administrator has to run.

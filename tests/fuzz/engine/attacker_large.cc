@@ -44,6 +44,13 @@ void Attacker::rndv(const Sender& from, Script& script) {
   m.rdma_offset = how & 128 ? script.u16() : 0;
   const std::byte tail[wire::kRndvTailMost] = {};
   m.tail = m.rdma_offset % 7 == 1 ? m.rdma_offset % wire::kRndvTailMost : 0;
+  if (m.rdma_offset % 3 == 1) {  // data are to follow, and perhaps do
+    m.flags |= wire::kFlagUnasked;
+    m.unasked_frames = static_cast<std::uint8_t>(m.rdma_offset >> 8);
+    const std::uint32_t unit = from.partner ? from.partner->sizes.pull_reply_max : 1024;
+    m.unasked_unit = static_cast<std::uint16_t>(m.rdma_offset & 64 ? m.rdma_offset : unit);
+    if (m.rdma_offset & 32) m.rdma_offset = 0;
+  }
   transmit(from, wire::PacketType::rndv,
            [&](std::byte* out, const wire::Head& h) { return encode_rndv(out, h, m, tail); });
 }
@@ -94,12 +101,16 @@ void Attacker::pull_reply(const Sender& from, Script& script) {
     first += script.u8();
     last = first + 1;
   }
+  const std::uint32_t handle = pull ? pull->handle : 0;
+  if (wrong & 32 && pull) {
+    p.pull_handle = pull->unasked_key;
+    p.magic = wire::unasked_magic(kVictimEndpoint, pull->partner->endpoint);
+  }
   if (wrong & 1) p.pull_handle = script.u32();
   if (wrong & 2) p.magic = script.u32();
-  const std::uint32_t handle = p.pull_handle;
   for (std::uint32_t i = first; i < std::min(last, first + 256); i++) {
     if (which & 64 && i > first && (skip >> (i & 7) & 1)) continue;  // holes
-    if (pull_pick(from, which & 15, which & 16) != pull || (pull && !(wrong & 1) && pull->handle != handle))
+    if (pull_pick(from, which & 15, which & 16) != pull || (pull && pull->handle != handle))
       break;  // it has ended
     p.frame_seqnum = static_cast<std::uint8_t>(i);
     p.msg_offset = pull ? static_cast<std::uint32_t>(frame_start(*pull, i)) : 0;

@@ -66,6 +66,8 @@ return function(proto)
 
   f.msg_length = ProtoField.uint32("omx.rndv.length", "Message length", dec)
   f.tail = ProtoField.bytes("omx.rndv.tail", "Last bytes of the message")
+  f.unasked_unit = ProtoField.uint16("omx.rndv.unasked.unit", "Data of a full frame that follows unasked", dec)
+  f.unasked_frames = ProtoField.uint8("omx.rndv.unasked.frames", "Frames that follow unasked", dec)
   f.rdma_id = ProtoField.uint32("omx.rdma.id", "Region", dec)
   f.rdma_seq = ProtoField.uint8("omx.rdma.generation", "Region generation", dec)
   f.rdma_offset = ProtoField.uint32("omx.rdma.offset", "Offset in the region", dec)

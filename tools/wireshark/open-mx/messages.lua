@@ -134,6 +134,19 @@ return function(Peers, Reassembly)
     return owner_to_puller .. "#" .. id .. "." .. generation
   end
 
+  -- What follows an RNDV without a PULL names it instead of one.
+  local function follow_unasked(message, note, frame, p, number)
+    local handle = p.seq * 65536 + p.rdma_seq * 256 + p.rdma_id
+    local low = p.dst_endpoint >= 128 and p.dst_endpoint - 128 or p.dst_endpoint + 128  -- XOR 80h
+    local magic = 0x55A50000 + p.src_endpoint * 256 + low
+    transfers[frame.dst .. "/" .. handle .. "/" .. magic] = {
+      message = message, owner = frame.src, owner_endpoint = p.src_endpoint, puller_endpoint = p.dst_endpoint,
+      blocks = {}, extended = note.extended,
+    }
+    local tail = p.tail and #p.tail or 0
+    message.whole = Reassembly.begin(p.msg_length - tail)
+  end
+
   follow[40] = function(note, frame, p, number)
     local there = directions(frame, p)
     local record, before = follow_message("RNDV", note, frame, p, number)
@@ -143,6 +156,7 @@ return function(Peers, Reassembly)
     else
       message.length, message.rndv_in = p.msg_length, number
       message.tail = p.tail
+      if p.unasked then follow_unasked(message, note, frame, p, number) end
       regions[region_key(there, p.rdma_id, p.rdma_seq)] = message
     end
   end

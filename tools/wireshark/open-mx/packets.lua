@@ -3,7 +3,7 @@
 -- header, extension and data have; or nil and the reason why a receiver would refuse the frame.
 return function(f, types, Peers)
   local packets = {}
-  local kUrgent, kChecksum, kHeaderExt = 1, 2, 4  -- of the flags byte
+  local kUrgent, kChecksum, kHeaderExt, kUnasked = 1, 2, 4, 8  -- of the flags byte
   local mxoe = 0
   local function bit_of(flags, bit) return flags % (bit * 2) >= bit end
 
@@ -25,6 +25,7 @@ return function(f, types, Peers)
     local names = {}
     for i, name in ipairs({ "urgent", "checksum", "header extension", "gap", "quiet", "lane", "lane probe", "bell" }) do
       sub:add(flag_fields[i], frame:range(offset, 1))
+      if name == "gap" and (p.type == 40 or p.type == 43) then name = "unasked" end
       if bit_of(p.flags, 2 ^ (i - 1)) then names[#names + 1] = name end
     end
     if #names > 0 then
@@ -138,12 +139,19 @@ return function(f, types, Peers)
       if not p.length or not frame:has(0, 48) then return 48 end
       if p.length < 8 then return nil, "the length of a RNDV is at least 8" end
       p.msg_length, p.rdma_id, p.rdma_seq = frame:number(40, 4), frame:number(44, 1), frame:number(45, 1)
-      local more = p.length - 8
-      frame:show_bytes(tree, f.tail, 48, more)
-      if first_pass and p.extended and more <= 120 and more <= p.msg_length and frame:has(48, more) then
-        p.tail = more > 0 and frame:text(48, more) or nil
+      local at, more = 48, p.length - 8
+      if bit_of(p.flags, kUnasked) then
+        if more < 4 then return nil, "the length of a RNDV with data unasked is at least 12" end
+        rows(frame, tree, { { f.unasked_unit, 48, 2 }, { f.unasked_frames, 50, 1 } })
+        if not frame:has(48, 4) then return 48 end
+        p.unasked = frame:number(48, 2) * frame:number(50, 1)
+        at, more = 52, more - 4
       end
-      return extension_at(frame, tree, 48 + more, p)
+      frame:show_bytes(tree, f.tail, at, more)
+      if first_pass and p.extended and more <= 120 and more <= p.msg_length and frame:has(at, more) then
+        p.tail = more > 0 and frame:text(at, more) or nil
+      end
+      return extension_at(frame, tree, at + more, p)
     end,
   }
 

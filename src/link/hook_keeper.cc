@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/hook_keeper.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "link/hook_names.h"
+
+namespace omx::link {
+
+namespace {
+constexpr int kLookMs = 1000;
+constexpr int kRightMs = 20;
+constexpr unsigned kNoRoomMs = 100;
+constexpr std::size_t kStack = 256U << 10;
+}  // namespace
+
+bool HookKeeper::start(const HookShare& share, std::function<void()> look) {
+  share_ = &share;
+  look_ = std::move(look);
+  poll_ = OwnFd(::epoll_create1(EPOLL_CLOEXEC));
+  stop_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event newcomer{}, end{};
+  newcomer.events = EPOLLIN | EPOLLEXCLUSIVE;
+  newcomer.data.fd = share.listener.get();
+  end.events = EPOLLIN;
+  end.data.fd = stop_.get();
+  if (!poll_.open() || !stop_.open() ||
+      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, share.listener.get(), &newcomer) < 0 ||
+      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, stop_.get(), &end) < 0)
+    return false;
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, kStack);
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  running_ = ::pthread_create(&thread_, &attributes, run, this) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  return running_;
+}
+
+void HookKeeper::stop() {
+  if (!running_ || mark_.forked()) return;
+  running_ = false;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof one);
+  ::pthread_join(thread_, nullptr);
+}
+
+void HookKeeper::let_in() {
+  for (;;) {
+    const OwnFd newcomer(::accept4(share_->listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!newcomer.open()) {
+      // No descriptor is free: the newcomer stays, and epoll tells of it again at once.
+      if (errno != EAGAIN) nap(kNoRoomMs);
+      return;
+    }
+    if (same_user(newcomer.get()) && right_seen(newcomer.get(), share_->sink.get(), kRightMs))
+      share_send(newcomer.get(), *share_);
+  }
+}
+
+void* HookKeeper::run(void* self) {
+  auto* keeper = static_cast<HookKeeper*>(self);
+  ::pthread_setname_np(::pthread_self(), "omx-keeper");
+  for (;;) {
+    epoll_event event{};
+    const int count = ::epoll_wait(keeper->poll_.get(), &event, 1, kLookMs);
+    if (count > 0 && event.data.fd == keeper->stop_.get()) return nullptr;
+    if (count >= 0) keeper->let_in();
+    if (count == 0) keeper->look_();
+    if (count < 0 && errno != EINTR) return nullptr;
+  }
+}
+
+}  // namespace omx::link

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Data of a running pull arrive (protocol.md 8.3).
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+Pull* pull_of_reply(State& s, const wire::Head& head, wire::Frame frame) {
+  Pull* const pull = pull_of(s, head, frame);
+  return pull ? pull : unasked_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24));
+}
+
+// A reply that is wanted.
+struct Reply {
+  wire::PullReply packet;
+  const std::byte* data = nullptr;
+  Pull* pull = nullptr;
+  std::uint32_t position = 0;  // of its block
+  std::uint32_t index = 0;
+  // All others are here.
+  bool last() const {
+    return pull->block_count == 1 && pull->next_frame == pull->frames &&
+           (pull->block(0).missing & (pull->block(0).missing - 1)) == 0;
+  }
+};
+
+bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
+  // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
+  Pull* pull = reply.pull = pull_of_reply(s, head, frame);
+  if (!pull) {
+    s.count(Counter::drop_pull_reply_bad_handle)++;
+    return false;
+  }
+  Partner& p = *pull->partner;
+  if (!rx_checksum_ok(s, &p, frame)) return false;
+  wire::PullReply& packet = reply.packet;
+  const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &reply.data);
+  if (drop != wire::Drop::none) {
+    rx_drop(s, drop);
+    return false;
+  }
+  s.count(Counter::recv_pull_reply)++;
+  const std::uint32_t first = pull->block(0).first;
+  const std::uint32_t index = reply.index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
+  if (pull->block_count == 0 || index >= pull->next_frame ||
+      packet.msg_offset != pull_frame_start(*pull, index) ||
+      packet.frame_length != pull_frame_end(*pull, index) - pull_frame_start(*pull, index)) {
+    // Late repetitions of frames before the window end here too.
+    s.count(Counter::drop_pull_reply_bad_frame)++;
+    return false;
+  }
+  while (index >= pull->block(reply.position).first + pull->block(reply.position).frames) reply.position++;
+  const PullBlock& block = pull->block(reply.position);
+  if (block.missing >> (index - block.first) & 1) return true;
+  s.count(Counter::drop_pull_reply_duplicate)++;
+  return false;
+}
+
+// Its data are in their place.
+void reply_take(State& s, const Reply& reply) {
+  Pull* const pull = reply.pull;
+  PullBlock& block = pull->block(reply.position);
+  block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
+  pull_expected_came(s, *pull, reply.index);
+  pull_arrived(s, *pull, block, reply.packet.frame_length);
+  pull->last_reply = pull->quiet_since = s.now;
+  pull->silent_rounds = 0;
+  partner_heard(s, *pull->partner);
+  if (block.missing) {
+    // Nothing comes behind the last block that would show what it lacks, but its own last frame does.
+    const bool end = reply.index + 1 == pull->frames && pull->partner->extended;
+    if (end && !block.asked_again) {
+      pull_lost(s, *pull, block);
+      pull_ask_again(s, *pull, block, Counter::pull_rerequest_gap);
+    }
+    return pulls_ask(s);
+  }
+
+  if (reply.position > 0) {
+    // A later block is whole and an earlier one is not: frames were lost.
+    for (std::uint32_t i = 0; i < reply.position; i++) {
+      PullBlock& earlier = pull->block(i);
+      if (!earlier.missing || earlier.asked_again) continue;
+      pull_lost(s, *pull, earlier);
+      pull_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
+    }
+    return pulls_ask(s);
+  }
+  while (pull->block_count > 0 && pull->block(0).missing == 0) {
+    pull->first_block = (pull->first_block + 1) % kPullBlocksMax;
+    pull->block_count--;
+  }
+  if (pull->block_count == 0 && pull->next_frame == pull->frames)
+    return pull_finish(s, *pull, Status::success);
+  for (std::uint32_t i = 0; i < pull->block_count; i++) pull->block(i).asked_again = false;
+  pull_want(s, *pull);
+  pulls_ask(s);
+}
+
+}  // namespace
+
+void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
+  Reply reply;
+  if (!reply_wanted(s, head, frame, reply)) return;
+  pull_copy(s, *reply.pull, reply.packet.msg_offset, reply.data, reply.packet.frame_length, reply.last());
+  reply_take(s, reply);
+}
+
+void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame) {
+  Reply reply;
+  if (reply_wanted(s, head, frame, reply)) reply_take(s, reply);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The first frames of a large message, sent before they are asked for (docs/wire.md 17).
+#include "base/bytes.h"
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+constexpr std::size_t kShort = 60000, kLong = 400'000;
+
+Config jumbo(std::uint32_t unasked_bytes = 65536) {
+  Config config;
+  config.mtu = 9000;
+  config.unasked_bytes = unasked_bytes;
+  return config;
+}
+
+class UnaskedTest : public PairTest {
+ protected:
+  void open_jumbo() {
+    open(jumbo(), jumbo());
+    network.run_for(10 * kMillisecond);  // large frames are proven
+  }
+  std::uint64_t requests() const { return b->counters[Counter::send_pull_request]; }
+  std::uint64_t unasked() const { return a->counters[Counter::send_unasked]; }
+  // Of a message that is sent alone.
+  bool goes_unasked(std::size_t length) {
+    const auto before = unasked();
+    exchange(*a, to_b, *b, length);
+    return unasked() > before;
+  }
+};
+
+TEST_F(UnaskedTest, first_message_asks__next_one_does_not) {
+  open_jumbo();
+  EXPECT_FALSE(goes_unasked(kShort));
+  const auto before = requests();
+  EXPECT_TRUE(goes_unasked(kShort));
+  EXPECT_EQ(requests(), before) << "all of it came by itself";
+  EXPECT_EQ(b->counters[Counter::recv_unasked], 1U);
+  EXPECT_EQ(a->counters[Counter::send_pull_reply], b->counters[Counter::recv_pull_reply]);
+  EXPECT_EQ(b->counters[Counter::drop_pull_reply_bad_handle], 0U);
+}
+
+TEST_F(UnaskedTest, first_message_asks__so_one_that_is_whole_takes_a_way_less) {
+  open_jumbo();
+  const auto duration = [&] {
+    const TimeNs began = network.now;
+    Request* r = receive(*b, room(kShort), 1);
+    (void)send(*a, to_b, message(kShort), 1);
+    wait(*b, r);
+    const TimeNs took = network.now - began;
+    network.run_for(kMillisecond);
+    return took;
+  };
+  const TimeNs asked = duration(), unasked = duration();
+  EXPECT_LT(unasked, asked);
+}
+
+TEST_F(UnaskedTest, rest_of_a_longer_one_is_asked_for) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kLong);
+  EXPECT_TRUE(goes_unasked(kLong));
+  EXPECT_GT(requests(), 0U);
+  EXPECT_EQ(a->counters[Counter::send_pull_reply], b->counters[Counter::recv_pull_reply]);
+  EXPECT_EQ(b->counters[Counter::drop_pull_reply_duplicate], 0U);
+}
+
+TEST_F(UnaskedTest, both_ways_and_every_length) {
+  open_jumbo();
+  for (std::size_t length = 32769; length < 300'000; length += 7177) {
+    exchange(*a, to_b, *b, length);
+    exchange(*b, to_a, *a, length);
+  }
+  EXPECT_GT(unasked(), 10U);
+}
+
+TEST_F(UnaskedTest, leave_ends__when_it_is_old) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  network.run_for(50 * kMillisecond);
+  EXPECT_FALSE(goes_unasked(kShort));
+  EXPECT_TRUE(goes_unasked(kShort));
+}
+
+TEST_F(UnaskedTest, none_where_it_is_not_wanted) {
+  open(jumbo(0), jumbo());
+  network.run_for(10 * kMillisecond);
+  for (int i = 0; i < 4; i++) EXPECT_FALSE(goes_unasked(kShort));
+  to_a->features = 0xFFFF;  // the other direction, to a peer that does not know of it
+  to_a->features &= static_cast<std::uint16_t>(~wire::kFeatureUnasked);
+  for (int i = 0; i < 4; i++) exchange(*b, to_a, *a, kShort);
+  EXPECT_EQ(b->counters[Counter::send_unasked], 0U);
+}
+
+// Data for which no receive was posted are lost, so the next one waits to be asked; and whose data are often
+// lost tries less and less often.
+TEST_F(UnaskedTest, unexpected__later_whole_and_then_asked_for) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  const auto early = [&] {
+    Bytes& out = message(kShort, 3);
+    Request* s = send(*a, to_b, out, 9);
+    network.run_until([&] { return (*b)->probe(9, ~0ULL, nullptr).has_value(); }, kSecond);
+    network.run_for(100'000);
+    Bytes& in = room(kShort);
+    const TimeNs began = network.now;
+    EXPECT_EQ(wait(*b, receive(*b, in, 9)).status, Status::success);
+    EXPECT_LT(network.now - began, kMillisecond) << "no timer was needed";
+    EXPECT_EQ(wait(*a, s).status, Status::success);
+    EXPECT_EQ(in, out);
+  };
+  early();
+  EXPECT_EQ(unasked(), 1U);
+  EXPECT_GT(b->counters[Counter::drop_pull_reply_bad_handle], 0U);
+  for (int i = 0; i < 20; i++) {
+    exchange(*a, to_b, *b, kShort);  // in time, so that there is leave
+    early();
+  }
+  EXPECT_LT(unasked(), 12U);
+}
+
+TEST_F(UnaskedTest, shorter_receive__truncated) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  Bytes& out = message(kShort, 4);
+  Bytes& in = room(40000);
+  Request* r = receive(*b, in, 2);
+  Request* s = send(*a, to_b, out, 2);
+  EXPECT_EQ(wait(*b, r).status, Status::truncated);
+  EXPECT_EQ(wait(*a, s).status, Status::truncated);
+  EXPECT_TRUE(std::equal(in.begin(), in.end(), out.begin()));
+}
+
+TEST_F(UnaskedTest, lost__asked_for_and_no_leave_for_the_next) {
+  open_jumbo();
+  for (const std::size_t length : {kShort, kLong}) {
+    network.faults.drop = nullptr;
+    exchange(*a, to_b, *b, kShort);
+    exchange(*a, to_b, *b, kShort);
+    network.faults.drop = drop_next(wire::PacketType::pull_reply, 2);
+    EXPECT_TRUE(goes_unasked(length));
+    EXPECT_FALSE(goes_unasked(length));
+  }
+}
+
+TEST_F(UnaskedTest, rndv_lost__the_repeated_one_brings_none) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  network.faults.drop = drop_next(wire::PacketType::rndv, 1);
+  EXPECT_TRUE(goes_unasked(kShort));
+  EXPECT_EQ(b->counters[Counter::recv_unasked], 0U);
+}
+
+// The data overtake the RNDV: what nobody could place is asked for at once, not after a timer.
+TEST_F(UnaskedTest, data_before_the_rndv) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  Bytes held;
+  network.faults.drop = [&](const Bytes& frame) {
+    if (type_of(frame) != wire::PacketType::rndv || !held.empty()) return false;
+    held = frame;
+    return true;
+  };
+  Bytes& out = message(kShort, 6);
+  Bytes& in = room(kShort);
+  Request* r = receive(*b, in, 5);
+  Request* s = send(*a, to_b, out, 5);
+  network.run_for(100'000);
+  EXPECT_GT(b->counters[Counter::drop_pull_reply_bad_handle], 0U);
+  network.inject(held);
+  EXPECT_EQ(wait(*b, r, kMillisecond).status, Status::success);
+  EXPECT_EQ(wait(*a, s).status, Status::success);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U);
+}
+
+TEST_F(UnaskedTest, stream__two_messages_at_a_time) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  std::vector<Request*> receives;
+  for (std::uint64_t i = 0; i < 10; i++) receives.push_back(receive(*b, room(kShort), 100 + i));
+  const auto before = unasked();
+  for (std::uint64_t i = 0; i < 10; i++) (void)send(*a, to_b, message(kShort, i), 100 + i);
+  EXPECT_EQ(unasked() - before, 2U);
+  for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
+}
+
+TEST_F(UnaskedTest, by_the_lane) {
+  open(with_lane(1, 9000), with_lane(2, 9000));
+  for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 100'000);
+  ASSERT_TRUE(to_b->lane_out);
+  const std::uint64_t lane = a->lane_frames, sent = a->counters[Counter::send_pull_reply];
+  EXPECT_TRUE(goes_unasked(100'000));
+  EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_pull_reply] - sent) << "all of it";
+}
+
+TEST_F(UnaskedTest, checksums) {
+  Config config = jumbo();
+  config.checksum = true;
+  open(config, config);
+  network.run_for(10 * kMillisecond);
+  exchange(*a, to_b, *b, kLong);
+  network.faults.corrupt = 0.01;
+  for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, kLong);
+  EXPECT_GT(unasked(), 0U);
+}
+
+TEST_F(UnaskedTest, faults__always_whole) {
+  open_jumbo();
+  network.faults.loss = network.faults.duplicate = 0.01;
+  network.faults.reorder = 0.1;
+  for (std::size_t i = 0; i < 300; i++) exchange(*a, to_b, *b, 33'000 + i * 401);
+  EXPECT_GT(unasked(), 10U);
+}
+
+// Three senders have leave at most: as much as the port of a small switch holds.
+TEST_F(UnaskedTest, several_senders__few_have_leave) {
+  Host& receiver = network.add(jumbo());
+  std::vector<Host*> senders;
+  std::vector<Partner*> to;
+  for (int i = 0; i < 8; i++) {
+    senders.push_back(&network.add(jumbo()));
+    to.push_back(connect(network, *senders.back(), receiver));
+  }
+  network.run_for(10 * kMillisecond);
+  for (std::size_t i = 0; i < 8; i++) exchange(*senders[i], to[i], receiver, kShort);
+  std::vector<Request*> receives;
+  for (std::size_t i = 0; i < 8; i++) receives.push_back(receive(receiver, room(kShort), i));
+  for (std::size_t i = 0; i < 8; i++) (void)send(*senders[i], to[i], message(kShort, i), i);
+  std::uint64_t unasked = 0;
+  for (Host* sender : senders) unasked += sender->counters[Counter::send_unasked];
+  EXPECT_EQ(unasked, 3U);
+  for (Request* r : receives) EXPECT_EQ(wait(receiver, r).status, Status::success);
+}
+
+// Of more frames than a block holds nobody could say which are missing.
+TEST_F(UnaskedTest, announced_too_many) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  bool changed = false;
+  network.faults.drop = [&](const Bytes& frame) {
+    if (type_of(frame) != wire::PacketType::rndv || changed) return false;
+    changed = true;
+    Bytes other = frame;
+    EXPECT_EQ(other.at(50), std::byte{7}) << "frames of 8,960 bytes";
+    other[50] = std::byte{255};
+    network.inject(other);
+    return true;
+  };
+  EXPECT_TRUE(goes_unasked(3'000'000));
+  EXPECT_TRUE(changed);
+  EXPECT_EQ(b->counters[Counter::recv_unasked], 0U);
+  EXPECT_GT(requests(), 10U);
+}
+
+// A sender that announces what it never sends is asked for it.
+TEST_F(UnaskedTest, announced_and_not_sent) {
+  open_jumbo();
+  exchange(*a, to_b, *b, kShort);
+  network.faults.drop = [&](const Bytes& frame) {
+    return type_of(frame) == wire::PacketType::pull_reply && wire::unasked(load_be32(frame.data() + 28));
+  };
+  const TimeNs began = network.now;
+  EXPECT_TRUE(goes_unasked(kShort));
+  EXPECT_LT(network.now - began, 100 * kMillisecond);
+  EXPECT_GT(b->counters[Counter::pull_rerequest_timer], 0U);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Endpoints that share a kernel hook come, go, are stopped and killed, while others exchange messages."""
+import random
+import re
+import subprocess
+import time
+
+from stage import LAB, MAC, Failure, finish_pair, must_run, pair, scenario  # noqa: E402
+
+SHARED = {"OMX_OWN_HOOKS": "0"}
+RANGES = [(8 * i + 8, 8) for i in range(4)]  # of endpoints, each of one process at a time
+
+
+class Neighbour:
+    """A process on a host that opens some endpoints and calls none of them."""
+
+    def __init__(self, lab, host, first, count):
+        self.lab, self.host = lab, host
+        self.arguments = f"{first} {count}"
+        self.process = subprocess.Popen([str(LAB), "exec", host, "--", "env", "OMX_OWN_HOOKS=0", f"OMX_HOSTNAME={host}",
+                                         str(lab.bin / "bench/omx_idle_endpoints"), str(first), str(count)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def signal(self, name):
+        # The hosts of a lab share one PID namespace: the program is told from that of the other host by its parent.
+        # The brackets keep the pattern from matching the command that carries it.
+        find = subprocess.run(["pgrep", "-f", f"omx_idle_endpoint[s] {self.arguments}$"], capture_output=True, text=True)
+        for pid in find.stdout.split():
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as environment:
+                    mine = f"OMX_HOSTNAME={self.host}".encode() in environment.read().split(b"\0")
+            except OSError:
+                continue
+            if mine:
+                subprocess.run(["kill", f"-{name}", pid], check=False)
+
+    def end(self, how):
+        if how == "KILL":
+            self.signal("KILL")
+        try:
+            self.process.stdin.close()
+            self.process.stdout.read()
+            self.process.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"endpoints {self.arguments} of {self.host} did not close") from None
+
+
+@scenario(mtu="1500")
+def shared_hooks(lab):
+    """2 to 34 endpoints of a host open, close, are stopped and killed at random: the messages of others all arrive."""
+    random_ = random.Random(time.time_ns())
+    running = {(host, first): Neighbour(lab, host, first, count) for host in MAC for first, count in RANGES[:2]}
+    soaks = pair(lab, SHARED, 10_000_000, "--tolerate")
+    time.sleep(1)
+    end = time.time() + max(lab.seconds, 10)
+    ends = {"KILL": 0, "close": 0, "stop": 0}
+    while time.time() < end:
+        must_run(soaks, "the neighbours were done")
+        host = random_.choice(list(MAC))
+        first, count = random_.choice(RANGES)
+        neighbour = running.pop((host, first), None)
+        if neighbour is None:
+            running[host, first] = Neighbour(lab, host, first, random_.randint(1, count))
+        elif random_.random() < 0.3:
+            neighbour.signal("STOP")
+            time.sleep(random_.uniform(0, 1))
+            neighbour.signal("CONT")
+            running[host, first] = neighbour
+            ends["stop"] += 1
+        else:
+            how = random_.choice(["KILL", "close"])
+            neighbour.end(how)
+            ends[how] += 1
+        time.sleep(random_.uniform(0, 0.3))
+    must_run(soaks, "the neighbours were done")
+    groups = lab.lab("exec", "h2", "--", "ss", "-xlH")
+    if "/hooks/" not in groups:
+        raise Failure(f"nobody shares a hook, so not a test: {groups}")
+    for host in MAC:
+        counters = lab.lab("exec", host, "--", lab.bin / "tools/omx", "counters", "-v")
+        wrong = sum(int(n) for n in re.findall(r"(\d+) Link Frames Misdirected", counters))
+        print(f"  {host}: {wrong} frames misdirected, {ends}")
+    for soak in soaks:
+        soak.terminate()
+        soak.communicate(timeout=60)
+    for neighbour in running.values():
+        neighbour.end("close")
+    # And all verified, with a beginning and an end.
+    finish_pair(pair(lab, SHARED))
+    for host in MAC:
+        left = lab.lab("exec", host, "--", "ss", "-xlH")
+        if "omx" in left:
+            raise Failure(f"a socket is left on {host}: {left}")
