@@ -3,8 +3,12 @@
 server with its client in it.
 """
 import contextlib
+import ctypes
+import importlib.machinery
+import importlib.util
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -24,6 +28,7 @@ FAILED, UNABLE, INTERRUPTED = 1, 77, 130
 PATIENCE_S = 120  # for one program
 END_PATIENCE_S = 10  # for a server whose client is done
 LOOK_S = 1.0  # at what else the machine does
+PR_SET_PDEATHSIG = 1
 BUSY_CORES = 0.2  # of others: more than the timers and daemons of a quiet machine
 
 
@@ -89,12 +94,25 @@ def find_programs(build, programs):
     return paths
 
 
+def script_module(name):
+    """A script of this folder as a module, for what is in it."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(HERE, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def end_with_parent():
+    """For a child: the lab goes, with all that runs in it, even if this script is killed with -9."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def run_lab(script, plan, hosts, mtu=None):
     """Runs a script of this folder again, with --inside PLAN, beside the hosts of a lab; returns the JSON it prints."""
     cable = ["--mtu", str(mtu)] if mtu else []
     command = [LAB, "run", "--hosts", str(hosts), *cable, "--",
                sys.executable, os.path.join(HERE, script), "--inside", json.dumps(plan)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=end_with_parent)
     if done.returncode != 0:
         status = UNABLE if done.returncode == UNABLE else FAILED
         raise MeasurementFailed(f"nothing was measured: the lab ended with status {done.returncode}, for the "

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <map>
 
+#include "simulation/nic/kernels.h"
+#include "simulation/nic/parameters_today.h"
 #include "simulation/nic/workloads.h"
 
 using namespace omx::simulation::nic;
@@ -16,17 +18,20 @@ namespace {
 struct Options {
   WorkOptions work;
   std::string experiment, strategy = "timeout", interrupts = "round-robin", copies = "processor",
-                          mode = "omx", unmark;
+                          mode = "omx", unmark, parameters = "papers", peers = "hub";
   std::vector<std::string> set;
 };
 
-int parameters_print() {
+int parameters_print(bool today) {
   fmt::print("[");
   const char* between = "";
-  for (const ParameterText& p : kParameterTexts) {
+  const auto* first = today ? std::begin(kParameterTextsToday) : std::begin(kParameterTexts);
+  const auto* last = today ? std::end(kParameterTextsToday) : std::end(kParameterTexts);
+  for (; first != last; first++) {
+    const ParameterText& p = *first;
     fmt::print(
         "{}\n {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\", \"kind\": \"{}\", \"source\": \"{}\"}}",
-        between, p.name, p.value, p.unit, p.kind, p.source);
+        between, p.name, p.value, unit_of(p.name), p.kind, p.source);
     between = ",";
   }
   fmt::print("\n]\n");
@@ -54,22 +59,20 @@ void result_print(const WorkResult& r) {
       "\"dropped\": {}, "
       "\"interrupts\": {}, \"receiver_interrupts\": {}, \"kernel_lines\": {}, \"kernel_moved\": {}, "
       "\"user_lines\": {}, \"user_moved\": {}, \"receiver_interrupt_us\": {:.3f}, \"receiver_process_us\": "
-      "{:.3f}, "
+      "{:.3f}, \"latency_us\": {:.4f}, \"latency_p99_us\": {:.4f}, "
       "\"digest\": \"{:016x}\"}}\n",
       r.time_ns / 1e3, r.messages, r.per_message_us(), r.rate(), r.frames, r.dropped, r.interrupts,
       r.receiver_interrupts, r.kernel.lines, r.kernel.moved, r.user.lines, r.user.moved,
-      r.receiver_interrupt_ns / 1e3, r.receiver_process_ns / 1e3, r.digest);
+      r.receiver_interrupt_ns / 1e3, r.receiver_process_ns / 1e3, r.latency_us, r.latency_p99_us, r.digest);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   using Experiment = WorkResult (*)(const WorkOptions&);
-  const std::map<std::string, Experiment> experiments = {{"pingpong", pingpong},
-                                                         {"stream", stream},
-                                                         {"invalid", invalid},
-                                                         {"alltoall", alltoall},
-                                                         {"sort", sort}};
+  const std::map<std::string, Experiment> experiments = {
+      {"pingpong", pingpong}, {"stream", stream}, {"invalid", invalid}, {"alltoall", alltoall},
+      {"incast", incast},     {"sort", sort},     {"kernel", kernel}};
   using omx::wire::PacketType;
   const std::map<std::string, PacketType> marked = {{"rendezvous", PacketType::rndv},
                                                     {"pull", PacketType::pull},
@@ -103,31 +106,48 @@ int main(int argc, char** argv) {
   app.add_option("--strategy", o.strategy)
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStrategyNames), std::end(kStrategyNames))));
   app.add_option("--interrupts", o.interrupts)->check(CLI::IsMember(keys(ways)));
-  app.add_option("--interrupt-core", w.pair.host.bound_core)->check(CLI::Range(0U, kCores - 1));
-  app.add_option("--cores", w.pair.host.process_cores, "of the processes of each host")
+  app.add_option("--interrupt-core", w.network.host.bound_core)->check(CLI::Range(0U, kCores - 1));
+  app.add_option("--cores", w.network.host.process_cores, "of the processes of each host")
       ->check(CLI::Range(0U, kCores - 1))
       ->expected(1, static_cast<int>(kCores));
-  app.add_flag("--sleep", w.pair.host.may_sleep, "idle cores fall asleep");
+  app.add_flag("--sleep", w.network.host.may_sleep, "idle cores fall asleep");
   app.add_option("--copies", o.copies)->check(CLI::IsMember(keys(copies)));
-  app.add_flag("--mpi", w.pair.host.mpi);
-  app.add_option("--mtu", w.pair.mtu)->check(CLI::Range(1500U, 65535U));
+  app.add_flag("--mpi", w.network.host.mpi);
+  app.add_option("--mtu", w.network.mtu)->check(CLI::Range(1500U, 65535U));
   app.add_option("--mode", o.mode)->check(CLI::IsMember(keys(modes)));
-  app.add_option("--pull-blocks", w.pair.pull_blocks)->check(CLI::Range(1U, 8U));
-  app.add_option("--seed", w.pair.seed);
+  app.add_option("--pull-blocks", w.network.pull_blocks)->check(CLI::Range(1U, 8U));
+  app.add_option("--hosts", w.network.hosts, "at a switch; without it two with a cable")
+      ->check(CLI::Range(2U, 1024U));
+  app.add_option("--peers", o.peers, "who knows whom: all others, or all the first host")
+      ->check(CLI::IsMember({"all", "hub"}));
+  app.add_option("--far-cores", w.network.far_cores, "of the processes of all hosts but the first")
+      ->check(CLI::Range(0U, kCores - 1))
+      ->expected(1, static_cast<int>(kCores));
+  app.add_option("--gap-ns", w.gap_ns, "mean time between messages of all senders; 0: as fast as they can")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--parameters", o.parameters, "the set that --set changes")
+      ->check(CLI::IsMember({"papers", "today"}));
+  app.add_option("--kernel", w.kernel)
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kKernelNames), std::end(kKernelNames))));
+  app.add_option("--compute-ns", w.compute_ns, "of each process in each iteration of a kernel")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", w.network.seed);
   app.add_option("--set", o.set, "a parameter: NAME=VALUE");
   CLI11_PARSE(app, argc, argv);
-  if (o.experiment == "parameters") return parameters_print();
+  if (o.experiment == "parameters") return parameters_print(o.parameters == "today");
+  if (o.parameters == "today") w.network.parameters = parameters_today();
+  if (o.peers == "hub" && w.network.hosts != 0) w.network.peers = Peers::hub;
   for (const std::string& text : o.set) {
-    const std::string error = parameter_set(w.pair.parameters, text);
+    const std::string error = parameter_set(w.network.parameters, text);
     if (error.empty()) continue;
     fmt::print(stderr, "omx_papers: {}\n", error);
     return 2;
   }
-  w.pair.host.strategy = *strategy_named(o.strategy);
-  w.pair.host.interrupts = ways.at(o.interrupts);
-  w.pair.host.copies = copies.at(o.copies);
+  w.network.host.strategy = *strategy_named(o.strategy);
+  w.network.host.interrupts = ways.at(o.interrupts);
+  w.network.host.copies = copies.at(o.copies);
   if (!o.unmark.empty()) w.unmarked = marked.at(o.unmark);
-  w.pair.mode = modes.at(o.mode);
+  w.network.mode = modes.at(o.mode);
   const WorkResult result = experiments.at(o.experiment)(w);
   if (!result.failure.empty()) {
     fmt::print(stderr, "omx_papers: {}\n", result.failure);

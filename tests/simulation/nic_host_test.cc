@@ -9,7 +9,7 @@ namespace {
 
 WorkOptions options(Strategy strategy, std::uint32_t size = 0, std::uint32_t iterations = 40) {
   WorkOptions o;
-  o.pair.host.strategy = strategy;
+  o.network.host.strategy = strategy;
   o.size = size;
   o.iterations = iterations;
   return o;
@@ -26,25 +26,25 @@ TEST(NicHost, determinism__the_same_seed_sends_the_same_bytes_at_the_same_times)
   EXPECT_EQ(a.digest, b.digest);
   EXPECT_EQ(a.time_ns, b.time_ns);
   EXPECT_EQ(a.interrupts, b.interrupts);
-  o.pair.seed = 2;
+  o.network.seed = 2;
   EXPECT_NE(done(pingpong(o)).digest, a.digest);
 }
 
 TEST(NicHost, interrupt_cost__lowers_the_rate_while_coalescing_is_off) {
   WorkOptions o = options(Strategy::off, 0, 1000);
   const double before = done(stream(o)).rate();
-  o.pair.parameters.irq_ns *= 2;
+  o.network.parameters.irq_ns *= 2;
   EXPECT_LT(done(stream(o)).rate(), before);
 }
 
 TEST(NicHost, delay__raises_latency_by_as_much_with_timeout_and_not_with_marks) {
   WorkOptions o = options(Strategy::timeout);
   const double before = done(pingpong(o)).per_message_us();
-  o.pair.parameters.timeout_ns += 20'000;
+  o.network.parameters.timeout_ns += 20'000;
   EXPECT_NEAR(done(pingpong(o)).per_message_us(), before + 20, 0.5);
   o = options(Strategy::openmx);
   const double marked = done(pingpong(o)).per_message_us();
-  o.pair.parameters.timeout_ns += 20'000;
+  o.network.parameters.timeout_ns += 20'000;
   EXPECT_EQ(done(pingpong(o)).per_message_us(), marked);
   EXPECT_LT(marked, before);
 }
@@ -68,8 +68,8 @@ TEST(NicHost, mark__on_an_earlier_fragment_costs_an_interrupt_and_time) {
 TEST(NicHost, distance__a_shared_cache_is_nearest) {
   const auto at = [](std::uint32_t core) {
     WorkOptions o = options(Strategy::off);
-    o.pair.host.interrupts = Interrupts::bound;
-    o.pair.host.process_cores = {core};
+    o.network.host.interrupts = Interrupts::bound;
+    o.network.host.process_cores = {core};
     return done(pingpong(o));
   };
   const WorkResult same = at(0), shared = at(2), other = at(1);
@@ -82,34 +82,34 @@ TEST(NicHost, distance__a_shared_cache_is_nearest) {
 TEST(NicHost, round_robin__moves_the_drivers_state_between_caches) {
   WorkOptions o = options(Strategy::off);
   const WorkResult scattered = done(pingpong(o));
-  o.pair.host.interrupts = Interrupts::queues;
+  o.network.host.interrupts = Interrupts::queues;
   const WorkResult queues = done(pingpong(o));
   EXPECT_GT(scattered.kernel.moved, 0U);
   EXPECT_EQ(queues.kernel.moved, 0U);
-  o.pair.host.interrupts = Interrupts::round_robin;
-  o.pair.parameters.line_far_ns *= 2;
+  o.network.host.interrupts = Interrupts::round_robin;
+  o.network.parameters.line_far_ns *= 2;
   EXPECT_GT(done(pingpong(o)).time_ns, scattered.time_ns);
 }
 
 TEST(NicHost, sleep__costs_the_wake_up_only_where_nobody_polls) {
   WorkOptions o = options(Strategy::off);
   const double awake = done(pingpong(o)).per_message_us();
-  o.pair.host.may_sleep = true;
+  o.network.host.may_sleep = true;
   EXPECT_GT(done(pingpong(o)).per_message_us(), awake + 1);
-  o.pair.host.interrupts = Interrupts::queues;  // to the core that polls
+  o.network.host.interrupts = Interrupts::queues;  // to the core that polls
   const double bound = done(pingpong(o)).per_message_us();
-  o.pair.host.may_sleep = false;
+  o.network.host.may_sleep = false;
   EXPECT_EQ(done(pingpong(o)).per_message_us(), bound);
 }
 
 TEST(NicHost, copies__the_engine_frees_the_processor_and_is_worth_it_for_large_frames) {
   const auto with = [](Copies copies) {
     WorkOptions o = options(Strategy::off, 1U << 20, 6);
-    o.pair.mode = wire::Mode::mxoe;
-    o.pair.mtu = 9000;
-    o.pair.host.interrupts = Interrupts::bound;
-    o.pair.host.process_cores = {2};
-    o.pair.host.copies = copies;
+    o.network.mode = wire::Mode::mxoe;
+    o.network.mtu = 9000;
+    o.network.host.interrupts = Interrupts::bound;
+    o.network.host.process_cores = {2};
+    o.network.host.copies = copies;
     return done(pingpong(o));
   };
   const WorkResult processor = with(Copies::processor), engine = with(Copies::engine),
@@ -121,9 +121,9 @@ TEST(NicHost, copies__the_engine_frees_the_processor_and_is_worth_it_for_large_f
 
 TEST(NicHost, processes__all_to_all_and_a_sort_end_with_the_right_bytes) {
   WorkOptions o = options(Strategy::openmx, 40'000, 3);
-  o.pair.host.process_cores = {0, 1, 2, 3};
+  o.network.host.process_cores = {0, 1, 2, 3};
   const WorkResult scattered = done(alltoall(o));
-  o.pair.host.interrupts = Interrupts::bound;
+  o.network.host.interrupts = Interrupts::bound;
   EXPECT_GT(done(alltoall(o)).time_ns, scattered.time_ns * 0.5);
   o.size = 1U << 16;
   done(sort(o));

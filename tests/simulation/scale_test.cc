@@ -16,7 +16,7 @@ ScaleOptions incast(std::uint32_t hosts, std::uint32_t mtu) {
 
 TEST(scale, incast__fills_the_port_and_overruns_nothing) {
   for (const std::uint32_t mtu : {1500U, 9000U}) {
-    for (const std::uint32_t hosts : {2U, 3U, 9U, 65U}) {
+    for (const std::uint32_t hosts : {2U, 3U, 7U, 8U, 9U, 10U, 11U, 65U}) {
       const ScaleResult r = scale_run(incast(hosts, mtu));
       EXPECT_EQ(r.failure, "");
       EXPECT_EQ(r.messages, hosts - 1);

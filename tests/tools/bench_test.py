@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the benchmarks say and return, without measuring: doubts, rounds, failures."""
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import os
 import sys
@@ -15,14 +13,10 @@ sys.path.insert(0, BENCH)
 
 import bench_run  # noqa: E402  (the path must be set first)
 import compare_report  # noqa: E402
+import papers_live_report  # noqa: E402
+import papers_live_tables  # noqa: E402
 
-
-def script(name):
-    """A script of bench/ as a module."""
-    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(BENCH, name))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
+script = bench_run.script_module
 
 
 def said(action):
@@ -118,6 +112,50 @@ class Mpi(unittest.TestCase):
         self.assertEqual(hpcc.invalid({**good, "Success": "0"}), "Success")
         self.assertEqual(hpcc.invalid({**good, "PTRANS_residual": "20"}), "PTRANS_residual")
         self.assertIn("incomplete", hpcc.invalid({}))
+
+
+class PapersLive(unittest.TestCase):
+    """Three rounds of two operations; in the last round TCP was not there for one of them."""
+    ROUNDS = ((10.0, 20.0), (11.0, 22.0), (12.0, 6.0))
+
+    def setUp(self):
+        measured = []
+        for number, (omx, tcp) in enumerate(self.ROUNDS):
+            measured += [[number, 9000, "imb2", "omx", "bcast 16", omx], [number, 9000, "imb2", "tcp", "bcast 16", tcp],
+                         [number, 9000, "imb2", "omx", "gather 16", 5.0]]
+            measured += [[number, 9000, "imb2", "tcp", "gather 16", 6.0]] if number < 2 else []
+        self.figures = papers_live_tables.Figures(measured)
+
+    def test_gain_of_medians(self):
+        self.assertEqual(papers_live_report.gain_text(self.figures, 2, "bcast", 16), "*+82 %*")  # the rounds do not agree
+        self.assertEqual(papers_live_report.gain_text(self.figures, 2, "gather", 16), "+20 %")
+        self.assertEqual(papers_live_report.gain_text(self.figures, 4, "gather", 16), "–")
+
+    def test_every_published_figure_of_table_1_is_shown(self):
+        text = "\n".join(papers_live_report.table1_lines(self.figures))
+        for published in papers_live_tables.TABLE1.values():
+            for figure in published:
+                self.assertIn(f"{figure:+g} %", text)
+        self.assertRegex(text, r"\| +Bcast \| +\+44.6 % \| +\*\+82 %\* \| +– \|")
+
+    def test_where_tcp_is_ahead_is_said(self):
+        slow = papers_live_tables.Figures([[0, 9000, "imb2", who, f"{name} 16", us] for name, omx, tcp in (("bcast", 2.0, 1.0), ("gather", 1.0, 4.0))
+                                           for who, us in (("omx", omx), ("tcp", tcp))])
+        self.assertEqual(list(papers_live_report.balance_lines(slow)),
+                         ["2 ranks: Open-MX is faster in 1 of 2, the median gain is +125 %; it is slower in Bcast 16 B (-50 %)."])
+
+    def test_sections_bear_what_is_missing(self):
+        for section in papers_live_tables.SECTIONS:
+            lines = papers_live_report.section_lines(section, self.figures)
+            self.assertEqual(sum(line.startswith("| ") for line in lines), len(section.rows) + 1, section.title)
+
+    def test_unknown_and_wrong_usage(self):
+        for arguments in (["--live", "--quick"], ["--live", "--rounds", "0"], ["--live", "--spoil", "nonsense"]):
+            errors = io.StringIO()
+            with contextlib.redirect_stderr(errors), self.assertRaises(SystemExit) as ended:
+                script("papers").papers_live.main(arguments)
+            self.assertEqual(ended.exception.code, 2)
+            self.assertRegex(errors.getvalue(), "papers --live: error: --(quick|rounds|spoil)")
 
 
 if __name__ == "__main__":

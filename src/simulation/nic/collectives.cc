@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workloads of all processes of both hosts: an Alltoall, and a sort that does what NAS IS does: keys of which
+// Workloads of all processes of all hosts: an Alltoall, and a sort that does what NAS IS does: keys of which
 // each is the mean of four random numbers are counted by bucket, the counts exchanged, and then the keys, so
 // that each process has those of its range. Between processes of one host data go through memory.
 #include <algorithm>
@@ -34,13 +34,13 @@ struct Rank {
 class Collective {
  public:
   explicit Collective(const WorkOptions& options) : m_(options), options_(options) {
-    const std::uint32_t each = m_.pair.host(0).process_count();
-    ranks_.resize(std::size_t{each} * 2);
+    const std::uint32_t each = m_.network.host(0).process_count();
+    ranks_.resize(std::size_t{each} * m_.network.host_count());
     for (std::uint32_t i = 0; i < ranks_.size(); i++) {
       Rank& r = ranks_[i];
       r.host = i / each;
       r.index = i % each;
-      r.process = &m_.pair.process(r.host, r.index);
+      r.process = &m_.network.process(r.host, r.index);
       r.out.resize(ranks_.size());
       r.in.resize(ranks_.size());
       r.process->on_progress = [this, i] { reap(i); };
@@ -53,7 +53,7 @@ class Collective {
     if (!m_.ready()) return m_.end(0);
     m_.begin();
     for (std::uint32_t i = 0; i < ranks_.size(); i++) start(i);
-    if (!m_.pair.run_until([this] { return ended_ == ranks_.size() || bad_ || !m_.ready(); }) || bad_)
+    if (!m_.network.run_until([this] { return ended_ == ranks_.size() || bad_ || !m_.ready(); }) || bad_)
       return m_.failed("a collective operation did not end well");
     return m_.end(rounds);
   }
@@ -72,7 +72,7 @@ class Collective {
   bool bad_ = false;
 
  private:
-  std::uint64_t match(std::uint32_t from, std::uint64_t round) const { return round << 8 | from; }
+  std::uint64_t match(std::uint32_t from, std::uint64_t round) const { return round << 16 | from; }
 
   void start(std::uint32_t i) {
     Rank& r = ranks_[i];
@@ -84,20 +84,20 @@ class Collective {
         m_.receive(*ranks_[i].process, ranks_[i].in[from], match(from, round));
       });
     }
-    r.process->call(ns, [] {});
+    if (ns > 0) r.process->compute(ns, [] {});
     for (std::uint32_t n = 1; n <= ranks_.size(); n++) {
       // Everybody begins with another one.
       const auto to = static_cast<std::uint32_t>((i + n) % ranks_.size());
       if (here(i, to)) {
-        const double copy = m_.pair.host(r.host).local_copy_ns(r.process->core(), ranks_[to].process->core(),
-                                                               r.out[to].size());
+        const double copy = m_.network.host(r.host).local_copy_ns(
+            r.process->core(), ranks_[to].process->core(), r.out[to].size());
         r.process->call((i == to ? 0 : m_.operation_ns()) + copy, [] {});
         continue;
       }
       r.process->call(m_.operation_ns(), [this, i, to, round = r.round] {
         Rank& me = ranks_[i];
-        m_.send(*me.process, m_.pair.partner(me.host, me.index, ranks_[to].index), me.out[to],
-                match(i, round));
+        m_.send(*me.process, m_.network.partner(me.host, me.index, ranks_[to].host, ranks_[to].index),
+                me.out[to], match(i, round));
       });
     }
     // What goes through memory is here when everything else is.
@@ -119,7 +119,7 @@ class Collective {
 
   void done_check(std::uint32_t i) {
     Rank& r = ranks_[i];
-    const std::uint64_t others = ranks_.size() / 2;
+    const std::uint64_t others = ranks_.size() - m_.network.host(0).process_count();
     if (r.sends < others || r.receives < others) return;
     r.sends = r.receives = 0;
     if (++r.round == rounds_) {
@@ -148,7 +148,7 @@ class Sort final : public Collective {
  public:
   explicit Sort(const WorkOptions& options) : Collective(options) {
     const std::size_t each = options.size / count();
-    Random random(options.pair.seed);
+    Random random(options.network.seed);
     for (std::uint32_t i = 0; i < count(); i++) {
       Keys keys(each);
       for (std::uint32_t& key : keys) {
@@ -186,7 +186,7 @@ class Sort final : public Collective {
                                            : parts_[other][rank].size() * sizeof(std::uint32_t));
     }
     const double keys = static_cast<double>(keys_[rank].size());
-    return counts ? keys * options_.pair.parameters.key_ns : 0;
+    return counts ? keys * options_.network.parameters.key_ns : 0;
   }
 
   // What arrived belongs to who has it.

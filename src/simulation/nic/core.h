@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A core does one thing after the other. What interrupts ask for goes first; pieces are of a frame at most,
-// so they need not be interrupted themselves. A core with nothing to do that no process polls on falls
-// asleep.
+// so they need not be interrupted themselves, but computing is. A core with nothing to do that no process
+// polls on falls asleep.
 #pragma once
 
 #include <deque>
@@ -15,6 +15,7 @@ namespace omx::simulation::nic {
 struct Work {
   std::function<double()> cost;  // ns, asked when it begins
   std::function<void()> done;
+  bool computing = false;  // gives way to interrupts
 };
 
 class Core {
@@ -23,6 +24,7 @@ class Core {
 
   void interrupted_by(Work work) {
     interrupts_.push_back(std::move(work));
+    give_way();
     begin();
   }
   void asked_by_process(Work work) {
@@ -50,18 +52,36 @@ class Core {
     if (!interrupt && was_interrupt_) cost += parameters_.resume_ns;
     was_interrupt_ = interrupt;
     (interrupt ? interrupt_ns_ : process_ns_) += cost;
-    later_.after(cost, [this, done = std::move(work.done)] {
-      done();
+    ends_ = later_.now() + static_cast<TimeNs>(cost + 0.5);
+    if (work.computing) computed_ = std::move(work.done);
+    computes_ = work.computing;
+    later_.after(cost, [this, turn = ++turn_, done = std::move(work.done)] {
+      if (turn != turn_) return;  // it gave way
+      const std::function<void()> end = computes_ ? std::move(computed_) : done;
+      computes_ = false;
+      end();
       busy_ = false;
       idle_since_ = later_.now();
       begin();
     });
   }
 
+  void give_way() {
+    if (!busy_ || !computes_) return;
+    const auto left = static_cast<double>(ends_ - later_.now());
+    process_ns_ -= left;
+    busy_ = computes_ = false;
+    turn_++;
+    processes_.push_front({[left] { return left; }, std::move(computed_), true});
+  }
+
   Later& later_;
   const Parameters& parameters_;
   std::deque<Work> interrupts_, processes_;
-  bool busy_ = false, was_interrupt_ = false;
+  bool busy_ = false, was_interrupt_ = false, computes_ = false;
+  std::function<void()> computed_;
+  TimeNs ends_ = 0;
+  std::uint64_t turn_ = 0;
   TimeNs idle_since_ = 0;
   double interrupt_ns_ = 0, process_ns_ = 0;
 };

@@ -57,6 +57,10 @@ void Process::call(double ns, std::function<void()> what) {
                                          }});
 }
 
+void Process::compute(double ns, std::function<void()> done) {
+  host_.cores_[core_]->asked_by_process({[ns] { return ns; }, std::move(done), true});
+}
+
 Host::Host(Later& later, FramePool& frames, const Parameters& parameters, const HostSetup& setup,
            const protocol::Config& config, std::function<void(std::uint32_t)> transmit)
     : later_(later),
@@ -122,7 +126,7 @@ double Host::lines_ns(std::uint32_t from, std::uint32_t to, double lines, CacheC
   // The shared cache has them: they do not miss it.
   if (far == Distance::shared) return lines * parameters_.line_shared_ns;
   counts.moved += static_cast<std::uint64_t>(lines);
-  return lines * parameters_.line_far_ns;
+  return lines * (far == Distance::socket ? parameters_.line_socket_ns : parameters_.line_far_ns);
 }
 
 Process* Host::owner(std::uint32_t frame) {
@@ -159,7 +163,7 @@ double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
   }
   kernel_lines.lines -= static_cast<std::uint64_t>(2 * bytes / kLine);  // the engine's are no accesses
   // The frame's buffer and the destination begin at different places of their pages.
-  const double chunks = std::ceil(bytes / parameters_.engine_chunk) + 1;
+  const double chunks = std::ceil(bytes / parameters_.engine_chunk) + parameters_.engine_split;
   engine_free_ =
       std::max(engine_free_, later_.now()) + static_cast<TimeNs>(time_of(bytes, parameters_.engine_rate));
   return ns + chunks * parameters_.engine_submit_ns;
@@ -177,11 +181,14 @@ void Host::deliver(std::uint32_t frame, std::uint32_t core) {
   timers_check(*process);
   if (process->engine().completion_count() == before) return;
   // The last frame waits for all that the engine was given.
-  cores_[core]->interrupted_by({[this] {
-                                  const TimeNs now = later_.now();
-                                  return engine_free_ > now ? static_cast<double>(engine_free_ - now) : 0.0;
-                                },
-                                [this, process, core] { completion_event(*process, core); }});
+  cores_[core]->interrupted_by(
+      {[this] { return engine_wait_ns(); }, [this, process, core] { completion_event(*process, core); }});
+}
+
+// Until the engine has done all that it was given.
+double Host::engine_wait_ns() const {
+  const double done = static_cast<double>(engine_free_) + parameters_.engine_latency_ns;
+  return std::max(done - static_cast<double>(later_.now()), 0.0);
 }
 
 // The library learns of the frame.

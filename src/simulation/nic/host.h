@@ -53,6 +53,8 @@ class Process final : public wire::FrameSink {
   // The process calls the library: on its core, when that has time. What the engine sends meanwhile is paid
   // for, beside `ns`.
   void call(double ns, std::function<void()> what);
+  // The process computes: interrupts come between, the library does not.
+  void compute(double ns, std::function<void()> done);
   // Called on its core when the library may have completed something.
   std::function<void()> on_progress;
 
@@ -99,6 +101,7 @@ class Host {
   void poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken);
   double driver_ns(std::uint32_t frame, std::uint32_t core);
   double wake_ns(std::uint32_t core) const;
+  double engine_wait_ns() const;
   double lines_ns(std::uint32_t from, std::uint32_t to, double lines, CacheCounts& counts);
   void deliver(std::uint32_t frame, std::uint32_t core);
   void event(Process& process, std::uint32_t core, std::uint32_t frame);

@@ -3,14 +3,14 @@
 
 namespace omx::simulation::nic {
 
-Measuring::Measuring(const WorkOptions& options) : pair(options.pair), options_(options) {
-  if (!pair.connect_all()) result_.failure = "not all processes connected";
+Measuring::Measuring(const WorkOptions& options) : network(options.network), options_(options) {
+  if (!network.connect_all()) result_.failure = "not all processes connected";
 }
 
 WorkResult Measuring::totals() {
   WorkResult t;
-  for (std::uint32_t h = 0; h < 2; h++) {
-    Host& host = pair.host(h);
+  for (std::uint32_t h = 0; h < network.host_count(); h++) {
+    Host& host = network.host(h);
     const NicCounters& c = host.nic().counters();
     t.frames += c.frames;
     t.interrupts += c.interrupts;
@@ -19,7 +19,7 @@ WorkResult Measuring::totals() {
     t.kernel.moved += host.kernel_lines.moved;
     t.user.lines += host.user_lines.lines;
     t.user.moved += host.user_lines.moved;
-    if (h == 0) continue;
+    if (h != receiver()) continue;
     t.receiver_interrupts = c.interrupts;
     for (std::uint32_t i = 0; i < kCores; i++) {
       t.receiver_interrupt_ns += host.core(i).interrupt_ns();
@@ -31,7 +31,7 @@ WorkResult Measuring::totals() {
 
 void Measuring::begin() {
   before_ = totals();
-  started_ = pair.now();
+  started_ = network.now();
 }
 
 WorkResult Measuring::end(std::uint64_t messages) {
@@ -48,29 +48,30 @@ WorkResult Measuring::end(std::uint64_t messages) {
   r.receiver_interrupt_ns -= before_.receiver_interrupt_ns;
   r.receiver_process_ns -= before_.receiver_process_ns;
   r.messages = messages;
-  r.time_ns = static_cast<double>(pair.now() - started_);
-  r.digest = pair.digest();
+  r.time_ns = static_cast<double>(network.now() - started_);
+  r.digest = network.digest();
   return r;
 }
 
-void Measuring::send(Process& from, protocol::Partner* to, std::vector<std::byte>& data, std::uint64_t match,
-                     bool synchronous) {
+void Measuring::send(Process& from, protocol::Partner* to, std::span<std::byte> data, std::uint64_t match,
+                     bool synchronous, void* context) {
   const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
   protocol::SendOp op;
   op.partner = to;
   op.segments = {&segment, 1};
   op.match_info = match;
   op.synchronous = synchronous;
-  if (!from.engine().send(pair.now(), op)) result_.failure = "a send was refused";
+  op.context = context;
+  if (!from.engine().send(network.now(), op)) result_.failure = "a send was refused";
 }
 
-void Measuring::receive(Process& at, std::vector<std::byte>& data, std::uint64_t match) {
+void Measuring::receive(Process& at, std::span<std::byte> data, std::uint64_t match, void* context) {
   const protocol::Segment segment{data.data(), static_cast<std::uint32_t>(data.size())};
   protocol::ReceiveOp op;
   op.segments = {&segment, 1};
   op.match_info = match;
-  op.context = &data;
-  if (!at.engine().receive(pair.now(), op)) result_.failure = "a receive was refused";
+  op.context = context;
+  if (!at.engine().receive(network.now(), op)) result_.failure = "a receive was refused";
 }
 
 }  // namespace omx::simulation::nic

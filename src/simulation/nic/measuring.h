@@ -2,6 +2,7 @@
 // What all workloads do: connect, count from here on, send and receive bytes.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "simulation/nic/workloads.h"
@@ -21,16 +22,21 @@ class Measuring {
   }
 
   // To be called inside Process::call or on_progress.
-  void send(Process& from, protocol::Partner* to, std::vector<std::byte>& data, std::uint64_t match,
-            bool synchronous = false);
-  void receive(Process& at, std::vector<std::byte>& data, std::uint64_t match);
+  void send(Process& from, protocol::Partner* to, std::span<std::byte> data, std::uint64_t match,
+            bool synchronous = false, void* context = nullptr);
+  void receive(Process& at, std::span<std::byte> data, std::uint64_t match, void* context);
+  void receive(Process& at, std::vector<std::byte>& data, std::uint64_t match) {
+    receive(at, data, match, &data);
+  }
   // What a send or a receive costs a process beside what it sends.
   double operation_ns() const {
-    const Parameters& p = options_.pair.parameters;
-    return p.library_ns + (options_.pair.host.mpi ? p.mpi_ns : 0);
+    const Parameters& p = options_.network.parameters;
+    return p.library_ns + (options_.network.host.mpi ? p.mpi_ns : 0);
   }
 
-  Pair pair;
+  Network network;
+  // Whose load is measured: the second of two hosts, or the one that all send to.
+  std::uint32_t receiver() const { return options_.network.hosts == 0 ? 1 : 0; }
 
  protected:
   const WorkOptions& options_;

@@ -29,15 +29,20 @@ inline std::optional<Strategy> strategy_named(std::string_view name) {
 
 class Moderator {
  public:
-  Moderator(Strategy strategy, double timeout_ns, double step_ns)
-      : strategy_(strategy), timeout_(timeout_ns), step_(step_ns), most_(timeout_ns) {}
+  // most_waiting: so many frames raise an interrupt whatever the time is; 0: any number may wait.
+  Moderator(Strategy strategy, double timeout_ns, double step_ns, double most_waiting = 0)
+      : strategy_(strategy),
+        timeout_(timeout_ns),
+        step_(step_ns),
+        most_(timeout_ns),
+        most_waiting_(most_waiting) {}
 
   void on_arrival() { pending_++; }
 
   bool on_dma_done(bool marked) {
     pending_--;
     waiting_++;
-    if (timeout_ <= 0) return true;
+    if (timeout_ <= 0 || (most_waiting_ > 0 && waiting_ >= most_waiting_)) return true;
     switch (strategy_) {
       case Strategy::off:
         return true;
@@ -75,7 +80,7 @@ class Moderator {
 
  private:
   Strategy strategy_;
-  double timeout_, step_, most_;
+  double timeout_, step_, most_, most_waiting_;
   std::uint32_t pending_ = 0;  // arrived, DMA not done
   std::uint32_t waiting_ = 0;  // in memory since the last interrupt
   bool deferred_ = false;

@@ -9,7 +9,8 @@ Nic::Nic(Later& later, const Parameters& parameters, const NicOptions& options,
          std::function<void(std::uint32_t)> interrupt)
     : later_(later), parameters_(parameters), options_(options), interrupt_(std::move(interrupt)) {
   for (std::uint32_t i = 0; i < options_.queues; i++)
-    queues_.push_back({Moderator(options_.strategy, parameters_.timeout_ns, parameters_.adaptive_step_ns),
+    queues_.push_back({Moderator(options_.strategy, parameters_.timeout_ns, parameters_.adaptive_step_ns,
+                                 parameters_.timeout_frames),
                        {},
                        0,
                        0,
@@ -87,6 +88,11 @@ void Nic::raise(std::uint32_t index) {
 
 bool Nic::take(std::uint32_t index, std::uint32_t& frame) {
   Queue& queue = queues_[index];
+  if (queue.announced == 0 && parameters_.poll_on != 0 && !queue.ready.empty()) {
+    queue.announced = queue.ready.size();
+    queue.timer = queue.owed = false;
+    queue.moderator.on_raised();
+  }
   if (queue.announced == 0) return false;
   queue.announced--;
   frame = queue.ready.front();

@@ -32,9 +32,10 @@ class Nic {
   bool arrived(std::uint32_t frame, std::size_t bytes, int endpoint, bool marked);
   std::uint32_t queue_of(int endpoint) const;
 
-  // For the host's handler: the next frame that was in memory when the interrupt was raised; false: no more.
-  // That later ones wait for an interrupt of their own follows from [C] Table III: a fragment that came 3 us
-  // behind the marked one, while the host had 60 us of work, was handled 20 us late.
+  // For the host's handler: the next frame that was in memory when the interrupt was raised, or, if the
+  // handler polls on (NAPI), that is in memory now; false: no more. That later ones wait for an interrupt of
+  // their own follows from [C] Table III: a fragment that came 3 us behind the marked one, while the host had
+  // 60 us of work, was handled 20 us late.
   bool take(std::uint32_t queue, std::uint32_t& frame);
   // The handler ends. It may have left frames, for which there is another interrupt.
   void poll_done(std::uint32_t queue);

@@ -22,17 +22,22 @@ namespace omx::simulation::nic {
     "part of hardware_ns, from a frame's descriptor to the end of its DMA; to [C] IV-C4: 3 or 4 frames of "  \
     "a "                                                                                                     \
     "stream can follow within one")                                                                          \
+  X(switch_ns, 300, "ns", "assumed", "through a switch, if there is one; the papers had none")               \
   X(dma_rate, 1.6e9, "B/s", "assumed", "PCI Express of eight lanes, first generation")                       \
   X(ring_frames, 1024, "frames", "assumed", "receive descriptors of a queue")                                \
   X(flow_control, 1, "0 or 1", "assumed",                                                                    \
     "1: a frame that finds no descriptor waits on the cable (Ethernet pause); 0: it is lost")                \
   X(timeout_ns, 75000, "ns", "given", "[C] IV-B1: default coalescing delay of Myri-10G")                     \
+  X(timeout_frames, 0, "frames", "assumed", "that raise an interrupt before the delay is over; 0: none do")  \
   X(adaptive_step_ns, 5000, "ns", "assumed", "[C] VI names adaptive coalescing without figures")             \
   X(off_frames, 2, "frames", "fitted",                                                                       \
     "frames that one interrupt hands over at most while coalescing is off; to [C] Table II: 162 frames, "    \
     "92.4 interrupts")                                                                                       \
   X(multiqueue_ns, 760, "ns", "fitted",                                                                      \
     "latency that several queues add in firmware; to [Q] Table I, S$: 10.10 - 9.34 us")                      \
+  X(poll_on, 0, "0 or 1", "derived",                                                                         \
+    "1: a handler goes on until it finds no frame, as NAPI does; [C] Table III: a fragment that came after " \
+    "the interrupt waited for the next one")                                                                 \
   X(irq_delivery_ns, 890, "ns", "fitted",                                                                    \
     "from the end of the DMA to the first instruction of the handler; to [Q] Table I, 9.34 us on S$")        \
   X(irq_ns, 196, "ns", "derived", "[C] IV-B2: 965 ns a frame with an interrupt each, 774 ns without")        \
@@ -45,6 +50,7 @@ namespace omx::simulation::nic {
     "until an interrupted process runs on; to [Q] Table I: SC minus S$, 10.96 - 9.34 us")                    \
   X(line_shared_ns, 6, "ns", "assumed", "cache line from the other core of a shared cache: 14 cycles")       \
   X(line_far_ns, 98, "ns", "assumed", "cache line from any other core, by the front side bus")               \
+  X(line_socket_ns, 98, "ns", "assumed", "cache line from the other cache of the socket: here the same bus") \
   X(event_lines, 10, "lines", "fitted",                                                                      \
     "from handler to library with each event; to [Q] Table I: SP minus S$, 10.32 - 9.34 us")                 \
   X(state_lines, 12, "lines", "fitted",                                                                      \
@@ -57,7 +63,11 @@ namespace omx::simulation::nic {
   X(local_far_rate, 1.2885e9, "B/s", "given", "[I] IV-C: 1.2 GiB/s without one")                             \
   X(engine_submit_ns, 350, "ns", "given", "[I] IV-A: one descriptor")                                        \
   X(engine_rate, 2.577e9, "B/s", "given", "[I] IV-A: 2.4 GiB/s by chunks of 4 kB")                           \
-  X(engine_chunk, 4096, "B", "given", "[I] IV-A: pages; a frame that crosses one takes one more chunk")      \
+  X(engine_chunk, 4096, "B", "given", "[I] IV-A: pages")                                                     \
+  X(engine_split, 0.5, "chunks", "given",                                                                    \
+    "[I] IV-A: most copies consist of one or two chunks per page, as frame and destination begin at "        \
+    "different places of theirs")                                                                            \
+  X(engine_latency_ns, 0, "ns", "given", "[I] IV-A: to see that copies are done is negligible")              \
   X(engine_frame_least, 1024, "B", "given", "[I] IV-A: smaller ones are copied by the processor")            \
   X(syscall_ns, 100, "ns", "given", "[I] II-A, [J] 3.2: close to 100 ns")                                    \
   X(transmit_ns, 1020, "ns", "fitted",                                                                       \

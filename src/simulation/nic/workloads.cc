@@ -44,13 +44,13 @@ bool reap(Process& process, Seen& seen) {
 // message has it, but one before it.
 class Marks {
  public:
-  Marks(Pair& pair, const WorkOptions& options) : size_(options.size), moved_(options.mark_moved) {
+  Marks(Network& network, const WorkOptions& options) : size_(options.size), moved_(options.mark_moved) {
     if (options.unmarked) {
-      pair.on_transmit = [type = *options.unmarked](std::uint32_t, SimFrame& frame) {
+      network.on_transmit = [type = *options.unmarked](std::uint32_t, SimFrame& frame) {
         if (frame.type() == type) flags_of(frame) &= ~std::byte{wire::kFlagUrgent};
       };
     } else if (moved_ > 0) {
-      pair.on_transmit = [this](std::uint32_t from, SimFrame& frame) { move(from, frame); };
+      network.on_transmit = [this](std::uint32_t from, SimFrame& frame) { move(from, frame); };
     }
   }
 
@@ -76,19 +76,21 @@ class Marks {
 WorkResult pingpong(const WorkOptions& options) {
   Measuring m(options);
   if (!m.ready()) return m.end(0);
-  const Marks marks(m.pair, options);
+  const Marks marks(m.network, options);
   const std::uint32_t total = options.iterations + kWarm;
   Bytes out = pattern(options.size, 1);
   Bytes in[2] = {Bytes(options.size), Bytes(options.size)};
   Seen seen[2];
   bool good = true;
-  const auto post = [&](std::uint32_t h) { m.receive(m.pair.process(h), in[h], 7); };
-  const auto serve = [&](std::uint32_t h) { m.send(m.pair.process(h), m.pair.partner(h, 0, 0), out, 7); };
+  const auto post = [&](std::uint32_t h) { m.receive(m.network.process(h), in[h], 7); };
+  const auto serve = [&](std::uint32_t h) {
+    m.send(m.network.process(h), m.network.partner(h, 0, 1 - h, 0), out, 7);
+  };
   for (std::uint32_t h = 0; h < 2; h++) {
-    Process& p = m.pair.process(h);
+    Process& p = m.network.process(h);
     p.call(0, [&post, h] { post(h); });
     p.on_progress = [&, h] {
-      Process& me = m.pair.process(h);
+      Process& me = m.network.process(h);
       const std::uint64_t before = seen[h].receives;
       good = good && reap(me, seen[h]);
       if (seen[h].receives == before) return;
@@ -102,9 +104,9 @@ WorkResult pingpong(const WorkOptions& options) {
       });
     };
   }
-  m.pair.run_for(100'000);
-  m.pair.process(0).call(m.operation_ns(), [&serve] { serve(0); });
-  if (!m.pair.run_until([&] { return seen[0].receives == total || !good || !m.ready(); }) || !good)
+  m.network.run_for(100'000);
+  m.network.process(0).call(m.operation_ns(), [&serve] { serve(0); });
+  if (!m.network.run_until([&] { return seen[0].receives == total || !good || !m.ready(); }) || !good)
     return m.failed("a ping-pong did not end well");
   return m.end(std::uint64_t{options.iterations} * 2);
 }
@@ -112,11 +114,11 @@ WorkResult pingpong(const WorkOptions& options) {
 WorkResult stream(const WorkOptions& options) {
   Measuring m(options);
   if (!m.ready()) return m.end(0);
-  const Marks marks(m.pair, options);
+  const Marks marks(m.network, options);
   const std::uint32_t warm = options.iterations / 10 + 1, total = options.iterations + warm;
   Bytes out = pattern(options.size, 2);
   std::vector<Bytes> in(options.window * 2, Bytes(options.size));
-  Process &from = m.pair.process(0), &to = m.pair.process(1);
+  Process &from = m.network.process(0), &to = m.network.process(1);
   std::uint64_t sent = 0, posted = 0, received = 0;
   Seen seen;
   bool good = true;
@@ -126,7 +128,8 @@ WorkResult stream(const WorkOptions& options) {
   const auto serve = [&] {
     if (sent >= total) return;
     sent++;
-    from.call(m.operation_ns(), [&] { m.send(from, m.pair.partner(0, 0, 0), out, 7, options.synchronous); });
+    from.call(m.operation_ns(),
+              [&] { m.send(from, m.network.partner(0, 0, 1, 0), out, 7, options.synchronous); });
   };
   to.call(0, [&] {
     for (Bytes& buffer : in) post(buffer);
@@ -146,9 +149,9 @@ WorkResult stream(const WorkOptions& options) {
     good = good && reap(from, seen);
     for (std::uint64_t i = before; i < seen.sends; i++) serve();
   };
-  m.pair.run_for(100'000);
+  m.network.run_for(100'000);
   for (std::uint32_t i = 0; i < options.window; i++) serve();
-  if (!m.pair.run_until([&] { return received == total || !good || !m.ready(); }) || !good)
+  if (!m.network.run_until([&] { return received == total || !good || !m.ready(); }) || !good)
     return m.failed("a stream did not end well");
   return m.end(options.iterations);
 }
@@ -156,18 +159,18 @@ WorkResult stream(const WorkOptions& options) {
 WorkResult invalid(const WorkOptions& options) {
   Measuring m(options);
   if (!m.ready()) return m.end(0);
-  Process& from = m.pair.process(0);
-  const std::uint64_t before = m.pair.host(1).nic().counters().frames;
+  Process& from = m.network.process(0);
+  const std::uint64_t before = m.network.host(1).nic().counters().frames;
   m.begin();
-  const double ns = options.pair.parameters.transmit_ns;
+  const double ns = options.network.parameters.transmit_ns;
   for (std::uint32_t i = 0; i < options.iterations; i++)
-    from.call(ns, [&] { m.pair.send_invalid(0, options.size + wire::layout::kFlags + 29); });
+    from.call(ns, [&] { m.network.send_invalid(0, options.size + wire::layout::kFlags + 29); });
   const auto all = [&] {
-    const NicCounters& c = m.pair.host(1).nic().counters();
+    const NicCounters& c = m.network.host(1).nic().counters();
     return c.frames + c.dropped - before >= options.iterations;
   };
-  if (!m.pair.run_until(all)) return m.failed("not all frames arrived");
-  m.pair.run_for(1'000'000);
+  if (!m.network.run_until(all)) return m.failed("not all frames arrived");
+  m.network.run_for(1'000'000);
   return m.end(options.iterations);
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the papers measure, on the simulated pair of hosts.
+// What the papers measure, on the simulated hosts.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "simulation/nic/pair.h"
+#include "simulation/nic/network.h"
 
 namespace omx::simulation::nic {
 
 struct WorkOptions {
-  PairOptions pair;
+  NetworkOptions network;
   std::uint32_t size = 0;
   std::uint32_t iterations = 100;
   std::uint32_t window = 64;  // of a stream: messages on their way
@@ -18,6 +18,9 @@ struct WorkOptions {
       0;  // the last fragment of a medium message gives its mark to one so much earlier
   std::optional<wire::PacketType> unmarked;  // frames of this type carry no mark
   bool synchronous = false;                  // of a stream: the next message when the last has been received
+  std::string kernel;                        // name of one of kernels.h
+  double compute_ns = 0;                     // of a kernel: each process in each iteration
+  double gap_ns = 0;  // of an incast: mean time between messages of all senders; 0: as fast as they can
 };
 
 // Of the measured part, both hosts together unless told otherwise.
@@ -29,6 +32,8 @@ struct WorkResult {
   std::uint64_t receiver_interrupts = 0;  // of the second host
   CacheCounts kernel, user;
   double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // that cores of the second host were busy
+  double latency_us = 0,
+         latency_p99_us = 0;  // of an incast: from the call that sends to the completed receive
   std::uint64_t digest = 0;
 
   double per_message_us() const { return messages == 0 ? 0 : time_ns / 1e3 / static_cast<double>(messages); }
@@ -39,6 +44,8 @@ WorkResult pingpong(const WorkOptions& options);  // the first process of each h
 WorkResult stream(const WorkOptions& options);    // from the first host to the second
 WorkResult invalid(const WorkOptions& options);   // frames that the receiver's driver drops
 WorkResult alltoall(const WorkOptions& options);  // all processes of both hosts
+WorkResult incast(const WorkOptions& options);    // from all other hosts to the first
+WorkResult kernel(const WorkOptions& options);    // what the processes of a NAS benchmark send
 WorkResult sort(const WorkOptions& options);      // a bucket sort of `size` keys by all processes, checked
 
 }  // namespace omx::simulation::nic

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/beyond-the-papers.md: the papers' model with the parameters of hosts of today. Every number of the text is
+computed, and every statement has a condition that is checked when it is written."""
+import os
+from types import SimpleNamespace
+
+import papers_report
+from compare_report import size_text, table
+
+MIB, KIB = 1 << 20, 1 << 10
+TODAY = ("--parameters", "today", "--mtu", 9000)
+SPEEDS = (10, 40, 100, 400)  # Gb/s
+STRATEGIES = {"off": "disabled", "timeout": "timeout", "openmx": "Open-MX", "stream": "Stream", "adaptive": "adaptive"}
+WAYS = {"round-robin": "round robin", "bound": "one core", "queues": "queue per endpoint"}
+SIZES = [1 << bits for bits in range(14, 23)]
+RATES = (5, 10, 14, 20, 30, 50)  # of memcpy, GB/s
+PROCESSES = (1, 2, 4, 8)
+HOSTS = (2, 4, 16, 64, 256, 1024)
+MESH = (2, 4, 8, 16, 32, 64)
+NEAR = ("--interrupts", "bound", "--cores", 2)  # the interrupt on a core next to the process's
+PAYS = 1.05  # what gains less is said to gain nothing
+
+INTRODUCTION = """\
+# Beyond the papers: hosts of today
+
+Written by `{command}` on {date}; not edited by hand. {runs} simulations, {seconds} s.
+
+The model of [evaluation.md](evaluation.md), with the same engine and the same design (a driver in the kernel that an interrupt wakes, copies to the
+application, runs the engine for large messages), but with links of 10 to 400 Gb/s and the numbers of servers of 2023 (last section). It asks
+where the papers' three ideas still pay. It is a model: it shows what follows from these numbers and is no measurement of anything;
+ours of the machines that we have are in [perf-notes.md](perf-notes.md).
+
+A handler polls on until it finds nothing, as NAPI does. *Timeout* is the default of a common NIC, {timeout:.0f} us or {frames:.0f} frames. Processes poll; frames are of
+9000 bytes. A gain of less than {pays:.0f} % is called none. Each statement below carries a condition that the command checks; what no longer
+holds is marked.
+
+Many hosts: up to 1,024 with an engine each at one switch (store and forward, as deep as it takes, nothing is lost). All send to one whose load is measured; its
+peers know it only, for a million connections would not fit into a modest machine. All to all is done with up to {mesh} hosts."""
+
+
+def today(*arguments):
+    return (*arguments, *TODAY)
+
+
+def speed(gbits):
+    return ("--set", f"link_bits={gbits}e9")
+
+
+def load(result):
+    """us of the receiver's cores for a message"""
+    return (result["receiver_interrupt_us"] + result["receiver_process_us"]) / result["messages"]
+
+
+def gb_per_s(size, result):
+    return size / result["us"] / 1e3
+
+
+def moderation(run):
+    at = {}
+    for s in STRATEGIES:
+        for gbits in SPEEDS:
+            more = ("--strategy", s, *NEAR, *speed(gbits))
+            for size in (128, 32 * KIB, MIB):
+                at["pingpong", s, gbits, size] = run(*today("pingpong", "--size", size, "--iterations", 20, *more))["us"]
+            stream = run(*today("stream", "--size", MIB, "--window", 4, "--iterations", 60, *more))
+            at["load", s, gbits] = load(stream)
+            at["interrupts", s, gbits] = stream["receiver_interrupts"] / stream["messages"]
+            at["stream", s, gbits] = gb_per_s(MIB, stream)
+        for hosts in HOSTS:
+            for name, size, gap, total in (("short", 128, 3000, 4096), ("long", 64 * KIB, 40000, 1024)):
+                result = run(*today("incast", "--hosts", hosts, "--size", size, "--gap-ns", gap, "--window", 2, "--iterations",
+                                    max(2, total // (hosts - 1)), "--strategy", s, *NEAR))
+                at["wait", s, hosts, name] = result["latency_us"]
+                at["host", s, hosts, name] = load(result)
+    return at
+
+
+def steering(run):
+    at = {}
+    for way in WAYS:
+        for gbits in SPEEDS:
+            for count in PROCESSES:
+                for size, rounds in ((128, 10), (64 * KIB, 3)):
+                    at["alltoall", way, gbits, count, size] = run(*today(
+                        "alltoall", "--size", size, "--iterations", rounds, "--strategy", "openmx", "--interrupts", way, "--mpi",
+                        "--cores", *range(count), *speed(gbits)))["us"]
+        for hosts in HOSTS:
+            at["hub", way, hosts] = gb_per_s(64 * KIB, run(*today(
+                "incast", "--hosts", hosts, "--size", 64 * KIB, "--window", 2, "--iterations", max(2, 1024 // (hosts - 1)), "--strategy", "openmx",
+                "--cores", *range(8), "--far-cores", 0, "--interrupts", way, *speed(400))))
+        for hosts in MESH:
+            at["mesh", way, hosts] = run(*today("alltoall", "--hosts", hosts, "--peers", "all", "--size", 4 * KIB, "--iterations", 3, "--strategy", "openmx",
+                                                "--interrupts", way, "--cores", 2))["us"]
+    return at
+
+
+def offload(run):
+    at = {}
+
+    def one(how, gbits, size, *more):
+        return run(*today("pingpong", "--size", size, "--iterations", 3, "--copies", how, "--strategy", "openmx", *NEAR, *speed(gbits), *more))
+
+    for gbits in SPEEDS:
+        for size in SIZES:
+            processor, engine = one("processor", gbits, size), one("engine", gbits, size)
+            at["gain", gbits, size] = processor["us"] / engine["us"]
+            at["saved", gbits, size] = 1 - load(engine) / load(processor)
+        at["bare", gbits] = one("processor", gbits, 4 * MIB)["us"] / one("ignored", gbits, 4 * MIB)["us"]
+        for rate in RATES:
+            at["by memcpy", gbits, rate] = one("processor", gbits, MIB, "--set", f"memcpy_rate={rate}e9")["us"] / one("engine", gbits, MIB)["us"]
+    return at
+
+
+def crossover(points):
+    """Where a falling curve of (x, gain) goes below PAYS; None: it does not."""
+    for (x0, y0), (x1, y1) in zip(points, points[1:]):
+        if y0 >= PAYS > y1:
+            return x0 + (x1 - x0) * (y0 - PAYS) / (y0 - y1)
+    return None
+
+
+class Findings:
+    def __init__(self):
+        self.lines, self.broken = [], 0
+
+    def say(self, holds, text):
+        self.broken += not holds
+        self.lines.append(f"* {text}" if holds else f"* **No longer so:** {text}")
+
+
+def percent(ratio):
+    return f"{(ratio - 1) * 100 + 0:.0f} %".replace("-0 %", "0 %")
+
+
+def less(ratio):
+    return f"{(1 - 1 / ratio) * 100:.0f} %"
+
+
+def findings_moderation(m):
+    f = Findings()
+    wait = [m["pingpong", "timeout", g, 128] / m["pingpong", "openmx", g, 128] for g in SPEEDS]
+    f.say(min(wait) > 3, f"A short message by itself: a mark is {min(wait):.1f} to {max(wait):.1f} times as fast as the timer at every speed, {m['pingpong', 'openmx', 100, 128]:.1f} instead of "
+          f"{m['pingpong', 'timeout', 100, 128]:.1f} us at 100 Gb/s, and exactly as fast as no moderation. The speed of the link does not matter here: the time is the host's.")
+    saved = {g: m["load", "off", g] / m["load", "openmx", g] for g in SPEEDS}
+    f.say(saved[10] > PAYS and saved[40] > PAYS and max(saved[100], saved[400]) < PAYS,
+          f"Load of a stream of 1 MiB messages: marks save {less(saved[10])} of the receiver's time against no moderation at 10 Gb/s ({m['interrupts', 'off', 10]:.0f} interrupts a "
+          f"message become {m['interrupts', 'openmx', 10]:.0f}), {less(saved[40])} at 40 Gb/s, nothing from 100 Gb/s on. There frames come faster than a core handles them, the handler "
+          f"never finds nothing, and there are {m['interrupts', 'off', 100]:.1f} interrupts a message without any moderation: NAPI has done what the firmware did.")
+    medium = {g: m["pingpong", "openmx", g, 32 * KIB] / m["pingpong", "off", g, 32 * KIB] for g in SPEEDS}
+    f.say(medium[10] < PAYS < medium[40] and medium[400] > PAYS,
+          f"A message of 32 KiB is faster with no moderation than with marks from 40 Gb/s on (by {percent(medium[40])} there, {percent(medium[100])} at 100, {percent(medium[400])} at 400): "
+          "the host has nothing else to do and may as well begin with the first fragment. The mark is worth its delay only to hosts whose time is short.")
+    same = max(abs(m["pingpong", "stream", g, s] / m["pingpong", "openmx", g, s] - 1) for g in SPEEDS for s in (128, 32 * KIB, MIB))
+    f.say(same < 0.05, f"Stream gains nothing over marks: within {same * 100:.1f} % for all sizes and speeds. A DMA by PCIe 5.0 is over before the next frame has come.")
+    alike = all(m["load", "adaptive", g] > m["load", "openmx", g] * PAYS for g in (10,))
+    f.say(alike, f"The adaptive delay gives up what marks save at 10 Gb/s ({m['load', 'adaptive', 10]:.0f} us a message, marks {m['load', 'openmx', 10]:.0f}): it is so short there that every frame raises its interrupt.")
+    few, many = HOSTS[0], HOSTS[-1]
+    grown = m["wait", "openmx", many, "long"] / m["wait", "openmx", few, "long"]
+    f.say(abs(grown - 1) < 0.15, f"From {few} to {many:,} hosts, the same messages each second in all (64 KiB every 40 us at 100 Gb/s): with marks a message takes {m['wait', 'openmx', few, 'long']:.0f} and "
+          f"{m['wait', 'openmx', many, 'long']:.0f} us, by the timer {m['wait', 'timeout', few, 'long']:.0f} and {m['wait', 'timeout', many, 'long']:.0f}, without moderation "
+          f"{m['wait', 'off', few, 'long']:.0f} and {m['wait', 'off', many, 'long']:.0f}. The number of hosts hardly matters, the strategy does.")
+    price = m["host", "openmx", 64, "short"] / m["host", "timeout", 64, "short"]
+    f.say(price > PAYS, f"What the timer saves: of 128 bytes every 3 us from 64 hosts, the receiver spends {m['host', 'timeout', 64, 'short']:.2f} us a message, with marks {m['host', 'openmx', 64, 'short']:.2f} "
+          f"({percent(price)} more), which take {m['wait', 'openmx', 64, 'short']:.1f} instead of {m['wait', 'timeout', 64, 'short']:.1f} us.")
+    return f
+
+
+def findings_steering(t):
+    f = Findings()
+    big = 64 * KIB
+
+    def gain(gbits, count, way="bound"):
+        return t["alltoall", way, gbits, count, big] / t["alltoall", "queues", gbits, count, big]
+
+    f.say(max(gain(10, c) for c in PROCESSES) < PAYS, f"At 10 Gb/s a queue for each endpoint gains nothing for an Alltoall of 64 KiB blocks, with 1 to 8 processes a host "
+          f"(at most {percent(max(gain(10, c) for c in PROCESSES))} over one core): one core is as fast as the link.")
+    first = next((g for g in SPEEDS if gain(g, 8) > PAYS), None)
+    f.say(first == 100, f"It pays from {first} Gb/s on: with 8 processes {gain(100, 8):.1f} times as fast as one core at 100 Gb/s and {gain(400, 8):.1f} times at 400 Gb/s, with 2 processes "
+          f"{gain(100, 2):.1f} and {gain(400, 2):.1f} times. One core is the limit of all that one queue brings, at whatever speed.")
+    scattered = max(gain(g, c, "round-robin") / gain(g, c) for g in SPEEDS for c in PROCESSES)
+    single = gain(400, 1, "round-robin")
+    f.say(single > PAYS, f"Round robin is never better than one core by more than {percent(max(1 / min(gain(g, c, 'round-robin') / gain(g, c) for g in SPEEDS for c in PROCESSES), 1.0))}, and up to "
+          f"{percent(scattered)} worse: lines of memory follow it around. One process at 400 Gb/s loses {percent(single)} by it.")
+    small = t["alltoall", "bound", 100, 8, 128] / t["alltoall", "queues", 100, 8, 128]
+    slow = t["alltoall", "bound", 10, 8, 128] / t["alltoall", "queues", 10, 8, 128]
+    f.say(small > 1.5 and slow > 1.5, f"Short messages gain at every speed: blocks of 128 bytes, 8 processes, {slow:.1f} times at 10 Gb/s and {small:.1f} times at 100: there the frames count, not the bytes.")
+    hub = {n: t["hub", "queues", n] / t["hub", "bound", n] for n in HOSTS}
+    f.say(hub[1024] > 3, f"Many hosts to 8 processes of one, 64 KiB, 400 Gb/s: {t['hub', 'queues', 1024]:.0f} GB/s from 1,023 hosts with queues, {t['hub', 'bound', 1024]:.0f} with one core, {hub[1024]:.1f} times; from 16 hosts on "
+          f"nothing changes any more ({hub[16]:.1f} to {max(hub[n] for n in HOSTS[2:]):.1f} times). Steering by endpoint does not care how many peers there are.")
+    mesh = max(t["mesh", "bound", n] / t["mesh", "queues", n] for n in MESH)
+    f.say(mesh < 1.3, f"With one process a host there is nothing to steer: all to all among up to {MESH[-1]} hosts (4 KiB blocks, 100 Gb/s), a queue of its own is at most {percent(max(mesh, 1))} faster than one core, "
+          f"and round robin {percent(max(t['mesh', 'round-robin', n] / t['mesh', 'queues', n] for n in MESH))} slower than the queue.")
+    return f
+
+
+def findings_offload(o):
+    f = Findings()
+    best = {g: max(o["gain", g, s] for s in SIZES) for g in SPEEDS}
+    f.say(best[10] < PAYS, f"At 10 Gb/s the copy costs no throughput (gain {percent(best[10])}): the processor copies faster than the link delivers. What the engine gives is time: "
+          f"{o['saved', 10, 4 * MIB] * 100:.0f} % of the receiver's for 4 MiB. The papers' processors copied little more than 10 Gb/s.")
+    f.say(best[40] > PAYS and o["gain", 40, 4 * MIB] < PAYS, f"At 40 Gb/s only messages of {' and '.join(size_text(s) for s in SIZES if o['gain', 40, s] > PAYS)} gain (at most {percent(best[40])}): what is copied after the last frame.")
+    f.say(o["gain", 100, 4 * MIB] > 1.2 and o["gain", 400, 4 * MIB] > 1.5,
+          f"From 100 Gb/s on it pays again as it did in 2008: 4 MiB {percent(o['gain', 100, 4 * MIB])} faster at 100 Gb/s and {percent(o['gain', 400, 4 * MIB])} at 400 (no copy at all: "
+          f"{percent(o['bare', 100])} and {percent(o['bare', 400])}), from {size_text(min(s for s in SIZES if o['gain', 100, s] > PAYS))} on.")
+    cross = {g: crossover([(r, o["by memcpy", g, r]) for r in RATES]) for g in SPEEDS}
+    texts = [f"{g} Gb/s {cross[g]:.0f} GB/s" if cross[g] else f"{g} Gb/s none up to {RATES[-1]} GB/s" for g in SPEEDS if max(o["by memcpy", g, r] for r in RATES) > PAYS]
+    f.say(bool(texts), f"Crossover: the engine gains less than {(PAYS - 1) * 100:.0f} % for 1 MiB as soon as a core copies faster than this: {'; '.join(texts)}. Below, the copy is what the message waits for.")
+    return f
+
+
+DOUBTED = ("irq_ns", "irq_delivery_ns", "frame_ns", "handler_ns", "library_ns", "transmit_data_ns", "line_far_ns", "memcpy_rate", "engine_submit_ns", "engine_rate")
+OUTCOMES = (  # what is told, at which speeds, the two runs whose ratio it is
+    ("marks spare a stream of 1 MiB", (10, 100), lambda s: (("stream", "--size", MIB, "--window", 4, "--iterations", 30, "--strategy", s, *NEAR)), ("off", "openmx"), load),
+    ("queues, Alltoall of 8, 64 KiB", (10, 100), lambda w: (("alltoall", "--size", 64 * KIB, "--iterations", 2, "--strategy", "openmx", "--interrupts", w, "--mpi",
+                                                            "--cores", *range(8))), ("bound", "queues"), lambda r: r["us"]),
+    ("engine, 4 MiB", (10, 100), lambda c: (("pingpong", "--size", 4 * MIB, "--iterations", 3, "--copies", c, "--strategy", "openmx", *NEAR)), ("processor", "engine"),
+     lambda r: r["us"]),
+)
+
+
+def doubts(run, value_of):
+    """The outcomes with each uncertain number halved and doubled: {(name or None, factor): [ratio, ...]}"""
+    def row(settings):
+        return [value(run(*today(*arguments(one)), *speed(g), *settings)) / value(run(*today(*arguments(other)), *speed(g), *settings))
+                for _, speeds, arguments, (one, other), value in OUTCOMES for g in speeds]
+    at = {(None, 1): row(())}
+    for name in DOUBTED:
+        for factor in (0.5, 2):
+            at[name, factor] = row(("--set", f"{name}={value_of[name] * factor:.0f}"))
+    return at
+
+
+def findings_doubts(d):
+    f = Findings()
+    base = d[None, 1]
+    kinds = [f"{what}, {g} Gb/s" for what, speeds, *_ in OUTCOMES for g in speeds]
+    turned = [(name, factor, i) for (name, factor), row in d.items() for i, x in enumerate(row) if (x > PAYS) != (base[i] > PAYS)]
+    f.say(True, f"Each of {len(DOUBTED)} numbers of which we are least sure, halved and doubled, changes {len(turned)} of {len(kinds) * len(DOUBTED) * 2} answers to whether something gains more than "
+          f"{(PAYS - 1) * 100:.0f} %" + (": " + "; ".join(f"`{n}` times {x:g}: {kinds[i]}, {d[n, x][i]:.2f} instead of {base[i]:.2f}" for n, x, i in turned) if turned else "") + ".")
+    return f
+
+
+def tables_doubts(d):
+    kinds = [f"{what}, {g} Gb/s" for what, speeds, *_ in OUTCOMES for g in speeds]
+    yield "Gains, times", table(["", *kinds], [
+        ["as below" if name is None else f"`{name}` x {factor:g}", *(f"{x:.2f}" for x in row)] for (name, factor), row in d.items()], True)
+
+
+def head(first):
+    return [first, *(f"{g} Gb/s" for g in SPEEDS)]
+
+
+def fig(value):
+    return papers_report.figure_text(value)
+
+
+def tables_moderation(m):
+    yield "Half round trip, us, and load of a stream of 1 MiB messages, us of the receiver's cores for each", table(head(""), [
+        [f"{size_text(size)}, {name}", *(fig(m["pingpong", s, g, size]) for g in SPEEDS)] for size in (128, 32 * KIB, MIB) for s, name in STRATEGIES.items()] + [
+        [f"load, {name}", *(f"{m['load', s, g]:.0f} ({m['interrupts', s, g]:.1f} interrupts)" for g in SPEEDS)] for s, name in STRATEGIES.items()], True)
+
+
+def tables_steering(t):
+    yield "Alltoall between two hosts, time relative to a queue for each endpoint", table(head(""), [
+        [f"{size_text(size)}, {count} processes, {WAYS[way]}", *(f"{t['alltoall', way, g, count, size] / t['alltoall', 'queues', g, count, size]:.2f}" for g in SPEEDS)]
+        for size in (128, 64 * KIB) for count in (1, 2, 8) for way in ("bound", "round-robin")], True)
+
+
+def tables_offload(o):
+    yield "Gain of the engine in throughput of a ping-pong (receiver's time saved)", table(head(""), [
+        [size_text(s), *(f"{percent(o['gain', g, s])} ({o['saved', g, s] * 100:.0f} %)" for g in SPEEDS)] for s in SIZES[2:]], True)
+
+
+def plots(m, t, o):
+    def gbits(x):
+        return f"{x} Gb/s"
+
+    def plot(name, title, x, y, curves, text=str):
+        return SimpleNamespace(name=name, title=title, x=x, y=y, log=True, text=text, curves=curves)
+    yield "moderation", plot("beyond-load", "Receiver's time for a message of a stream of 1 MiB", "link", "us",
+                             {n: [(g, m["load", s, g]) for g in SPEEDS] for s, n in STRATEGIES.items()}, gbits)
+    yield "moderation", plot("beyond-medium", "Half round trip of 32 KiB relative to no moderation", "link", "",
+                             {n: [(g, m["pingpong", s, g, 32 * KIB] / m["pingpong", "off", g, 32 * KIB]) for g in SPEEDS] for s, n in STRATEGIES.items()}, gbits)
+    yield "moderation", plot("beyond-hosts", "Time of a message of 64 KiB; all hosts together send one every 40 us", "hosts", "us",
+                             {n: [(h, m["wait", s, h, "long"]) for h in HOSTS] for s, n in STRATEGIES.items()})
+    yield "steering", plot("beyond-steering", "Alltoall of 64 KiB blocks, what a host receives", "processes of a host", "GB/s", {
+        f"{n}, {g} Gb/s": [(c, c * c * 64 * KIB / t["alltoall", w, g, c, 64 * KIB] / 1e3) for c in PROCESSES] for g in (100, 400) for w, n in WAYS.items()})
+    yield "steering", plot("beyond-hub", "64 KiB from many hosts to 8 processes of one, 400 Gb/s", "hosts", "GB/s",
+                           {n: [(h, t["hub", w, h]) for h in HOSTS] for w, n in WAYS.items()})
+    yield "offload", plot("beyond-offload", "Gain of the copy engine in a ping-pong", "message", "times",
+                          {gbits(g): [(s, o["gain", g, s]) for s in SIZES] for g in SPEEDS}, size_text)
+    yield "offload", plot("beyond-memcpy", "Gain of the copy engine, 1 MiB, by what a core copies", "memcpy, GB/s", "times",
+                          {gbits(g): [(r, o["by memcpy", g, r]) for r in RATES] for g in SPEEDS})
+
+
+def write(runs, gnuplot, output, facts, parameters):
+    """Returns how many statements no longer hold."""
+    value = {p["name"]: p["value"] for p in parameters}
+    m, t, o, d = runs.evaluate([moderation, steering, offload, lambda run: doubts(run, value)])
+    found = {"moderation": findings_moderation(m), "steering": findings_steering(t), "offload": findings_offload(o), "doubts": findings_doubts(d)}
+    tables = {"moderation": tables_moderation(m), "steering": tables_steering(t), "offload": tables_offload(o), "doubts": tables_doubts(d)}
+    titles = {"moderation": "Message-aware moderation", "steering": "Steering", "offload": "Copy offload", "doubts": "How much hangs on the numbers"}
+    folder = os.path.join(output, "evaluation")
+    os.makedirs(folder, exist_ok=True)
+    drawn = list(plots(m, t, o))
+    for _, plot in drawn:
+        papers_report.plot_draw(gnuplot, plot, folder)
+    lines = [INTRODUCTION.format(**facts(), timeout=value["timeout_ns"] / 1e3, frames=value["timeout_frames"], pays=(PAYS - 1) * 100, mesh=MESH[-1]), ""]
+    for part, title in titles.items():
+        lines += [f"## {title}", "", *found[part].lines, ""]
+        for what, rows in tables[part]:
+            lines += [f"{what}:", "", *rows, ""]
+        lines += [line for where, plot in drawn if where == part for line in (f"![{plot.title}](evaluation/{plot.name}.svg)", "")]
+    lines += ["## Every number of these hosts", "",
+              "*published*: by the source that is named; *derived* from such; *measured* by this project; *papers*: as in the papers' set; *assumed*: no source that we have read "
+              "gives it, so what speaks for it. `omx_papers ... --parameters today --set NAME=VALUE` changes one.", "",
+              *papers_report.parameter_table(parameters), ""]
+    path = os.path.join(output, "beyond-the-papers.md")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    print(path)
+    return sum(f.broken for f in found.values())

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The part of bench/papers --live that runs beside the hosts of a lab: one round of what the papers measured.
+
+Each part returns [contender, x, figure]; papers_live_tables.py says what becomes of them.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, HERE)
+
+import bench_run  # noqa: E402  (the path must be set first)
+from bench_run import MeasurementFailed, in_host, listed, perf_rows, run_client, run_pair, serving  # noqa: E402
+from compare_measure import CLIENT, KIB, MIB, SERVER, SERVER_MAC, Bench  # noqa: E402
+
+LOCAL_MAC = "02:4f:4d:58:00:01"  # of h1
+PIN = bench_run.script_module("mpi").PIN
+OFFLOAD = bench_run.script_module("offload")
+STRATEGIES = bench_run.script_module("moderation").STRATEGIES
+FRAMES, RING = OFFLOAD.FRAMES, OFFLOAD.RING
+HELPER = {**RING, "OMX_COPY_ENGINE": "thread", "OMX_COPY_MIN_PIECE": "1K"}
+MXOE = {"OMX_WIRE_MODE": "mxoe"}
+ALONE = {**MXOE, "OMX_EXTENSION": "0"}  # as a host with native MX appears to the other
+TIMER_US = "75"  # the delay of the papers' NIC
+ASLEEP = {"OMX_SPIN_US": "0", "OMX_PROGRESS": "off", "OMX_MODERATION_US": TIMER_US}
+UNTUNED = {**ASLEEP, "OMX_MODERATION": "timer"}
+MESSAGE = 234_000  # [C] Table II
+OPERATIONS = ("sendrecv", "exchange", "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather", "gatherv",
+              "scatter", "scatterv", "alltoall", "alltoallv", "bcast", "barrier")
+OFFLOADED = (128 * KIB, 4 * MIB)  # the sizes of [I] Fig. 12
+DELIVERED_WRONG = "wrong data"  # bench/mpi_collectives.c
+
+
+def sizes_up_to(least, most):
+    return [1 << bit for bit in range(least.bit_length() - 1, most.bit_length())]
+
+
+# What one round measures. `ms` and `seconds` are for one figure, if it does not take longer by itself.
+FULL = {
+    "imb_sizes": [16, 4 * KIB, 64 * KIB, 128 * KIB, 4 * MIB], "imb_ms": 60, "pingpong_sizes": [0, 1, *sizes_up_to(4, 4 * MIB)],
+    "pingpong_ms": 50, "large_sizes": sizes_up_to(32 * KIB, 4 * MIB), "seconds": 0.15, "busy_sizes": [64 * KIB, 256 * KIB, MIB, 4 * MIB],
+    "busy_seconds": 0.8, "blocks": [1, 2, 4, 8, 16], "wire_sizes": sizes_up_to(KIB, 4 * MIB), "piece_repeats": 3,
+    "strategy_sizes": [0, 128, KIB, 4 * KIB, 16 * KIB, 32 * KIB, 128 * KIB, MIB], "rate_sizes": [0, 32 * KIB, MIB], "messages": 800, "keys": 23,
+    "patience_s": 60,
+}
+QUICK = {
+    **FULL, "imb_sizes": [4 * KIB], "imb_ms": 5, "pingpong_sizes": [4 * KIB], "pingpong_ms": 5, "large_sizes": [4 * MIB],
+    "seconds": 0.02, "busy_sizes": [4 * MIB], "busy_seconds": 0.1, "blocks": [4], "wire_sizes": [4 * MIB], "piece_repeats": 1,
+    "strategy_sizes": [128], "rate_sizes": [0], "messages": 20, "keys": 16,
+}
+
+
+class LeftOut(MeasurementFailed):
+    """One contender could not be measured; the others can."""
+
+
+class WrongData(MeasurementFailed):
+    """Nothing counts any more."""
+
+
+class Live(Bench):
+    def __init__(self, plan):
+        super().__init__(plan)
+        self.plan, self.extent = plan, plan["extent"]
+
+    # --- MPI ---
+
+    def collectives(self, ranks, transport, settings, sizes, operations, ms):
+        """{(operation, size): us}"""
+        return self.mpi(ranks, transport, settings, "mpi", "--sizes", listed(sizes), "--operations", ",".join(operations), "--ms", str(ms))
+
+    def mpi(self, ranks, transport, settings, program, *options):
+        """{(operation, size): us}; two ranks on a core each, more on the core of their host."""
+        cores = listed((self.client_core, self.server_core) * (ranks // 2))
+        command = ["env", *(f"{name}={value}" for name, value in settings.items()), os.environ["LAB"], "mpirun", "-n", str(ranks),
+                   "--transport", transport, "--provider-path", self.plan["provider"], "--", "--timeout", str(self.extent["patience_s"]),
+                   "sh", "-c", PIN, "sh", cores, self.programs[program], *options, *self.plan["spoil"]]
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                  timeout=self.extent["patience_s"] + 20)
+        except subprocess.TimeoutExpired:
+            raise LeftOut(f"no end within {self.extent['patience_s'] + 20} s") from None
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{") and line.endswith("}")]
+        if done.returncode:
+            wrong = [line for line in done.stderr.splitlines() if DELIVERED_WRONG in line]
+            if wrong:
+                raise WrongData(f"{transport} with {settings or 'no settings'} did not deliver what was sent: {wrong[0]}")
+            reason = f"mpirun ended with status {done.returncode}; it said: {done.stderr.strip()[-300:]}"
+            if not lines:
+                raise LeftOut(reason)
+            print(f"papers: {transport}, {ranks} ranks: only {len(lines)} figures: {reason}", file=sys.stderr)
+        return {(row["operation"], row["size"]): row["us"] for row in map(json.loads, lines)}
+
+    def imb(self, ranks, contenders):
+        for name, (transport, settings, sizes) in contenders.items():
+            yield name, lambda t=transport, s=settings, z=sizes: [
+                [f"{operation} {size}", us] for (operation, size), us in self.collectives(ranks, t, s, z, OPERATIONS, self.extent["imb_ms"]).items()]
+
+    def imb_contenders(self):
+        sizes = self.extent["imb_sizes"]
+        large = [size for size in OFFLOADED if size in sizes] or sizes
+        return {"omx": ("omx", {}, sizes), "tcp": ("tcp", {}, sizes), "processor": ("omx", RING, large), "helper": ("omx", HELPER, large)}
+
+    def imb2(self):
+        return self.imb(2, self.imb_contenders())
+
+    def imb4(self):
+        return self.imb(4, self.imb_contenders())
+
+    def pingpong(self):
+        for name, (transport, settings) in {"omx": ("omx", {}), "frames": ("omx", FRAMES), "processor": ("omx", RING),
+                                            "helper": ("omx", HELPER), "tcp": ("tcp", {})}.items():
+            yield name, lambda t=transport, s=settings: [[size, us] for (_, size), us in self.collectives(
+                2, t, s, self.extent["pingpong_sizes"], ["pingpong"], self.extent["pingpong_ms"]).items()]
+
+    def alltoall(self):
+        """[J] Table 2."""
+        for name, settings in (("processor", RING), ("helper", HELPER)):
+            yield name, lambda s=settings: [["us", us] for us in self.collectives(
+                4, "omx", s, [4 * MIB], ["alltoall"], 4 * self.extent["imb_ms"]).values()]
+
+    def sort(self):
+        """IS of [J] Table 3."""
+        for name in ("omx", "tcp"):
+            yield name, lambda n=name: [["us", us] for us in self.mpi(4, n, {}, "is", "--keys", str(self.extent["keys"])).values()]
+
+    # --- the library alone ---
+
+    def perf(self, settings, *options, server=None, host=SERVER, mac=SERVER_MAC, program="omx"):
+        program = self.programs[program]
+        return perf_rows(run_pair(
+            in_host(host, [program, "perf", "--once", "--cpu", self.server_core], settings if server is None else server),
+            in_host(CLIENT, [program, "perf", mac, "--cpu", self.client_core, "--json", *options], settings), ready="waiting"))
+
+    def medians(self, settings, sizes, *options, **more):
+        rows = self.perf(settings, "--sizes", listed(sizes), "--min-time", str(self.extent["seconds"]), "--max-time", "2", *options, **more)
+        return [[size, row["median_us"]] for size, row in rows.items()]
+
+    def copies(self):
+        """[I] Fig. 3 and 8, [J] Fig. 10."""
+        ways = {"lane": ({}, "omx"), "kernel": (FRAMES, "omx"), "processor": (RING, "omx"), "helper": (HELPER, "omx")}
+        if "skipping" in self.programs:
+            ways["skipped"] = ({**HELPER, "OMX_COPY_ENGINE": "skip"}, "skipping")
+        for name, (settings, program) in ways.items():
+            yield name, lambda s=settings, p=program: self.medians(s, self.extent["large_sizes"], program=p)
+
+    def pieces(self):
+        """[I] Fig. 7."""
+        def measure():
+            text = run_client([self.programs["copy"], "--sizes", "256,1024,4096", "--repeats", str(self.extent["piece_repeats"]),
+                               "--seconds", "0.03", "--cpu", self.client_core])
+            found = re.findall(r"^ +(\d+) +(\w+) +([\d.]+) \(.*?\) +([\d.]+) \(.*?\) +(\d+)$", text, re.MULTILINE)
+            if not found:
+                raise LeftOut("omx_copy_bench printed no figures")
+            for size, engine, cached, uncached, submitting in found:
+                yield from ([f"{engine} {size} cached", float(cached)], [f"{engine} {size}", float(uncached)],
+                            [f"{engine} {size} ns", float(submitting)])
+        yield "pieces", lambda: list(measure())
+
+    def busy(self):
+        """[I] Fig. 9, [J] Fig. 11: the receiver's processor, from outside of the measured programs."""
+        for name, settings in (("lane", {}), ("kernel", FRAMES), ("processor", RING), ("helper", HELPER)):
+            yield name, lambda s=settings: [row for size in self.extent["busy_sizes"] for row in self.busy_one(s, size)]
+
+    def busy_one(self, settings, size):
+        program = self.programs["omx"]
+        server = in_host(SERVER, [program, "perf", "--cpu", self.server_core], {**settings, **ASLEEP})
+        client = in_host(CLIENT, [program, "perf", SERVER_MAC, "--cpu", self.client_core, "--json", "--wait", "--sync", "--test", "stream",
+                                  "--window", "1", "--sizes", str(size), "--min-time", str(self.extent["busy_seconds"])], settings)
+        with serving(server, ready="waiting"):
+            before = OFFLOAD.core_ticks(self.server_core)
+            (row,) = perf_rows(run_client(client)).values()
+            used = [after - was for was, after in zip(before, OFFLOAD.core_ticks(self.server_core))]
+        total, idle = sum(used) or 1, used[OFFLOAD.IDLE] + used[OFFLOAD.IOWAIT]
+        library = used[OFFLOAD.USER] + used[OFFLOAD.NICE]
+        return [[f"{size} busy", 100 * (1 - idle / total)], [f"{size} library", 100 * library / total],
+                [f"{size} rate", row["gbit_per_s"]]]
+
+    def local(self):
+        """[I] Fig. 10."""
+        two = {"OMX_LOCAL_DIRECT": "0"}
+        for name, settings in (("one copy", {}), ("two copies", two), ("two copies, helper", {
+                **two, "OMX_COPY_ENGINE": "thread", "OMX_COPY_MIN_PIECE": "1K", "OMX_COPY_MIN_WAITED": "32K"})):
+            yield name, lambda s=settings: self.medians(s, self.extent["large_sizes"], host=CLIENT, mac=LOCAL_MAC)
+
+    def table2(self):
+        """[J] Table 2: a ping-pong, tuned (polled) and not."""
+        for name, settings in (("processor", RING), ("helper", HELPER)):
+            yield name, lambda s=settings: [["tuned", self.medians(s, [4 * MIB])[0][1]],
+                                            ["not tuned", self.medians({**s, **UNTUNED}, [4 * MIB], "--wait")[0][1]]]
+
+    def wire(self):
+        """[J] Fig. 13."""
+        for name, here, there in (("omx", {}, {}), ("omx by frames", FRAMES, FRAMES), ("mxoe", MXOE, MXOE),
+                                  ("mxoe, peer without our block", {**MXOE, **FRAMES}, {**ALONE, **FRAMES})):
+            yield name, lambda h=here, t=there: self.medians(h, self.extent["wire_sizes"], server=t)
+
+    def blocks(self):
+        """[J] Fig. 14."""
+        for mode, more in (("frames of 9000 B", {}), ("packets of 4 kB", MXOE)):
+            for how, waiting, options in (("tuned", {}, ()), ("not tuned", UNTUNED, ("--wait",))):
+                yield f"{mode}, {how}", lambda m=more, w=waiting, o=options: [
+                    [count, self.medians({**FRAMES, **m, **w, "OMX_PULL_BLOCKS": str(count)}, [4 * MIB], *o)[0][1]]
+                    for count in self.extent["blocks"]]
+
+    # --- wake-ups ---
+
+    def strategies(self):
+        """[C] Fig. 5 and 6, Tables I and II."""
+        for name in STRATEGIES:
+            yield name, lambda n=name: self.strategy({**FRAMES, **ASLEEP, "OMX_MODERATION": n})
+
+    def strategy(self, settings):
+        figures = [[f"us {size}", us] for size, us in self.medians(settings, self.extent["strategy_sizes"], "--wait")]
+        for size in self.extent["rate_sizes"]:
+            (row,) = self.perf(settings, "--wait", "--test", "stream", "--sizes", str(size), "--min-time", str(2 * self.extent["seconds"]),
+                               "--max-time", "2").values()
+            figures.append([f"rate {size}", row["messages"] / row["seconds"]])
+        return figures + self.one_message(settings)
+
+    def one_message(self, settings):
+        program = self.programs["omx"]
+        server = in_host(SERVER, [program, "perf", "--cpu", self.server_core], settings)
+        client = in_host(CLIENT, [program, "perf", SERVER_MAC, "--cpu", self.client_core, "--json", "--wait", "--sizes", str(MESSAGE),
+                                  "--iterations", str(self.extent["messages"])], settings)
+        with serving(server, ready="waiting"):
+            (row,) = perf_rows(run_client(client)).values()
+            counters = json.loads(run_client(in_host(SERVER, [program, "counters", "--json", "-v"])))
+        seen = counters["endpoints"][0]["counters"]
+        messages = seen["Messages Received"]
+        return [["us one", row["median_us"]], ["wake-ups one", seen["Sleeps Ended"] / messages],
+                ["frames one", seen["Link Frames Received"] / messages]]
+
+
+def measure(plan):
+    """The figures of one round: [part, contender, x, figure]."""
+    bench, figures = Live(plan), []
+    for part in plan["parts"]:
+        started = time.monotonic()
+        if started > plan["deadline"]:
+            print(f"papers: {part} is left out of this round: time is up", file=sys.stderr)
+            continue
+        runs = list(getattr(bench, part)())
+        turn = plan["turn"] % len(runs)  # nobody is always the first
+        for contender, run in runs[turn:] + runs[:turn]:
+            try:
+                figures += [[part, contender, x, figure] for x, figure in run()]
+            except WrongData:
+                raise
+            except MeasurementFailed as reason:
+                print(f"papers: {part}: {contender} is left out of this round: {reason}", file=sys.stderr)
+        print(f"papers: {part} took {time.monotonic() - started:.0f} s", file=sys.stderr)
+    return figures
+
+
+def main():
+    print(json.dumps(measure(json.loads(sys.argv[2]))))  # --inside PLAN
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(bench_run.run_main("papers", main))
