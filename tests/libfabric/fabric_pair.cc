@@ -134,7 +134,7 @@ void FabricTest::move(End& end) {
 }
 
 bool FabricTest::drive_until(const std::function<bool()>& condition) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
     move(a);
     move(b);

@@ -82,7 +82,7 @@ class FabricTest : public testing::Test {
   void open() { open(End::Options{}); }
   void open(const End::Options& options);
 
-  // Both ends move until the condition holds; false after ten seconds.
+  // Both ends move until the condition holds; false after a minute.
   bool drive_until(const std::function<bool()>& condition);
   // The next event of the end, or a failed expectation.
   Event next(End& end);

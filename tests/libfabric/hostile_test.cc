@@ -32,7 +32,7 @@ class Hostile : public FabricTest {
     NicId nic = mac_load(name.data() + 8);
     auto r = evil->connect(nic, static_cast<std::uint8_t>(name[7]), 0x6F6D7866, 0, nullptr, false);
     runtime::Completion c;
-    ASSERT_EQ(evil->wait(*r, 5000, c), runtime::WaitOutcome::done);
+    ASSERT_EQ(evil->wait(*r, 60000, c), runtime::WaitOutcome::done);
     ASSERT_EQ(c.status, protocol::Status::success);
     to = c.partner;
   }

@@ -25,7 +25,7 @@ TEST_F(Regressions, inject_until_it_works) {
     fi_cq_tagged_entry e;
     while (!stop) received += fi_cq_read(b.cq, &e, 1) == 1;
   });
-  const auto limit = Clock::now() + std::chrono::seconds(8);
+  const auto limit = Clock::now() + std::chrono::seconds(60);
   int sent = 0;
   long again = 0;
   while (sent < 3000 && Clock::now() < limit) {
@@ -62,7 +62,7 @@ TEST_F(Regressions, inject_to_several_until_it_works) {
     fi_cq_read(a.cq, nullptr, 0);
     usleep(100);
   }
-  const auto limit = Clock::now() + std::chrono::seconds(8);
+  const auto limit = Clock::now() + std::chrono::seconds(60);
   int sent = 0;
   long again = 0, row = 0;
   while (sent < 5000 && Clock::now() < limit) {
@@ -240,10 +240,8 @@ TEST_F(Regressions, sread_two_waiters) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   receive(b, in, 1, 0, &x);
   send(a, a_to_b, Bytes(10), 1, &y);
-  for (int i = 0; i < 200; i++) {
-    fi_cq_read(a.cq, nullptr, 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  EXPECT_TRUE(link::becomes_true([&] { return fi_cq_read(a.cq, nullptr, 0), good == 1; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(good, 1);
   EXPECT_EQ(again, 0) << "infinite sread came back with EAGAIN";
   fi_cq_signal(b.cq);
@@ -314,10 +312,8 @@ TEST_F(Regressions, close_after_many_injected_writes) {
       break;
   a_moves = false;
   a.close();
-  usleep(300'000);
-  int got = 0;
-  for (auto m : memory) got += m == std::byte{1};
-  EXPECT_EQ(got, n);
+  EXPECT_TRUE(
+      link::becomes_true([&] { return std::count(memory.begin(), memory.end(), std::byte{1}) == n; }));
   fi_close(&mr->fid);
 }
 TEST_F(Regressions, strerror_of_access_errors) {

@@ -2,8 +2,14 @@
 // What goes on beside a test.
 #pragma once
 
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -25,5 +31,21 @@ class Background {
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
+
+// Whether all other threads of this process sleep: whoever was about to wait does so by then.
+inline bool others_sleep() {
+  const std::string self = std::to_string(::syscall(SYS_gettid));
+  bool sleep = true;
+  DIR* tasks = ::opendir("/proc/self/task");
+  while (const dirent* task = ::readdir(tasks)) {
+    if (task->d_name[0] == '.' || self == task->d_name) continue;
+    std::string line;
+    std::getline(std::ifstream(std::string("/proc/self/task/") + task->d_name + "/stat"), line);
+    const std::size_t name_end = line.rfind(") ");  // a name may hold anything
+    sleep = sleep && (name_end == std::string::npos || line.compare(name_end, 3, ") S") == 0);
+  }
+  ::closedir(tasks);
+  return sleep;
+}
 
 }  // namespace omx::link

@@ -25,10 +25,11 @@ void ip(const std::string& arguments);
 
 NicId nic_of(const std::string& interface);
 
-// Waits for a condition that the kernel makes true soon; false after five seconds.
+// Waits for a condition that soon becomes true; false after a minute, which even a starved machine has not
+// needed.
 template <class Condition>
 bool becomes_true(Condition condition) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > limit) return false;
     ::poll(nullptr, 0, 1);
@@ -48,7 +49,7 @@ class Collector : public FrameHandler {
   std::vector<Bytes> frames;
 };
 
-// Receives until `count` frames are there; false after five seconds.
+// Receives until `count` frames are there; false after a minute.
 bool receive_until(Link& link, Collector& collector, std::size_t count);
 
 // Queues a whole frame: up to 320 bytes as header, longer ones with their tail as a segment.

@@ -29,7 +29,7 @@ using Bytes = std::vector<unsigned char>;
 
 inline constexpr std::uint32_t kKey = 0x1234;
 inline constexpr std::uint32_t kShortMs = 50;
-inline constexpr std::uint32_t kLongMs = 10000;
+inline constexpr std::uint32_t kLongMs = 60000;
 
 Bytes pattern(std::size_t size, unsigned seed = 0);
 

@@ -52,12 +52,12 @@ TEST_F(endpoint_neighbours, refused__wakes_the_thread_that_leads) {
   Request* never = post(*a_, buffer, 1);
   std::thread leader([&] {
     Completion completion;
-    EXPECT_EQ(a_->wait(never, 15000, completion), WaitOutcome::done);
+    EXPECT_EQ(a_->wait(never, 30000, completion), WaitOutcome::done);
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(others_wait());
   const auto request = a_->connect(b_->board().interface.nic, 17, 0, 0, nullptr, false);
   Completion completion;
-  EXPECT_EQ(a_->wait(*request, 5000, completion), WaitOutcome::done);
+  EXPECT_EQ(a_->wait(*request, 30000, completion), WaitOutcome::done);
   EXPECT_EQ(completion.status, Status::endpoint_closed);
   EXPECT_TRUE(a_->cancel(never, true).value_or(false));
   leader.join();

@@ -96,7 +96,7 @@ TEST_F(endpoint, send__without_any_other_call) {
     for (int i = 0; i < 1000; i++) cpu_relax();  // slower than the receiver
   });
   for (; received < kCount; received++) {
-    if (b_->wait(post(*b_, buffer, 0, 0), 2000, completion) != WaitOutcome::done) break;
+    if (b_->wait(post(*b_, buffer, 0, 0), 60000, completion) != WaitOutcome::done) break;
   }
   EXPECT_EQ(received, kCount);
 }

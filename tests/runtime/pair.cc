@@ -60,6 +60,11 @@ Endpoint* PairTest::open(Process& process, const std::string& interface, std::ui
   return endpoint.value_or(nullptr);
 }
 
+bool PairTest::others_wait() {
+  int looks = 0;  // several, as a lock may be what one of them sleeps for
+  return becomes_true([&] { return (looks = link::others_sleep() ? looks + 1 : 0) == 5; });
+}
+
 Completion PairTest::complete(Endpoint& endpoint, Request* request) {
   Completion completion;
   EXPECT_TRUE(drive_until([&] { return endpoint.test(request, completion) == WaitOutcome::done; }))

@@ -37,10 +37,13 @@ class PairTest : public link::CableTest {
   static Endpoint* open(Process& process, const std::string& interface, std::uint32_t id = kAnyEndpoint,
                         OpenOptions options = {});
 
-  // Progress of both ends until the condition holds; false after ten seconds.
+  // Until all other threads of this process sleep, as those do that wait on an endpoint.
+  static bool others_wait();
+
+  // Progress of both ends until the condition holds; false after a minute.
   template <class Condition>
   bool drive_until(Condition condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!condition()) {
       a_->progress();
       b_->progress();

@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr NicId kBoard = 0x020000000001;
+constexpr NicId kPlacedBoard = 0x020000000001;
 
 // A machine with two caches of four cores each; queue q of eight goes to processor q.
 class placement : public testing::Test, public Surroundings {
@@ -49,7 +49,7 @@ class placement : public testing::Test, public Surroundings {
     queues_.queues[static_cast<std::size_t>(number)] = queue;
   }
   Placement placed(const std::string& setting, std::uint32_t endpoint, bool udp = false) {
-    return place(*binding_setting_parse(setting), {kBoard, endpoint, udp}, *this);
+    return place(*binding_setting_parse(setting), {kPlacedBoard, endpoint, udp}, *this);
   }
   // Where endpoint e of automatic mode goes; "stays" when nowhere.
   std::string automatic(std::uint32_t endpoint, bool udp = false) {

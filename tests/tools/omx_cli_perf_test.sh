@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# omx_cli_perf_test.sh lab OMX: `omx perf` between two hosts and inside one, and the counters that it leaves.
+set -uo pipefail
+part=$1
+omx=$(realpath "$2")
+self=$(realpath "$0")
+# shellcheck source=tests/tools/cli.sh
+. "$(dirname "$self")/cli.sh"
+
+test_perf() {
+  server_start --timeout 5
+  local mac=02:4f:4d:58:00:02
+  expect 0 '^02:4f:4d:58:00:02 h2:0 \(told by the network\)' on h1 "$omx" peers --discover
+  expect 0 '^ +1000003 +20 ' on h1 "$omx" perf h2 --verify -n 20 --sizes 0:64K,1000003
+  expect 0 '^ +40000 +20 ' on h1 "$omx" perf h2:0 --verify -n 20 --sizes 31:33,127:130,40000 --wait
+  expect 0 '^ +300000 +20 ' on h1 "$omx" perf $mac --verify -n 20 --sizes 1,5000,300000 --sync
+  expect 0 '^stream,100000,64,' on h1 "$omx" perf h2 -t stream --verify -n 64 --sizes 8,5000,100000 --csv
+  expect 0 '^ +200000 +50 ' on h1 "$omx" perf h2 -t bistream --verify -n 50 -w 7 --sizes 8,5000,200000
+  expect 0 '"million_per_s"' on h1 "$omx" perf h2 -t rate -n 1000 --json
+  expect 0 '^ +8 +[0-9]+' on h1 "$omx" perf h2 --sizes 8 -n 10 --warmup 0 --min-time 0.1 --cpu 0
+  expect 0 '^ +20000 +10 ' on h1 env OMX_CHECKSUM=1 "$omx" perf h2 --verify -n 10 --sizes 20000
+  expect 1 'give its endpoint with --peer-endpoint' on h1 "$omx" perf h2 --peer-endpoint 7
+  expect 1 'endpoint 0 is held by process.*--endpoint N.*--peer-endpoint N' on h2 "$omx" perf
+  expect 0 'endpoint 0 open by pid [0-9]+ \(omx\)' on h2 "$omx" info
+  expect 0 ' [0-9]+ Recv Rndv$' on h2 "$omx" counters
+  expect 0 ' 0 Partner Given Up$' on h2 "$omx" counters -v -b 0 -e 0
+  expect 0 '"Recv Medium Frag": [0-9]+' on h2 "$omx" counters --json
+
+  # A client that goes away in the middle must not keep the server from the next one.
+  on h1 timeout 0.5 "$omx" perf h2 --sizes 64K -n 100000000 >/dev/null 2>&1
+  expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --timeout 30
+  server_stop
+
+  # A server that goes away must not keep the client. With it went the last that could answer for its host.
+  server_lost 'omx perf: (a message with|the peer was silent)' TERM "" \
+    on h1 "$omx" perf h2 --sizes 64K -n 100000000 --timeout 3
+
+  server_start
+  # The time of a size has a limit, and it is said when that was too short.
+  expect 0 '^  8 bytes: [0-9]+ of 100000000$' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2
+  expect 0 '"cut_short": true' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2 --json
+  expect 0 '"cut_short": false' on h1 "$omx" perf h2 --sizes 8 -n 100 --json
+  server_stop
+
+  server_start --once -e 9
+  expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --peer-endpoint 9
+  wait "$server"
+  checks=$((checks + 1))
+  if ! grep -q 'served client 02:4f:4d:58:00:01' "$server_output"; then
+    failures=$((failures + 1))
+    echo "FAILED: perf --once said: $(cat "$server_output")"
+  fi
+  server_stop
+}
+
+# Inside a host the other end of whoever goes away hears of it long before its patience ends.
+killed_noticed() {
+  local host=h2 perf wait
+  for wait in "" --wait; do
+    perf=("$omx" perf 02:4f:4d:58:00:02 --sizes 8,64K -n 100000000 --timeout 60 $wait)
+    server_lost 'omx perf: (a message with .* failed|the peer .* has gone)' KILL "--timeout 60" \
+      timeout 40 "$LAB" exec "$host" -- "${perf[@]}"
+
+    server_start --timeout 60
+    "$LAB" exec "$host" -- "${perf[@]}" >/dev/null 2>&1 &
+    local client=$!
+    sleep 0.7
+    kill -9 $client
+    wait $client 2>/dev/null
+    expect 0 '^ +8 +10 ' timeout 20 "$LAB" exec "$host" -- "$omx" perf 02:4f:4d:58:00:02 --sizes 8 -n 10 --timeout 20
+    server_stop
+  done
+}
+
+# Two processes of one host.
+test_local() {
+  local perf=("$omx" perf 02:4f:4d:58:00:02 --verify -n 20 --sizes)
+  # A client that got the server's endpoint itself does not talk to itself.
+  expect 1 'nothing is open on endpoint 0 of 02:4f:4d:58:00:02' on h2 timeout 10 "${perf[@]}" 8
+  expect 1 "endpoint 0 is this command's own.*--endpoint" on h2 timeout 10 "${perf[@]}" 8 -e 0
+  server_start
+  expect 0 '^ +3000000 +20 ' on h2 "${perf[@]}" 8,30000,70000,3000000
+  # Counted where the server shows it before it sleeps.
+  for _ in $(seq 50); do
+    if on h2 "$omx" counters | grep -q 'Local One-Copy Reads'; then break; fi
+    sleep 0.1
+  done
+  expect 0 ' [0-9]+ Local Frames Received$' on h2 "$omx" counters
+  expect 0 ' [0-9]+ Local Frames Sent$' on h2 "$omx" counters
+  expect 0 ' [0-9]{8} Local One-Copy Bytes$' on h2 "$omx" counters
+  expect 0 ' 0 Local Frames Dropped, Nobody There$' on h2 "$omx" counters -v
+  expect 0 '"Local One-Copy Reads": [0-9]+' on h2 "$omx" counters --json
+  expect 0 '^ +3000000 +20 ' on h2 env OMX_LOCAL_DIRECT=0 "${perf[@]}" 3000000
+  expect 0 '^ +200000 +20 ' on h2 env OMX_LOCAL_RNDV_THRESHOLD=1M "${perf[@]}" 200000
+  expect 0 'one copy is cheaper for messages of more than [0-9]+ bytes \(32 KiB: ' on h2 env OMX_VERBOSE=1 "${perf[@]}" 8
+  # Where a process has no number for the other one, it cannot read its memory.
+  if on h2 unshare --pid --fork true 2>/dev/null; then
+    expect 0 'warning: large messages .* take two copies.*--pid=host' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
+    expect 0 '^ +3000000 +20 ' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
+  else
+    echo "no PID namespaces here: the test of refused memory is left out"
+  fi
+  server_stop
+  killed_noticed
+}
+
+# Damaged data must be told, and must not get through when frames have checksums.
+test_damage() {
+  local medium=39
+  if ! "$LAB" fault h1 --corrupt 20 --seed 5 --type $medium >"$scratch" 2>&1; then
+    echo "no faults here, the tests of damaged data are left out: $(tail -n 1 "$scratch")"
+    return
+  fi
+  local perf=("$omx" perf h2 --verify --warmup 0 -n 30 --sizes 8000 --timeout 20)
+  server_start
+  expect 1 'omx perf: message [0-9]+ of 8000 bytes arrived damaged at (h2|this host): byte [0-9]+' on h1 "${perf[@]}"
+  server_stop
+  export OMX_CHECKSUM=1
+  server_start
+  expect 0 '^ +8000 +30 ' on h1 "${perf[@]}"
+  expect 0 'Drop Bad Checksum' on h2 "$omx" counters
+  server_stop
+  unset OMX_CHECKSUM
+  "$LAB" fault h1 --clear
+}
+
+in_lab "$self" test_perf test_local test_damage
