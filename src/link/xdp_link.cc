@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "link/open_failure.h"
+#include "link/packet_socket.h"
 #include "link/tx_batch.h"
 #include "link/xdp_socket.h"
 #include "wire/packets.h"
@@ -64,6 +65,7 @@ class XdpLink final : public Link {
     if (frames >= budget || !packets_->pending()) return frames;
     return frames + packets_->receive(handler, budget - frames);
   }
+  bool has_ring() const override { return true; }
   std::size_t lane_receive(BulkHandler& handler, std::size_t budget) override {
     return packets_->lane_receive(handler, budget);
   }
@@ -127,6 +129,7 @@ void XdpLink::frame_commit() {
 
 bool XdpLink::refresh() {
   own_.ring_drops += socket_.drops_take();
+  packet_socket_clear_error(socket_.descriptor());
   const bool up = packets_->refresh();
   if (packets_->nic() != listens_to_) listen();
   return up;

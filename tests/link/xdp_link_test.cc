@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AF_XDP over a virtual cable, in generic mode and natively.
-#include "link/xdp_link.h"
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <net/if.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "allocation_count.h"
 #include "base/bytes.h"
-#include "link/xdp_attach.h"
-#include "test_network.h"
 #include "wire/packets.h"
+#include "xdp_network.h"
 
 namespace omx::link {
 namespace {
@@ -25,64 +14,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::size_t kOnePiece = 3840;
-
-XdpPresent programs_of(const char* interface) {
-  XdpPresent present;
-  EXPECT_EQ(xdp_present(::if_nametoindex(interface), present), 0);
-  return present;
-}
-
-class XdpTest : public CableTest {
- protected:
-  void SetUp() override {
-    if (!xdp_built()) GTEST_SKIP() << "this build has no AF_XDP";
-    CableTest::SetUp();
-    if (IsSkipped()) return;
-    auto trial = xdp_trial({.packets = {.interface = "v0"}});
-    if (!trial) GTEST_SKIP() << trial.error().message;
-  }
-  static Result<std::unique_ptr<Link>> attempt(const std::string& interface, XdpLinkOptions options) {
-    options.packets.interface = interface;
-    return xdp_link_open(options);
-  }
-  static std::unique_ptr<Link> open(const std::string& interface, const XdpLinkOptions& options) {
-    auto link = attempt(interface, options);
-    EXPECT_TRUE(link.has_value()) << (link ? "" : link.error().message);
-    return link ? std::move(*link) : nullptr;
-  }
-};
-
-// In another process, which lives until it is killed.
-class OtherProcess {
- public:
-  template <class Body>
-  explicit OtherProcess(Body body) {
-    int ready[2];
-    EXPECT_EQ(::pipe(ready), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      const bool good = body();
-      (void)!::write(ready[1], good ? "y" : "n", 1);
-      for (;;) ::pause();
-    }
-    ::close(ready[1]);
-    char answer = 'n';
-    EXPECT_EQ(::read(ready[0], &answer, 1), 1);
-    EXPECT_EQ(answer, 'y');
-    ::close(ready[0]);
-  }
-  ~OtherProcess() { end(); }
-  void end() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = -1;
-  }
-
- private:
-  pid_t pid_ = -1;
-};
 
 class xdp_link : public XdpTest, public testing::WithParamInterface<XdpMode> {
  protected:
@@ -456,47 +387,6 @@ TEST_P(xdp_link, receive__allocates_nothing) {
   const std::uint64_t before = allocation_count();
   ASSERT_TRUE(pass());
   EXPECT_EQ(allocation_count(), before);
-}
-
-class xdp_refusals : public XdpTest {};
-
-TEST_F(xdp_refusals, zero_copy_that_the_driver_has_not) {
-  const auto link = attempt("v0", {.mode = XdpMode::zerocopy});
-  ASSERT_FALSE(link);
-  EXPECT_THAT(link.error().message,
-              AllOf(HasSubstr("v0"), HasSubstr("zero-copy"), HasSubstr("OMX_XDP_MODE")));
-  EXPECT_FALSE(programs_of("v0").any());
-}
-
-TEST_F(xdp_refusals, a_queue_that_is_not_there) {
-  const auto link = attempt("v0", {.queue = 17});
-  ASSERT_FALSE(link);
-  EXPECT_THAT(link.error().message, AllOf(HasSubstr("v0"), HasSubstr("17"), HasSubstr("OMX_XDP_QUEUE")));
-  EXPECT_FALSE(programs_of("v0").any());
-}
-
-TEST_F(xdp_refusals, another_mode_than_that_of_others) {
-  OtherProcess other([] {
-    static auto held = attempt("v0", {.mode = XdpMode::generic});
-    return held.has_value();
-  });
-  const auto link = attempt("v0", {.mode = XdpMode::copy});
-  ASSERT_FALSE(link);
-  EXPECT_THAT(link.error().message, AllOf(HasSubstr("generic"), HasSubstr("OMX_XDP_MODE=copy")));
-}
-
-TEST_F(xdp_refusals, no_such_interface) {
-  const auto link = attempt("eth77", {});
-  ASSERT_FALSE(link);
-  EXPECT_EQ(link.error().mx_code, 8);
-}
-
-TEST_F(xdp_refusals, without_permission_names_the_remedy) {
-  ASSERT_EQ(::seteuid(65534), 0);
-  const auto link = attempt("v0", {});
-  ASSERT_EQ(::seteuid(0), 0);
-  ASSERT_FALSE(link);
-  EXPECT_EQ(link.error().mx_code, 7);
 }
 
 }  // namespace
