@@ -83,7 +83,7 @@ double submission(CopyEngine& engine, Arena& arena, std::size_t piece) {
 }
 
 std::string gbs(const std::vector<double>& values) {
-  return fmt::format("{:6.2f} ({:5.2f}..{:5.2f})", median(values),
+  return fmt::format("{:6.4g} ({:5.4g}..{:5.4g})", median(values),
                      *std::min_element(values.begin(), values.end()),
                      *std::max_element(values.begin(), values.end()));
 }

@@ -28,6 +28,8 @@ constexpr CounterText kTexts[] = {
     {"Send Pull Reply by UDP Lane", "packets", "those of them that went by UDP, many in one call"},
     {"Send Shared Frame", "packets",
      "bursts of short messages that went together (OMX_PACK), counted once for all of them"},
+    {"Send Gathered Packets", "frames",
+     "requests, reports and acknowledgements of one turn, or announcements, that left together"},
     {"Send Data Unasked", "messages",
      "large messages whose first frames left before they were asked for (docs/wire.md 17)"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},
@@ -49,6 +51,7 @@ constexpr CounterText kTexts[] = {
     {"Recv Data Unasked", "messages", "as Send Data Unasked, of the peers, where they were of use"},
     {"Recv MTU Probe", "packets", "as Send MTU Probe, of the peers"},
     {"Recv Shared Frame", "packets", "as Send Shared Frame, of the peers"},
+    {"Recv Gathered Packets", "frames", "as Send Gathered Packets, of the peers"},
     // Messages.
     {"Messages Sent", "messages", "sends that the application posted to peers"},
     {"Messages Received", "messages", "receives that a message completed"},

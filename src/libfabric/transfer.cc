@@ -59,6 +59,7 @@ ssize_t Endpoint::send(const SendCall& call) {
   send.data = call.data;
   send.inject = inject;
   send.hold = direct.burst_goes_on();
+  send.hold_announcement = direct.may_hold();
   send.delivered = call.flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE);
   ssize_t result = 0;
   sends_++;  // until it is reported

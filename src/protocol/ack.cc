@@ -149,11 +149,9 @@ void ack_transmit(State& s, Partner& p) {
         packet.sack[i / 8] = static_cast<std::uint8_t>(packet.sack[i / 8] | (1U << (i % 8)));
     }
   }
-  wire::TxFrame& frame = s.sink.frame_begin(1);
-  const auto head = frame_head(s, p, wire::PacketType::truc);
-  frame.header_length = static_cast<std::uint32_t>(wire::encode_truc(frame.header, head, packet));
-  frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  Draft draft;
+  draft.length = wire::encode_truc(draft.header, frame_head(s, p, wire::PacketType::truc), packet);
+  packet_send(s, p, draft);
   p.last_acked = p.next_match;
   p.frames_owed = 0;
   p.ack_pending = false;

@@ -17,7 +17,7 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
                  wire::kFeatureTail | wire::kFeatureUnasked;
-  if (s.config.pack) ext.features |= wire::kFeaturePack;
+  if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
   if (s.config.lane.present()) {
     ext.features |= wire::kFeatureLane;
     ext.lane = s.config.lane;

@@ -27,6 +27,7 @@ namespace omx::protocol {
   X(send_unasked, "Send Data Unasked")                             \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_pack, "Send Shared Frame")                                \
+  X(send_gathered, "Send Gathered Packets")                        \
   X(recv_tiny, "Recv Tiny")                                        \
   X(recv_small, "Recv Small")                                      \
   X(recv_medium_frag, "Recv Medium Frag")                          \
@@ -42,6 +43,7 @@ namespace omx::protocol {
   X(recv_unasked, "Recv Data Unasked")                             \
   X(recv_probe, "Recv MTU Probe")                                  \
   X(recv_pack, "Recv Shared Frame")                                \
+  X(recv_gathered, "Recv Gathered Packets")                        \
   X(messages_sent, "Messages Sent")                                \
   X(messages_received, "Messages Received")                        \
   X(bytes_sent, "Bytes Sent")                                      \

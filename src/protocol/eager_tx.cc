@@ -132,11 +132,9 @@ void notify_transmit(State& s, Request& r) {
   packet.rdma_seqnum = r.region_generation;
   packet.seqnum = r.seqnum;
   packet.piggyack = p.next_match;
-  wire::TxFrame& frame = s.sink.frame_begin(1);
-  const auto head = frame_head(s, p, wire::PacketType::notify);
-  frame.header_length = static_cast<std::uint32_t>(wire::encode_notify(frame.header, head, packet));
-  frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  Draft draft;
+  draft.length = wire::encode_notify(draft.header, frame_head(s, p, wire::PacketType::notify), packet);
+  packet_send(s, p, draft);
   ack_piggybacked(p);
   s.count(Counter::send_notify)++;
 }

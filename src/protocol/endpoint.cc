@@ -259,6 +259,7 @@ void Endpoint::set_unexpected_handler(UnexpectedHandler handler, void* context) 
 
 void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
   state_->now = now;
+  const Gathers may(*state_);
   rx_frame(*state_, frame);
 }
 
@@ -280,6 +281,7 @@ void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame 
   state_->now = now;
   wire::Head head;
   if (wire::decode_head(frame, head) != wire::Drop::none) return;
+  const Gathers may(*state_);
   if (expected.sender)
     medium_placed(*state_, expected, head, frame);
   else
@@ -288,10 +290,13 @@ void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame 
 
 void Endpoint::progress(TimeNs now, bool more) {
   state_->now = now;
+  {
+    const Gathers may(*state_);
+    pulls_copied(*state_);
+    if (!more) timers_run(*state_);
+    ack_flush(*state_, false);
+  }
   pack_release(*state_);
-  pulls_copied(*state_);
-  if (!more) timers_run(*state_);
-  ack_flush(*state_, false);
 }
 
 bool Endpoint::copy_owed() const {
@@ -305,6 +310,10 @@ void Endpoint::copy_make(TimeNs now) {
 
 bool Endpoint::held() const {
   return state_->packing.partner != nullptr;
+}
+
+bool Endpoint::held_messages() const {
+  return held() && !state_->packing.packets;
 }
 
 TimeNs Endpoint::held_since() const {

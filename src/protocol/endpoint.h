@@ -124,6 +124,7 @@ class Endpoint {
   void progress(TimeNs now, bool more = false);
   // Short messages wait for others to share their frame (SendOp::hold); sends them.
   bool held() const;
+  bool held_messages() const;  // and not only announcements, whose data nobody could send meanwhile
   TimeNs held_since() const;
   void release(TimeNs now);
   // kNever when nothing is scheduled.

@@ -35,6 +35,7 @@ std::uint32_t rndv_tail(const Request& r) {
 }  // namespace
 
 void rndv_transmit(State& s, Request& r) {
+  constexpr std::uint16_t kAhead = 4;
   Partner& p = *r.partner;
   if (r.msg_length >= kLaneBytes) lane_offer(s, p);
   wire::Rndv packet;
@@ -47,11 +48,15 @@ void rndv_transmit(State& s, Request& r) {
   unasked_plan(s, r, packet);
   std::byte tail[wire::kRndvTailMost];
   r.segments.read(r.msg_length - packet.tail, tail, packet.tail);
-  wire::TxFrame& frame = s.sink.frame_begin(1);
-  const auto head = frame_head(s, p, wire::PacketType::rndv);
-  frame.header_length = static_cast<std::uint32_t>(wire::encode_rndv(frame.header, head, packet, tail));
-  frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  Draft draft;
+  draft.length = wire::encode_rndv(draft.header, frame_head(s, p, wire::PacketType::rndv), packet, tail);
+  {
+    // Those that have others before them wait for company: there is enough to ask for. Data unasked wait for
+    // nobody, and must not overtake theirs.
+    const bool behind = s.packing.gathers || (s.packing.announces && p.larges_out > kAhead);
+    const Gathers may(s, behind && packet.unasked_frames == 0);
+    packet_send(s, p, draft);
+  }
   ack_piggybacked(p);
   s.count(Counter::send_rndv)++;
   unasked_transmit(s, r, packet);

@@ -3,6 +3,7 @@
 // microsecond each, whatever is in it. They are numbered and acknowledged one by one, and each is repeated by
 // itself.
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "protocol/state.h"
@@ -16,13 +17,15 @@ constexpr std::uint32_t kPackFrame = 4096;
 // Of the header, and of a checksum.
 constexpr std::uint32_t kPackHeader = 40 + wire::kChecksumBytes;
 
-bool pack_begin(Packing& pack, const Request& r) {
+bool pack_begin(Packing& pack, Partner& p, bool packets, Seqnum first, TimeNs now) {
   if (!pack.records) pack.records.reset(new (std::nothrow) std::byte[kPackFrame]);
-  const std::uint32_t frame = std::min(r.partner->frame_max, kPackFrame);
-  if (!pack.records || frame < kPackHeader + 2 * (wire::kPackRecordMax + wire::kSmallMax)) return false;
-  pack.partner = r.partner;
-  pack.began = r.last_sent;
-  pack.first = r.seqnum;
+  const std::uint32_t frame = std::min(p.frame_max, kPackFrame);
+  if (!pack.records || frame < kPackHeader + 2 * (wire::kPackRecordMax + wire::kSharedPacketMax))
+    return false;
+  pack.partner = &p;
+  pack.packets = packets;
+  pack.began = now;
+  pack.first = first;
   pack.count = pack.length = 0;
   pack.room = frame - kPackHeader;
   return true;
@@ -30,22 +33,28 @@ bool pack_begin(Packing& pack, const Request& r) {
 
 }  // namespace
 
+std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes) {
+  Packing& pack = s.packing;
+  if (pack.partner) {
+    const bool joins = pack.partner == &p && pack.packets == packets &&
+                       (packets || first == seq_add(pack.first, pack.count));
+    if (!joins || pack.length + bytes > pack.room) pack_release(s);
+  }
+  if (!pack.partner && !pack_begin(pack, p, packets, first, s.now)) return nullptr;
+  return pack.records.get() + pack.length;
+}
+
 bool pack_add(State& s, const Request& r) {
   Packing& pack = s.packing;
-  const Partner& p = *r.partner;
+  Partner& p = *r.partner;
   if (!pack.allowed || !s.config.pack || !(p.features & wire::kFeaturePack) || p.near_frame) return false;
-  if (pack.partner) {
-    const std::uint32_t most = wire::kPackRecordMax + r.msg_length;
-    const bool joins = pack.partner == &p && r.seqnum == seq_add(pack.first, pack.count);
-    if (!joins || pack.length + most > pack.room) pack_release(s);
-  }
-  if (!pack.partner && !pack_begin(pack, r)) return false;
+  std::byte* const out = pack_room(s, p, false, r.seqnum, wire::kPackRecordMax + r.msg_length);
+  if (!out) return false;
   wire::PackRecord record;
   record.match_info = r.match_info;
   record.length = static_cast<std::uint16_t>(r.msg_length);
   record.has_ext = r.needs_ext();
   if (record.has_ext) record.ext = ext_of(r);
-  std::byte* out = pack.records.get() + pack.length;
   const std::size_t header = wire::encode_pack_record(out, record);
   payload_copy(r, out + header);
   pack.length += static_cast<std::uint32_t>(header) + r.msg_length;
@@ -57,17 +66,26 @@ void pack_release(State& s) {
   Packing& pack = s.packing;
   if (!pack.partner) return;
   Partner& p = *std::exchange(pack.partner, nullptr);
+  wire::TxFrame& frame = s.sink.frame_begin(2);
+  if (pack.packets && pack.count == 1) {
+    std::memcpy(frame.header, pack.ethernet.data(), wire::kEthernetHeader);
+    const std::uint32_t length = pack.length - wire::kPacketRecord;
+    std::memcpy(frame.header + wire::kEthernetHeader, pack.records.get() + wire::kPacketRecord, length);
+    frame.header_length = wire::kEthernetHeader + length;
+    frame.segment_count = 0;
+    s.sink.frame_commit();
+    return;
+  }
   wire::Pack packet;
   header_fill(s, p, pack.first, true, packet);
   packet.length = static_cast<std::uint16_t>(pack.length);
-  wire::TxFrame& frame = s.sink.frame_begin(2);
   const auto head = frame_head(s, p, wire::PacketType::pack);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_pack(frame.header, head, packet));
   frame.segment_count = 1;
   frame.segments[0] = {pack.records.get(), pack.length};
   frame_finish(s, frame, p.checksum);
   ack_piggybacked(p);
-  s.count(Counter::send_pack)++;
+  s.count(pack.packets ? Counter::send_gathered : Counter::send_pack)++;
   s.sink.flush();  // the next burst needs the memory
 }
 

@@ -102,7 +102,7 @@ struct Partner {
   std::uint8_t lane_losses = 0;  // messages in a row that had to be sent again
   std::uint8_t lane_offers = 0;  // probes in vain
   // Data that we send unasked (unasked.cc).
-  std::uint8_t unasked_out = 0;                      // messages that are not notified
+  std::uint16_t larges_out = 0;                      // large messages that are not notified
   std::uint8_t unasked_pause = 0, unasked_skip = 0;  // messages after one that was of no use
   LaneTrust lane_in_trust, lane_out_trust;
   TimeNs lane_probe_due = 0;

@@ -68,11 +68,9 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
       static_cast<std::uint32_t>(pull_frame_end(pull, first + frames - 1) - pull_frame_start(pull, first));
   packet.frame_index = first;
   packet.reply_max = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? pull.unit : 0);
-  wire::TxFrame& frame = s.sink.frame_begin(1);
-  const auto head = frame_head(s, p, wire::PacketType::pull);
-  frame.header_length = static_cast<std::uint32_t>(wire::encode_pull(frame.header, head, p.mode, packet));
-  frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  Draft draft;
+  draft.length = wire::encode_pull(draft.header, frame_head(s, p, wire::PacketType::pull), p.mode, packet);
+  packet_send(s, p, draft);
   pull_expect(s, pull, first, frames, again);
   s.count(Counter::send_pull_request)++;
 }

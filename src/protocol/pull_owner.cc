@@ -62,6 +62,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
   const bool by_lane = (pull.flags & wire::kFlagLane) && p.lane_out;
+  if (s.packing.packets) pack_release(s);  // before so many data
   while (left > 0) {
     const std::uint32_t length = std::min(left, room);
     left -= length;

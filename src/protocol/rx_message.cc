@@ -262,6 +262,18 @@ void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
   wire::Frame records;
   if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)
     return rx_drop(s, drop);
+  if (wire::holds_packets(records)) {
+    s.count(Counter::recv_gathered)++;
+    while (!records.empty()) {
+      wire::PackRecord record;
+      const std::byte* data = nullptr;
+      if (const auto drop = wire::decode_pack_record(records, record, &data); drop != wire::Drop::none)
+        return rx_drop(s, drop);
+      if (!record.packet) return rx_drop(s, wire::Drop::bad_type);
+      share_receive(s, frame, {data, record.length});
+    }
+    return;
+  }
   if (!session_ok(s, head, frame, packet.session, packet.seqnum)) return;
   s.count(Counter::recv_pack)++;
   Numbered n;
@@ -272,6 +284,7 @@ void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
     wire::PackRecord record;
     if (const auto drop = wire::decode_pack_record(records, record, &n.data); drop != wire::Drop::none)
       return rx_drop(s, drop);
+    if (record.packet) return rx_drop(s, wire::Drop::bad_type);
     n.type = record.length <= wire::kTinyMax ? wire::PacketType::tiny : wire::PacketType::small;
     n.eager.seqnum = n.seqnum;
     n.eager.match_info = record.match_info;

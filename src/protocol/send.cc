@@ -87,7 +87,8 @@ void transmit(State& s, Request& r) {
   r.last_sent = s.now;
   const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
   if (short_one && pack_add(s, r)) return;
-  if (s.packing.partner == r.partner) pack_release(s);  // must not be overtaken
+  const bool gathers = r.send_class == SendClass::large || r.send_class == SendClass::notify;
+  if (s.packing.partner == r.partner && !(gathers && s.packing.packets)) pack_release(s);  // not overtaken
   switch (r.send_class) {
     case SendClass::tiny:
     case SendClass::small:
@@ -181,7 +182,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->first_sent = s.now;
   p.queued.push_back(*r);
   {
-    const MayPack may(s, op.hold);
+    const MayPack may(s, op.hold, op.hold_announcement);
     send_pump(s, p, !op.hold);
   }
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;

@@ -61,8 +61,12 @@ struct EarlyWindow {
 
 // Short messages to one partner that are about to share a frame (pack.cc).
 struct Packing {
-  Partner* partner = nullptr;  // nullptr: none
-  bool allowed = false;        // what is sent now may wait
+  Partner* partner = nullptr;                             // nullptr: none
+  bool allowed = false;                                   // what is sent now may wait
+  bool announces = false;                                 // so may what announces a large message
+  bool gathers = false;                                   // so may packets without data
+  bool packets = false;                                   // that is what the records are
+  std::array<std::byte, wire::kEthernetHeader> ethernet;  // theirs
   TimeNs began = 0;
   Seqnum first = 0;
   std::uint32_t count = 0;
@@ -240,8 +244,11 @@ void pack_release(State& s);
 // While it lives, what is sent may wait for more; also when memory runs out meanwhile.
 class MayPack {
  public:
-  MayPack(State& s, bool may) : s_(s) { s_.packing.allowed = may; }
-  ~MayPack() { s_.packing.allowed = false; }
+  MayPack(State& s, bool may, bool announcements = false) : s_(s) {
+    s_.packing.allowed = may;
+    s_.packing.announces = announcements;
+  }
+  ~MayPack() { s_.packing.allowed = s_.packing.announces = false; }
   MayPack(const MayPack&) = delete;
   MayPack& operator=(const MayPack&) = delete;
 
@@ -250,6 +257,34 @@ class MayPack {
 };
 // Its messages are failed.
 void pack_drop(State& s, const Partner& p);
+
+// --- share.cc: packets without data that share frames ------------------------------------------------------
+// While it lives, they may wait for pack_release.
+class Gathers {
+ public:
+  explicit Gathers(State& s, bool may = true) : s_(s), before_(s.packing.gathers) {
+    s_.packing.gathers = may;
+  }
+  ~Gathers() { s_.packing.gathers = before_; }
+  Gathers(const Gathers&) = delete;
+  Gathers& operator=(const Gathers&) = delete;
+
+ private:
+  State& s_;
+  const bool before_;
+};
+// A packet without data, with its Ethernet header.
+struct Draft {
+  std::byte header[wire::kHeaderCapacity];
+  std::size_t length = 0;
+};
+// It leaves, or waits for others.
+void packet_send(State& s, Partner& p, const Draft& draft);
+// One that came with others in a frame.
+void share_receive(State& s, wire::Frame frame, wire::Frame packet);
+// Room for `bytes` of records to the partner, of the kind that is asked for; nullptr: they are sent by
+// themselves.
+std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes);
 
 // --- large.cc ----------------------------------------------------------------------------------------------
 void region_release(State& s, Request& r);

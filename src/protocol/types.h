@@ -69,6 +69,8 @@ struct SendOp {
   // More sends follow at once: a short message may wait for them, to share their frame, until
   // Endpoint::release() or progress() at the latest.
   bool hold = false;
+  // The announcement of a large message that has others before it may wait likewise, though none follow.
+  bool hold_announcement = false;
   // A longer one may wait with its completion for Endpoint::copy_make(), which makes the copy from which it
   // would be sent again: if it is acknowledged before, none is needed.
   bool copy_later = false;

@@ -5,6 +5,7 @@
 // receive was posted, nor while several send, as nothing but the receiver's requests protects the last switch
 // port.
 #include <algorithm>
+#include <utility>
 
 #include "protocol/state.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 // Longer ago the receiver may be busy with others.
 constexpr TimeNs kLeaveLasts = 10 * kMillisecond;
-constexpr std::uint8_t kUnnotifiedMost = 2;  // messages at a time: a stream is asked for in good time
+constexpr std::uint16_t kLargesMost = 2;  // at a time: a stream is asked for in good time
 constexpr std::uint8_t kPauseMost = 63;
 constexpr std::size_t kRunningMost = 16;
 
@@ -28,7 +29,7 @@ bool by_lane(const Partner& p, std::uint32_t length) {
 
 bool may_send(State& s, Partner& p, const Request& r) {
   if (!(p.features & wire::kFeatureUnasked) || p.mode != wire::Mode::omx || p.near_frame) return false;
-  if (r.resends > 0 || s.now >= p.unasked_until || p.unasked_out >= kUnnotifiedMost) return false;
+  if (r.resends > 0 || s.now >= p.unasked_until || p.larges_out > kLargesMost) return false;
   if (p.unasked_skip == 0) return true;
   p.unasked_skip--;
   return false;
@@ -38,6 +39,7 @@ bool may_send(State& s, Partner& p, const Request& r) {
 
 void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
   Partner& p = *r.partner;
+  if (!std::exchange(r.announced, true)) p.larges_out++;
   if (!may_send(s, p, r)) return;
   const std::uint32_t length = r.msg_length - packet.tail, overhead = partner_overhead(p);
   const bool lane = by_lane(p, length);
@@ -69,15 +71,14 @@ void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv) {
   }
   pull_answer(s, p, r, request, rndv.unasked_unit);
   r.unasked = true;
-  p.unasked_out++;
   s.count(Counter::send_unasked)++;
 }
 
 void unasked_notified(State& s, Partner& p, Request& r, bool more) {
+  if (std::exchange(r.announced, false)) p.larges_out--;
   p.unasked_until = more ? s.now + kLeaveLasts : 0;
   if (!r.unasked) return;
   r.unasked = false;
-  p.unasked_out--;
   p.unasked_pause = more ? 0 : std::min<std::uint8_t>(2 * p.unasked_pause + 1, kPauseMost);
   p.unasked_skip = p.unasked_pause;
 }

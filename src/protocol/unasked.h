@@ -34,7 +34,7 @@ struct Unasked {
   std::size_t lost_last = 0;
 };
 
-// Sender: which frames will follow the RNDV, if any; then sends them.
+// Sender: counts the message, and says which frames will follow the RNDV, if any; then sends them.
 void unasked_plan(State& s, Request& r, wire::Rndv& packet);
 void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv);
 // The receiver has the message; `more`: the next one may do the same.

@@ -42,6 +42,10 @@ bool Direct::burst_goes_on() {
   return impl_.burst_goes_on();
 }
 
+bool Direct::may_hold() {
+  return impl_.may_hold();
+}
+
 void Direct::sent() {
   now();
   impl_.sent();

@@ -33,6 +33,7 @@ class Direct {
   void turn();             // one turn
   // Around each send: what goes to SendOp::hold, and after it.
   bool burst_goes_on();
+  bool may_hold();
   void sent();
   // Threads in wait_until look again, though the engine completed nothing.
   void signal();

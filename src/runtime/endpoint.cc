@@ -57,6 +57,7 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   if (!op.partner) return refused();
   op.session = parts.session;
   op.hold = impl_->burst_goes_on();
+  op.hold_announcement = impl_->may_hold();
   op.copy_later = impl_->yields();
   auto request = impl_->engine->send(impl_->now, op);
   impl_->out->flush();

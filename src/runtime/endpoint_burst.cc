@@ -31,7 +31,7 @@ bool Endpoint::Impl::burst_goes_on() {
 void Endpoint::Impl::burst_held() {
   if (now > engine->held_since() + kHeldMost)
     engine->release(now);
-  else if (!hastened_.load(std::memory_order_relaxed))
+  else if (engine->held_messages() && !hastened_.load(std::memory_order_relaxed))
     helper_hasten();
 }
 

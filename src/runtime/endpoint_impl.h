@@ -194,6 +194,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_burst.cc: short messages that share frames ---
   // For each send: whether more are likely to follow at once, so that it may wait for them.
   bool burst_goes_on();
+  // Whether somebody looks after what waits when the application does not.
+  bool may_hold() { return helper_runs_ && !disabled_ && !in_handler() && !asleep(); }
   // After it: looks after what may be waiting, and now and then at the link: a program that only sends still
   // has to see acknowledgements.
   void sent() {

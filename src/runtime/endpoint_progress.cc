@@ -41,7 +41,7 @@ bool Endpoint::Impl::turn() {
   lanes_late_ = by_lanes >= kBudget;
   bool more = lanes_late_;
   sink_run();  // its answers carry the acknowledgements
-  if (now >= engine->next_deadline() || engine->copies_awaited() || engine->held()) {
+  if (now >= engine->next_deadline() || engine->copies_awaited()) {
     more = more || link->pending() || (hub && hub->pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
@@ -49,6 +49,7 @@ bool Endpoint::Impl::turn() {
     silence_found();
     sink_run();
   }
+  if (engine->held()) engine->release(now);
   out->flush();
   if (now >= next_check_) check();
   sink_run();  // a neighbour's death needs no frame

@@ -314,7 +314,8 @@ constexpr Tunable kTunables[] = {
                                "large messages by UDP, many frames in one call, where both ends' interfaces "
                                "have IP addresses of one network"),
     row<Boolean<&Config::pack>>("OMX_PACK", "",
-                                "1 = bursts of short messages share frames, with peers that set it too"),
+                                "1 = bursts of short messages share frames, and so do requests, reports and "
+                                "acknowledgements of large ones, with peers that set it too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
     row<Bytes<&Config::lane_rndv_threshold, 128, kGiB>>(

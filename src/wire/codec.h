@@ -54,6 +54,8 @@ std::size_t encode_pack(std::byte* out, const Head& head, const Pack& packet);
 std::size_t encode_pack_record(std::byte* out, const PackRecord& record);
 // `records`: what packet.length covers.
 Drop decode_pack(Frame frame, Pack& packet, Frame& records);
+// Whether they are packets: all of them are, or none.
+bool holds_packets(Frame records);
 // Takes the first record off `records`; its data are record.length bytes at *data.
 Drop decode_pack_record(Frame& records, PackRecord& record, const std::byte** data);
 

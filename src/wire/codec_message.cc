@@ -200,10 +200,12 @@ std::size_t encode_pack(std::byte* out, const Head& head, const Pack& packet) {
 }
 
 std::size_t encode_pack_record(std::byte* out, const PackRecord& record) {
-  assert(record.length <= kSmallMax);
+  assert(record.length <= (record.packet ? kSharedPacketMax : kSmallMax));
   store_be64(out + pack_record::kMatch, record.match_info);
   store_be16(out + pack_record::kLength, record.length);
-  store_be16(out + pack_record::kFlags, record.has_ext ? kFlagHeaderExt << 8 : 0);
+  unsigned flags = record.packet ? pack_record::kPacket : 0U;
+  if (record.has_ext) flags |= kFlagHeaderExt;
+  store_be16(out + pack_record::kFlags, static_cast<std::uint16_t>(flags << 8));
   return record.has_ext ? put_header_ext(out + pack_record::kEnd, record.ext) + pack_record::kEnd
                         : pack_record::kEnd;
 }
@@ -221,13 +223,20 @@ Drop decode_pack(Frame frame, Pack& packet, Frame& records) {
   return Drop::none;
 }
 
+bool holds_packets(Frame records) {
+  return records.size() >= pack_record::kEnd &&
+         load8(records.data() + pack_record::kFlags) & pack_record::kPacket;
+}
+
 Drop decode_pack_record(Frame& records, PackRecord& record, const std::byte** data) {
   if (records.size() < pack_record::kEnd) return Drop::truncated;
   const std::byte* in = records.data();
   record.match_info = load_be64(in + pack_record::kMatch);
   record.length = load_be16(in + pack_record::kLength);
-  record.has_ext = load8(in + pack_record::kFlags) & kFlagHeaderExt;
-  if (record.length > kSmallMax) return Drop::bad_length;
+  const std::uint8_t flags = load8(in + pack_record::kFlags);
+  record.packet = flags & pack_record::kPacket;
+  record.has_ext = !record.packet && (flags & kFlagHeaderExt);
+  if (record.length > (record.packet ? kSharedPacketMax : kSmallMax)) return Drop::bad_length;
   const std::size_t start = pack_record::kEnd + (record.has_ext ? kHeaderExtBytes : 0);
   if (records.size() < start + record.length) return Drop::truncated;
   record.ext = record.has_ext ? get_header_ext(in + pack_record::kEnd) : HeaderExt{};

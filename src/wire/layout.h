@@ -37,8 +37,9 @@ inline constexpr std::size_t kEnd = 40;  // TINY and SMALL data
 namespace pack_record {
 inline constexpr std::size_t kMatch = 0;
 inline constexpr std::size_t kLength = 8;
-inline constexpr std::size_t kFlags = 10;  // kFlagHeaderExt or 0
-inline constexpr std::size_t kEnd = 12;    // the header extension, if any, then the data
+inline constexpr std::size_t kFlags = 10;  // kFlagHeaderExt, kPacket or 0
+inline constexpr std::uint8_t kPacket = 8;
+inline constexpr std::size_t kEnd = 12;  // the header extension, if any, then the data
 }  // namespace pack_record
 
 namespace medium {

@@ -142,6 +142,7 @@ enum Feature : std::uint16_t {
   kFeatureLane = 64,      // takes pull replies by a lane; the block holds its address
   kFeatureTail = 128,     // reads the tail of RNDV
   kFeatureUnasked = 256,  // takes data of RNDV unasked
+  kFeatureShare = 512,    // reads PACK whose records are packets
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -184,12 +185,14 @@ struct Pack : Message {      // seqnum is the first one's; match_info and ext ar
 
 struct PackRecord {
   std::uint64_t match_info = 0;
-  std::uint16_t length = 0;  // data, at most kSmallMax
+  std::uint16_t length = 0;  // data, at most kSmallMax, or kSharedPacketMax
   bool has_ext = false;
+  bool packet = false;  // the data are a packet that is numbered by itself, without its Ethernet header
   HeaderExt ext;
   bool operator==(const PackRecord&) const = default;
 };
 inline constexpr std::size_t kPackRecordMax = 12 + kHeaderExtBytes;
+inline constexpr std::uint32_t kPacketRecord = 12, kSharedPacketMax = 256;  // before a packet; of it
 
 struct Medium : Message {
   std::uint32_t length = 0;       // whole message

@@ -69,6 +69,15 @@ GOOD = {
                     bytes(8)),
 }
 
+
+def packets(*frames):
+    """A PACK of them."""
+    records = b"".join(bytes(8) + struct.pack(">H", len(frame) - 14) + b"\x08\0" + frame[14:] for frame in frames)
+    return message(65, 0, struct.pack(">HH", len(records), 0), records, bytes(8))
+
+
+GOOD["PACK of packets"] = packets(GOOD["NOTIFY"], GOOD["TRUC"], GOOD["RNDV"])
+
 # What is wrong, and what the dissector says about it.
 WRONG = [
     (HEAD[:14] + b"\0", "the frame ends before its packet type"),
@@ -100,6 +109,12 @@ WRONG = [
     (message(65, 0, struct.pack(">HH", 14, 0), MATCH + b"\0\3\0\0abc", bytes(8)), "record 1 reaches beyond"),
     (message(65, 0, struct.pack(">HH", 160, 0), MATCH + b"\0\x81\0\0" + bytes(200), bytes(8)), "a record holds at most 128 bytes"),
     (message(65, 0, struct.pack(">HH", 20, 0), MATCH + b"\0\3\0\0abc" + bytes(9), bytes(8)), "5 bytes that are no record"),
+    (packets(GOOD["NOTIFY"], GOOD["TINY"]), "packet 2 is none that may be in a PACK"),
+    (packets(GOOD["NOTIFY"], packets(GOOD["NOTIFY"])), "packet 2 is none that may be in a PACK"),
+    (packets(GOOD["NOTIFY"][:30]), "a packet has at least 18 bytes, not 16"),
+    (packets(GOOD["NOTIFY"][:34]), "has at least 40 bytes"),
+    (packets(GOOD["NOTIFY"] + bytes(231)), "a record holds at most 256 bytes, not 257"),
+    (message(65, 0, struct.pack(">HH", 27 + 12, 0), MATCH + b"\0\3\0\0abc" + bytes(8) + b"\0\x20\x08\0" + bytes(12), bytes(8)), "messages and packets"),
     (GOOD["SMALL"][:-6] + b"x" + GOOD["SMALL"][-5:], "Wrong checksum"),
     (HEAD + bytes([66]) + bytes(50), "A type that nobody knows"),
     (HEAD + bytes([32]) + bytes(50), "A type that is reserved and never sent"),
@@ -151,8 +166,10 @@ def look_at_values(folder):
     check.equal("MEDIUM omx", shown("omx.type == 39 && omx.layout == 1", "omx.length", "omx.medium.offset"), [["100000"], ["7000"]])
     check.equal("PULL", shown("omx.type == 41 && omx.layout == 0", "omx.pull.block_length", "omx.pull.frame_index"), [["32768"], ["8"]])
     check.equal("SMALL", shown("omx.type == 38", "omx.checksum.status", "omx.header_ext.class"), [["1"], ["1"]])
-    check.equal("TRUC", shown("omx.type == 35", "omx.truc.early"), [["10", "12"]])
-    check.equal("PACK", shown("omx.type == 65", "omx.pack.count", "omx.data"), [["2"], ["616263", "6465"]])
+    check.equal("TRUC", shown("omx.type == 35 && omx.type != 65", "omx.truc.early"), [["10", "12"]])
+    check.equal("PACK", shown("omx.pack.count", "omx.pack.count", "omx.data"), [["2"], ["616263", "6465"]])
+    check.equal("PACK of packets", shown("omx.pack.packets", "omx.pack.packets", "omx.type", "omx.rndv.length", "omx.notify.total_length"),
+                [["3"], ["65", "43", "35", "40"], ["100000"], ["100000"]])
     check.equal("PULL_REPLY", shown("omx.type == 42", "omx.magic.endpoint", "omx.pull_in"), [["0"], ["11"]])
     check.equal("CONNECT", shown("omx.type == 36", "omx.ext.max_frame", "omx.ext.features.lane"), [["9014"], ["0"]])
     check.equal("HOST_REPLY", shown("omx.type == 4", "omx.host.name", "omx.request_in"), [["node2:0"], []])

@@ -3,7 +3,7 @@
 from packets import crc32c
 
 MAGIC = 0x4F4D5845
-MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, LANE, TAIL, UNASKED = (1 << bit for bit in range(9))
+MARK, CHECKSUM, HEADER_EXT, SACK, PROBE, PACK, LANE, TAIL, UNASKED, SHARE = (1 << bit for bit in range(10))
 USES = 1 << 31
 
 

@@ -5,7 +5,7 @@ import time
 import block
 from cases import case, without_checksums
 from cases_eager_in import acknowledged, connected, nothing_arrived, received
-from cases_large_in import receive
+from cases_large_in import EXACT_MATCH, Server, check_notify, receive
 from cases_large_out import announced
 from packets import MEDIUM, NOTIFY, PACK, PROBE, PULL, PULL_REPLY, RNDV, SMALL, TINY, build, pattern
 from peer import Missing, plus
@@ -179,6 +179,44 @@ def packs_are_read(peer):
     acknowledged(partner)
     partner.fence()
     nothing_arrived(peer, "block.pack_of_lies", "docs/wire.md 12", "what followed", 0xC13)
+
+
+@case(lambda peer: without_checksums(peer) and not peer.mode.wire)
+def packets_share_frames(peer):
+    """What announces, asks for and reports large messages may share frames, both ways."""
+    partner = peer.partner(features=block.SHARE | block.SACK).connected_by_subject()
+    check, length = peer.rules.check, 50000
+    servers = {}
+    with peer.gathering(partner):
+        for slot in (1, 2):
+            peer.ask(f"recv {slot} {0xC80 + slot:x} {EXACT_MATCH} {length} {slot}")
+            rndv = dict(region=10 + slot, region_seq=5, region_offset=0)
+            servers[10 + slot] = Server(partner, rndv, length, pattern(length, slot))
+            partner.rndv(length, 0xC80 + slot, **rndv)
+        partner.ack()
+    before, left = peer.packs_of_packets, 2
+    while left:
+        frame = partner.take((PULL, NOTIFY))
+        server = servers[frame["region"]]
+        if frame.kind == NOTIFY:
+            check_notify(partner, frame, server.rndv, length)
+            left -= 1
+        else:
+            server.check_pull(frame)
+            server.answer(frame)
+    check("block.share", "docs/wire.md 14", "PULLs of one look share a frame", True, peer.packs_of_packets > before)
+    for slot in (1, 2):
+        check("block.share", "docs/wire.md 14", "how the receive ended", f"done 0 {0xC80 + slot:x} {length} {length} good",
+              peer.ask(f"wait {slot} 8000"))
+    for slot in (1, 2):
+        peer.ask(f"send {slot} {slot} {length} 7")
+    rndvs = [partner.take(RNDV, lambda f, n=n: f["seq"] == plus(partner.wanted, n)) for n in (0, 1)]
+    partner.wanted = plus(partner.wanted, 2)
+    with peer.gathering(partner):
+        for rndv in rndvs:
+            partner.notify(rndv, length)
+    for slot in (1, 2):
+        check("block.share", "docs/wire.md 14", "how the send ended", f"done 0 {slot} {length} {length} sent", peer.ask(f"wait {slot} 8000"))
 
 
 @case(without_checksums)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A host that speaks MXoE from a raw socket, endpoint by endpoint, and looks at every byte that comes back."""
+import contextlib
 import random
 import select
 import socket
@@ -7,7 +8,7 @@ import time
 
 import block
 from packets import (CONNECT, ETHERTYPE, Frame, HOST_QUERY, HOST_REPLY, MAGIC, MEDIUM, NACK_LIB, NACK_MCP, NAMES,
-                     NOTIFY, PROBE, PULL, PULL_REPLY, RNDV, SMALL, TINY, TRUC, UNKNOWN_INDEX, build,
+                     NOTIFY, PACK, PROBE, PULL, PULL_REPLY, RNDV, SMALL, TINY, TRUC, UNKNOWN_INDEX, build,
                      crc32c)
 
 TOLD_INDEX = 0x0123  # what we tell the other side to put into the head
@@ -39,6 +40,8 @@ class Peer:
         self.index = UNKNOWN_INDEX  # what the other side told us
         self.next_endpoint = 0
         self.largest_seen = 0
+        self.gathered = None  # packets that are to share a frame
+        self.packs_of_packets = 0
 
     # ---- frames
 
@@ -50,7 +53,19 @@ class Peer:
         if self.checksum:  # directly behind the data, before any padding (docs/wire.md 11)
             end = self.mode.layouts[kind].size + len(data)
             frame[end - 4:end] = crc32c(frame[12:end - 4]).to_bytes(4, "big")
-        self.send_raw(bytes(frame))
+        if self.gathered is None:
+            self.send_raw(bytes(frame))
+        else:
+            self.gathered.append(bytes(frame[14:self.mode.layouts[kind].size + len(data)]))
+
+    @contextlib.contextmanager
+    def gathering(self, partner):
+        """What is sent meanwhile goes in one PACK (docs/wire.md 14)."""
+        self.gathered = []
+        yield
+        packets, self.gathered = self.gathered, None
+        data = b"".join(bytes(8) + len(packet).to_bytes(2, "big") + b"\x08\0" + packet for packet in packets)
+        self.send(PACK, data, **partner.head(length=len(data)))
 
     def send_raw(self, frame):
         self.socket.send(frame)
@@ -72,6 +87,12 @@ class Peer:
     def arrived(self, frame):
         self.audit(frame)
         if not frame.whole:
+            return
+        if frame.kind == PACK and frame.data[10] & 8:
+            self.packs_of_packets += 1
+            for packet in packets_of(frame.data):
+                self.rules.check("block.shared", "docs/wire.md 14", "types that share frames", True, packet[2] in (RNDV, PULL, NOTIFY, TRUC))
+                self.arrived(Frame(frame.raw[:14] + packet + bytes(max(0, 46 - len(packet))), self.mode))
             return
         partner = self.partners.get(endpoint_of(frame))
         if partner and frame.kind == CONNECT:
@@ -185,6 +206,15 @@ class Peer:
         self.partners[self.next_endpoint] = partner
         self.next_endpoint += 1
         return partner
+
+
+def packets_of(data):
+    """The packets of a PACK, without their Ethernet headers."""
+    while data:
+        length = int.from_bytes(data[8:10], "big")
+        assert not any(data[0:8]) and data[10:12] == b"\x08\0", data[0:12]
+        yield data[12:12 + length]
+        data = data[12 + length:]
 
 
 def endpoint_of(frame):

@@ -202,7 +202,9 @@ TEST_F(Nack, nack_mcp__ends_the_receive_and_both_sides_learn) {
                              Status::bad_rdma_window};
   for (int code = 1; code <= 4; code++) {
     network.clear();
-    open();
+    Config alone;
+    alone.pack = false;  // each packet in a frame of its own, so that it can be told by type
+    open(alone, alone);
     network.faults.drop = drop_all(wire::PacketType::pull);
     Request* r = receive(*a, room(100000), 1);
     Request* s = send(*b, to_a, message(100000), 1);

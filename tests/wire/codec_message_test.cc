@@ -249,6 +249,34 @@ Bytes pack_frame(std::uint16_t said, std::size_t given, std::uint16_t length, st
   return frame;
 }
 
+TEST(codec_message, decode_pack_record__packets) {
+  PackRecord record;
+  record.packet = true;
+  for (const std::uint32_t length : {0U, 1U, kSharedPacketMax}) {
+    record.length = static_cast<std::uint16_t>(length);
+    Bytes bytes = encoded([&](std::byte* out) { return encode_pack_record(out, record); });
+    ASSERT_EQ(bytes.size(), kPacketRecord);
+    EXPECT_TRUE(holds_packets(bytes));
+    bytes.resize(kPacketRecord + length, std::byte{7});
+    Frame rest = bytes;
+    PackRecord got;
+    const std::byte* data = nullptr;
+    ASSERT_EQ(decode_pack_record(rest, got, &data), Drop::none);
+    EXPECT_EQ(got, record);
+    EXPECT_EQ(data, bytes.data() + kPacketRecord);
+    EXPECT_TRUE(rest.empty());
+    rest = Frame(bytes).first(bytes.size() - 1);
+    EXPECT_EQ(decode_pack_record(rest, got, &data), Drop::truncated);
+  }
+  Bytes longer = encoded([&](std::byte* out) { return encode_pack_record(out, record); });
+  store_be16(longer.data() + 8, kSharedPacketMax + 1);
+  longer.resize(400);
+  Frame rest = longer;
+  const std::byte* data = nullptr;
+  EXPECT_EQ(decode_pack_record(rest, record, &data), Drop::bad_length);
+  EXPECT_FALSE(holds_packets(Frame(longer).first(11)));
+}
+
 TEST(codec_message, decode_pack__bad_lengths) {
   EXPECT_EQ(decode_any(pack_frame(8, 8, 20), Mode::omx, true), Drop::none);
   EXPECT_EQ(decode_any(pack_frame(128, 128, 140), Mode::omx, true), Drop::none);

@@ -80,7 +80,7 @@ local function summary(p)
   if p.fragment then text = text .. string.format(" Fragment=%d", p.fragment) end
   if p.reply_offset then text = text .. string.format(" Offset=%d", p.reply_offset) end
   if p.block_length then text = text .. string.format(" Frames from %d", p.frame_index) end
-  if p.records then text = text .. string.format(" Messages=%d", p.records) end
+  if p.records then text = text .. string.format(p.packets and " Packets=%d" or " Messages=%d", p.records) end
   local length = p.msg_length or p.block_length or p.total_length or p.fragment_length or p.size
   if p.type == 37 or p.type == 38 then length = p.length end
   if length then text = text .. " Len=" .. length end
@@ -114,6 +114,8 @@ local function dissect_body(frame, tree, p, first_pass)
   if p.type ~= 64 then return covered + trailer, good end
   return p.size, good
 end
+
+local dissect_packets
 
 -- Shows one frame; returns its length, or nil where nobody can tell.
 local function dissect_frame(frame, pinfo, root, key, by_udp)
@@ -160,7 +162,27 @@ local function dissect_frame(frame, pinfo, root, key, by_udp)
     tree:set_len(math.max(0, math.min(length - math.max(-frame.zero, 0), frame.tvb:len() - math.max(frame.zero, 0))))
     if not by_udp then frame:show_bytes(tree, f.padding, length, frame.size - length) end
   end
+  if p.packets then text = dissect_packets(frame, pinfo, tree, key, p.packets) or text end
   return length, text, p
+end
+
+-- The packets of a PACK, each as if it had come by itself: with the Ethernet header of the PACK before it.
+dissect_packets = function(frame, pinfo, tree, key, packets)
+  local head = ByteArray.new(frame.dst .. frame.src .. "86df")
+  local texts = {}
+  for i, packet in ipairs(packets) do
+    local bytes = head .. frame:range(packet.at, packet.length):bytes()
+    local inner = Frame.new(bytes:tvb("Packet " .. i), 0, frame.src, frame.dst)
+    local type = inner:number(16, 1)
+    if type == 35 or type == 40 or type == 41 or type == 43 then
+      local _, text = dissect_frame(inner, pinfo, tree, string.format("%s/%d", key, i), true)
+      texts[i] = text
+    else
+      tree:add_proto_expert_info(e.malformed, string.format("Malformed: packet %d is none that may be in a PACK", i))
+      return nil
+    end
+  end
+  return #texts > 0 and string.format("%d packets: %s", #texts, table.concat(texts, "; ")) or nil
 end
 
 local function mac_text(range) return tostring(range:bytes()) end

@@ -166,7 +166,7 @@ void Attacker::pack(const Sender& from, Script& script) {
   wire::Pack packet;
   message_fill(from, script, packet);
   const std::uint8_t count = script.u8() & 7;
-  std::byte records[8 * wire::kPackRecordMax];
+  std::byte records[8 * (wire::kPackRecordMax + 44)];
   std::size_t length = 0;
   for (std::uint8_t i = 0; i <= count; i++) {
     const std::uint8_t how = script.u8();
@@ -177,6 +177,13 @@ void Attacker::pack(const Sender& from, Script& script) {
     std::byte* at = records + length;
     length += encode_pack_record(at, record);
     if (how & 0x40) store8(at + 9, script.u8());  // data that may not be there
+    if (how & 0x20) store8(at + 10, 8);           // a packet: what follows, or its own head
+    if ((how & 0x30) == 0x30 && length + 64 <= sizeof records) {
+      store8(at + 9, 44);
+      for (std::size_t b = 0; b < 44; b++)
+        store8(at + 12 + b, b == 2 ? 35 + (how & 15U) : b == 3 ? kVictimEndpoint : script.u8());
+      length += 44;
+    }
   }
   const auto said = count == 7 ? script.u16() : static_cast<std::uint16_t>(length);
   packet.length = said;

@@ -269,6 +269,7 @@ return function(Peers, Reassembly)
   end
 
   follow[65] = function(note, frame, p, number)
+    if p.packets then return end  -- each is followed by itself
     local there, back = directions(frame, p)
     note.records = {}
     for i = 1, p.records do

@@ -4,6 +4,7 @@
 return function(f, types, Peers)
   local packets = {}
   local kUrgent, kChecksum, kHeaderExt, kUnasked = 1, 2, 4, 8  -- of the flags byte
+  local kPacket = 8  -- of that of a record
   local mxoe = 0
   local function bit_of(flags, bit) return flags % (bit * 2) >= bit end
 
@@ -228,8 +229,12 @@ return function(f, types, Peers)
       if finish - at < 12 then return string.format("%d bytes that are no record", finish - at) end
       if not frame:has(at, 12) then return nil end
       local length, flags = frame:number(at + 8, 2), frame:number(at + 10, 1)
-      local start = at + 12 + (bit_of(flags, kHeaderExt) and 16 or 0)
-      if length > 128 then return string.format("record %d: a record holds at most 128 bytes, not %d", p.records + 1, length) end
+      local packet = bit_of(flags, kPacket)
+      local start = at + 12 + (not packet and bit_of(flags, kHeaderExt) and 16 or 0)
+      local most = packet and 256 or 128
+      if packet ~= (p.packets ~= nil) and p.records > 0 then return "messages and packets in one PACK" end
+      if length > most then return string.format("record %d: a record holds at most %d bytes, not %d", p.records + 1, most, length) end
+      if packet and length < 18 then return string.format("record %d: a packet has at least 18 bytes, not %d", p.records + 1, length) end
       if start + length > finish then return string.format("record %d reaches beyond the others", p.records + 1) end
       if not frame:has(at, start + length - at) then return nil end
       local sub = frame:show(tree, f.pack_record, at, start + length - at)
@@ -239,6 +244,10 @@ return function(f, types, Peers)
       rows(frame, sub, { { f.match, at, 8 }, { f.record_length, at + 8, 2 }, { f.record_flags, at + 10, 1 } })
       if start > at + 12 then header_extension(frame, sub, at + 12) end
       frame:show(sub, f.data, start, length)
+      if packet then
+        p.packets = p.packets or {}
+        p.packets[p.records] = { at = start, length = length }
+      end
       at = start + length
     end
     return nil
@@ -255,7 +264,7 @@ return function(f, types, Peers)
       if p.length < 12 then return nil, "a PACK holds at least one record, which has 12 bytes" end
       if frame.size < finish then return finish end
       local wrong = show_records(frame, tree, p, 40, finish)
-      tree:add(f.pack_count, p.records):set_generated()
+      tree:add(p.packets and f.pack_packets or f.pack_count, p.records):set_generated()
       p.wrong_later = wrong  -- what came before counts
       return finish
     end,
