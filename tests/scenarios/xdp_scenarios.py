@@ -53,7 +53,7 @@ def storm_scenario(mode, mtu, faults):
         nothing_left(lab)
         if faults:
             said = lab.lab("faults", "--json")
-            print(f"  {said.strip()}")
+            print("  " + lab.lab("faults").strip().replace("\n", "\n  "))
             if not any(int(n) for n in re.findall(r'"dropped": (\d+)', said)):
                 raise Failure(f"nothing was lost: {said}")
 
