@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "info_print.h"
 #include "protocol_facts.h"
+#include "wire/sizes.h"
 
 namespace omx::tools {
 
@@ -48,6 +49,19 @@ std::vector<std::string> warnings_of(const InfoReport& report) {
   return warnings;
 }
 
+// As opening an endpoint would; nothing of it stays.
+void xdp_try(const runtime::Settings& settings, BoardInfo& info) {
+  const auto facts =
+      link::xdp_trial(runtime::xdp_options(settings, {.interface = info.board.interface.name}));
+  info.xdp_works = facts.has_value();
+  info.xdp = facts ? link::xdp_facts_text(*facts) : facts.error().message;
+  if (!facts) return;
+  const std::uint32_t mtu =
+      std::min(info.board.mtu, facts->largest_frame - static_cast<std::uint32_t>(wire::kEthernetHeader));
+  info.extended = engine_facts(settings.protocol, mtu, settings.protocol.extension);
+  info.reference = engine_facts(settings.protocol, mtu, false);
+}
+
 int info_run(const InfoOptions& options) {
   auto host = host_facts_find();
   if (!host) return failed("info", "{}", host.error().message);
@@ -73,6 +87,7 @@ int info_run(const InfoOptions& options) {
       interface.nic = board.mac;
       info.queues = steering::receive_queues_read("", interface);
       info.board = std::move(board);
+      if (settings.link == runtime::LinkKind::xdp) xdp_try(settings, info);
       report.boards.push_back(std::move(info));
     }
     report.peers = report.host.process->peers().all();

@@ -132,6 +132,10 @@ constexpr CounterText kTexts[] = {
      "at once"},
     {"Link Frames Dropped, Ring Full", "frames",
      "came while the receive ring was full: call the library more often, or raise OMX_RING_FRAMES"},
+    {"Link Frames by AF_XDP", "frames",
+     "frames received by AF_XDP (OMX_LINK=xdp), of Link Frames Received; the others came by its packet "
+     "socket: "
+     "for the board, from another receive queue, or larger than AF_XDP takes here"},
     {"Link Frames Misdirected", "frames",
      "for another endpoint, where endpoints share a hook; a few when one opens, more when the group is "
      "broken"},
@@ -182,6 +186,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Link Frames Dropped, Ring Full", l.ring_drops},
                                {"Link Frames Ignored, Too Long", l.frames_ignored},
                                {"Link Frames Misdirected", l.frames_misdirected},
+                               {"Link Frames by AF_XDP", l.frames_by_xdp},
                                {"Sleeps Ended", counters.wakeups},
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
                                {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},

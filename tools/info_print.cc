@@ -70,6 +70,8 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
   if (i.numa_node >= 0) fmt::format_to(out, "   attached to numa node {}\n", i.numa_node);
   if (!i.pci_address.empty()) fmt::format_to(out, "   PCI address {}\n", i.pci_address);
   fmt::format_to(out, "   {}\n", queue_text(info.queues));
+  if (!info.xdp.empty())
+    fmt::format_to(out, "   AF_XDP{}: {}\n", info.xdp_works ? "" : " does not work", info.xdp);
   if (info.open.empty()) fmt::format_to(out, "   no endpoint is open\n");
   for (const OpenEndpoint& e : info.open)
     fmt::format_to(out, "   endpoint {} open by {}{}\n", e.id, holder_text(e.holder),
@@ -83,11 +85,12 @@ bool by_udp(const InfoReport& report) {
   return report.host.process && runtime::boards_by_udp(report.host.process->boards());
 }
 
-const char* road_text(bool udp, const runtime::Settings& settings) {
+std::string road_text(bool udp, const runtime::Settings& settings) {
   if (udp) return "UDP";
-  return settings.udp_lane
-             ? "raw Ethernet frames, large ones by UDP where both ends have IP addresses of one network"
-             : "raw Ethernet frames";
+  std::string text = "raw Ethernet frames";
+  if (settings.link == runtime::LinkKind::xdp) text += " by AF_XDP";
+  if (settings.udp_lane) text += ", large ones by UDP where both ends have IP addresses of one network";
+  return text;
 }
 
 void local_print(Out out, const LocalFacts& local, const runtime::Settings& settings) {
@@ -161,6 +164,8 @@ void board_json(JsonWriter& json, const BoardInfo& info) {
     json.field("pci_address", i.pci_address);
     json.field("up", i.up);
     json.field("running", i.running);
+    json.field("xdp_works", info.xdp_works);
+    json.field("xdp", info.xdp);
     json.array("receive_queues", [&] {
       for (const steering::ReceiveQueue& queue : info.queues.queues) {
         json.object([&] {
@@ -236,7 +241,8 @@ std::string info_json(const InfoReport& report) {
     json.field("version", OMX_VERSION);
     json.field("config_file", report.host.settings.config_file);
     json.field("packet_sockets_allowed", report.packet_sockets);
-    json.field("link", by_udp(report) ? "udp" : "ethernet");
+    const bool xdp = report.host.settings.link == runtime::LinkKind::xdp;
+    json.field("link", by_udp(report) ? "udp" : xdp ? "xdp" : "ethernet");
     json.field("endpoints_max", report.host.settings.endpoints_max);
     local_json(json, report.local);
     json.object("progress", [&] {

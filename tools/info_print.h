@@ -18,6 +18,8 @@ struct BoardInfo {
   runtime::Board board;
   steering::ReceiveQueues queues;
   std::vector<OpenEndpoint> open;
+  std::string xdp;  // how AF_XDP works there, or why not; empty: not asked for
+  bool xdp_works = false;
   EngineFacts extended;   // with peers like us
   EngineFacts reference;  // with others
 };

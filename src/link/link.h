@@ -72,6 +72,7 @@ struct LinkCounters {
   std::uint64_t frames_ignored = 0;
   // For other endpoints, to our place in a hook group: the group is not in order, or was not a moment ago.
   std::uint64_t frames_misdirected = 0;
+  std::uint64_t frames_by_xdp = 0;  // of those received
 };
 
 class Link : public wire::FrameSink {

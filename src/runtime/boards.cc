@@ -71,6 +71,16 @@ bool by_udp(const Settings& settings, const std::vector<link::Choice>& choices) 
 
 }  // namespace
 
+link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptions packets) {
+  link::XdpLinkOptions options;
+  options.mode = settings.xdp_mode;
+  options.queue = settings.xdp_queue;
+  options.busy_poll = settings.xdp_busy_poll;
+  options.multi_buffer = settings.xdp_multi_buffer;
+  options.packets = std::move(packets);
+  return options;
+}
+
 int frames_possible() {
   return link::packet_links_possible();
 }

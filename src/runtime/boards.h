@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "link/interfaces.h"
+#include "link/xdp_link.h"
 #include "runtime/settings.h"
 
 namespace omx::runtime {
@@ -27,6 +28,9 @@ Result<std::vector<Board>> boards_find(const Settings& settings);
 inline bool boards_by_udp(const std::vector<Board>& boards) {
   return !boards.empty() && boards.front().udp;
 }
+
+// How an endpoint of a board opens AF_XDP, if it does: `packets` is for what does not come that way.
+link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptions packets);
 
 // 0 if this process may send raw frames, else errno.
 int frames_possible();

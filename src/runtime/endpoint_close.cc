@@ -40,6 +40,7 @@ Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open() const {
   options.udp = lane;
   // To hear of endpoints that nobody has takes a filter of one's own.
   options.own_hooks = settings_.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings_.own_hooks;
+  if (settings_.link == LinkKind::xdp) return link::xdp_link_open(xdp_options(settings_, std::move(options)));
   return link::packet_link_open(options);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/expected.h"
 #include "copy/engines.h"
+#include "link/xdp_link.h"
 #include "protocol/config.h"
 #include "runtime/moderation.h"
 #include "steering/binding_setting.h"
@@ -32,8 +33,9 @@ inline protocol::Config protocol_defaults() {
 // that every frame wakes.
 enum class ProgressMode : std::uint8_t { off, automatic, always };
 
-// What carries our frames: raw Ethernet where this process may, else UDP; or always one of them.
-enum class LinkKind : std::uint8_t { automatic, ethernet, udp };
+// What carries our frames: raw Ethernet where this process may, else UDP; or always one of them. xdp is raw
+// Ethernet by other sockets.
+enum class LinkKind : std::uint8_t { automatic, ethernet, xdp, udp };
 
 // Who puts the data of large messages into their place: the kernel, when it hands them over; or we, or a copy
 // engine, from the receive ring; or whatever is cheaper.
@@ -57,16 +59,20 @@ struct Settings {
   std::uint32_t endpoints_max = 256;       // OMX_ENDPOINTS_MAX, per board, <= 256
   std::uint32_t spin_us = 100;  // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
   bool spin_forever = false;
-  bool wait_intr = false;                           // OMX_WAITINTR
-  Strategies moderation;                            // OMX_MODERATION: which frames wake a sleeper
-  std::uint32_t moderation_us = 500;                // OMX_MODERATION_US: so long it lets the others pass
-  ProgressMode progress = ProgressMode::automatic;  // OMX_PROGRESS
-  std::string progress_cpus = "auto";               // OMX_PROGRESS_CPUS
-  steering::BindingSetting binding;                 // OMX_PROCESS_BINDING
-  std::uint32_t close_linger_ms = 1000;             // OMX_CLOSE_LINGER_MS: for unacknowledged sends
-  LinkKind link = LinkKind::automatic;              // OMX_LINK
-  std::uint16_t udp_port = 27200;                   // OMX_UDP_PORT: of endpoint 0, and 511 that follow
-  bool udp_lane = true;                             // OMX_UDP_LANE: large messages by UDP beside the frames
+  bool wait_intr = false;                             // OMX_WAITINTR
+  Strategies moderation;                              // OMX_MODERATION: which frames wake a sleeper
+  std::uint32_t moderation_us = 500;                  // OMX_MODERATION_US: so long it lets the others pass
+  ProgressMode progress = ProgressMode::automatic;    // OMX_PROGRESS
+  std::string progress_cpus = "auto";                 // OMX_PROGRESS_CPUS
+  steering::BindingSetting binding;                   // OMX_PROCESS_BINDING
+  std::uint32_t close_linger_ms = 1000;               // OMX_CLOSE_LINGER_MS: for unacknowledged sends
+  LinkKind link = LinkKind::automatic;                // OMX_LINK
+  link::XdpMode xdp_mode = link::XdpMode::automatic;  // OMX_XDP_MODE
+  int xdp_queue = link::kAnyQueue;                    // OMX_XDP_QUEUE: of the interface
+  bool xdp_multi_buffer = true;                       // OMX_XDP_MULTI_BUFFER: frames larger than a page
+  bool xdp_busy_poll = false;                         // OMX_XDP_BUSY_POLL
+  std::uint16_t udp_port = 27200;                     // OMX_UDP_PORT: of endpoint 0, and 511 that follow
+  bool udp_lane = true;                               // OMX_UDP_LANE: large messages by UDP beside the frames
   copy::EngineKind copy_engine = copy::EngineKind::automatic;  // OMX_COPY_ENGINE
   Placement placement = Placement::automatic;                  // OMX_PLACEMENT
   std::uint32_t copy_min_message = 64U << 10;                  // OMX_COPY_MIN_MESSAGE

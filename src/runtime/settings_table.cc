@@ -140,7 +140,32 @@ struct LinkChoice {
     return kind.has_value();
   }
   static std::string print(const S& s) { return link_name(s.link); }
-  static std::string accepted() { return "auto, ethernet (raw frames; needs CAP_NET_RAW) or udp"; }
+  static std::string accepted() {
+    return "auto, ethernet (raw frames; needs CAP_NET_RAW), xdp (raw frames by AF_XDP; needs root) or udp";
+  }
+};
+
+struct XdpModeChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto mode = link::xdp_mode_parse(text);
+    if (mode) s.xdp_mode = *mode;
+    return mode.has_value();
+  }
+  static std::string print(const S& s) { return link::xdp_mode_name(s.xdp_mode); }
+  static std::string accepted() { return "auto (the best there is), zerocopy, copy or generic"; }
+};
+
+struct XdpQueue {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = number_parse(text);
+    if (text != "auto" && (!value || *value > 63)) return false;
+    s.xdp_queue = text == "auto" ? link::kAnyQueue : static_cast<int>(*value);
+    return true;
+  }
+  static std::string print(const S& s) {
+    return s.xdp_queue == link::kAnyQueue ? "auto" : std::to_string(s.xdp_queue);
+  }
+  static std::string accepted() { return "auto (the first that is free) or a number from 0 to 63"; }
 };
 
 struct CopyEngineChoice {
@@ -273,7 +298,15 @@ constexpr Tunable kTunables[] = {
     row<LinkChoice>(
         "OMX_LINK", "",
         "what carries messages: ethernet, udp, or auto = ethernet where it is permitted, else udp; "
-        "the same on all hosts"),
+        "the same on all hosts; xdp, which hosts with ethernet understand, is the host's own choice"),
+    row<XdpModeChoice>("OMX_XDP_MODE", "",
+                       "what AF_XDP asks of the driver: memory in common, to run our program, or nothing"),
+    row<XdpQueue>("OMX_XDP_QUEUE", "", "the receive queue that a process takes for AF_XDP"),
+    row<Boolean<&S::xdp_multi_buffer>>(
+        "OMX_XDP_MULTI_BUFFER", "",
+        "1 = AF_XDP with frames of any size where the kernel can; 0 = of 3840 bytes at most"),
+    row<Boolean<&S::xdp_busy_poll>>(
+        "OMX_XDP_BUSY_POLL", "", "1 = a process that looks for frames by AF_XDP makes the driver look, too"),
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
                                            "first of the 512 UDP ports of the endpoints of an interface, "
                                            "with OMX_LINK=udp; the same on all hosts"),
@@ -392,7 +425,17 @@ const char* progress_name(ProgressMode mode) {
 }
 
 const char* link_name(LinkKind kind) {
-  return kind == LinkKind::ethernet ? "ethernet" : kind == LinkKind::udp ? "udp" : "auto";
+  switch (kind) {
+    case LinkKind::ethernet:
+      return "ethernet";
+    case LinkKind::xdp:
+      return "xdp";
+    case LinkKind::udp:
+      return "udp";
+    case LinkKind::automatic:
+      break;
+  }
+  return "auto";
 }
 
 const char* placement_name(Placement placement) {
@@ -400,7 +443,7 @@ const char* placement_name(Placement placement) {
 }
 
 std::optional<LinkKind> link_parse(std::string_view text) {
-  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::udp})
+  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::xdp, LinkKind::udp})
     if (text == link_name(kind)) return kind;
   return std::nullopt;
 }

@@ -7,6 +7,8 @@
 #include <deque>
 #include <mutex>
 
+#include "link/xdp_link.h"
+
 namespace omx::mx_tests {
 
 std::vector<HandledError> g_handled;
@@ -49,6 +51,10 @@ int in_child(const std::function<int()>& body) {
 void CableOnly::SetUp() {
   CableTest::SetUp();
   if (IsSkipped() || HasFatalFailure()) return;
+  if (const char* const link = std::getenv("OMX_LINK"); link && std::string_view(link) == "xdp") {
+    const auto trial = link::xdp_trial({.packets = {.interface = "v0"}});
+    if (!trial) GTEST_SKIP() << trial.error().message;
+  }
   environment_.set("OMX_INTERFACES", "v0,v1");
   environment_.set("OMX_HOSTNAME", "host");
   // Both ends are on this host: only these runs use shared memory.

@@ -9,11 +9,15 @@
 #   host-disabled, self-disabled
 #                  the same, with the variables set by which MX programs ask for no messages of that kind; those that
 #                  are sent nevertheless must arrive
+# OMX_ variables of the environment hold for the program, so OMX_LINK chooses the link. Two more:
+#   OMX_TEST_LOSS=PERCENT  so many of all frames are lost, on the ports of a switch, where AF_XDP cannot step over it
+#   OMX_TEST_INFO=OMX      where this omx info says that AF_XDP does not work, the test is skipped
 set -u
 lab=$1
 program=$2
 ways=$3
 shift 3
+[ -z "${OMX_TEST_LOSS:-}" ] || set -- "$@" --topology bridge
 exec "$lab" run --hosts 2 "$@" -- sh -c '
   program=$1
   pair() {  # pair RECEIVER SENDER
@@ -27,6 +31,12 @@ exec "$lab" run --hosts 2 "$@" -- sh -c '
     [ $sender -eq 0 ] || return $sender
     return $receiver
   }
+  if [ -n "${OMX_TEST_INFO:-}" ] && $LAB exec h1 -- "$OMX_TEST_INFO" info | grep "AF_XDP does not work"; then exit 77; fi
+  if [ -n "${OMX_TEST_LOSS:-}" ]; then
+    for host in h1 h2; do
+      $LAB fault $host --direction in --ethertype all --drop "$OMX_TEST_LOSS" --seed 7 || exit
+    done
+  fi
   for way in $(echo "$2" | tr , " "); do
     echo "$way:"
     unset OMX_DISABLE_SELF OMX_DISABLE_SHARED MX_DISABLE_SHMEM

@@ -24,6 +24,7 @@ from stage import (LAB, MAC, ROOT, SCENARIOS, UDP, Failure, Lab, await_counter, 
                    kill_soak_of_h2, killed_under_load, must_run, pair, scenario, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import udp_scenarios  # noqa: E402,F401
+import xdp_scenarios  # noqa: E402,F401
 
 
 def storm_scenario(mode, mtu, faults):
