@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "link/interfaces.h"
+#include "link/udp_address.h"
 #include "runtime/settings.h"
 
 namespace omx::runtime {
@@ -14,10 +15,11 @@ namespace omx::runtime {
 struct Board {
   std::uint32_t number = 0;
   link::Interface interface;
-  NicId mac = 0;          // of the interface, however it is reached
-  bool udp = false;       // reached by UDP: interface.nic is a UDP link's
-  std::uint32_t mtu = 0;  // of its link
-  std::string hostname;   // "host:number", as peers know it (mx-clients.md 7)
+  NicId mac = 0;                                // of the interface, however it is reached
+  bool udp = false;                             // reached by UDP: interface.nic is a UDP link's
+  link::IpFamily family = link::IpFamily::any;  // then, the same for all
+  std::uint32_t mtu = 0;                        // of its link
+  std::string hostname;                         // "host:number", as peers know it (mx-clients.md 7)
 };
 
 // With OMX_LINK=auto, what this process may use decides.
@@ -26,6 +28,10 @@ Result<std::vector<Board>> boards_find(const Settings& settings);
 // Whether they are reached by UDP: all are, or none.
 inline bool boards_by_udp(const std::vector<Board>& boards) {
   return !boards.empty() && boards.front().udp;
+}
+
+inline link::IpFamily boards_family(const std::vector<Board>& boards) {
+  return boards.empty() ? link::IpFamily::any : boards.front().family;
 }
 
 // 0 if this process may send raw frames, else errno.

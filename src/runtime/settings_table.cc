@@ -140,7 +140,10 @@ struct LinkChoice {
     return kind.has_value();
   }
   static std::string print(const S& s) { return link_name(s.link); }
-  static std::string accepted() { return "auto, ethernet (raw frames; needs CAP_NET_RAW) or udp"; }
+  static std::string accepted() {
+    return "auto, ethernet (raw frames; needs CAP_NET_RAW), udp (IPv4 where there is an address, else IPv6), "
+           "udp4 or udp6";
+  }
 };
 
 struct CopyEngineChoice {
@@ -270,13 +273,13 @@ constexpr Tunable kTunables[] = {
                                      "1 = agree on frame sizes and features with peers that can"),
     row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
                                     "1 = CRC-32C on every frame, with peers that set it too"),
-    row<LinkChoice>(
-        "OMX_LINK", "",
-        "what carries messages: ethernet, udp, or auto = ethernet where it is permitted, else udp; "
-        "the same on all hosts"),
+    row<LinkChoice>("OMX_LINK", "",
+                    "what carries messages: ethernet, udp, udp4, udp6, or auto = ethernet where it is "
+                    "permitted, else udp; "
+                    "the same on all hosts"),
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
                                            "first of the 512 UDP ports of the endpoints of an interface, "
-                                           "with OMX_LINK=udp; the same on all hosts"),
+                                           "where messages go by UDP; the same on all hosts"),
     row<Boolean<&S::udp_lane>>("OMX_UDP_LANE", "",
                                "large messages by UDP, many frames in one call, where both ends' interfaces "
                                "have IP addresses of one network"),
@@ -391,7 +394,19 @@ const char* progress_name(ProgressMode mode) {
 }
 
 const char* link_name(LinkKind kind) {
-  return kind == LinkKind::ethernet ? "ethernet" : kind == LinkKind::udp ? "udp" : "auto";
+  switch (kind) {
+    case LinkKind::ethernet:
+      return "ethernet";
+    case LinkKind::udp:
+      return "udp";
+    case LinkKind::udp4:
+      return "udp4";
+    case LinkKind::udp6:
+      return "udp6";
+    case LinkKind::automatic:
+      break;
+  }
+  return "auto";
 }
 
 const char* placement_name(Placement placement) {
@@ -399,7 +414,8 @@ const char* placement_name(Placement placement) {
 }
 
 std::optional<LinkKind> link_parse(std::string_view text) {
-  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::udp})
+  for (const LinkKind kind :
+       {LinkKind::automatic, LinkKind::ethernet, LinkKind::udp, LinkKind::udp4, LinkKind::udp6})
     if (text == link_name(kind)) return kind;
   return std::nullopt;
 }
