@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/affinity.h"
+#include "runtime/resolver.h"
 #include "steering/queues.h"
 
 namespace omx::tools {
@@ -69,7 +70,8 @@ bool may_open_endpoints(const runtime::Process* process) {
 
 std::string board_text(const runtime::Board& board) {
   return fmt::format("{} (board #{} name {} addr {}{})", board.hostname, board.number, board.interface.name,
-                     mac_format(board.interface.nic), board.udp ? ", by UDP" : "");
+                     mac_format(board.interface.nic),
+                     board.udp ? ", by UDP, " + runtime::address_name(board.interface.nic) : "");
 }
 
 }  // namespace omx::tools

@@ -85,8 +85,10 @@ bool by_udp(const InfoReport& report) {
   return report.host.process && runtime::boards_by_udp(report.host.process->boards());
 }
 
-std::string road_text(bool udp, const runtime::Settings& settings) {
-  if (udp) return "UDP";
+std::string road_text(const InfoReport& report, const runtime::Settings& settings) {
+  if (by_udp(report))
+    return runtime::boards_family(report.host.process->boards()) == link::IpFamily::v6 ? "UDP over IPv6"
+                                                                                       : "UDP over IPv4";
   std::string text = "raw Ethernet frames";
   if (settings.link == runtime::LinkKind::xdp) text += " by AF_XDP";
   if (settings.udp_lane) text += ", large ones by UDP where both ends have IP addresses of one network";
@@ -208,7 +210,7 @@ std::string info_text(const InfoReport& report) {
                  report.packet_sockets ? "allowed"
                  : udp                 ? "not allowed"
                                        : "not allowed, no endpoint can be opened");
-  fmt::format_to(out, " messages go by {} (OMX_LINK={})\n\n", road_text(udp, settings),
+  fmt::format_to(out, " messages go by {} (OMX_LINK={})\n\n", road_text(report, settings),
                  runtime::link_name(settings.link));
   fmt::format_to(out, "Found {} board{} supporting {} endpoints{}:\n", report.boards.size(),
                  report.boards.size() == 1 ? "" : "s", settings.endpoints_max,

@@ -57,7 +57,11 @@ Result<mx_status_t> MxPort::judge(const mx_status_t& status) {
 }
 
 std::string nic_text(std::uint64_t nic) {
-  return mac_format(nic);
+  char name[MX_MAX_HOSTNAME_LEN] = "";
+  // An id of IPv6 says nothing to people.
+  if (wire::udp_family(nic) != wire::IpFamily::v6 || mx_nic_id_to_hostname(nic, name) != MX_SUCCESS)
+    return mac_format(nic);
+  return fmt::format("{} ({})", mac_format(nic), name);
 }
 
 Result<std::unique_ptr<MxPort>> MxPort::open(long board, std::uint32_t endpoint) {

@@ -18,7 +18,8 @@ constexpr std::uint64_t kSizes[] = {0,     32,    33,    128,    1024,    4096,
 // The largest frame of the board's lane; 0: it has none that gains.
 std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settings) {
   if (!settings.udp_lane || !settings.protocol.extension || board.extended.mode != wire::Mode::omx) return 0;
-  const auto address = link::interface_address(board.board.interface.name, board.board.interface.index);
+  const auto address =
+      link::interface_address(board.board.interface.name, board.board.interface.index, board.board.family);
   const std::uint32_t frame = address ? link::udp_frame(board.board.mtu, *address) : 0;
   // Where frames are datagrams anyway, a lane takes even one at a time into its place.
   return board.board.udp || 2 * frame <= wire::kTrainBytes ? frame : 0;

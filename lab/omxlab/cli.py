@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 
-from . import enter, faultcli, holder, kernel, mpicli, registry
+from . import door, enter, faultcli, holder, kernel, mpicli, registry
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 
 DESCRIPTION = """\
@@ -93,7 +93,9 @@ def make_parser():
         sub.add_argument("--queues", type=parse_queues, default=1, metavar="N",
                          help="receive and transmit queues of every eth0 (default 1)")
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
-                         help="give host i the address 10.77.0.i/24")
+                         help="give the hosts IP addresses")
+        sub.add_argument("--family", choices=holder.FAMILIES, default="ipv4",
+                         help="host i has 10.77.0.i (ipv4, the default), fd4f:4d58::i (ipv6), or both")
 
     sub = command("exec", "run CMD in a host", "lab exec [--name NAME] HOST -- CMD...")
     add_name(sub, default_name())
@@ -126,7 +128,7 @@ def planned_lab(options, name):
     if len(mtus) != options.hosts:
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "
                        "give one value, or one per host", EXIT_USAGE)
-    return holder.describe(name, mtus, topology, options.ip, options.queues)
+    return holder.describe(name, mtus, topology, options.family if options.ip else None, options.queues)
 
 
 def do_up(options, _script):
@@ -201,9 +203,11 @@ def do_rsh_agent(arguments, script):
     if len(rest) < 2:
         raise LabError("rsh-agent needs a host and a command: "
                        "lab rsh-agent [options] HOST CMD...", EXIT_USAGE)
+    name, command = rest[0].rpartition("@")[2], ["bash", "-c", " ".join(rest[1:])]
+    if door.VARIABLE in os.environ:
+        return door.knock(os.environ[door.VARIABLE], name, command)
     lab = registry.find(default_name())
-    host = lab.host(rest[0].rpartition("@")[2])
-    return run_in_host(lab, host, ["bash", "-c", " ".join(rest[1:])], script)
+    return run_in_host(lab, lab.host(name), command, script)
 
 
 def do_mpirun(options, script):
@@ -212,6 +216,8 @@ def do_mpirun(options, script):
     if options.show:
         print(shlex.join(argv))
         return 0
+    if options.user is not None:
+        return door.run_job(lab, options.user, argv, script)
     return run_in_host(lab, next(iter(lab.hosts.values())), argv, script)
 
 

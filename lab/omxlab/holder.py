@@ -37,7 +37,9 @@ SIOCGIFFLAGS = 0x8913
 IFF_RUNNING = 0x40
 CARRIER_TIMEOUT_S = 5.0
 
+FAMILIES = ("ipv4", "ipv6", "both")
 ROUTER_IP = "10.77.0.254"  # on each of its ports
+ROUTER_IP6 = "fd4f:4d58::fe"
 
 HOST_NAMESPACES = (
     ("mnt", kernel.CLONE_NEWNS),
@@ -46,7 +48,7 @@ HOST_NAMESPACES = (
 )
 
 
-def describe(name, mtus, topology, with_ip, queues=1):
+def describe(name, mtus, topology, family="ipv4", queues=1):
     """The plain description of a lab, before anything exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
@@ -55,7 +57,8 @@ def describe(name, mtus, topology, with_ip, queues=1):
             "mtu": mtu,
             # Locally administered, and the same in every run: traces compare.
             "mac": f"02:4f:4d:58:00:{i:02x}",
-            "ip": f"10.77.0.{i}" if with_ip else None,
+            "ip": f"10.77.0.{i}" if family in ("ipv4", "both") else None,
+            "ip6": f"fd4f:4d58::{i:x}" if family in ("ipv6", "both") else None,
         })
     router = {"name": "router", "ip": ROUTER_IP} if topology == "router" else None
     return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router}
@@ -225,8 +228,9 @@ def build(lab):
     except PermissionError as error:
         raise forbidden(error) from None
     for host in lab["hosts"]:
-        host["net"] = make_network()
-    lab["switch"] = make_network() if lab["topology"] != "cable" else None
+        host["net"] = make_network(host["ip6"])
+    routes_ip6 = lab["router"] and lab["hosts"][0]["ip6"]
+    lab["switch"] = make_network(routes_ip6) if lab["topology"] != "cable" else None
     lay_cables(lab)
     rooms = list(lab["hosts"])
     if lab["router"]:
@@ -240,18 +244,22 @@ def build(lab):
             wait_for_carrier(host["port"])  # the holder still is in the switch
 
 
-def make_network():
+def make_network(with_ip6):
     """Moves the holder into a new network namespace and returns its descriptor.
 
     It never moves back to the network outside: an ordinary user may not.
     """
     kernel.unshare(kernel.CLONE_NEWNET)
+    # Router solicitations and the like would disturb counts of frames; nor is there anybody who has our addresses.
+    quiet = {"accept_ra": "0", "accept_dad": "0", "router_solicitations": "0",
+             "keep_addr_on_down": "1"} if with_ip6 else {"disable_ipv6": "1"}
     for scope in ("all", "default"):
-        # Router solicitations and the like would disturb counts of frames.
-        try:
-            write_file(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6", "1")
-        except FileNotFoundError:
-            pass  # a kernel without IPv6 is as quiet
+        for key, value in quiet.items():
+            try:
+                write_file(f"/proc/sys/net/ipv6/conf/{scope}/{key}", value)
+            except FileNotFoundError:
+                if with_ip6:
+                    raise unable("this kernel has no IPv6: use --family ipv4") from None
     return os.open("/proc/self/ns/net", os.O_RDONLY)
 
 
@@ -283,15 +291,24 @@ def lay_cables(lab):
         lines += [
             f"link add name {port} index {100 + number} mtu {host['mtu']} {queues}"
             f"type veth peer name {end(number, host)}",
-            f"addr add {ROUTER_IP}/32 dev {port}" if lab["router"] else f"link set dev {port} master br0",
             f"link set dev {port} up",
         ]
-        if lab["router"]:
-            lines.append(f"route add {host['ip']} dev {port}")
+        if not lab["router"]:
+            lines.append(f"link set dev {port} master br0")
+        for ip, router, bits in addresses(host) if lab["router"] else ():
+            lines += [f"addr add {router}/{bits} dev {port}", f"route add {ip} dev {port}"]
     kernel.setns(lab["switch"], kernel.CLONE_NEWNET)
     run_ip(lines)
     if lab["router"]:
         write_file("/proc/sys/net/ipv4/ip_forward", "1")
+        if hosts[0]["ip6"]:
+            write_file("/proc/sys/net/ipv6/conf/all/forwarding", "1")
+
+
+def addresses(host):
+    """Each address with the router's of that family, and how many bits it has."""
+    both = ((host["ip"], ROUTER_IP, 32), (host["ip6"], ROUTER_IP6, 128))
+    return [entry for entry in both if entry[0]]
 
 
 def run_ip(lines):
@@ -361,12 +378,11 @@ def furnish_host(lab, host):
     if host is lab["router"]:
         run_ip(["link set dev lo up"])
         return
-    lines = ["link set dev lo up"]
-    if host["ip"]:
-        lines.append(f"addr add {host['ip']}/{32 if lab['router'] else 24} dev eth0")
-    lines.append("link set dev eth0 up")
-    if lab["router"]:
-        lines += [f"route add {ROUTER_IP} dev eth0", f"route add default via {ROUTER_IP} dev eth0"]
+    lines = ["link set dev lo up", "link set dev eth0 up"]
+    for ip, router, bits in addresses(host):
+        lines.append(f"addr add {ip}/{bits if lab['router'] else 24 if bits == 32 else 64} dev eth0")
+        if lab["router"]:
+            lines += [f"route add {router} dev eth0", f"route add default via {router} dev eth0"]
     run_ip(lines)
     wait_for_carrier("eth0")
 
@@ -402,7 +418,7 @@ def furnish_files(lab):
     if not os.path.exists("/etc/hosts"):
         return
     lines = ["127.0.0.1 localhost"]
-    lines += [f"{host['ip']} {host['name']}" for host in lab["hosts"] if host["ip"]]
+    lines += [f"{ip} {host['name']}" for host in lab["hosts"] for ip, _, _ in addresses(host)]
     source = "/dev/shm/hosts"
     write_file(source, "\n".join(lines) + "\n")
     os.chmod(source, 0o644)

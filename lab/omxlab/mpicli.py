@@ -31,6 +31,14 @@ def parse_transport(text):
     return full
 
 
+def parse_user(text):
+    uid = int(text)
+    if uid < 1:
+        raise ValueError
+    return uid
+
+
+parse_user.__name__ = "number of a user who is not root"
 parse_ranks.__name__ = f"number of ranks (1..{MOST_RANKS})"
 parse_transport.__name__ = "transport (omx, tcp, ucx, ofi-tcp, ofi:PROVIDER)"
 
@@ -46,6 +54,8 @@ def add_command(command, add_name, default_name):
     sub.add_argument("--provider-path", metavar="DIR",
                      help=f"where {PROVIDER} is (default: $FI_PROVIDER_PATH, the build or installation "
                           "that this lab belongs to, else where libfabric looks by itself)")
+    sub.add_argument("--user", type=parse_user, metavar="UID",
+                     help="the job of this ordinary user, without any capability: Open-MX goes by UDP then")
     sub.add_argument("--show", action="store_true", help="print the command line instead")
 
 

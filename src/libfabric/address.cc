@@ -10,13 +10,15 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "runtime/resolver.h"
 
 namespace omx::fabric {
 
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4F4D5846;  // "OMXF"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 1, kVersionIpv6 = 2;
+constexpr std::size_t kHalf = sizeof(runtime::Ip) / 2;
 constexpr std::string_view kScheme = "fi_omx://";
 constexpr std::size_t kLongestText = 64;
 
@@ -27,22 +29,35 @@ void address_store(const Address& address, std::byte* out) {
   store_be32(out, kMagic);
   store_be16(out + 4, kVersion);
   store_be16(out + 6, address.endpoint);
-  mac_store(out + 8, address.nic);
   store_be32(out + 16, address.session);
+  const auto ip = runtime::ipv6_of(address.nic);
+  if (!ip) return mac_store(out + 8, address.nic);
+  store_be16(out + 4, kVersionIpv6);
+  std::memcpy(out + 8, ip->data(), kHalf);
+  std::memcpy(out + 20, ip->data() + kHalf, kHalf);
 }
 
 std::optional<Address> address_load(const std::byte* in) {
-  if (load_be32(in) != kMagic || load_be16(in + 4) != kVersion) return std::nullopt;
+  const std::uint16_t version = load_be16(in + 4);
+  if (load_be32(in) != kMagic || (version != kVersion && version != kVersionIpv6)) return std::nullopt;
   Address address;
   address.endpoint = load_be16(in + 6);
   address.nic = mac_load(in + 8);
+  if (version == kVersionIpv6) {
+    runtime::Ip ip{};
+    std::memcpy(ip.data(), in + 8, kHalf);
+    std::memcpy(ip.data() + kHalf, in + 20, kHalf);
+    const auto nic = runtime::ipv6_told(ip);
+    if (!nic) return std::nullopt;
+    address.nic = *nic;
+  }
   address.session = load_be32(in + 16);
   if (address.endpoint > 255 && address.endpoint != kAnyId) return std::nullopt;
   return address;
 }
 
 std::string address_text(const Address& address) {
-  const std::string mac = mac_format(address.nic);
+  const std::string mac = runtime::nic_text(address.nic);
   if (address.endpoint == kAnyId) return fmt::format("{}{}", kScheme, mac);
   return fmt::format("{}{}/{}", kScheme, mac, address.endpoint);
 }
@@ -57,7 +72,7 @@ std::optional<std::uint16_t> endpoint_parse(std::string_view text) {
 std::optional<Address> address_parse(std::string_view text) {
   if (text.starts_with(kScheme)) text.remove_prefix(kScheme.size());
   const std::size_t slash = text.find('/');
-  const auto nic = mac_parse(text.substr(0, slash));
+  const auto nic = runtime::nic_parse(text.substr(0, slash));
   if (!nic) return std::nullopt;
   Address address;
   address.nic = *nic;

@@ -29,7 +29,8 @@ struct Address {
 };
 
 // Big-endian: magic "OMXF" 0, version 4 (16 bits), endpoint 6 (16), MAC 8 (48 bits), zero 14 (16),
-// session 16 (32), zero to 32.
+// session 16 (32), zero to 32. Where the MAC is a NIC id of IPv6, which is not enough to send there, version
+// 2: the address's first half 8, session 16, second half 20, zero to 32.
 void address_store(const Address& address, std::byte* out);
 // nullopt: not one.
 std::optional<Address> address_load(const std::byte* in);
@@ -37,7 +38,7 @@ std::optional<Address> address_load(const std::byte* in);
 std::string address_text(const Address& address);
 // A number and nothing else; nullopt: not one, or beyond the last endpoint.
 std::optional<std::uint16_t> endpoint_parse(std::string_view text);
-// "fi_omx://MAC/ENDPOINT", "MAC/ENDPOINT" or "MAC".
+// "fi_omx://MAC/ENDPOINT", "MAC/ENDPOINT" or "MAC"; "[IPv6]" instead of such a MAC.
 std::optional<Address> address_parse(std::string_view text);
 
 // In the format that the application asked for, either kAddressFormat or FI_ADDR_STR. Copies what fits and

@@ -53,7 +53,7 @@ void parameters_define() {
   fi_param_define(&g_provider, "iface", FI_PARAM_STRING,
                   "Interfaces to use, separated by commas, best first (instead of OMX_INTERFACES)");
   fi_param_define(&g_provider, "link", FI_PARAM_STRING,
-                  "What carries messages: ethernet, xdp, udp, or auto (instead of OMX_LINK)");
+                  "What carries messages: ethernet, xdp, udp, udp4, udp6, or auto (instead of OMX_LINK)");
   fi_param_define(&g_provider, "connect_timeout", FI_PARAM_SIZE_T,
                   "Milliseconds until messages to an address that never answered fail (default 30000)");
   fi_param_define(&g_provider, "tx_size", FI_PARAM_SIZE_T,
@@ -73,8 +73,8 @@ Result<runtime::Process*> runtime_make() {
   if (const std::string& link = parameters().link; !link.empty()) {
     const auto kind = runtime::link_parse(link);
     if (!kind)
-      return fail(kMxFailure,
-                  fmt::format("FI_OMX_LINK={} is none of auto, ethernet, xdp and udp", shown(link)));
+      return fail(kMxFailure, fmt::format("FI_OMX_LINK={} is none of auto, ethernet, xdp, udp, udp4 and udp6",
+                                          shown(link)));
     settings.link = *kind;
   }
   if (settings.protocol.mode == wire::Mode::mxoe) {

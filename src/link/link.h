@@ -12,6 +12,7 @@
 #include "base/mac.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"
+#include "wire/udp_nic.h"
 
 namespace omx::link {
 
@@ -119,6 +120,10 @@ class Link : public wire::FrameSink {
   // POLLERR says that the interface went down or away: call refresh(), which also makes poll() sleep again. A
   // forked child must not touch the link.
   virtual int descriptor() const = 0;
+  // Another one, for frames of those who do not know our address; -1: there is none. When it polled readable,
+  // strangers_ask() makes the next receive() look there; it does so from time to time in any case.
+  virtual int strangers_descriptor() const { return -1; }
+  virtual void strangers_ask() {}
   virtual NicId nic() const = 0;
   virtual std::uint32_t mtu() const = 0;  // as last read by refresh()
   // Reads interface state again: false while the interface is down, without carrier or gone. What is down or
@@ -165,13 +170,14 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
 struct UdpLinkOptions {
   std::string interface = {};
   std::uint8_t endpoint = 0;
-  std::uint16_t port = 0;  // of endpoint 0; the others' follow
-  bool lane = true;        // a second port for large messages, kUdpLanePorts further on
+  std::uint16_t port = 0;                       // of endpoint 0; the others' follow
+  bool lane = true;                             // a second port for large messages, kUdpLanePorts further on
+  wire::IpFamily family = wire::IpFamily::any;  // of the interface's address
 };
 inline constexpr std::uint16_t kUdpLanePorts = 256;
 
 // Frames as UDP datagrams: needs no privileges, and passes routers. The NIC id is made of the interface's
-// IPv4 address (udp_nic), and frames to such an id go there. Failures name the remedy (no address, port in
+// address (wire/udp_nic.h), and frames to such an id go there. Failures name the remedy (no address, port in
 // use).
 Result<std::unique_ptr<Link>> udp_link_open(const UdpLinkOptions& options);
 

@@ -95,7 +95,8 @@ class PacketLink final : public Link {
     return lane_.receive(handler, budget);
   }
   void lane_open() {
-    if (options_.udp && !options_.all_frames) lane_.open(options_.interface, state_.index, state_.mtu, 0);
+    if (options_.udp && !options_.all_frames)
+      lane_.open(interface_address(options_.interface, state_.index), state_.mtu, 0);
   }
   LaneInfo lane() const override {
     LaneInfo info = lane_.info();

@@ -2,11 +2,15 @@
 #include "link/udp_address.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "wire/packets.h"
@@ -16,7 +20,7 @@ namespace omx::link {
 namespace {
 
 constexpr unsigned kMappedBits = 96;
-constexpr NicId kNicPrefix = 0x0A55;  // locally administered, unicast
+constexpr std::uint8_t kMulticast = 0xFF;
 constexpr std::array<std::uint8_t, 12> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
 template <std::size_t N>
@@ -24,10 +28,6 @@ unsigned ones(const std::uint8_t (&bytes)[N]) {
   unsigned count = 0;
   for (const std::uint8_t byte : bytes) count += static_cast<unsigned>(std::popcount(byte));
   return count;
-}
-
-bool link_local(const std::array<std::uint8_t, 16>& ip) {
-  return ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80;
 }
 
 InterfaceAddress from_ipv4(const sockaddr* address, const sockaddr* mask) {
@@ -47,30 +47,30 @@ InterfaceAddress from_ipv6(const sockaddr* address, const sockaddr* mask) {
   return out;
 }
 
-int preference(const InterfaceAddress& address) {
-  return is_ipv4(address.ip) ? 0 : link_local(address.ip) ? 2 : 1;
+// What the kernel knows of an address of IPv6 and getifaddrs() does not tell; 0 where /proc is missing.
+unsigned ipv6_flags(const Ip& ip, const std::string& interface) {
+  std::string wanted;
+  for (const std::uint8_t byte : ip) wanted += fmt::format("{:02x}", byte);
+  std::ifstream list("/proc/net/if_inet6");
+  std::string address, index, bits, scope, flags, name;
+  while (list >> address >> index >> bits >> scope >> flags >> name) {
+    if (address == wanted && name == interface)
+      return static_cast<unsigned>(std::strtoul(flags.c_str(), nullptr, 16));
+  }
+  return 0;
+}
+
+// Lower is better; none: not usable.
+std::optional<int> rank(const InterfaceAddress& address, const std::string& interface) {
+  if (is_ipv4(address.ip)) return 0;
+  const unsigned flags = ipv6_flags(address.ip, interface);
+  const bool tried = (flags & IFA_F_TENTATIVE) && !(flags & IFA_F_OPTIMISTIC);
+  if (tried || (flags & IFA_F_DADFAILED)) return std::nullopt;
+  if (wire::is_link_local(address.ip)) return 3;
+  return flags & (IFA_F_TEMPORARY | IFA_F_DEPRECATED) ? 2 : 1;
 }
 
 }  // namespace
-
-bool is_ipv4(const std::array<std::uint8_t, 16>& ip) {
-  return std::equal(kMapped.begin(), kMapped.end(), ip.begin());
-}
-
-NicId udp_nic(const std::array<std::uint8_t, 16>& ip) {
-  if (!is_ipv4(ip)) return 0;
-  NicId nic = kNicPrefix;
-  for (std::size_t i = kMapped.size(); i < ip.size(); i++) nic = nic << 8 | ip[i];
-  return nic;
-}
-
-std::optional<std::array<std::uint8_t, 16>> udp_ip(NicId nic) {
-  if (nic >> 32 != kNicPrefix) return std::nullopt;
-  std::array<std::uint8_t, 16> ip{};
-  std::copy(kMapped.begin(), kMapped.end(), ip.begin());
-  for (std::size_t i = 0; i < 4; i++) ip[12 + i] = static_cast<std::uint8_t>(nic >> (24 - 8 * i));
-  return ip;
-}
 
 std::uint32_t udp_frame(std::uint32_t mtu, const InterfaceAddress& own) {
   const std::uint32_t headers = (is_ipv4(own.ip) ? 20 : 40) + 8;
@@ -82,22 +82,31 @@ std::uint32_t udp_mtu(std::uint32_t mtu, const InterfaceAddress& own) {
   return frame > wire::kEthernetHeader ? frame - wire::kEthernetHeader : 0;
 }
 
-std::optional<InterfaceAddress> interface_address(const std::string& interface, std::uint32_t ifindex) {
+std::optional<InterfaceAddress> interface_address(const std::string& interface, std::uint32_t ifindex,
+                                                  IpFamily family) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return std::nullopt;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
   std::optional<InterfaceAddress> best;
+  int best_rank = 0;
   for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
     if (!entry->ifa_addr || !entry->ifa_netmask || interface != entry->ifa_name) continue;
     InterfaceAddress found;
-    if (entry->ifa_addr->sa_family == AF_INET)
+    if (entry->ifa_addr->sa_family == AF_INET && family != IpFamily::v6)
       found = from_ipv4(entry->ifa_addr, entry->ifa_netmask);
-    else if (entry->ifa_addr->sa_family == AF_INET6)
+    else if (entry->ifa_addr->sa_family == AF_INET6 && family != IpFamily::v4)
       found = from_ipv6(entry->ifa_addr, entry->ifa_netmask);
     else
       continue;
     found.ifindex = ifindex;
-    if (!best || preference(found) < preference(*best)) best = found;
+    const auto found_rank = rank(found, interface);
+    if (!found_rank) continue;
+    // Of IPv4 the first is the kernel's primary one.
+    const bool better = !best || *found_rank < best_rank ||
+                        (*found_rank == best_rank && *found_rank > 0 && found.ip < best->ip);
+    if (!better) continue;
+    best = found;
+    best_rank = *found_rank;
   }
   return best;
 }
@@ -117,8 +126,7 @@ wire::LaneAddress lane_address(const SocketAddress& from) {
   return out;
 }
 
-SocketAddress socket_address(const std::array<std::uint8_t, 16>& ip, std::uint16_t port,
-                             std::uint32_t ifindex) {
+SocketAddress socket_address(const Ip& ip, std::uint16_t port, std::uint32_t ifindex) {
   SocketAddress out;
   if (is_ipv4(ip)) {
     auto& address = reinterpret_cast<sockaddr_in&>(out.storage);
@@ -131,10 +139,19 @@ SocketAddress socket_address(const std::array<std::uint8_t, 16>& ip, std::uint16
     address.sin6_family = AF_INET6;
     address.sin6_port = htons(port);
     std::memcpy(&address.sin6_addr, ip.data(), ip.size());
-    if (link_local(ip)) address.sin6_scope_id = ifindex;
+    if (wire::is_link_local(ip) || ip[0] == kMulticast) address.sin6_scope_id = ifindex;
     out.length = sizeof address;
   }
   return out;
+}
+
+std::string ip_text(const Ip& ip) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (is_ipv4(ip))
+    ::inet_ntop(AF_INET, &ip[12], text, sizeof text);
+  else
+    ::inet_ntop(AF_INET6, ip.data(), text, sizeof text);
+  return text;
 }
 
 }  // namespace omx::link

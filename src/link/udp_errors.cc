@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/udp_errors.h"
 
-#include <arpa/inet.h>
 #include <linux/errqueue.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -66,15 +65,6 @@ bool udp_error_take(int fd, UdpError& out) {
     if (v4 || v6) error_read(*header, out);
   }
   return true;
-}
-
-std::string ip_text(const std::array<std::uint8_t, 16>& ip) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (is_ipv4(ip))
-    ::inet_ntop(AF_INET, &ip[12], text, sizeof text);
-  else
-    ::inet_ntop(AF_INET6, ip.data(), text, sizeof text);
-  return text;
 }
 
 }  // namespace omx::link

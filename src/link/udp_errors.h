@@ -3,10 +3,8 @@
 // back of the datagram that it is about. Anybody on the way can forge it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "wire/lane.h"
 
@@ -26,7 +24,5 @@ struct UdpError {
 void udp_errors_keep(int fd, bool ipv4);
 // Takes one; none: there is no other.
 bool udp_error_take(int fd, UdpError& out);
-
-std::string ip_text(const std::array<std::uint8_t, 16>& ip);
 
 }  // namespace omx::link

@@ -34,14 +34,12 @@ struct UdpLane::Memory {
 UdpLane::UdpLane(LinkCounters& counters) : counters_(counters) {}
 UdpLane::~UdpLane() = default;
 
-bool UdpLane::open(const std::string& interface, std::uint32_t ifindex, std::uint32_t mtu,
-                   std::uint16_t port) {
-  const auto address = interface_address(interface, ifindex);
-  if (!address) {
+bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port) {
+  if (!own) {
     errno = EADDRNOTAVAIL;
     return false;
   }
-  own_ = *address;
+  own_ = *own;
   fd_ = udp_socket_open(own_, port);
   if (!fd_.open()) return false;
   send_buffer_set(fd_.get(), kSocketBuffer);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "base/own_fd.h"
 #include "link/link.h"
@@ -22,8 +21,8 @@ class UdpLane {
   // `counters` must outlive it.
   explicit UdpLane(LinkCounters& counters);
   ~UdpLane();
-  // Of the interface's address, if it has one. `port` 0: any. errno says why not.
-  bool open(const std::string& interface, std::uint32_t ifindex, std::uint32_t mtu, std::uint16_t port);
+  // `mtu`: of the interface. `port` 0: any. errno says why not.
+  bool open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port);
   int descriptor() const { return fd_.get(); }
   LaneInfo info() const { return info_; }
   // A frame for another lane, of an open one; flush() does nothing otherwise.

@@ -11,6 +11,7 @@
 #include "link/open_failure.h"
 #include "link/socket_buffer.h"
 #include "link/udp_datagram.h"
+#include "link/udp_directory.h"
 #include "link/udp_errors.h"
 #include "link/udp_lane.h"
 #include "link/udp_socket.h"
@@ -24,17 +25,31 @@ namespace {
 // Passes tunnels and whatever else is in between: a packet of 1280 bytes, as IPv6 demands of every path.
 constexpr std::uint32_t kBaseFrame = 1280 - 48;
 
+// A program that polls looks there so often; one that sleeps is woken.
+constexpr std::uint32_t kLooksPerStranger = 1024;
+
+std::uint16_t port_of(const UdpLinkOptions& options) {
+  return static_cast<std::uint16_t>(options.port + options.endpoint);
+}
+
 class UdpLink final : public Link {
  public:
   UdpLink(OwnFd fd, const UdpLinkOptions& options, const InterfaceState& state,
           const InterfaceAddress& address)
-      : options_(options), state_(state), address_(address), nic_(udp_nic(address.ip)), fd_(std::move(fd)) {
+      : options_(options),
+        state_(state),
+        address_(address),
+        nic_(udp_nic(address.ip)),
+        fd_(std::move(fd)),
+        routes_(address) {
+    // Without the group only those find us who know our address.
+    if (!is_ipv4(address.ip))
+      strangers_ = udp_group_open(wire::udp_group(nic_), port_of(options), state.index);
     udp_errors_keep(fd_.get(), is_ipv4(address.ip));
     send_buffer_set(fd_.get(), kSocketBuffer);
     window_ = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
     if (options_.lane) {
-      lane_.open(options_.interface, state_.index, state_.mtu,
-                 static_cast<std::uint16_t>(options_.port + kUdpLanePorts + options_.endpoint));
+      lane_.open(address_, state_.mtu, static_cast<std::uint16_t>(port_of(options) + kUdpLanePorts));
     }
   }
 
@@ -63,10 +78,14 @@ class UdpLink final : public Link {
     return info;
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
-  bool pending() const override { return errors_due_ || train_.error_told() || datagram_waits(fd_.get()); }
+  bool pending() const override {
+    return errors_due_ || train_.error_told() || strangers_due() || datagram_waits(fd_.get());
+  }
   bool errors_are_news() override { return errors_due_ = true; }
   std::string complaint(NicId nic) const override;
   int descriptor() const override { return fd_.get(); }
+  int strangers_descriptor() const override { return strangers_.get(); }
+  void strangers_ask() override { looks_ = kLooksPerStranger; }
   NicId nic() const override { return nic_; }
   std::uint32_t mtu() const override { return udp_mtu(state_.mtu, address_); }
   bool refresh() override {
@@ -84,7 +103,9 @@ class UdpLink final : public Link {
   std::uint32_t window() const override { return window_; }
 
  private:
-  NicId sender_of(const wire::LaneAddress& from) const;
+  NicId sender_of(const wire::LaneAddress& from);
+  bool strangers_due() const { return strangers_.open() && ++looks_ > kLooksPerStranger; }
+  std::size_t take(int fd, FrameHandler& handler, std::size_t budget);
   void errors_take(FrameHandler& handler);
   bool ours(wire::Frame frame, const wire::LaneAddress& to) const;
 
@@ -95,6 +116,9 @@ class UdpLink final : public Link {
   std::uint32_t window_ = 0;
   LinkCounters counters_;
   OwnFd fd_;
+  OwnFd strangers_;  // takes what is sent to the group in which we listen
+  mutable std::uint32_t looks_ = 0;
+  UdpRoutes routes_;
   UdpDatagram datagram_;
   UdpTrain train_{counters_};
   UdpLane lane_{counters_};
@@ -104,15 +128,15 @@ class UdpLink final : public Link {
   // The last of what it said: about whom, what, and who said so.
   NicId missed_ = 0;
   int missed_why_ = 0;
-  std::array<std::uint8_t, 16> missed_by_{};
+  Ip missed_by_{};
 };
 
 void UdpLink::frame_commit() {
   if (by_lane_) return lane_.commit();
   const wire::Frame header{frame_->header, frame_->header_length};
   const int endpoint = wire::destination_endpoint(header);
-  const auto ip = udp_ip(mac_load(frame_->header));
-  if (endpoint < 0 || !ip) {  // for a whole board, or one on Ethernet
+  const auto ip = routes_.to(mac_load(frame_->header));
+  if (endpoint < 0 || !ip) {  // for a whole board, or one on Ethernet, or of the other family
     counters_.send_errors++;
     return;
   }
@@ -123,15 +147,15 @@ void UdpLink::frame_commit() {
 }
 
 // 0: not from an endpoint's port.
-NicId UdpLink::sender_of(const wire::LaneAddress& from) const {
-  return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? udp_nic(from.ip) : 0;
+NicId UdpLink::sender_of(const wire::LaneAddress& from) {
+  return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? routes_.from(from.ip) : 0;
 }
 
 // A frame is taken from the address that its NIC id says: every host speaks for itself.
-std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
+std::size_t UdpLink::take(int fd, FrameHandler& handler, std::size_t budget) {
   std::size_t frames = 0, looked_at = 0;
   while (looked_at < budget) {
-    if (!datagram_.receive(fd_.get())) {
+    if (!datagram_.receive(fd)) {
       if (errno == EAGAIN) break;
       // An error is told once, before the datagrams that wait.
       errors_due_ = true;
@@ -152,6 +176,15 @@ std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
       handler.on_frame(frame);
     });
     if (datagram_.frames() > 1) counters_.trains_received++;
+  }
+  return frames;
+}
+
+std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
+  std::size_t frames = take(fd_.get(), handler, budget);
+  if (strangers_due()) {
+    looks_ = 0;
+    frames += take(strangers_.get(), handler, budget);
   }
   if (errors_due_ || train_.error_told()) errors_take(handler);
   return frames;
@@ -210,14 +243,18 @@ Result<std::unique_ptr<Link>> udp_link_open(const UdpLinkOptions& options) {
   if (const int error = interface_state_by_name(any.get(), name, state)) {
     return fail(kBoardUnknown, fmt::format("cannot read the state of {}: {}", name, std::strerror(error)));
   }
-  const auto address = interface_address(name, state.index);
-  if (!address || udp_nic(address->ip) == 0) {
-    return fail(kNoDevice, fmt::format("{} has no IPv4 address, which Open-MX by UDP needs: ip address add "
+  const auto address = interface_address(name, state.index, options.family);
+  if (!address) {
+    const char* const kind = options.family == IpFamily::v4   ? "IPv4"
+                             : options.family == IpFamily::v6 ? "IPv6"
+                                                              : "IP";
+    return fail(kNoDevice, fmt::format("{} has no {} address, which Open-MX by UDP needs: ip address add "
                                        "ADDRESS/BITS dev {}",
-                                       name, name));
+                                       name, kind, name));
   }
+  udp_directory().told(address->ip);
   warn_if_down(name, state.up);
-  const auto port = static_cast<std::uint16_t>(options.port + options.endpoint);
+  const std::uint16_t port = port_of(options);
   OwnFd fd = udp_socket_open(*address, port);
   if (!fd.open()) return tl::unexpected(bind_failure(options, port, errno));
   return std::unique_ptr<Link>(std::make_unique<UdpLink>(std::move(fd), options, state, *address));

@@ -4,6 +4,7 @@
 #include <netinet/udp.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace omx::link {
 
@@ -33,6 +34,19 @@ OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
     fd.reset();
     errno = error;
   }
+  return fd;
+}
+
+OwnFd udp_group_open(const Ip& group, std::uint16_t port, std::uint32_t ifindex) {
+  OwnFd fd(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.open()) return fd;
+  const SocketAddress own = socket_address(group, port, ifindex);
+  ipv6_mreq member{};
+  std::memcpy(&member.ipv6mr_multiaddr, group.data(), group.size());
+  member.ipv6mr_interface = ifindex;
+  if (::bind(fd.get(), own.get(), own.length) != 0 ||
+      ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_JOIN_GROUP, &member, sizeof member) != 0)
+    fd.reset();
   return fd;
 }
 

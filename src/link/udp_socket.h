@@ -10,5 +10,7 @@ namespace omx::link {
 // Bound to the address and `port` (0: any). Not open: errno says why.
 OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port);
 std::uint16_t udp_socket_port(int fd);
+// For datagrams to a multicast group of the interface's own network.
+OwnFd udp_group_open(const Ip& group, std::uint16_t port, std::uint32_t ifindex);
 
 }  // namespace omx::link

@@ -35,7 +35,7 @@ struct Config {
   // The lane (lane.cc).
   wire::LaneAddress lane;               // where partners may send large messages; not present: nowhere
   std::uint32_t lane_network_bits = 0;  // of the address: a partner's must agree in them
-  bool lane_at_nic = false;             // a partner's must have the IPv4 address that its NIC id ends with
+  bool lane_at_nic = false;             // a partner's must have the address that its NIC id is made of
   bool lane_fragments = true;           // fragments of medium messages pass faster by the partner's, too
   std::uint32_t lane_window = 0;        // bytes that may be on their way to ours
   std::uint64_t lane_secret = 0;        // of answers to probes, which nobody else shall guess

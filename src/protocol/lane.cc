@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <new>
 
-#include "base/bytes.h"
 #include "protocol/state.h"
+#include "wire/udp_nic.h"
 
 namespace omx::protocol {
 
@@ -55,11 +55,6 @@ std::uint32_t probe_cookie(const State& s, const Partner& p) {
   return static_cast<std::uint32_t>(hash >> 32);
 }
 
-bool at_nic(const Partner& p, const wire::LaneAddress& lane) {
-  return load_be32(reinterpret_cast<const std::byte*>(lane.ip.data()) + 12) ==
-         static_cast<std::uint32_t>(p.nic);
-}
-
 }  // namespace
 
 void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
@@ -69,7 +64,7 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
   const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kTrainBytes;
   const bool gains = shared && (several || !s.config.lane_fragments);
-  const bool its_own = !s.config.lane_at_nic || at_nic(p, ext.lane);
+  const bool its_own = !s.config.lane_at_nic || wire::udp_nic(ext.lane.ip) == p.nic;
   const wire::LaneAddress lane = gains && its_own ? ext.lane : wire::LaneAddress{};
   if (lane == p.lane) return;
   lane_forget(s, p);

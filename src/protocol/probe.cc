@@ -18,8 +18,8 @@ constexpr TimeNs kRetryLater = 30'000 * kMillisecond;
 constexpr std::uint32_t kProbesAtOnce = 16;
 constexpr TimeNs kAtOnce = 10 * kMillisecond;
 // What is tried after the agreed size: jumbo frames, the MX frame, half a page; and of those who begin with
-// less than Ethernet's frame, by UDP, what 1500 bytes hold, and what most tunnels leave of them.
-constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1400};
+// less than Ethernet's frame, by UDP, what 1500 bytes hold behind IPv4 and IPv6, and what most tunnels leave.
+constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1452, 1400};
 
 enum class Road { link, lane };
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "link/link.h"
-#include "link/udp_address.h"
+#include "link/udp_directory.h"
 
 namespace omx::runtime {
 
@@ -43,30 +43,63 @@ std::string refusals(const std::vector<link::Choice>& choices) {
   return text.empty() ? "there is none" : text;
 }
 
-// The interface as a UDP link shows it. False, with the reason: no address.
-bool udp_fit(link::Choice& choice, std::uint32_t& mtu) {
+using link::IpFamily;
+
+// Which addresses carry the boards of a host. Peers must have the same kind, so all boards have; and as every
+// interface that is up has a link-local address, these count only where there are no others.
+enum class Road : std::uint8_t { ipv4, ipv6, link_local };
+
+Road road_of(const link::InterfaceAddress& address) {
+  if (link::is_ipv4(address.ip)) return Road::ipv4;
+  return wire::is_link_local(address.ip) ? Road::link_local : Road::ipv6;
+}
+
+IpFamily family_of(LinkKind kind) {
+  return kind == LinkKind::udp4 ? IpFamily::v4 : kind == LinkKind::udp6 ? IpFamily::v6 : IpFamily::any;
+}
+
+std::optional<Road> best_road(const std::vector<link::Choice>& choices, IpFamily family) {
+  std::optional<Road> best;
+  for (const link::Choice& choice : choices) {
+    const link::Interface& interface = choice.interface;
+    const auto address =
+        choice.taken ? link::interface_address(interface.name, interface.index, family) : std::nullopt;
+    if (address && (!best || road_of(*address) < *best)) best = road_of(*address);
+  }
+  return best;
+}
+
+const char* missing_text(IpFamily family, std::optional<Road> road) {
+  if (road == Road::ipv4 || family == IpFamily::v4)
+    return "no IPv4 address, by which messages go here (OMX_LINK)";
+  if (road == Road::ipv6) return "no IPv6 address but a link-local one, and others have more";
+  return family == IpFamily::v6 ? "no IPv6 address, which OMX_LINK=udp6 needs"
+                                : "no IP address, which OMX_LINK=udp needs";
+}
+
+// The interface as a UDP link shows it. False, with the reason: no such address.
+bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<Road> road, std::uint32_t& mtu) {
   link::Interface& interface = choice.interface;
-  const auto address = link::interface_address(interface.name, interface.index);
-  const NicId nic = address ? link::udp_nic(address->ip) : 0;
-  if (nic == 0) {
-    choice.reason = "no IPv4 address, which OMX_LINK=udp needs";
+  const auto address =
+      link::interface_address(interface.name, interface.index, road == Road::ipv4 ? IpFamily::v4 : family);
+  if (!address || road_of(*address) != road) {
+    choice.reason = missing_text(family, road);
     return false;
   }
-  interface.nic = nic;
+  family = link::is_ipv4(address->ip) ? IpFamily::v4 : IpFamily::v6;
+  link::udp_directory().told(address->ip);
+  interface.nic = link::udp_nic(address->ip);
   mtu = link::udp_mtu(interface.mtu, *address);
   return true;
 }
 
-bool by_udp(const Settings& settings, const std::vector<link::Choice>& choices) {
-  if (settings.link != LinkKind::automatic) return settings.link == LinkKind::udp;
+bool by_udp(const Settings& settings, std::optional<Road> road) {
+  if (settings.link != LinkKind::automatic) return settings.link != LinkKind::ethernet;
   // What else is wrong is told when an endpoint opens.
   const int error = link::packet_links_possible();
   if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
   // Where UDP cannot be had either, opening says what raw frames need.
-  return std::any_of(choices.begin(), choices.end(), [](link::Choice choice) {
-    std::uint32_t mtu = 0;
-    return choice.taken && udp_fit(choice, mtu);
-  });
+  return road.has_value();
 }
 
 }  // namespace
@@ -90,17 +123,21 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
       link::interfaces_choose(link::interfaces_list(), settings.interfaces, settings.interfaces_variable);
   if (!choices) return tl::unexpected(choices.error());
 
-  const bool udp = by_udp(settings, *choices);
+  const IpFamily wanted = family_of(settings.link);
+  const auto road = settings.link == LinkKind::ethernet ? std::nullopt : best_road(*choices, wanted);
+  const bool udp = by_udp(settings, road);
   std::vector<Board> boards;
   for (link::Choice& choice : *choices) {
     std::uint32_t mtu = choice.interface.mtu;
     const NicId mac = choice.interface.nic;
-    if (!choice.taken || (udp && !udp_fit(choice, mtu))) continue;
+    IpFamily family = wanted;
+    if (!choice.taken || (udp && !udp_fit(choice, family, road, mtu))) continue;
     Board board;
     board.number = static_cast<std::uint32_t>(boards.size());
     board.interface = choice.interface;
     board.mac = mac;
     board.udp = udp;
+    if (udp) board.family = family;
     board.mtu = mtu;
     board.hostname = board_hostname(settings, board);
     boards.push_back(std::move(board));

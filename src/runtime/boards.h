@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "link/interfaces.h"
+#include "link/udp_address.h"
 #include "link/xdp_link.h"
 #include "runtime/settings.h"
 
@@ -15,10 +16,11 @@ namespace omx::runtime {
 struct Board {
   std::uint32_t number = 0;
   link::Interface interface;
-  NicId mac = 0;          // of the interface, however it is reached
-  bool udp = false;       // reached by UDP: interface.nic is a UDP link's
-  std::uint32_t mtu = 0;  // of its link
-  std::string hostname;   // "host:number", as peers know it (mx-clients.md 7)
+  NicId mac = 0;                                // of the interface, however it is reached
+  bool udp = false;                             // reached by UDP: interface.nic is a UDP link's
+  link::IpFamily family = link::IpFamily::any;  // then, the same for all
+  std::uint32_t mtu = 0;                        // of its link
+  std::string hostname;                         // "host:number", as peers know it (mx-clients.md 7)
 };
 
 // With OMX_LINK=auto, what this process may use decides.
@@ -31,6 +33,10 @@ inline bool boards_by_udp(const std::vector<Board>& boards) {
 
 // How an endpoint of a board opens AF_XDP, if it does: `packets` is for what does not come that way.
 link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptions packets);
+
+inline link::IpFamily boards_family(const std::vector<Board>& boards) {
+  return boards.empty() ? link::IpFamily::any : boards.front().family;
+}
 
 // 0 if this process may send raw frames, else errno.
 int frames_possible();

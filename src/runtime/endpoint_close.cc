@@ -31,7 +31,8 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
 Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open() const {
   const bool lane =
       settings_.udp_lane && settings_.protocol.mode == wire::Mode::omx && settings_.protocol.extension;
-  if (board_.udp) return link::udp_link_open({board_.interface.name, id_, settings_.udp_port, lane});
+  if (board_.udp)
+    return link::udp_link_open({board_.interface.name, id_, settings_.udp_port, lane, board_.family});
   link::PacketLinkOptions options;
   options.interface = board_.interface.name;
   options.endpoint = id_;

@@ -35,8 +35,9 @@ void Endpoint::Impl::silence_tell(const protocol::PartnerInfo& peer) {
   const bool told = std::find(silent_.begin(), silent_.end(), peer.nic) != silent_.end();
   if (advice.empty() || told || silent_.size() >= kWarningsMost) return;
   silent_.push_back(peer.nic);
+  const std::string name = address_name(peer.nic);
   log(LogLevel::warn, "{}: no answer from {} endpoint {}; unless that host is down: {}",
-      board_.interface.name, address_name(peer.nic), peer.endpoint, advice);
+      board_.interface.name, name.empty() ? mac_format(peer.nic) : name, peer.endpoint, advice);
 }
 
 void Endpoint::Impl::silence_found() {

@@ -139,12 +139,13 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   b.taken = true;
   b.kicked = false;
   b.until = until;
-  enum { kEvent, kLocal, kFrames, kBulk, kLane, kWaits };
+  enum { kEvent, kLocal, kFrames, kBulk, kLane, kStrangers, kWaits };
   pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
                           {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
                           {frames_descriptor(ears), POLLIN, 0},
                           {ears == Ears::frames ? link->bulk_descriptor() : -1, POLLIN, 0},
-                          {lane ? link->lane_descriptor() : -1, POLLIN, 0}};
+                          {lane ? link->lane_descriptor() : -1, POLLIN, 0},
+                          {link->strangers_descriptor(), POLLIN, 0}};
   const timespec limit = timespec_of(until - now);
   lock.unlock();
   const int result =
@@ -164,6 +165,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   }
   // Late frames of a message that is complete wait there, too.
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
+  if (result > 0 && waits[kStrangers].revents) link->strangers_ask();
   if (result > 0 && (waits[kFrames].revents & POLLERR) && link->errors_are_news()) {
     waits[kFrames].revents = static_cast<short>(waits[kFrames].revents & ~POLLERR);
   }

@@ -41,24 +41,15 @@ Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
 Result<NicId> Process::nic_of(const std::string& hostname) {
   const bool udp = boards_by_udp(boards_);
   std::optional<Peer> peer = peers_.find(hostname);
-  if (peer && (!udp || by_udp(peer->nic))) return peer->nic;
+  const link::IpFamily family = boards_family(boards_);
+  if (peer && (!udp || wire::udp_family(peer->nic) == family)) return peer->nic;
   if (const auto nic = mac_parse(hostname)) {
-    if (!udp || by_udp(*nic)) return *nic;
-    return fail(
-        kMxHostNotFound,
-        fmt::format("{} is an Ethernet address, but messages go by UDP here; give the host's name or IPv4 "
-                    "address, or see OMX_LINK",
-                    shown(hostname)));
+    const std::string objection = udp ? family_objection(*nic, family) : std::string();
+    if (objection.empty()) return *nic;
+    return fail(kMxHostNotFound, objection);
   }
   if (const Board* board = board_by_localhost(boards_, hostname)) return board->interface.nic;
-  if (udp) {
-    if (const auto nic = resolve(hostname)) return *nic;
-    return fail(
-        kMxHostNotFound,
-        fmt::format("\"{}\" has no IPv4 address that the resolver knows; add it to /etc/hosts, or give "
-                    "the address instead",
-                    shown(hostname)));
-  }
+  if (udp) return resolve(hostname, family);
   const auto asked = discover(kBroadcastNic, [&] {
     peer = peers_.find(hostname);
     return peer.has_value();
@@ -74,7 +65,10 @@ Result<NicId> Process::nic_of(const std::string& hostname) {
 Result<std::string> Process::name_of(NicId nic) {
   std::optional<Peer> peer = peers_.find(nic);
   if (peer && !peer->name.empty()) return peer->name;
-  if (boards_by_udp(boards_) && by_udp(nic)) return address_name(nic);
+  if (boards_by_udp(boards_) && by_udp(nic)) {
+    const std::string name = address_name(nic);
+    return name.empty() ? mac_format(nic) : name;
+  }
   const auto asked = discover(nic, [&] {
     peer = peers_.find(nic);
     return peer && !peer->name.empty();

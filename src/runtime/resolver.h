@@ -5,16 +5,31 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "base/mac.h"
+#include "base/expected.h"
+#include "wire/udp_nic.h"
 
 namespace omx::runtime {
 
 bool by_udp(NicId nic);  // whether it is such an id
-// "HOST", "HOST:0" or an IPv4 address: the resolver knows nothing of other boards. May wait for the network.
-std::optional<NicId> resolve(const std::string& hostname);
-// The address in the id, as text that resolve() understands; empty for NICs of Ethernet.
+// "HOST", "HOST:0" or an address: the resolver knows nothing of other boards. May wait for the network.
+Result<NicId> resolve(const std::string& hostname, wire::IpFamily family);
+// What is wrong with such an id where all addresses are of that family; empty: nothing.
+std::string family_objection(NicId nic, wire::IpFamily family);
+// Its address, as text that resolve() understands; empty for NICs of Ethernet, and for ids of IPv6 whose
+// address this process does not know.
 std::string address_name(NicId nic);
+
+// For addresses of endpoints that programs pass around. None: not of IPv6, or not known.
+using wire::Ip;
+std::optional<Ip> ipv6_of(NicId nic);
+// From now on it is known. None: it is not of IPv6, or has another's id.
+std::optional<NicId> ipv6_told(const Ip& ip);
+// "[IPv6]" where that is known, else as a MAC address.
+std::string nic_text(NicId nic);
+std::optional<NicId> nic_parse(std::string_view text);
+
 // What to do when nothing comes from there; `port` is OMX_UDP_PORT.
 std::string udp_advice(std::uint16_t port);
 

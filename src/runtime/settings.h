@@ -35,7 +35,7 @@ enum class ProgressMode : std::uint8_t { off, automatic, always };
 
 // What carries our frames: raw Ethernet where this process may, else UDP; or always one of them. xdp is raw
 // Ethernet by other sockets.
-enum class LinkKind : std::uint8_t { automatic, ethernet, xdp, udp };
+enum class LinkKind : std::uint8_t { automatic, ethernet, xdp, udp, udp4, udp6 };
 
 // Who puts the data of large messages into their place: the kernel, when it hands them over; or we, or a copy
 // engine, from the receive ring; or whatever is cheaper.

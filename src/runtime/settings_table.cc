@@ -141,7 +141,9 @@ struct LinkChoice {
   }
   static std::string print(const S& s) { return link_name(s.link); }
   static std::string accepted() {
-    return "auto, ethernet (raw frames; needs CAP_NET_RAW), xdp (raw frames by AF_XDP; needs root) or udp";
+    return "auto, ethernet (raw frames; needs CAP_NET_RAW), xdp (raw frames by AF_XDP; needs root), udp "
+           "(IPv4 where "
+           "there is an address, else IPv6), udp4 or udp6";
   }
 };
 
@@ -297,7 +299,8 @@ constexpr Tunable kTunables[] = {
                                     "1 = CRC-32C on every frame, with peers that set it too"),
     row<LinkChoice>(
         "OMX_LINK", "",
-        "what carries messages: ethernet, udp, or auto = ethernet where it is permitted, else udp; "
+        "what carries messages: ethernet, udp, udp4, udp6, or auto = ethernet where it is permitted, else "
+        "udp; "
         "the same on all hosts; xdp, which hosts with ethernet understand, is the host's own choice"),
     row<XdpModeChoice>("OMX_XDP_MODE", "",
                        "what AF_XDP asks of the driver: memory in common, to run our program, or nothing"),
@@ -309,7 +312,7 @@ constexpr Tunable kTunables[] = {
         "OMX_XDP_BUSY_POLL", "", "1 = a process that looks for frames by AF_XDP makes the driver look, too"),
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
                                            "first of the 512 UDP ports of the endpoints of an interface, "
-                                           "with OMX_LINK=udp; the same on all hosts"),
+                                           "where messages go by UDP; the same on all hosts"),
     row<Boolean<&S::udp_lane>>("OMX_UDP_LANE", "",
                                "large messages by UDP, many frames in one call, where both ends' interfaces "
                                "have IP addresses of one network"),
@@ -432,6 +435,10 @@ const char* link_name(LinkKind kind) {
       return "xdp";
     case LinkKind::udp:
       return "udp";
+    case LinkKind::udp4:
+      return "udp4";
+    case LinkKind::udp6:
+      return "udp6";
     case LinkKind::automatic:
       break;
   }
@@ -443,7 +450,8 @@ const char* placement_name(Placement placement) {
 }
 
 std::optional<LinkKind> link_parse(std::string_view text) {
-  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::xdp, LinkKind::udp})
+  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::xdp, LinkKind::udp,
+                              LinkKind::udp4, LinkKind::udp6})
     if (text == link_name(kind)) return kind;
   return std::nullopt;
 }

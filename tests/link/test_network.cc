@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "link/interface_state.h"
+#include "lossy.h"
 
 namespace omx::link {
 
@@ -102,6 +103,24 @@ void CableTest::SetUp() {
   if (::if_nametoindex("lo") == 0) GTEST_SKIP() << "the new network namespace has no interfaces";
   if (std::system("ip link add v0 type veth peer name v1") != 0) GTEST_SKIP() << "this kernel has no veth";
   set_mtu(1500);
+  if (by_udp()) addresses_give(std::string_view(std::getenv("OMX_LINK")) == "udp6");
+}
+
+bool CableTest::by_udp() {
+  const char* const link = std::getenv("OMX_LINK");
+  return link && std::string_view(link).starts_with("udp");
+}
+
+void CableTest::addresses_give(bool ipv6) {
+  ip("link set lo up");
+  for (const int end : {0, 1})
+    ip(ipv6 ? fmt::format("address add fd08::{}/64 dev v{} nodad", end + 1, end)
+            : fmt::format("address add 10.9.0.{}/24 dev v{}", end + 1, end));
+  const char* const loss = std::getenv("OMX_TEST_LOSS");
+  if (!loss) return;
+  std::string reason;
+  loss_ = packets_lose("lo", static_cast<unsigned>(std::atoi(loss)), reason);
+  if (!loss_.open()) GTEST_SKIP() << reason;
 }
 
 void CableTest::set_mtu(std::uint32_t mtu) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_fd.h"
 #include "link/link.h"
 
 namespace omx::link {
@@ -57,13 +58,24 @@ void frame_queue(Link& link, const Bytes& frame);
 void frame_send(Link& link, const Bytes& frame);
 
 // Two ends of a virtual cable, v0 and v1, in a namespace of the test's own. Both ends may be in one
-// namespace: frames sent on v0 arrive on v1.
+// namespace: frames sent on v0 arrive on v1. With OMX_LINK=udp or udp6 they have addresses, between which
+// packets go over the loopback interface, that loses OMX_TEST_LOSS percent of them.
 class CableTest : public testing::Test {
  protected:
   void SetUp() override;
+  // Skips what is about raw frames where messages go by UDP.
+  static bool by_udp();
   std::unique_ptr<Link> open(const std::string& interface, PacketLinkOptions options = {});
   // Both ends with that MTU, up and running.
   void set_mtu(std::uint32_t mtu);
+
+ private:
+  void addresses_give(bool ipv6);
+  OwnFd loss_;
 };
+
+// At the begin of a test that is about frames, the cable or the interface.
+#define OMX_SKIP_BY_UDP() \
+  if (by_udp()) GTEST_SKIP() << "this is about raw frames or their cable"
 
 }  // namespace omx::link

@@ -17,8 +17,8 @@ class udp_lane : public testing::Test {
  protected:
   void SetUp() override {
     index_ = ::if_nametoindex("lo");
-    ASSERT_TRUE(from_.open("lo", index_, kMtu, 0));
-    ASSERT_TRUE(to_.open("lo", index_, kMtu, 0));
+    ASSERT_TRUE(from_.open(interface_address("lo", index_), kMtu, 0));
+    ASSERT_TRUE(to_.open(interface_address("lo", index_), kMtu, 0));
   }
   void queue(const Bytes& frame, const UdpLane& to) {
     wire::TxFrame& tx = from_.begin(to.info().address, 2);
@@ -108,7 +108,7 @@ TEST_F(udp_lane, train__ends_where_it_must) {
 
 TEST_F(udp_lane, train__of_several_receivers) {
   UdpLane other(received_);
-  ASSERT_TRUE(other.open("lo", index_, kMtu, 0));
+  ASSERT_TRUE(other.open(interface_address("lo", index_), kMtu, 0));
   const Bytes frame = reply(3);
   queue(frame);
   queue(frame, other);
@@ -185,7 +185,7 @@ TEST_F(udp_lane, strangers__are_counted_and_dropped) {
 
 TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
   UdpLane gone(received_);
-  ASSERT_TRUE(gone.open("lo", index_, kMtu, 0));
+  ASSERT_TRUE(gone.open(interface_address("lo", index_), kMtu, 0));
   const wire::LaneAddress address = gone.info().address;
   gone.~UdpLane();
   new (&gone) UdpLane(received_);
@@ -204,7 +204,7 @@ TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
 
 TEST_F(udp_lane, open__needs_an_address) {
   UdpLane lane(received_);
-  EXPECT_FALSE(lane.open("no such one", 77, kMtu, 0));
+  EXPECT_FALSE(lane.open(interface_address("no such one", 77), kMtu, 0));
   EXPECT_FALSE(lane.info().address.present());
 }
 
@@ -214,7 +214,7 @@ TEST_F(udp_lane, open__says_where_it_is) {
   EXPECT_EQ(info.network_bits, 96U + 8U);
   EXPECT_GT(info.window, 64U << 10);
   UdpLane second(received_);
-  EXPECT_FALSE(second.open("lo", index_, kMtu, info.address.port)) << "the port is taken";
+  EXPECT_FALSE(second.open(interface_address("lo", index_), kMtu, info.address.port)) << "the port is taken";
 }
 
 }  // namespace

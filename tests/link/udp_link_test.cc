@@ -2,12 +2,15 @@
 // The link of those without privileges, over the loopback.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <net/if.h>
 #include <poll.h>
 
 #include <cstring>
 
 #include "base/own_fd.h"
 #include "link/udp_address.h"
+#include "link/udp_datagram.h"
+#include "link/udp_socket.h"
 #include "test_network.h"
 #include "wire/codec.h"
 
@@ -49,11 +52,96 @@ TEST_F(udp_link, nic__is_made_of_the_address) {
   const auto link = open(3);
   EXPECT_EQ(link->nic(), kLoopbackNic);
   EXPECT_EQ(link->mtu(), 65507U - 14U) << "a datagram, not the loopback's 65536";
-  const auto ip = udp_ip(kLoopbackNic);
-  ASSERT_TRUE(ip);
-  EXPECT_EQ(udp_nic(*ip), kLoopbackNic);
-  EXPECT_FALSE(udp_ip(0x024F4D580001));
-  EXPECT_EQ(udp_nic({0xFE, 0x80}), 0U);
+}
+
+TEST_F(udp_link, ipv6__does_the_same) {
+  constexpr std::uint8_t kClosed = 77;
+  const auto opened = [](std::uint8_t endpoint) {
+    return udp_link_open({"lo", endpoint, kPort, true, IpFamily::v6});
+  };
+  auto a = opened(0), b = opened(1);
+  if (!a && !isolated_) GTEST_SKIP() << a.error().message;
+  ASSERT_TRUE(a && b) << a.error().message;
+  Ip own{};
+  own[15] = 1;  // ::1
+  const NicId nic = udp_nic(own);
+  EXPECT_EQ((*a)->nic(), nic);
+  EXPECT_EQ((*a)->mtu(), 65536U - 48U - 14U) << "less than a datagram holds";
+  const Bytes right = tiny(nic, 1, 80, nic), lost = tiny(nic, kClosed, 80, nic);
+  frame_send(**a, tiny(nic, 1, 80, kLoopbackNic));  // not from there
+  frame_send(**a, tiny(kLoopbackNic, 1, 80, nic));  // not to there
+  frame_send(**a, lost);
+  frame_send(**a, right);
+  Collector collector;
+  ASSERT_TRUE(receive_until(**b, collector, 1));
+  EXPECT_EQ(collector.frames, std::vector<Bytes>{right});
+  EXPECT_EQ((*b)->counters().frames_ignored, 1U);
+  EXPECT_EQ((*a)->counters().send_errors, 1U);
+  Refusals refusals;
+  EXPECT_TRUE(becomes_true([&] {
+    (*a)->receive(refusals, 64);
+    return !refusals.refused.empty();
+  }));
+  EXPECT_EQ(refusals.refused, std::vector<Bytes>{lost});
+  EXPECT_THAT((*a)->complaint(nic), HasSubstr("::1 says"));
+}
+
+// Two interfaces of this very host, whose packets for one another take no cable: but those for a group do.
+TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
+  if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
+  ip("link add v0 type veth peer name v1");
+  for (const char* name : {"v0", "v1"}) ip(std::string("link set dev ") + name + " up");
+  ip("address add fd05::1/64 dev v0 nodad");
+  ip("address add fd05::2/64 dev v1 nodad");
+  Ip b_ip{};
+  b_ip[0] = 0xFD, b_ip[1] = 5, b_ip[15] = 2;
+  auto a = udp_link_open({"v0", 0, kPort, true, IpFamily::v6});
+  ASSERT_TRUE(a) << a.error().message;
+  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->nic()));  // nobody listens
+  EXPECT_EQ((*a)->counters().frames_sent, 1U);
+  // Its own process would know it, so that it is made by hand.
+  const InterfaceAddress b{b_ip, 64, static_cast<std::uint32_t>(::if_nametoindex("v1"))};
+  const OwnFd listens = udp_group_open(wire::udp_group(udp_nic(b_ip)), kPort, b.ifindex);
+  const OwnFd answers = udp_socket_open(b, kPort);
+  ASSERT_TRUE(listens.open() && answers.open());
+  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->nic()));
+  UdpDatagram datagram;
+  ASSERT_TRUE(becomes_true([&] { return datagram.receive(listens.get()); }));
+  EXPECT_EQ(udp_nic(datagram.from().ip), (*a)->nic());
+  EXPECT_EQ(datagram.from().port, kPort);
+}
+
+TEST_F(udp_link, ipv6__strangers_are_heard) {
+  if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
+  ip("link add v0 type veth peer name v1");
+  for (const char* name : {"v0", "v1"}) ip(std::string("link set dev ") + name + " up");
+  ip("address add fd06::1/64 dev v0 nodad");
+  ip("address add fd06::2/64 dev v1 nodad");
+  auto a = udp_link_open({"v0", 0, kPort, true, IpFamily::v6});
+  ASSERT_TRUE(a) << a.error().message;
+  InterfaceAddress b{{}, 64, static_cast<std::uint32_t>(::if_nametoindex("v1"))};
+  b.ip[0] = 0xFD, b.ip[1] = 6, b.ip[15] = 2;
+  const OwnFd asks = udp_socket_open(b, kPort + 1);
+  ASSERT_TRUE(asks.open());
+  const Bytes question = tiny((*a)->nic(), 0, 80, udp_nic(b.ip));
+  const SocketAddress group = socket_address(wire::udp_group((*a)->nic()), kPort, b.ifindex);
+  const auto ask = [&] {
+    return ::sendto(asks.get(), question.data(), question.size(), 0, group.get(), group.length);
+  };
+  // Asleep, it is woken; polling, it looks from time to time.
+  ASSERT_EQ(ask(), static_cast<ssize_t>(question.size()));
+  pollfd wait{(*a)->strangers_descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, 5000), 1);
+  (*a)->strangers_ask();
+  EXPECT_TRUE((*a)->pending());
+  Collector collector;
+  (*a)->receive(collector, 64);
+  EXPECT_EQ(collector.frames, std::vector<Bytes>{question});
+  ASSERT_EQ(ask(), static_cast<ssize_t>(question.size()));
+  EXPECT_TRUE(becomes_true([&] {
+    if ((*a)->pending()) (*a)->receive(collector, 64);
+    return collector.frames.size() == 2;
+  }));
 }
 
 TEST_F(udp_link, frames__reach_the_endpoint_they_name) {
@@ -213,9 +301,12 @@ TEST_F(udp_link, open__says_what_is_wrong) {
   EXPECT_THAT(unknown.error().message, HasSubstr("nosuch"));
   if (!isolated_) return;
   ip("link add v0 type veth peer name v1");
-  auto bare = udp_link_open({"v0", 0, kPort, true});
+  auto bare = udp_link_open({"v0", 0, kPort, true, IpFamily::v4});
   ASSERT_FALSE(bare);
   EXPECT_THAT(bare.error().message, HasSubstr("no IPv4 address"));
+  auto none = udp_link_open({"v0", 0, kPort, true});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("no IP address"));
   ip("address add 10.9.8.7/24 dev v0");
   auto down = udp_link_open({"v0", 0, kPort, true});
   ASSERT_TRUE(down) << down.error().message;

@@ -33,6 +33,7 @@ WITHOUT_RIGHT = ["setpriv", "--bounding-set=-net_raw"]
 WHY = "no permission to send Ethernet frames"
 LIMIT_S = 270  # with lost frames, on few processors and a slow machine
 TESTS = {}
+LABS = {"patterns_udp": ["--family", "both"]}  # options of those that need others
 
 
 def test(function):
@@ -143,9 +144,10 @@ def patterns_test(ranks, lossy):
 
 @test
 def patterns_udp(lab):
-    """The same by UDP, and at 1 % loss."""
+    """The same by UDP, over IPv4 and IPv6, and at 1 % loss."""
     program = lab.program("omx_mpi_patterns")
     require_lines(finish(lab.mpirun(4, program, OMX_LINK="udp")), PATTERNS)
+    require_lines(finish(lab.mpirun(2, program, OMX_LINK="udp6")), PATTERNS)
     lab.lossy()
     require_lines(finish(lab.mpirun(2, program, OMX_LINK="udp")), PATTERNS)
     lab.lost_some()
@@ -231,6 +233,16 @@ def without_right(lab):
     require_lines(out, ["large ok"])
     if "component ob1 selected" not in out:
         raise Failure(f"not over TCP: {out[-1500:]}")
+
+
+@test
+def ordinary_user(lab):
+    """mpirun as it is, of a user without any capability, whose ranks are on two hosts: by UDP."""
+    program = lab.program("omx_mpi_patterns")
+    lab.need("setpriv", "util-linux")
+    out = finish(lab.start([LAB, "mpirun", "-n", 2, "--user", 65534, "--", "sh", "-c",
+                            'echo "$(hostname) $(id -u) $(grep CapEff /proc/self/status)"; exec "$0" large', program]))
+    require_lines(out, ["h1 65534 CapEff:\t0000000000000000", "h2 65534 CapEff:\t0000000000000000", "large ok"])
 
 
 @test
@@ -364,7 +376,7 @@ def main():
         if name not in TESTS:
             parser.error(f"no test {name}: see --list")
         began = time.monotonic()
-        run = subprocess.run([LAB, "run", "--mtu", "9000", "--", sys.executable, HERE, "--bin", options.bin, "--inside", name],
+        run = subprocess.run([LAB, "run", "--mtu", "9000", *LABS.get(name, []), "--", sys.executable, HERE, "--bin", options.bin, "--inside", name],
                              check=False)
         verdicts.append({0: "ok", 77: "skipped"}.get(run.returncode, "FAILED"))
         print(f"{name}: {verdicts[-1]} ({time.monotonic() - began:.1f} s)", flush=True)

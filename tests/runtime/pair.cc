@@ -18,6 +18,7 @@ Settings PairTest::settings() {
   s.local_rndv_threshold = 32768;  // not what a sanitizer makes of the measurement
   s.progress = std::getenv("OMX_TEST_PROGRESS") ? ProgressMode::always : ProgressMode::off;
   s.discovery_ms = 200;
+  if (by_udp()) s.link = *link_parse(std::getenv("OMX_LINK"));
   s.protocol.peer_timeout = 3000 * protocol::kMillisecond;
   s.endpoints_max = s.protocol.max_endpoints = 32;
   return s;

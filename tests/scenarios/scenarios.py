@@ -20,16 +20,21 @@ import time
 
 sys.dont_write_bytecode = True
 
-from stage import (LAB, MAC, ROOT, SCENARIOS, UDP, Failure, Lab, await_counter, finish, finish_pair,  # noqa: E402
+from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, finish, finish_pair,  # noqa: E402
                    kill_soak_of_h2, killed_under_load, must_run, pair, scenario, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import udp_scenarios  # noqa: E402,F401
 import xdp_scenarios  # noqa: E402,F401
 
 
+# What --link may carry otherwise than by frames.
+BY_ANY_LINK = ("blocking", "kill", "restart_under_traffic", "cut_and_mend", "cut_for_good", "interface_down_and_up", "local", "local_kill",
+               "mesh", "mesh_kills")
+
+
 def storm_scenario(mode, mtu, faults):
     def run(lab):
-        env = dict(UDP) if mode == "udp" else {"OMX_WIRE_MODE": mode}
+        env = {"OMX_LINK": mode} if mode in ("udp", "udp6") else {"OMX_WIRE_MODE": mode}
         if faults:
             env["OMX_CHECKSUM"] = "1"
             for host in MAC:
@@ -40,10 +45,10 @@ def storm_scenario(mode, mtu, faults):
             print("  " + lab.lab("faults").strip().replace("\n", "\n  "))
 
     run.__name__ = f"storm_{mode}_{mtu}_{'faults' if faults else 'clean'}"
-    SCENARIOS[run.__name__] = (run, str(mtu), {})
+    SCENARIOS[run.__name__] = (run, str(mtu), {"family": "ipv6"} if mode == "udp6" else {})
 
 
-for mode_ in ("omx", "mxoe", "udp"):
+for mode_ in ("omx", "mxoe", "udp", "udp6"):
     for mtu_ in (1500, 9000):
         for faults_ in (False, True):
             storm_scenario(mode_, mtu_, faults_)
@@ -154,7 +159,7 @@ def interface_down_and_up(lab):
 
 
 def local_soak(lab, endpoint, env, messages, *more):
-    argv = [lab.bin / "tests/soak/omx_soak", "--endpoint", endpoint, "--peer", MAC["h1"], "--peer-endpoint",
+    argv = [lab.bin / "tests/soak/omx_soak", "--endpoint", endpoint, "--peer", lab.nic("h1"), "--peer-endpoint",
             1 - endpoint, "--messages", messages or lab.messages, *more]
     return lab.start("h1", argv, env)
 
@@ -199,7 +204,7 @@ MESH = [("h1", 0), ("h1", 1), ("h2", 0), ("h2", 1)]
 def mesh_start(lab, member, seconds, *more):
     argv = [lab.bin / "tests/soak/omx_mesh", "--self", member, "--threads", 4, "--seconds", f"{seconds:.1f}", *more]
     for host, endpoint in MESH:
-        argv += ["--member", f"{MAC[host]}:{endpoint}"]
+        argv += ["--member", f"{lab.nic(host)}:{endpoint}"]
     return lab.start(MESH[member][0], argv, {"OMX_PEER_TIMEOUT_MS": "5000"})
 
 
@@ -299,7 +304,10 @@ def hello(lab):
 def inside(args):
     function, _, _ = SCENARIOS[args.inside]
     try:
-        function(Lab(args.bin, args.messages, args.seconds))
+        lab = Lab(args.bin, args.messages, args.seconds, args.link)
+        for host in MAC if args.loss else ():
+            lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", args.loss, "--seed", 3)
+        function(lab)
     except Failure as problem:
         print(f"  FAILED: {problem}")
         return 1
@@ -312,6 +320,8 @@ def main():
     parser.add_argument("--messages", type=int, default=4000)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--link", choices=("udp", "udp6"), help="by UDP, what can be")
+    parser.add_argument("--loss", type=float, default=0, help="percent of all packets, where the scenario has no faults of its own")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
@@ -325,11 +335,17 @@ def main():
         if name not in SCENARIOS:
             parser.error(f"no scenario {name}: see --list")
         began = time.time()
-        options = [text for key, value in SCENARIOS[name][2].items() for text in (f"--{key}", value)]
+        if args.link and name not in BY_ANY_LINK:
+            print(f"SKIP: {name} is about one link")
+            skipped += 1
+            continue
+        options = [text for key, value in {**SCENARIOS[name][2], **({"family": "ipv6"} if args.link == "udp6" else {})}.items()
+                   for text in (f"--{key}", value)]
+        more = [text for key in ("link", "loss") if getattr(args, key) for text in (f"--{key}", str(getattr(args, key)))]
         print(f"{name}", flush=True)
         run = subprocess.run([str(LAB), "run", "--hosts", "2", "--mtu", SCENARIOS[name][1], *options, "--", sys.executable, str(pathlib.Path(__file__).resolve()),
                               "--bin", args.bin, "--messages", str(args.messages), "--seconds", str(args.seconds),
-                              "--inside", name])
+                              *more, "--inside", name])
         verdict = {0: "ok", 77: "skipped"}.get(run.returncode, "FAILED")
         passed += verdict == "ok"
         skipped += verdict == "skipped"

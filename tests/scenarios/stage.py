@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -13,8 +14,21 @@ LAB = ROOT / "lab" / "lab"
 MAC = {"h1": "02:4f:4d:58:00:01", "h2": "02:4f:4d:58:00:02"}
 UDP_NIC = {"h1": "0a:55:0a:4d:00:01", "h2": "0a:55:0a:4d:00:02"}  # of 10.77.0.1 and 10.77.0.2
 UDP = {"OMX_LINK": "udp"}
+UDP6 = {"OMX_LINK": "udp6"}
 SCENARIOS = {}
 
+
+def udp6_nic(address):
+    """The NIC id of an IPv6 address as docs/wire.md 16 has it: CRC-32C."""
+    crc = 0xFFFFFFFF
+    for byte in socket.inet_pton(socket.AF_INET6, address):
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return "0a:56:" + (crc ^ 0xFFFFFFFF).to_bytes(4, "big").hex(":")
+
+
+UDP6_NIC = {"h1": udp6_nic("fd4f:4d58::1"), "h2": udp6_nic("fd4f:4d58::2")}
 
 def scenario(mtu="1500", **parameters):
     def register(function):
@@ -31,20 +45,28 @@ class Failure(Exception):
 class Lab:
     """The hosts, seen from inside `lab run`."""
 
-    def __init__(self, bindir, messages, seconds):
+    def __init__(self, bindir, messages, seconds, link=None):
         self.bin = pathlib.Path(bindir)
         self.messages = messages
         self.seconds = seconds  # of a mesh
+        self.link = link  # of all processes that a scenario gives no other
+
+    def nic(self, host, env=None):
+        return {"udp": UDP_NIC, "udp6": UDP6_NIC}.get((env or {}).get("OMX_LINK", self.link), MAC)[host]
 
     def start(self, host, argv, env=None):
-        full = dict(os.environ, **(env or {}))
+        full = {**os.environ, **({"OMX_LINK": self.link} if self.link else {}), **(env or {})}
         return subprocess.Popen([str(LAB), "exec", host, "--", *map(str, argv)], env=full, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def soak(self, host, env=None, messages=None, *more):
         peer = "h2" if host == "h1" else "h1"
-        nics = UDP_NIC if (env or {}).get("OMX_LINK") == "udp" else MAC
-        argv = [self.bin / "tests/soak/omx_soak", "--endpoint", 0, "--peer", nics[peer], "--peer-endpoint", 0,
+        # Routers pass no question of who has an id of IPv6; names are good everywhere.
+        nic = self.nic(peer, env)
+        return self.soak_with(host, peer if nic == UDP6_NIC[peer] else nic, env, messages, *more)
+
+    def soak_with(self, host, peer, env=None, messages=None, *more):
+        argv = [self.bin / "tests/soak/omx_soak", "--endpoint", 0, "--peer", peer, "--peer-endpoint", 0,
                 "--messages", messages or self.messages, *more]
         return self.start(host, argv, env)
 
@@ -74,7 +96,7 @@ def finish(name, process, expected, timeout):
 def kill_soak_of_h2(lab):
     # The hosts of a lab share one PID namespace: the one on h2 is the one whose peer is h1. The brackets keep the
     # pattern from matching the command that carries it.
-    lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer ({MAC['h1']}|{UDP_NIC['h1']})")
+    lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer ({MAC['h1']}|{UDP_NIC['h1']}|{UDP6_NIC['h1']}|h1) ")
 
 
 def pair(lab, env, messages=None, *more):

@@ -92,15 +92,21 @@ class Mpi(unittest.TestCase):
 
     def test_the_best_of_the_others_counts(self):
         mpi = script("mpi")
-        self.assertEqual([(round(measured, 3), holds) for _, measured, holds in mpi.targets_of(self.MEDIANS, 9000)],
+        self.assertEqual([(round(measured, 3), holds) for _, measured, holds in mpi.targets_of(self.MEDIANS, 9000, 0)],
                          [(0.4, True), (2.0, True)])
-        self.assertEqual(len(mpi.targets_of(self.MEDIANS, 1500)), 1)
+        self.assertEqual(len(mpi.targets_of(self.MEDIANS, 1500, 0)), 1)
+
+    def test_a_user_has_targets_of_his_own(self):
+        mpi = script("mpi")
+        slower = {8: {"omx": 3e-6, "tcp": 5e-6}, 4 << 20: {"omx": 2e-3, "tcp": 1e-3}}
+        self.assertEqual([(round(measured, 3), holds) for _, measured, holds in mpi.targets_of(slower, 1500, 65534)],
+                         [(0.6, True), (0.5, False)])
 
     def test_table_leaves_out_whom_it_cannot_show(self):
         mpi = script("mpi")
         medians = {size: dict(row) for size, row in self.MEDIANS.items()}
         medians[8]["ucx"] = 1e-6
-        text = mpi.render(medians, [], 9000, {"rounds": 1}, 3, "the machine is busy", False)
+        text = mpi.render(medians, [], 9000, 0, {"rounds": 1}, 3, "the machine is busy", False)
         self.assertNotIn("UCX", text)
         self.assertRegex(text, r"4 MiB +1000.00 +33.55 ")
 

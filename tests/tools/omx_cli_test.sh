@@ -169,7 +169,7 @@ test_privileges() {
     echo "no setpriv here: the tests without privileges are left out"
     return
   fi
-  expect 0 'messages go by UDP \(OMX_LINK=auto\)' on h1 "${by_udp[@]}" "$omx" info
+  expect 0 'messages go by UDP over IPv4 \(OMX_LINK=auto\)' on h1 "${by_udp[@]}" "$omx" info
   expect 0 '"link": "udp"' on h1 "${by_udp[@]}" "$omx" info --json
   expect 0 'addr 0a:55:0a:4d:00:01, by UDP' on h1 env OMX_LINK=udp "$omx" info
   expect 1 'nothing is open on endpoint 0 of 0a:55:0a:4d:00:02' on h1 "${by_udp[@]}" "$omx" perf h2 --timeout 1
