@@ -105,9 +105,9 @@ class PacketLink final : public Link {
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
   int bulk_descriptor() const override { return bulk_.descriptor(); }
+  // A frame goes to one socket of a group, but a bell has to hear what the ring takes.
   bool bell_open() override {
-    return place_.held() ? bell_.open_shared(place_, options_.endpoint)
-                         : bell_.open(state_.index, options_.endpoint, options_.board_frames);
+    return !place_.held() && bell_.open(state_.index, options_.endpoint, options_.board_frames);
   }
   int bell_descriptor() const override { return bell_.descriptor(); }
   void bell_clear() override { bell_.clear(); }
@@ -129,7 +129,6 @@ class PacketLink final : public Link {
   int own_hook();
   void place_leave() {
     ring_.forget();
-    bell_.close();
     place_.leave();
   }
   void ring_fit();
@@ -156,14 +155,19 @@ class PacketLink final : public Link {
   Bell bell_;
 };
 
-// Makes a new socket that of an endpoint, without a ring. Returns 0 or errno.
-int data_socket_ready(int fd, const FilterProgram& filter) {
+// The packet socket of an endpoint, without a ring; not open, with errno.
+OwnFd data_socket(const FilterProgram& filter) {
+  OwnFd fd = packet_socket_new();
+  if (!fd.open()) return fd;
   // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
   // and are dropped, not queued, when the driver's ring is full.
-  send_buffer_set(fd, kSocketBuffer);
-  receive_buffer_set(fd, kSocketBuffer);
-  const int error = packet_filter_attach(fd, filter);
-  return error ? error : PacketRing::prepare(fd);
+  send_buffer_set(fd.get(), kSocketBuffer);
+  receive_buffer_set(fd.get(), kSocketBuffer);
+  int error = packet_filter_attach(fd.get(), filter);
+  if (!error) error = PacketRing::prepare(fd.get());
+  if (error) fd.reset();
+  if (error) errno = error;
+  return fd;
 }
 
 // A group's program knows our frames; our filter lets others' pass, so that we see when it is wrong. Requests
@@ -184,20 +188,18 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
     const tpacket2_hdr* header = ring_.front();
     if (!header) break;
     ring_.prefetch_next();
-    const auto [frame, length] = ring_.seen(header);
-    if (shared && misdirected(frame)) [[unlikely]] {
+    if (shared && misdirected({PacketRing::frame_of(header), header->tp_snaplen})) [[unlikely]] {
       counters_.frames_misdirected++;
-    } else if (frame.size() == length && length > 0) {
-      counters_.bytes_received += length;
+    } else if (header->tp_snaplen == header->tp_len) {
+      counters_.bytes_received += header->tp_len;
       frames++;
-      handler.on_frame(frame);
+      handler.on_frame({PacketRing::frame_of(header), header->tp_len});
       if (const std::uint64_t ticket = holds_ ? handler.frame_held() : 0) {
         ring_.hold(ticket);
         continue;
       }
     } else {
-      // Cut to the slot: the MTU grew, and refresh() has not seen it yet. Or nothing that the kernel wrote.
-      counters_.frames_ignored++;
+      counters_.frames_ignored++;  // cut to the slot: the MTU grew, and refresh() has not seen it yet
     }
     ring_.advance();
   }
@@ -230,11 +232,8 @@ void PacketLink::filter_attach() {
 bool PacketLink::place_enter(HookPlace place) {
   place_ = std::move(place);
   const RingGeometry geometry = place_.geometry();
-  const auto ring_enter = [&] {
-    return place_.used() ? ring_.adopt(fd(), geometry) : ring_.attach(fd(), geometry);
-  };
   const bool whole = geometry.serves(ring_geometry(state_.mtu, options_.ring_frames, options_.ring_bytes)) &&
-                     ring_enter() == 0;
+                     ring_.adopt(fd(), geometry) == 0;
   if (whole) {
     tpacket_stats former{};
     socklen_t length = sizeof former;
@@ -261,9 +260,8 @@ bool PacketLink::group_wrong() {
 int PacketLink::own_hook() {
   if (!place_.held()) return 0;
   ring_.forget();
-  OwnFd fresh = packet_socket_new();
+  OwnFd fresh = data_socket({BPF_STMT(BPF_RET | BPF_K, 0)});
   if (!fresh.open()) return errno;
-  if (const int error = data_socket_ready(fresh.get(), {BPF_STMT(BPF_RET | BPF_K, 0)})) return error;
   place_leave();
   fd_ = std::move(fresh);
   filter_attach();
@@ -338,8 +336,7 @@ Failure no_interface_failure(const std::string& interface) {
 }
 
 // By a place in a group; nullptr when there is none.
-std::unique_ptr<PacketLink> shared_open(int witness, const PacketLinkOptions& options,
-                                        const InterfaceState& state) {
+std::unique_ptr<PacketLink> shared_open(const PacketLinkOptions& options, const InterfaceState& state) {
   if (!state.up) return nullptr;  // nobody can join now, and a place would be spoilt
   HookWish wish;
   wish.geometry = ring_geometry(state.mtu, options.ring_frames, options.ring_bytes);
@@ -348,7 +345,7 @@ std::unique_ptr<PacketLink> shared_open(int witness, const PacketLinkOptions& op
     receive_buffer_set(fd, kSocketBuffer);
     return 0;
   };
-  HookPlace place = HookGroup::take(state.index, witness, wish);
+  HookPlace place = HookGroup::take(state.index, wish);
   if (!place.held()) return nullptr;
   auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
   if (!link->place_enter(std::move(place))) return nullptr;
@@ -383,16 +380,15 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
   const bool shares = options.own_hooks < kAllHooks && !options.all_frames;
   OwnFd licence = shares ? HookGroup::licence(state.index, options.own_hooks) : OwnFd();
   if (shares && !licence.open()) {
-    if (auto link = shared_open(fd.get(), options, state)) return std::unique_ptr<Link>(std::move(link));
+    if (auto link = shared_open(options, state)) return std::unique_ptr<Link>(std::move(link));
     log(LogLevel::info, "{} endpoint {}: no place among the sockets of others; takes a hook of its own", name,
         options.endpoint);
   }
 
-  error = data_socket_ready(
-      fd.get(), packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
-  if (error)
+  fd = data_socket(packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
+  if (!fd.open())
     return fail(kNoResources, fmt::format("{}: cannot make a packet socket ready (filter, TPACKET_V2): {}",
-                                          name, std::strerror(error)));
+                                          name, std::strerror(errno)));
 
   const int raw = fd.get();
   auto link = std::make_unique<PacketLink>(std::move(fd), std::move(licence), options, state);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "base/fork_guard.h"
 #include "base/own_fd.h"
 
 namespace omx::local {
@@ -37,7 +36,6 @@ class SharedMemory {
   OwnFd fd_;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
-  ForkMark mark_;
 };
 
 }  // namespace omx::local
