@@ -43,7 +43,7 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
   }
   if (!s.handler) return result;
   const Arrival arrival{&p, p.reply_session(), m.match_info, msg_length, data};
-  if (s.handler(s.handler_context, arrival) == HandlerAction::finished) {
+  if (handler_call(s, arrival) == HandlerAction::finished) {
     result.consumed = true;
     return result;
   }

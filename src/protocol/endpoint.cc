@@ -331,6 +331,7 @@ void Endpoint::suspend(TimeNs now, bool suspended) {
 void Endpoint::release(TimeNs now) {
   state_->now = now;
   pack_release(*state_);
+  state_->sink.flush();
 }
 
 TimeNs Endpoint::next_deadline() const {

@@ -36,6 +36,7 @@ std::uint32_t rndv_tail(const Request& r) {
 
 void rndv_transmit(State& s, Request& r) {
   constexpr std::uint16_t kAhead = 4;
+  constexpr TimeNs kBurstPause = 20'000;
   Partner& p = *r.partner;
   if (r.msg_length >= kLaneBytes) lane_offer(s, p);
   wire::Rndv packet;
@@ -51,10 +52,12 @@ void rndv_transmit(State& s, Request& r) {
   Draft draft;
   draft.length = wire::encode_rndv(draft.header, frame_head(s, p, wire::PacketType::rndv), packet, tail);
   {
-    // Those that have others before them wait for company: there is enough to ask for. Data unasked wait for
-    // nobody, and must not overtake theirs.
-    const bool behind = s.packing.gathers || (s.packing.announces && p.larges_out > kAhead);
-    const Gathers may(s, behind && packet.unasked_frames == 0);
+    // In a burst, those that have others before them wait for company: there is enough to ask for. Data
+    // unasked wait for nobody.
+    const bool burst = s.packing.announced_to == &p && s.now <= s.packing.announced + kBurstPause;
+    s.packing.announced_to = &p;
+    s.packing.announced = s.now;
+    const Gathers may(s, burst && s.packing.announces && p.larges_out > kAhead && packet.unasked_frames == 0);
     packet_send(s, p, draft);
   }
   ack_piggybacked(p);

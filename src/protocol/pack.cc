@@ -17,14 +17,18 @@ constexpr std::uint32_t kPackFrame = 4096;
 // Of the header, and of a checksum.
 constexpr std::uint32_t kPackHeader = 40 + wire::kChecksumBytes;
 
-bool pack_begin(Packing& pack, Partner& p, bool packets, Seqnum first, TimeNs now) {
+bool pack_begin(State& s, Partner& p, bool packets, Seqnum first) {
+  Packing& pack = s.packing;
   if (!pack.records) pack.records.reset(new (std::nothrow) std::byte[kPackFrame]);
-  const std::uint32_t frame = std::min(p.frame_max, kPackFrame);
-  if (!pack.records || frame < kPackHeader + 2 * (wire::kPackRecordMax + wire::kSharedPacketMax))
-    return false;
+  // What repairs a connection must come through however narrow the way has become.
+  const std::uint32_t most = packets ? std::min(kPackFrame, s.config.base_frame) : kPackFrame;
+  const std::uint32_t frame = std::min(p.frame_max, most);
+  const auto record = static_cast<std::uint32_t>(packets ? wire::kPacketRecord + wire::kSharedPacketMax
+                                                         : wire::kPackRecordMax + wire::kSmallMax);
+  if (!pack.records || frame < kPackHeader + 2 * record) return false;
   pack.partner = &p;
   pack.packets = packets;
-  pack.began = now;
+  pack.began = s.now;
   pack.first = first;
   pack.count = pack.length = 0;
   pack.room = frame - kPackHeader;
@@ -40,7 +44,7 @@ std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint
                        (packets || first == seq_add(pack.first, pack.count));
     if (!joins || pack.length + bytes > pack.room) pack_release(s);
   }
-  if (!pack.partner && !pack_begin(pack, p, packets, first, s.now)) return nullptr;
+  if (!pack.partner && !pack_begin(s, p, packets, first)) return nullptr;
   return pack.records.get() + pack.length;
 }
 
@@ -84,7 +88,7 @@ void pack_release(State& s) {
   frame.segment_count = 1;
   frame.segments[0] = {pack.records.get(), pack.length};
   frame_finish(s, frame, p.checksum);
-  ack_piggybacked(p);
+  if (!pack.packets) ack_piggybacked(p);  // theirs were told, or not, when they were made
   s.count(pack.packets ? Counter::send_gathered : Counter::send_pack)++;
   s.sink.flush();  // the next burst needs the memory
 }

@@ -264,7 +264,8 @@ void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
     return rx_drop(s, drop);
   if (wire::holds_packets(records)) {
     s.count(Counter::recv_gathered)++;
-    while (!records.empty()) {
+    for (std::uint32_t i = 0; !records.empty(); i++) {
+      if (i == wire::kSharedPacketsMost) return rx_drop(s, wire::Drop::bad_length);
       wire::PackRecord record;
       const std::byte* data = nullptr;
       if (const auto drop = wire::decode_pack_record(records, record, &data); drop != wire::Drop::none)

@@ -27,7 +27,7 @@ void deliver(State& s, Request& r) {
     const auto pieces = r.segments.span();
     const std::byte* data = pieces.size() == 1 ? pieces[0].base : nullptr;
     const Arrival arrival{s.myself, s.config.session, r.match_info, r.msg_length, data};
-    if (s.handler(s.handler_context, arrival) == HandlerAction::finished) {
+    if (handler_call(s, arrival) == HandlerAction::finished) {
       // As for a large message whose receiver does not want the data.
       const bool synchronous_data = r.synchronous && r.msg_length > 0;
       r.xfer_length = synchronous_data ? 0 : r.msg_length;

@@ -36,11 +36,18 @@ bool share(State& s, Partner& p, const Draft& draft) {
 
 void packet_send(State& s, Partner& p, const Draft& draft) {
   if (share(s, p, draft)) return;
+  if (s.packing.partner == &p) pack_release(s);  // numbers in their order
   wire::TxFrame& frame = s.sink.frame_begin(1);
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);
+}
+
+HandlerAction handler_call(State& s, const Arrival& arrival) {
+  pack_release(s);
+  const Gathers none(s, false);
+  return s.handler(s.handler_context, arrival);
 }
 
 void share_receive(State& s, wire::Frame frame, wire::Frame packet) {

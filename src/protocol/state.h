@@ -68,6 +68,8 @@ struct Packing {
   bool packets = false;                                   // that is what the records are
   std::array<std::byte, wire::kEthernetHeader> ethernet;  // theirs
   TimeNs began = 0;
+  const Partner* announced_to = nullptr;  // the last large message
+  TimeNs announced = 0;
   Seqnum first = 0;
   std::uint32_t count = 0;
   std::uint32_t length = 0, room = 0;    // bytes of records
@@ -273,6 +275,8 @@ class Gathers {
   State& s_;
   const bool before_;
 };
+// The application's handler, which may take its time: nothing waits for it, nor what is done meanwhile.
+HandlerAction handler_call(State& s, const Arrival& arrival);
 // A packet without data, with its Ethernet header.
 struct Draft {
   std::byte header[wire::kHeaderCapacity];

@@ -192,6 +192,7 @@ struct PackRecord {
   bool operator==(const PackRecord&) const = default;
 };
 inline constexpr std::size_t kPackRecordMax = 12 + kHeaderExtBytes;
+inline constexpr std::uint32_t kSharedPacketsMost = 16;                     // that a receiver reads
 inline constexpr std::uint32_t kPacketRecord = 12, kSharedPacketMax = 256;  // before a packet; of it
 
 struct Medium : Message {

@@ -136,6 +136,56 @@ TEST_F(ShareTest, loss__costs_repetitions_only) {
   arrive();
 }
 
+TEST_F(ShareTest, announcements__a_lone_one_does_not_wait_for_old_ones) {
+  open();
+  for (std::uint64_t i = 0; i < 5; i++) (void)send(*a, to_b, message(kLarge), 1000 + i);  // not received
+  network.run_for(kSecond);
+  (void)announce(message(kLarge), 1);
+  EXPECT_FALSE((*a)->held());
+}
+
+// Acknowledgements that no packet of the frame carries are still owed.
+TEST_F(ShareTest, acknowledgements__of_short_messages_in_the_same_look) {
+  open();
+  for (std::uint64_t i = 0; i < 2; i++) {
+    in_.push_back(&room(kLarge));
+    received_.push_back(receive(*b, *in_.back(), i));
+  }
+  Bytes& small = room(16);
+  Request* r = receive(*b, small, 100);
+  b->paused = true;
+  for (std::uint64_t i = 0; i < 2; i++) {
+    out_.push_back(&message(kLarge, i + 1));
+    sent_.push_back(send(*a, to_b, *out_.back(), i));
+  }
+  Request* sent = send(*a, to_b, message(16), 100);
+  network.run_for(kMillisecond);
+  b->paused = false;
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_EQ(wait(*a, sent).status, Status::success);
+  arrive();
+  network.run_for(kSecond);
+  EXPECT_EQ(count(*a, Counter::resend_tail) + count(*a, Counter::resend_timeout), 0U);
+  EXPECT_EQ(count(*b, Counter::duplicate), 0U);
+}
+
+TEST_F(ShareTest, frames__are_no_longer_than_the_base) {
+  Config narrow;
+  narrow.mtu = 9000;
+  narrow.base_frame = 1232;
+  open(narrow, narrow);
+  network.run_for(10 * kMillisecond);
+  std::size_t longest = 0;
+  network.faults.drop = [&](const Bytes& frame) {
+    if (type_of(frame) == wire::PacketType::pack) longest = std::max(longest, frame.size());
+    return false;
+  };
+  stream(40);
+  arrive();
+  EXPECT_GT(longest, 0U);
+  EXPECT_LE(longest, 1232U);
+}
+
 TEST_F(ShareTest, received__what_may_not_share_is_dropped) {
   open();
   wire::Eager tiny;
