@@ -54,6 +54,10 @@ Road road_of(const link::InterfaceAddress& address) {
   return wire::is_link_local(address.ip) ? Road::link_local : Road::ipv6;
 }
 
+bool raw_frames(LinkKind kind) {
+  return kind == LinkKind::ethernet || kind == LinkKind::xdp;
+}
+
 IpFamily family_of(LinkKind kind) {
   return kind == LinkKind::udp4 ? IpFamily::v4 : kind == LinkKind::udp6 ? IpFamily::v6 : IpFamily::any;
 }
@@ -94,7 +98,7 @@ bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<Road> road, s
 }
 
 bool by_udp(const Settings& settings, std::optional<Road> road) {
-  if (settings.link != LinkKind::automatic) return settings.link != LinkKind::ethernet;
+  if (settings.link != LinkKind::automatic) return !raw_frames(settings.link);
   // What else is wrong is told when an endpoint opens.
   const int error = link::packet_links_possible();
   if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
@@ -124,7 +128,7 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
   if (!choices) return tl::unexpected(choices.error());
 
   const IpFamily wanted = family_of(settings.link);
-  const auto road = settings.link == LinkKind::ethernet ? std::nullopt : best_road(*choices, wanted);
+  const auto road = raw_frames(settings.link) ? std::nullopt : best_road(*choices, wanted);
   const bool udp = by_udp(settings, road);
   std::vector<Board> boards;
   for (link::Choice& choice : *choices) {
