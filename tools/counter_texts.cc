@@ -133,9 +133,7 @@ constexpr CounterText kTexts[] = {
     {"Link Frames Dropped, Ring Full", "frames",
      "came while the receive ring was full: call the library more often, or raise OMX_RING_FRAMES"},
     {"Link Frames by AF_XDP", "frames",
-     "frames received by AF_XDP (OMX_LINK=xdp), of Link Frames Received; the others came by its packet "
-     "socket: "
-     "for the board, from another receive queue, or larger than AF_XDP takes here"},
+     "received by AF_XDP (OMX_LINK=xdp); the others came by packet sockets (docs/xdp-link.md)"},
     {"Link Frames Misdirected", "frames",
      "for another endpoint, where endpoints share a hook; a few when one opens, more when the group is "
      "broken"},
