@@ -107,10 +107,10 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def run_lab(script, plan, hosts, mtu=None):
+def run_lab(script, plan, hosts, mtu=None, *options):
     """Runs a script of this folder again, with --inside PLAN, beside the hosts of a lab; returns the JSON it prints."""
     cable = ["--mtu", str(mtu)] if mtu else []
-    command = [LAB, "run", "--hosts", str(hosts), *cable, "--",
+    command = [LAB, "run", "--hosts", str(hosts), *cable, *options, "--",
                sys.executable, os.path.join(HERE, script), "--inside", json.dumps(plan)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=end_with_parent)
     if done.returncode != 0:

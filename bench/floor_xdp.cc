@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_floor_xdp: half round trips of one frame by bare AF_XDP sockets, both sides polling, by libxdp as it
-// is. Shares no code with src/link. What omx_floor is to OMX_LINK=ethernet, this is to OMX_LINK=xdp.
+// omx_floor_xdp: half round trips by bare AF_XDP sockets, both sides polling, by libxdp as it is: of one
+// frame, or of a message in several, each copied to its place. Shares no code with src/link. What omx_floor
+// is to OMX_LINK=ethernet, this is to OMX_LINK=xdp. A lost frame of several ends it.
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <linux/if_link.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -28,9 +30,12 @@ using omx::bench::Kind;
 using omx::bench::kMinFrame;
 using omx::bench::seconds_between;
 
-constexpr std::uint32_t kFrames = 256, kFrameBytes = 4096, kRing = 64;
+constexpr std::uint32_t kFrames = 1024, kFrameBytes = 4096, kRing = 256;
+// Of a message: frames under way, at most, and those of one system call.
+constexpr std::uint32_t kWindow = 128, kBatch = 16;
 constexpr std::size_t kLargest = kFrameBytes - 256 - sizeof(FrameHeader);  // one piece
-constexpr double kLostAfterSeconds = 0.2;
+constexpr std::size_t kEthernet = 14;
+constexpr double kLostAfterSeconds = 0.2, kMessageLostAfterSeconds = 5;
 constexpr int kPatience = 50;
 constexpr std::uint32_t kHello = 0xFFFFFFFF;
 
@@ -88,6 +93,9 @@ class XdpSocket {
     std::strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
     if (::ioctl(control, SIOCGIFHWADDR, &request) < 0) die(1, "interface {}: {}", name, std::strerror(errno));
     nic_ = omx::mac_load(reinterpret_cast<const std::byte*>(request.ifr_hwaddr.sa_data));
+    if (::ioctl(control, SIOCGIFMTU, &request) < 0) die(1, "interface {}: {}", name, std::strerror(errno));
+    largest_ =
+        std::min(kLargest, static_cast<std::size_t>(request.ifr_mtu) + kEthernet - sizeof(FrameHeader));
     ::close(control);
 
     const int map = ::bpf_map_create(BPF_MAP_TYPE_XSKMAP, "omx_floor_xsk", 4, 4, 1, nullptr);
@@ -113,9 +121,15 @@ class XdpSocket {
     config.rx_size = config.tx_size = kRing;
     config.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
     config.bind_flags = XDP_USE_NEED_WAKEUP;
-    if (const int e = ::xsk_socket__create(&socket_, name, 0, area, &rx_, &tx_, &config))
-      die(77, "no AF_XDP socket on {}: {}", name, std::strerror(-e));
-    if (const int e = ::xsk_socket__update_xskmap(socket_, map)) die(1, "XSKMAP: {}", std::strerror(-e));
+    // The kernel gives the queue free some time after the last user has ended.
+    int e = 0;
+    for (int looks = 200; looks > 0; looks--) {
+      e = ::xsk_socket__create(&socket_, name, 0, area, &rx_, &tx_, &config);
+      if (e != -EBUSY) break;
+      ::poll(nullptr, 0, 5);
+    }
+    if (e) die(77, "no AF_XDP socket on {}: {}", name, std::strerror(-e));
+    if (::xsk_socket__update_xskmap(socket_, map) != 0) die(1, "XSKMAP: {}", std::strerror(errno));
     std::uint32_t first = 0;
     ::xsk_ring_prod__reserve(&fill_, kFrames / 2, &first);
     for (std::uint32_t i = 0; i < kFrames / 2; i++)
@@ -125,28 +139,36 @@ class XdpSocket {
 
   NicId nic() const { return nic_; }
 
-  // One frame at a time is under way: its place is free again when the next is sent.
-  void send(const std::vector<std::byte>& frame, std::size_t length) {
+  std::size_t largest() const { return largest_; }  // bytes of a message in one frame
+
+  // Without flush() it may wait.
+  void put(const FrameHeader& header, const std::byte* payload) {
     std::uint32_t index = 0;
-    const std::uint32_t done = ::xsk_ring_cons__peek(&completion_, kRing, &index);
-    if (done > 0) ::xsk_ring_cons__release(&completion_, done);
-    while (::xsk_ring_prod__reserve(&tx_, 1, &index) == 0) kick();
-    const std::uint64_t place = (kFrames / 2 + index % (kFrames / 2)) * std::uint64_t{kFrameBytes};
-    std::memcpy(memory_ + place, frame.data(), length);
+    completions_take();
+    while (sent_ - done_ >= kRing || ::xsk_ring_prod__reserve(&tx_, 1, &index) == 0) {
+      kick();
+      completions_take();
+    }
+    const std::uint64_t place = (kFrames / 2 + sent_++ % (kFrames / 2)) * std::uint64_t{kFrameBytes};
+    std::memcpy(memory_ + place, &header, sizeof header);
+    std::memcpy(memory_ + place + sizeof header, payload, header.size);
+    const std::size_t length = std::max(sizeof header + header.size, kMinFrame);
     *::xsk_ring_prod__tx_desc(&tx_, index) = {place, static_cast<std::uint32_t>(length), 0};
     ::xsk_ring_prod__submit(&tx_, 1);
-    kick();
   }
+  void flush() { kick(); }
 
-  // Copies the payload out, as every message layer must; false: nothing came.
-  bool receive(std::vector<std::byte>& frame) {
+  // Calls take(header, payload) for the next frame; the payload must be copied out, as every message layer
+  // must. False: nothing came.
+  template <class Take>
+  bool receive(Take take) {
     std::uint32_t index = 0, refill = 0;
     if (::xsk_ring_cons__peek(&rx_, 1, &index) == 0) return false;
     const xdp_desc& piece = *::xsk_ring_cons__rx_desc(&rx_, index);
     FrameHeader header;
     std::memcpy(&header, memory_ + piece.addr, sizeof header);
-    std::memcpy(frame.data(), memory_ + piece.addr,
-                sizeof header + std::min<std::size_t>(header.size, kLargest));
+    header.size = std::min(header.size, static_cast<std::uint32_t>(kLargest));
+    take(header, memory_ + piece.addr + sizeof header);
     ::xsk_ring_prod__reserve(&fill_, 1, &refill);
     *::xsk_ring_prod__fill_addr(&fill_, refill) = piece.addr & ~std::uint64_t{kFrameBytes - 1};
     ::xsk_ring_cons__release(&rx_, 1);
@@ -156,45 +178,153 @@ class XdpSocket {
 
  private:
   void kick() { ::sendto(::xsk_socket__fd(socket_), nullptr, 0, MSG_DONTWAIT, nullptr, 0); }
+  void completions_take() {
+    std::uint32_t index = 0;
+    const std::uint32_t done = ::xsk_ring_cons__peek(&completion_, kRing, &index);
+    if (done > 0) ::xsk_ring_cons__release(&completion_, done);
+    done_ += done;
+  }
 
   NicId nic_ = 0;
+  std::size_t largest_ = 0;
+  std::uint64_t sent_ = 0, done_ = 0;  // frames; done: their places are free
   std::byte* memory_ = nullptr;
   xsk_ring_prod fill_{}, tx_{};
   xsk_ring_cons completion_{}, rx_{};
   xsk_socket* socket_ = nullptr;
 };
 
-FrameHeader& header_of(std::vector<std::byte>& frame) {
-  return *reinterpret_cast<FrameHeader*>(frame.data());
-}
+// While the rest of a message is waited for.
+class Patience {
+ public:
+  explicit Patience(XdpSocket& socket) : socket_(socket) {}
+  void look() {
+    if (++looks_ % 4096 != 0) return;
+    socket_.flush();  // what the kernel had no room for
+    if (seconds_between(start_, Clock::now()) > kMessageLostAfterSeconds) die(1, "a frame was lost");
+  }
 
-std::size_t length_of(std::size_t size) {
-  return std::max(sizeof(FrameHeader) + size, kMinFrame);
-}
+ private:
+  XdpSocket& socket_;
+  Clock::time_point start_ = Clock::now();
+  unsigned looks_ = 0;
+};
+
+// Messages of any size, one way at a time.
+class Messages {
+ public:
+  explicit Messages(XdpSocket& socket) : socket_(socket) {}
+
+  void peer_set(NicId peer) {
+    header_ = {};
+    omx::mac_store(header_.dst.data(), peer);
+    omx::mac_store(header_.src.data(), socket_.nic());
+    header_.ethertype = htons(omx::bench::kFloorEthertype);
+  }
+  std::vector<std::byte>& bytes() { return bytes_; }
+
+  // `number` tells it from others.
+  void send(std::uint64_t number) {
+    const std::size_t largest = socket_.largest();
+    std::uint32_t credited = 0, frame = 0;
+    for (std::size_t at = 0; at < bytes_.size() || frame == 0; at += largest, frame++) {
+      Patience patience(socket_);
+      while (frame - credited >= kWindow) {
+        patience.look();
+        socket_.receive([&](const FrameHeader& h, const std::byte*) {
+          if (static_cast<Kind>(h.kind) == Kind::credit) credited = h.sequence;
+        });
+      }
+      FrameHeader h = header_;
+      h.kind = static_cast<std::uint8_t>(frame == 0 ? Kind::start : Kind::data);
+      h.size = static_cast<std::uint32_t>(std::min(largest, bytes_.size() - at));
+      h.sequence = frame == 0 ? static_cast<std::uint32_t>(bytes_.size()) : frame;
+      h.value = number;
+      socket_.put(h, bytes_.data() + at);
+      if (frame % kBatch == kBatch - 1) socket_.flush();
+    }
+    socket_.flush();
+  }
+
+  // A first frame of `size` bytes of a message: waits for the rest.
+  void receive_rest(std::size_t size) {
+    std::uint32_t frames = 1;
+    Patience patience(socket_);
+    for (std::size_t at = size; at < bytes_.size();) {
+      patience.look();
+      socket_.receive([&](const FrameHeader& h, const std::byte* payload) {
+        if (static_cast<Kind>(h.kind) != Kind::data) return;
+        if (h.sequence != frames++ || at + h.size > bytes_.size()) die(1, "a frame was lost");
+        std::memcpy(bytes_.data() + at, payload, h.size);
+        at += h.size;
+        if (frames % (kWindow / 2) == 0 && at < bytes_.size()) credit(frames);
+      });
+    }
+  }
+
+  void end() {
+    FrameHeader h = header_;
+    h.kind = static_cast<std::uint8_t>(Kind::end);
+    socket_.put(h, nullptr);
+    socket_.flush();
+  }
+
+ private:
+  void credit(std::uint32_t frames) {
+    FrameHeader h = header_;
+    h.kind = static_cast<std::uint8_t>(Kind::credit);
+    h.sequence = frames;
+    socket_.put(h, nullptr);
+    socket_.flush();
+  }
+
+  XdpSocket& socket_;
+  FrameHeader header_{};
+  std::vector<std::byte> bytes_;
+};
+
+constexpr std::size_t kMessageMost = 64 << 20;
 
 void serve(const XdpOptions& options) {
   XdpSocket socket(options);
-  std::vector<std::byte> frame(kFrameBytes);
+  Messages messages(socket);
   fmt::print("ready\n");
   std::fflush(stdout);
-  for (;;) {
-    if (!socket.receive(frame)) continue;
-    FrameHeader& header = header_of(frame);
-    if (static_cast<Kind>(header.kind) == Kind::end) return;
-    header.dst = header.src;
-    omx::mac_store(header.src.data(), socket.nic());
-    socket.send(frame, length_of(header.size));
+  for (bool end = false; !end;) {
+    FrameHeader first{};
+    socket.receive([&](const FrameHeader& h, const std::byte* payload) {
+      end = static_cast<Kind>(h.kind) == Kind::end;
+      if (static_cast<Kind>(h.kind) != Kind::start || h.sequence > kMessageMost || h.size > h.sequence)
+        return;
+      first = h;
+      messages.bytes().resize(h.sequence);
+      std::memcpy(messages.bytes().data(), payload, h.size);
+    });
+    if (first.value == 0) continue;
+    messages.peer_set(omx::mac_load(first.src.data()));
+    messages.receive_rest(first.size);
+    messages.send(first.value);
   }
 }
 
-bool answer_wait(XdpSocket& socket, std::vector<std::byte>& frame, std::uint32_t sequence) {
+// False: the answer to a message of one frame was lost.
+bool answer_wait(XdpSocket& socket, Messages& messages, std::uint64_t number) {
   const Clock::time_point start = Clock::now();
   for (std::uint32_t spins = 1;; spins++) {
-    if (socket.receive(frame)) {
-      if (header_of(frame).sequence == sequence) return true;
-    } else if (spins % 65536 == 0 && seconds_between(start, Clock::now()) > kLostAfterSeconds) {
-      return false;
+    std::size_t first = 0;
+    bool ours = false;
+    socket.receive([&](const FrameHeader& h, const std::byte* payload) {
+      if (static_cast<Kind>(h.kind) != Kind::start || h.value != number || h.size > messages.bytes().size())
+        return;
+      ours = true;
+      first = h.size;
+      std::memcpy(messages.bytes().data(), payload, h.size);
+    });
+    if (ours) {
+      messages.receive_rest(first);
+      return true;
     }
+    if (spins % 65536 == 0 && seconds_between(start, Clock::now()) > kLostAfterSeconds) return false;
   }
 }
 
@@ -202,46 +332,43 @@ void measure(const XdpOptions& options) {
   const auto peer = omx::mac_parse(options.peer);
   if (!peer) die(2, "--peer {} is not a MAC address", options.peer);
   XdpSocket socket(options);
-  std::vector<std::byte> sent(kFrameBytes), answer(kFrameBytes);
-  FrameHeader& header = header_of(sent);
-  omx::mac_store(header.dst.data(), *peer);
-  omx::mac_store(header.src.data(), socket.nic());
-  header.ethertype = htons(omx::bench::kFloorEthertype);
-  header.kind = static_cast<std::uint8_t>(Kind::ping);
-  const auto trip = [&](std::uint32_t sequence, std::size_t size) {
-    header.sequence = sequence;
-    socket.send(sent, length_of(size));
-    return answer_wait(socket, answer, sequence);
+  Messages messages(socket);
+  messages.peer_set(*peer);
+  std::uint64_t number = 0;
+  const auto trip = [&](std::size_t size) {
+    messages.bytes().resize(size);
+    messages.send(++number);
+    return answer_wait(socket, messages, number);
   };
   bool there = false;
-  for (int i = 0; i < kPatience && !there; i++) there = trip(kHello, 0);
+  for (int i = 0; i < kPatience && !there; i++) there = trip(0);
   if (!there)
     die(1, "no answer from {} on {}: is the server running there?", options.peer, options.interface);
 
   omx::bench::Report report("xdp-pingpong", options);
-  std::uint32_t sequence = 0;
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (const std::size_t size : options.sizes) {
-      if (size > kLargest) continue;
-      header.size = static_cast<std::uint32_t>(size);
-      for (int i = -options.warm_up; i < options.iterations; i++) {
+      if (size > kMessageMost) continue;
+      // As long for a large one as for a small one, about.
+      const int count = std::max(options.iterations / static_cast<int>(1 + size / 4096), 10);
+      const int warm_up = std::min(options.warm_up, count);
+      for (int i = -warm_up; i < count; i++) {
         const Clock::time_point before = Clock::now();
-        if (!trip(++sequence, size))
+        if (!trip(size))
           report.lost(size, 1);
         else if (i >= 0)
           report.latency(size, seconds_between(before, Clock::now()) * 1e6 / 2);
       }
     }
   }
-  header.kind = static_cast<std::uint8_t>(Kind::end);
-  socket.send(sent, kMinFrame);
+  messages.end();
   report.print_latency();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Latency of bare AF_XDP sockets between two hosts, on queue 0; frames of up to 3,840 bytes");
+  CLI::App app("Half round trips of messages by bare AF_XDP sockets between two hosts, on queue 0");
   app.require_subcommand(1);
   XdpOptions options;
   CLI::App* server = app.add_subcommand("server", "answer a client");

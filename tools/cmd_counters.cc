@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx counters: what the open endpoints of this host have counted, read without disturbing them.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -30,6 +32,7 @@ struct Reading {
   runtime::Board board;
   OpenEndpoint endpoint;
   std::vector<CounterValue> values;
+  std::string rail_of;  // not empty: the board of the endpoint that uses this one, too
 };
 
 // What could not be read is told on stderr; `failures` counts it.
@@ -41,7 +44,11 @@ std::vector<Reading> readings_take(const std::vector<runtime::Board>& boards,
       if (only >= 0 && open.id != static_cast<std::uint32_t>(only)) continue;
       const auto counters = runtime::counters_read(board.interface.index, open.id);
       if (counters) {
-        readings.push_back({board, open, counter_values(*counters)});
+        const auto own = std::find_if(boards.begin(), boards.end(), [&](const runtime::Board& b) {
+          return counters->rail_of != 0 && b.interface.index == counters->rail_of;
+        });
+        readings.push_back({board, open, counter_values(*counters),
+                            own == boards.end() ? std::string() : own->interface.name});
       } else {
         failures++;
         failed("counters", "board {}: {}", board.number, counters.error().message);
@@ -53,8 +60,9 @@ std::vector<Reading> readings_take(const std::vector<runtime::Board>& boards,
 
 void print_text(const std::vector<Reading>& readings, bool all) {
   for (const Reading& r : readings) {
-    const std::string title = fmt::format("{} endpoint {} open by {}", board_text(r.board), r.endpoint.id,
-                                          holder_text(r.endpoint.holder));
+    const std::string title = fmt::format(
+        "{} endpoint {} open by {}{}", board_text(r.board), r.endpoint.id, holder_text(r.endpoint.holder),
+        r.rail_of.empty() ? "" : ", a rail of its endpoint on " + r.rail_of);
     fmt::print("{}\n{:=<{}}\n", title, "", title.size());
     for (std::size_t i = 0; i < r.values.size(); i++) {
       const auto& [label, value] = r.values[i];
@@ -73,6 +81,7 @@ void print_json(const std::vector<Reading>& readings, bool all) {
         json.object([&] {
           json.field("board", r.board.number);
           json.field("interface", r.board.interface.name);
+          if (!r.rail_of.empty()) json.field("rail_of", r.rail_of);
           json.field("endpoint", r.endpoint.id);
           json.field("pid", r.endpoint.holder.pid);
           json.field("command", r.endpoint.holder.command);

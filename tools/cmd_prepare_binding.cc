@@ -34,6 +34,9 @@ Result<std::vector<steering::BindingBoard>> boards_read(const runtime::Settings&
 }
 
 void queues_print(const steering::BindingBoard& board) {
+  if (steering::steering_decides(board.queues))
+    fmt::print(stderr, "{}: by endpoint, as omx steer was told for {}\n", board.interface,
+               board.queues.steered.interface);
   for (const steering::ReceiveQueue& queue : board.queues.queues) {
     fmt::print(stderr, "{} queue {}: {}, processor {}\n", board.interface, queue.number, queue.source,
                queue.processors.empty() ? "unknown" : cpu_list_text(queue.processors));
@@ -41,6 +44,7 @@ void queues_print(const steering::BindingBoard& board) {
 }
 
 bool known(const steering::BindingBoard& board) {
+  if (steering::steering_decides(board.queues)) return true;
   for (const steering::ReceiveQueue& queue : board.queues.queues)
     if (!queue.processors.empty()) return true;
   return false;
@@ -53,6 +57,8 @@ int prepare_run(const PrepareOptions& options) {
   if (!boards) return failed("prepare-binding", "{}", boards.error().message);
   for (const steering::BindingBoard& board : *boards) {
     if (options.verbose) queues_print(board);
+    if (!board.queues.steered.unreadable.empty())
+      fmt::print(stderr, "warning: {}\n", board.queues.steered.unreadable);
     if (known(board)) continue;
     fmt::print(
         stderr,

@@ -33,6 +33,8 @@ constexpr CounterText kTexts[] = {
     {"Send Data Unasked", "messages",
      "large messages whose first frames left before they were asked for (docs/wire.md 17)"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},
+    {"Send Rail Probe", "packets",
+     "probes of ways between boards of endpoints that have several (docs/rails.md)"},
     // Packets that it received.
     {"Recv Tiny", "packets", "as Send Tiny, of the peers"},
     {"Recv Small", "packets", "as Send Small, of the peers"},
@@ -83,6 +85,8 @@ constexpr CounterText kTexts[] = {
     {"Pull Re-request after Silence", "packets",
      "nothing came for OMX_PULL_DELAY_MS: the end of a block was lost, or the sender computes without "
      "progress"},
+    {"Pull Re-request by Another Rail", "packets",
+     "blocks asked for again by another board, as nothing came by the first"},
     {"Pull Given Up", "messages", "large messages that failed as their sender was silent for too long"},
     {"Partner Given Up", "peers", "silent for OMX_PEER_TIMEOUT_MS: host, cable or process gone"},
     {"Partner Restarted", "peers",
@@ -90,6 +94,10 @@ constexpr CounterText kTexts[] = {
     {"UDP Lane Given Up", "times",
      "what went by UDP did not arrive, so it goes by the link for a while: a firewall, or a full socket "
      "(net.core.rmem_max)"},
+    {"Rail Suspected", "times",
+     "a way between two boards was given up until a probe comes back: cable, switch, or peer"},
+    {"Rail Proven", "times", "a probe came back by a way that was not in use"},
+    {"Rails of a Peer Refused", "packets", "connects of peers that announced boards which others have"},
     {"MTU Fallback", "peers",
      "a frame size was not proven, so smaller frames are used: a switch with a smaller MTU"},
     // Frames that were thrown away; most can be somebody's mistake or an attack, and do no harm.

@@ -40,7 +40,7 @@ void sizes_print(Out out, const char* whom, const EngineFacts& f, const runtime:
 }
 
 std::string queue_text(const steering::ReceiveQueues& queues) {
-  const steering::ReceiveQueue* first = steering::queue_find(queues, 0);
+  const auto first = steering::queue_find(queues, 0);
   if (!first || first->processors.empty()) return "which processor handles what arrives is not known";
   return fmt::format("what arrives for endpoint 0 is handled by processor {} ({}; {} receive queue{})",
                      cpu_list_text(first->processors), first->source, queues.count,
@@ -176,6 +176,11 @@ void board_json(JsonWriter& json, const BoardInfo& info) {
           json.field("source", queue.source);
         });
       }
+    });
+    // By endpoint; -1: to a processor that is switched off.
+    json.array("steered_to", [&] {
+      if (!steering::steering_decides(info.queues)) return;
+      for (const int cpu : info.queues.steered.processors) json.field({}, cpu);
     });
     json.array("endpoints", [&] {
       for (const OpenEndpoint& e : info.open) {

@@ -92,6 +92,10 @@ def make_parser():
                               "bridge: hosts on a switch; router: each on a network of its own")
         sub.add_argument("--queues", type=parse_queues, default=1, metavar="N",
                          help="receive and transmit queues of every eth0 (default 1)")
+        sub.add_argument("--cables", type=int, choices=range(1, 5), default=1, metavar="N",
+                         help="cables between the two hosts, eth0 and up (default 1)")
+        sub.add_argument("--rate", metavar="R",
+                         help="how much every eth lets leave, as tc says it, such as 1gbit (default: no limit)")
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
                          help="give the hosts IP addresses")
         sub.add_argument("--family", choices=holder.FAMILIES, default="ipv4",
@@ -122,13 +126,16 @@ def planned_lab(options, name):
     topology = options.topology or ("cable" if options.hosts == 2 else "bridge")
     if topology == "cable" and options.hosts != 2:
         raise LabError("a cable has two ends: use --hosts 2, or --topology bridge", EXIT_USAGE)
+    if topology != "cable" and options.cables > 1:
+        raise LabError("several cables join two hosts: use --hosts 2 and no --topology", EXIT_USAGE)
     if topology == "router" and not options.ip:
         raise LabError("a router needs addresses: leave --no-ip out, or use --topology bridge", EXIT_USAGE)
     mtus = options.mtu * options.hosts if len(options.mtu) == 1 else options.mtu
     if len(mtus) != options.hosts:
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "
                        "give one value, or one per host", EXIT_USAGE)
-    return holder.describe(name, mtus, topology, options.family if options.ip else None, options.queues)
+    return holder.describe(name, mtus, topology, options.family if options.ip else None, options.queues,
+                           options.cables, options.rate)
 
 
 def do_up(options, _script):

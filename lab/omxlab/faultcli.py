@@ -75,9 +75,12 @@ def add_commands(command, add_name, default_name):
     sub.add_argument("host", metavar="HOST")
     sub.add_argument("--carrier", action="store_true",
                      help="the host loses its carrier too; needs no root")
+    sub.add_argument("--cable", type=int, choices=range(4), metavar="K",
+                     help="only the cable of ethK (labs with --cables)")
     sub = command("mend", "undo cut")
     add_name(sub, default_name)
     sub.add_argument("host", metavar="HOST")
+    sub.add_argument("--cable", type=int, choices=range(4), metavar="K", help="only the cable of ethK")
 
     sub = command("faults", "show settings, and counters since the lab came up")
     add_name(sub, default_name)
@@ -107,9 +110,12 @@ def do_cut(options, _script):
     lab = registry.find(options.name)
     host = lab.host(options.host)
     if options.carrier:
-        faults.set_carrier(lab, host, up=False)
+        faults.set_carrier(lab, host, up=False, cable=options.cable or 0)
         return 0
     faults.need_root(lab)
+    if options.cable is not None:
+        faults.set_cable(lab, host, options.cable, cut=True)
+        return 0
     faults.set_cut(lab, host, True)
     return 0
 
@@ -117,6 +123,10 @@ def do_cut(options, _script):
 def do_mend(options, _script):
     lab = registry.find(options.name)
     host = lab.host(options.host)
+    if options.cable is not None:
+        faults.set_carrier(lab, host, up=True, cable=options.cable)
+        faults.set_cable(lab, host, options.cable, cut=False)
+        return 0
     if faults.carrier_is_cut(lab, host):
         faults.set_carrier(lab, host, up=True)
     if faults.ever_used(lab, host):

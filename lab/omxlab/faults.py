@@ -201,8 +201,29 @@ def carrier_place(lab, host):
     return far_host(lab, host)["net"], "eth0"
 
 
-def set_carrier(lab, host, up):
+def set_cable(lab, host, cable, cut):
+    """Cuts one of several cables without a sound, or mends it: both ends drop all that arrives."""
+    name = f"eth{cable}"
+    if cable >= lab.state.get("cables", 1):
+        raise LabError(f"lab {lab.name} has {lab.state.get('cables', 1)} cables, counted from 0; "
+                       "start it with more (--cables)")
+
+    def action():
+        subprocess.run(["tc", "qdisc", "del", "dev", name, "ingress"], capture_output=True, check=False)
+        if cut:
+            tc("qdisc", "add", "dev", name, "ingress")
+            # A classic program of one instruction: return TC_ACT_SHOT.
+            tc("filter", "add", "dev", name, "ingress", "protocol", "all", "bpf", "da", "bytecode", "1,6 0 0 2")
+        return True
+
+    for end in lab.hosts.values():
+        ask_inside(lab, end, end["net"], action)
+
+
+def set_carrier(lab, host, up, cable=0):
     network, interface = carrier_place(lab, host)
+    if cable:
+        network, interface = far_host(lab, host)["net"], f"eth{cable}"
 
     def action():
         state = "up" if up else "down"

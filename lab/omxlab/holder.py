@@ -48,7 +48,7 @@ HOST_NAMESPACES = (
 )
 
 
-def describe(name, mtus, topology, family="ipv4", queues=1):
+def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None):
     """The plain description of a lab, before anything exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
@@ -61,7 +61,8 @@ def describe(name, mtus, topology, family="ipv4", queues=1):
             "ip6": f"fd4f:4d58::{i:x}" if family in ("ipv6", "both") else None,
         })
     router = {"name": "router", "ip": ROUTER_IP} if topology == "router" else None
-    return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router}
+    return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router,
+            "cables": cables, "rate": rate}
 
 
 def start(lab, die_with_caller):
@@ -267,8 +268,8 @@ def lay_cables(lab):
     # Explicit interface indices: if the two ends of a veth happen to have the
     # same one, the kernel takes the end for a plain interface, reports its
     # carrier up to a second late, and drops what it sends until then.
-    def end(number, host):
-        return (f"eth0 index {10 + number} address {host['mac']} mtu {host['mtu']} "
+    def end(number, host, cable=0):
+        return (f"eth{cable} index {10 * (cable + 1) + number} address {mac_of(host, cable)} mtu {host['mtu']} "
                 f"{queues}netns /proc/1/fd/{host['net']}")
 
     # Without a number the kernel uses one of each, too, but lets ethtool -L add some.
@@ -277,7 +278,8 @@ def lay_cables(lab):
     if lab["topology"] == "cable":
         first, second = hosts
         kernel.setns(first["net"], kernel.CLONE_NEWNET)
-        run_ip([f"link add name {end(1, first)} type veth peer name {end(2, second)}"])
+        run_ip([f"link add name {end(1, first, cable)} type veth peer name {end(2, second, cable)}"
+                for cable in range(lab["cables"])])
         return
     # No spanning tree and no multicast snooping: ports forward at once, and
     # the switch sends no frame of its own.
@@ -303,6 +305,12 @@ def lay_cables(lab):
         write_file("/proc/sys/net/ipv4/ip_forward", "1")
         if hosts[0]["ip6"]:
             write_file("/proc/sys/net/ipv6/conf/all/forwarding", "1")
+
+
+def mac_of(host, cable):
+    """The first cable's is the host's own."""
+    parts = host["mac"].split(":")
+    return ":".join([*parts[:4], f"{int(parts[4], 16) + cable:02x}", parts[5]])
 
 
 def addresses(host):
@@ -383,8 +391,26 @@ def furnish_host(lab, host):
         lines.append(f"addr add {ip}/{bits if lab['router'] else 24 if bits == 32 else 64} dev eth0")
         if lab["router"]:
             lines += [f"route add {router} dev eth0", f"route add default via {router} dev eth0"]
+    others = [f"eth{cable}" for cable in range(1, lab["cables"])]
+    for number, name in enumerate(others, start=1):
+        lines.append(f"link set dev {name} up")
+        if host["ip"]:
+            lines.append(f"addr add {host['ip'].replace('10.77.0.', f'10.77.{number}.')}/24 dev {name}")
+        if host["ip6"]:
+            lines.append(f"addr add {host['ip6'].replace('4d58::', f'4d58:{number}::')}/64 dev {name}")
     run_ip(lines)
-    wait_for_carrier("eth0")
+    for name in ["eth0", *others]:
+        wait_for_carrier(name)
+        if lab["rate"]:
+            shape(name, lab["rate"])
+
+
+def shape(name, rate):
+    """No more than that leaves by the interface; its queue holds 4 MB."""
+    done = subprocess.run(["tc", "qdisc", "replace", "dev", name, "root", "tbf", "rate", rate, "burst", "128kb",
+                           "limit", "4mb"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise LabError(f"tc could not give {name} the rate {rate}: {' '.join(done.stderr.split())}")
 
 
 def remount_sys():

@@ -55,11 +55,13 @@ const fi_ops_domain kDomainOps = {
 
 }  // namespace
 
-Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, const fi_info& info)
+Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, bool all_boards,
+               const fi_info& info)
     : fid_domain{},
       fabric_(fabric),
       process_(process),
       board_(std::move(board)),
+      all_boards_(all_boards),
       av_type_(info.domain_attr->av_type),
       address_format_(info.addr_format == FI_ADDR_STR ? std::uint32_t{FI_ADDR_STR} : kAddressFormat),
       legacy_mr_(info.domain_attr->mr_mode == FI_MR_BASIC) {
@@ -123,11 +125,13 @@ int domain_open(fid_fabric* fabric, fi_info* info, fid_domain** opened, void* co
     const auto process = runtime_of_process();
     if (!process) return -FI_ENODEV;
     const auto& boards = (*process)->boards();
-    const auto board = std::find_if(boards.begin(), boards.end(), [&](const runtime::Board& b) {
-      return b.interface.name == info->domain_attr->name;
-    });
-    if (board == boards.end()) return -FI_ENODEV;
-    auto* domain = new Domain(*static_cast<Fabric*>(fabric), **process, *board, *info);
+    const bool all = std::strcmp(info->domain_attr->name, kAllBoards) == 0;
+    const runtime::Board* board = all ? board_of_all(**process) : nullptr;
+    for (const runtime::Board& b : boards) {
+      if (b.interface.name == info->domain_attr->name) board = &b;
+    }
+    if (!board) return -FI_ENODEV;
+    auto* domain = new Domain(*static_cast<Fabric*>(fabric), **process, *board, all, *info);
     domain->fid = {FI_CLASS_DOMAIN, context, table(kOps)};
     *opened = domain;
     return 0;

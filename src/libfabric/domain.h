@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_domain: one board, its registered memory, and the endpoints opened on it.
+// fi_domain: one board, or all of them, its registered memory, and the endpoints opened on it.
 #pragma once
 
 #include <rdma/fi_atomic.h>
@@ -29,12 +29,14 @@ using InfoPointer = std::unique_ptr<fi_info, FreeInfo>;
 
 class Domain : public fid_domain {
  public:
-  Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, const fi_info& info);
+  Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, bool all_boards,
+         const fi_info& info);
   ~Domain();
 
   Fabric& fabric() { return fabric_; }
   runtime::Process& process() { return process_; }
   const runtime::Board& board() const { return board_; }
+  bool all_boards() const { return all_boards_; }  // its endpoints use all of them together
   fi_av_type av_type() const { return av_type_; }
   std::uint32_t address_format() const { return address_format_; }
   bool legacy_mr() const { return legacy_mr_; }  // FI_MR_BASIC: virtual addresses, our keys
@@ -58,6 +60,7 @@ class Domain : public fid_domain {
   Fabric& fabric_;
   runtime::Process& process_;
   runtime::Board board_;
+  bool all_boards_;
   fi_av_type av_type_;
   std::uint32_t address_format_;
   bool legacy_mr_;

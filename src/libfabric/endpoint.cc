@@ -121,6 +121,7 @@ int Endpoint::enable() {
   runtime::OpenOptions options;
   options.board = domain_.board().number;
   options.key = kKey;
+  options.all_boards = domain_.all_boards();
   if (wanted_id_ != kAnyId) options.endpoint = wanted_id_;
   const auto opened = domain_.process().open(options);
   if (!opened) {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "libfabric/provider.h"
 
@@ -94,16 +96,26 @@ bool ends_fill(fi_info& offer, const runtime::Board& board, const Ends& ends) {
 int offers_collect(runtime::Process& process, std::uint32_t version, const fi_info* hints, const Ends& ends,
                    fi_info** found) {
   fi_info** tail = found;
+  std::vector<std::pair<const runtime::Board*, bool>> places;  // whether with all others
   for (const runtime::Board& board : process.boards()) {
-    if (!board.interface.up) continue;
+    if (board.interface.up) places.emplace_back(&board, false);
+  }
+  if (const runtime::Board* first = board_of_all(process)) places.emplace_back(first, true);
+  for (const auto& [place, all] : places) {
+    const runtime::Board& board = *place;
     fi_info* offer = info_of_board(board);
-    if (!offer) {
+    if (offer && all) {
+      std::free(offer->domain_attr->name);
+      offer->domain_attr->name = ::strdup(kAllBoards);
+    }
+    if (!offer || !offer->domain_attr->name) {
+      fi_freeinfo(offer);
       fi_freeinfo(*found);
       *found = nullptr;
       return -FI_ENOMEM;
     }
     const char* refused = hints ? info_cut(*offer, *hints, version) : nullptr;
-    if (refused) info(FI_LOG_CORE, fmt::format("{}: not offered: {}", board.interface.name, refused));
+    if (refused) info(FI_LOG_CORE, fmt::format("{}: not offered: {}", offer->domain_attr->name, refused));
     if (refused || !ends_fill(*offer, board, ends)) {
       fi_freeinfo(offer);
       continue;

@@ -9,6 +9,7 @@
 
 #include "libfabric/address.h"
 #include "runtime/boards.h"
+#include "runtime/process.h"
 
 namespace omx::fabric {
 
@@ -57,6 +58,10 @@ int getinfo(std::uint32_t version, const char* node, const char* service, std::u
 // --- info_board.cc -----------------------------------------------------------------------------------------
 // All that the board can do. nullptr: no memory.
 fi_info* info_of_board(const runtime::Board& board);
+// The domain of endpoints that use all boards together (docs/rails.md), known by the board that is returned.
+// nullptr: there is none, as there is one board only, or they are reached by UDP.
+inline constexpr const char* kAllBoards = "omx-all";
+const runtime::Board* board_of_all(const runtime::Process& process);
 // --- info_hints.cc -----------------------------------------------------------------------------------------
 // Cuts `offer` to what is asked for; nullptr if it can be had, else the name of what cannot.
 const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version);

@@ -83,4 +83,18 @@ fi_info* info_of_board(const runtime::Board& board) {
   return nullptr;
 }
 
+const runtime::Board* board_of_all(const runtime::Process& process) {
+  const runtime::Settings& settings = process.settings();
+  if (runtime::boards_by_udp(process.boards()) || settings.protocol.mode != wire::Mode::omx ||
+      !settings.protocol.extension)
+    return nullptr;
+  const runtime::Board* first = nullptr;
+  std::size_t count = 0;
+  for (const runtime::Board& board : process.boards()) {
+    if (!board.interface.up || board.interface.loopback) continue;
+    if (count++ == 0) first = &board;
+  }
+  return count > 1 ? first : nullptr;
+}
+
 }  // namespace omx::fabric

@@ -27,9 +27,16 @@ bool Bell::open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames)
   return true;
 }
 
+void Bell::close() {
+  shared_.close();
+  fd_.reset();
+  tried_ = false;
+}
+
 void Bell::clear() const {
+  const int fd = descriptor();
   char byte;
-  while (fd_.open() && ::recv(fd_.get(), &byte, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {
+  while (fd >= 0 && ::recv(fd, &byte, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {
   }
 }
 

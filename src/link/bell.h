@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/own_fd.h"
+#include "link/hook_bell.h"
 
 namespace omx::link {
 
@@ -14,12 +15,17 @@ class Bell {
  public:
   // False when the socket cannot be had; that is final.
   bool open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames);
-  int descriptor() const { return fd_.get(); }
+  // Of the group that the endpoint's place is in. False: not yet.
+  bool open_shared(const HookPlace& beside, std::uint8_t endpoint) { return shared_.open(beside, endpoint); }
+  // Another may be opened.
+  void close();
+  int descriptor() const { return fd_.open() ? fd_.get() : shared_.socket(); }
   // Forgets what rang.
   void clear() const;
 
  private:
   OwnFd fd_;
+  HookBell shared_;
   bool tried_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "link/hook_names.h"
+#include "link/hook_directory.h"
 
 namespace omx::link {
 
@@ -21,19 +21,20 @@ constexpr unsigned kNoRoomMs = 100;
 constexpr std::size_t kStack = 256U << 10;
 }  // namespace
 
-bool HookKeeper::start(const HookShare& share, std::function<void()> look) {
+bool HookKeeper::start(const HookShare& share, std::function<void()> look, std::function<void()> work) {
   share_ = &share;
   look_ = std::move(look);
+  work_ = std::move(work);
   poll_ = OwnFd(::epoll_create1(EPOLL_CLOEXEC));
-  stop_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  epoll_event newcomer{}, end{};
+  bell_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event newcomer{}, woken{};
   newcomer.events = EPOLLIN | EPOLLEXCLUSIVE;
   newcomer.data.fd = share.listener.get();
-  end.events = EPOLLIN;
-  end.data.fd = stop_.get();
-  if (!poll_.open() || !stop_.open() ||
+  woken.events = EPOLLIN;
+  woken.data.fd = bell_.get();
+  if (!poll_.open() || !bell_.open() ||
       ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, share.listener.get(), &newcomer) < 0 ||
-      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, stop_.get(), &end) < 0)
+      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, bell_.get(), &woken) < 0)
     return false;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -47,11 +48,16 @@ bool HookKeeper::start(const HookShare& share, std::function<void()> look) {
   return running_;
 }
 
+void HookKeeper::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(bell_.get(), &one, sizeof one);
+}
+
 void HookKeeper::stop() {
   if (!running_ || mark_.forked()) return;
   running_ = false;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof one);
+  ends_.store(true, std::memory_order_relaxed);
+  wake();
   ::pthread_join(thread_, nullptr);
 }
 
@@ -74,7 +80,12 @@ void* HookKeeper::run(void* self) {
   for (;;) {
     epoll_event event{};
     const int count = ::epoll_wait(keeper->poll_.get(), &event, 1, kLookMs);
-    if (count > 0 && event.data.fd == keeper->stop_.get()) return nullptr;
+    if (keeper->ends_.load(std::memory_order_relaxed)) return nullptr;
+    if (count > 0 && event.data.fd == keeper->bell_.get()) {
+      std::uint64_t times;
+      [[maybe_unused]] const ssize_t got = ::read(keeper->bell_.get(), &times, sizeof times);
+      keeper->work_();
+    }
     if (count >= 0) keeper->let_in();
     if (count == 0) keeper->look_();
     if (count < 0 && errno != EINTR) return nullptr;

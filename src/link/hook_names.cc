@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +14,6 @@ namespace omx::link {
 namespace {
 
 constexpr int kBacklog = 256;
-constexpr unsigned kPatienceMs = 500, kPauseMost = 16;
 
 // An abstract address: a NUL, then the name, and no NUL at its end.
 struct Address {
@@ -50,12 +48,6 @@ OwnFd name_hold(const std::string& name) {
   return fd;
 }
 
-bool name_held(const std::string& name) {
-  const Address address(name);
-  const OwnFd fd = socket_open(SOCK_DGRAM);
-  return !fd.open() || ::connect(fd.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED;
-}
-
 OwnFd name_listen(const std::string& name) {
   const Address address(name);
   OwnFd fd = socket_open(SOCK_STREAM);
@@ -69,34 +61,6 @@ OwnFd name_connect(const std::string& name) {
   OwnFd fd = socket_open(SOCK_STREAM);
   if (fd.open() && ::connect(fd.get(), address.get(), address.length) < 0) drop(fd);
   return fd;
-}
-
-void nap(unsigned ms) {
-  const timespec time{0, long{ms} * 1'000'000};
-  ::nanosleep(&time, nullptr);
-}
-
-NameLock::NameLock(const std::string& name, std::atomic<std::uint32_t>& turns) {
-  const Address address(name);
-  fd_ = socket_open(SOCK_DGRAM);
-  if (!fd_.open()) return;
-  std::uint32_t seen = turns.load(std::memory_order_relaxed);
-  // Hundreds may wait, so each looks more and more seldom.
-  unsigned pause = 1, waited = 0;
-  while (::bind(fd_.get(), address.get(), address.length) < 0) {
-    const int error = errno;
-    const std::uint32_t now = turns.load(std::memory_order_relaxed);
-    if (now != seen) waited = 0;
-    seen = now;
-    if (error != EADDRINUSE || waited >= kPatienceMs) {
-      fd_.reset();
-      return;
-    }
-    nap(pause);
-    waited += pause;
-    pause = std::min(2 * pause, kPauseMost);
-  }
-  turns.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace omx::link

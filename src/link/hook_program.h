@@ -14,10 +14,10 @@ namespace omx::link {
 struct HookTable {
   struct Leaf {
     std::uint8_t endpoint = 0;
-    std::uint8_t index = 0;  // of the member
+    std::uint16_t index = 0;  // of the member
   };
-  std::vector<Leaf> leaves;             // in any order, each endpoint once
-  std::array<std::uint8_t, 2> board{};  // members for the board's frames, by chance; 0: nobody
+  std::vector<Leaf> leaves;              // in any order, each endpoint once
+  std::array<std::uint16_t, 2> board{};  // members for the board's frames, by chance; 0: nobody
 };
 
 // What is for nobody in the table goes to member 0; connect requests to endpoints that are not in it are the

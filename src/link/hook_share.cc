@@ -9,12 +9,16 @@
 #include <cstring>
 #include <span>
 
+#include "link/hook_fanout.h"
+
 namespace omx::link {
 
 namespace {
 
 constexpr std::size_t kShared = 5;
 constexpr char kGreeting = 'H';
+// What the kernel says of all users that this user namespace does not know.
+constexpr uid_t kNobodyKnown = 65534;
 
 // A byte with descriptors beside it.
 struct Parcel {
@@ -91,22 +95,15 @@ bool same_user(int connection) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
   return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 &&
-         credentials.uid == ::geteuid();
+         credentials.uid == ::geteuid() && credentials.uid != kNobodyKnown;
 }
 
 bool packet_socket_is(int fd, int like) {
   int domain = 0;
   socklen_t size = sizeof domain;
   if (::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_PACKET) return false;
-  std::uint64_t here = 0, there = 0;  // kernels before 5.14 cannot tell: there nobody shares
-#ifdef SO_NETNS_COOKIE
-  size = sizeof here;
-  ::getsockopt(like, SOL_SOCKET, SO_NETNS_COOKIE, &here, &size);
-  size = sizeof there;
-  ::getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &there, &size);
-#else
-  static_cast<void>(like);
-#endif
+  // Kernels before 5.14 cannot tell: there nobody shares.
+  const std::uint64_t here = network_of(like), there = network_of(fd);
   return here != 0 && here == there;
 }
 

@@ -115,7 +115,9 @@ class Link : public wire::FrameSink {
   // Why frames to that NIC do not arrive, as far as anybody said; else empty. Not proven.
   virtual std::string complaint(NicId) const { return {}; }
   // Whether receive() would find something: the cheapest possible look, for poll loops.
-  virtual bool pending() const = 0;
+  virtual bool pending() = 0;
+  // Whether that look took something from the kernel, of which no descriptor tells any more.
+  virtual bool holds() const { return false; }
   // A descriptor that polls readable when frames wait; refresh() may change it where others share our hook.
   // POLLERR says that the interface went down or away: call refresh(), which also makes poll() sleep again. A
   // forked child must not touch the link.

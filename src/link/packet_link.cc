@@ -105,13 +105,13 @@ class PacketLink final : public Link {
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
   int bulk_descriptor() const override { return bulk_.descriptor(); }
-  // A frame goes to one socket of a group, but a bell has to hear what the ring takes.
   bool bell_open() override {
-    return !place_.held() && bell_.open(state_.index, options_.endpoint, options_.board_frames);
+    return place_.held() ? bell_.open_shared(place_, options_.endpoint)
+                         : bell_.open(state_.index, options_.endpoint, options_.board_frames);
   }
   int bell_descriptor() const override { return bell_.descriptor(); }
   void bell_clear() override { bell_.clear(); }
-  bool pending() const override { return ring_.mapped() && ring_.front(); }
+  bool pending() override { return ring_.mapped() && ring_.front(); }
   int descriptor() const override { return fd(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override {
     others_ = others;
@@ -129,6 +129,7 @@ class PacketLink final : public Link {
   int own_hook();
   void place_leave() {
     ring_.forget();
+    bell_.close();
     place_.leave();
   }
   void ring_fit();
@@ -155,19 +156,14 @@ class PacketLink final : public Link {
   Bell bell_;
 };
 
-// The packet socket of an endpoint, without a ring; not open, with errno.
-OwnFd data_socket(const FilterProgram& filter) {
-  OwnFd fd = packet_socket_new();
-  if (!fd.open()) return fd;
+// Makes a new socket that of an endpoint, without a ring. Returns 0 or errno.
+int data_socket_ready(int fd, const FilterProgram& filter) {
   // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
   // and are dropped, not queued, when the driver's ring is full.
-  send_buffer_set(fd.get(), kSocketBuffer);
-  receive_buffer_set(fd.get(), kSocketBuffer);
-  int error = packet_filter_attach(fd.get(), filter);
-  if (!error) error = PacketRing::prepare(fd.get());
-  if (error) fd.reset();
-  if (error) errno = error;
-  return fd;
+  send_buffer_set(fd, kSocketBuffer);
+  receive_buffer_set(fd, kSocketBuffer);
+  const int error = packet_filter_attach(fd, filter);
+  return error ? error : PacketRing::prepare(fd);
 }
 
 // A group's program knows our frames; our filter lets others' pass, so that we see when it is wrong. Requests
@@ -188,18 +184,20 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
     const tpacket2_hdr* header = ring_.front();
     if (!header) break;
     ring_.prefetch_next();
-    if (shared && misdirected({PacketRing::frame_of(header), header->tp_snaplen})) [[unlikely]] {
+    const auto [frame, length] = ring_.seen(header);
+    if (shared && misdirected(frame)) [[unlikely]] {
       counters_.frames_misdirected++;
-    } else if (header->tp_snaplen == header->tp_len) {
-      counters_.bytes_received += header->tp_len;
+    } else if (frame.size() == length && length > 0) {
+      counters_.bytes_received += length;
       frames++;
-      handler.on_frame({PacketRing::frame_of(header), header->tp_len});
+      handler.on_frame(frame);
       if (const std::uint64_t ticket = holds_ ? handler.frame_held() : 0) {
         ring_.hold(ticket);
         continue;
       }
     } else {
-      counters_.frames_ignored++;  // cut to the slot: the MTU grew, and refresh() has not seen it yet
+      // Cut to the slot: the MTU grew, and refresh() has not seen it yet. Or nothing that the kernel wrote.
+      counters_.frames_ignored++;
     }
     ring_.advance();
   }
@@ -232,8 +230,11 @@ void PacketLink::filter_attach() {
 bool PacketLink::place_enter(HookPlace place) {
   place_ = std::move(place);
   const RingGeometry geometry = place_.geometry();
+  const auto ring_enter = [&] {
+    return place_.used() ? ring_.adopt(fd(), geometry) : ring_.attach(fd(), geometry);
+  };
   const bool whole = geometry.serves(ring_geometry(state_.mtu, options_.ring_frames, options_.ring_bytes)) &&
-                     ring_.adopt(fd(), geometry) == 0;
+                     ring_enter() == 0;
   if (whole) {
     tpacket_stats former{};
     socklen_t length = sizeof former;
@@ -260,8 +261,9 @@ bool PacketLink::group_wrong() {
 int PacketLink::own_hook() {
   if (!place_.held()) return 0;
   ring_.forget();
-  OwnFd fresh = data_socket({BPF_STMT(BPF_RET | BPF_K, 0)});
+  OwnFd fresh = packet_socket_new();
   if (!fresh.open()) return errno;
+  if (const int error = data_socket_ready(fresh.get(), {BPF_STMT(BPF_RET | BPF_K, 0)})) return error;
   place_leave();
   fd_ = std::move(fresh);
   filter_attach();
@@ -336,7 +338,8 @@ Failure no_interface_failure(const std::string& interface) {
 }
 
 // By a place in a group; nullptr when there is none.
-std::unique_ptr<PacketLink> shared_open(const PacketLinkOptions& options, const InterfaceState& state) {
+std::unique_ptr<PacketLink> shared_open(int witness, const PacketLinkOptions& options,
+                                        const InterfaceState& state) {
   if (!state.up) return nullptr;  // nobody can join now, and a place would be spoilt
   HookWish wish;
   wish.geometry = ring_geometry(state.mtu, options.ring_frames, options.ring_bytes);
@@ -345,7 +348,7 @@ std::unique_ptr<PacketLink> shared_open(const PacketLinkOptions& options, const 
     receive_buffer_set(fd, kSocketBuffer);
     return 0;
   };
-  HookPlace place = HookGroup::take(state.index, wish);
+  HookPlace place = HookGroup::take(state.index, witness, wish);
   if (!place.held()) return nullptr;
   auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
   if (!link->place_enter(std::move(place))) return nullptr;
@@ -380,15 +383,16 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
   const bool shares = options.own_hooks < kAllHooks && !options.all_frames;
   OwnFd licence = shares ? HookGroup::licence(state.index, options.own_hooks) : OwnFd();
   if (shares && !licence.open()) {
-    if (auto link = shared_open(options, state)) return std::unique_ptr<Link>(std::move(link));
+    if (auto link = shared_open(fd.get(), options, state)) return std::unique_ptr<Link>(std::move(link));
     log(LogLevel::info, "{} endpoint {}: no place among the sockets of others; takes a hook of its own", name,
         options.endpoint);
   }
 
-  fd = data_socket(packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
-  if (!fd.open())
+  error = data_socket_ready(
+      fd.get(), packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
+  if (error)
     return fail(kNoResources, fmt::format("{}: cannot make a packet socket ready (filter, TPACKET_V2): {}",
-                                          name, std::strerror(errno)));
+                                          name, std::strerror(error)));
 
   const int raw = fd.get();
   auto link = std::make_unique<PacketLink>(std::move(fd), std::move(licence), options, state);

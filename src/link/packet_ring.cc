@@ -171,7 +171,8 @@ void PacketRing::give_back_up_to(std::uint64_t ticket) {
 }
 
 void PacketRing::unmap() {
-  if (base_) ::munmap(base_, geometry_.bytes());
+  // A forked child never had it, and may have something else there.
+  if (base_ && !mark_.forked()) ::munmap(base_, geometry_.bytes());
   base_ = nullptr;
   cursor_ = {};
   held_ = ticket_oldest_ = 0;

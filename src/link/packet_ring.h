@@ -11,7 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "base/fork_guard.h"
 
 namespace omx::link {
 
@@ -49,6 +52,8 @@ class PacketRing {
   static int request(int fd, const RingGeometry& geometry);
   // The same, and maps it.
   int map(int fd, const RingGeometry& geometry);
+  // Maps one that was requested and never used.
+  int attach(int fd, const RingGeometry& geometry);
   // Maps a ring that another process may have used, wherever that came to; frames in it are lost. The socket
   // must drop all frames. Returns 0 or errno.
   int adopt(int fd, const RingGeometry& geometry);
@@ -66,8 +71,19 @@ class PacketRing {
     const auto* header = reinterpret_cast<const tpacket2_hdr*>(cursor_.slot);
     return __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER ? header : nullptr;
   }
-  static const std::byte* frame_of(const tpacket2_hdr* header) {
-    return reinterpret_cast<const std::byte*>(header) + header->tp_mac;
+  // The frame of a slot and its length before it was cut, read once: the ring of a hook group's place was
+  // another process's before, which may write what it likes. Empty when it does not lie in the slot.
+  struct Seen {
+    std::span<const std::byte> frame;
+    std::uint32_t length = 0;
+  };
+  Seen seen(const tpacket2_hdr* header) const {
+    const std::uint32_t at = __atomic_load_n(&header->tp_mac, __ATOMIC_RELAXED);
+    const std::uint32_t captured = __atomic_load_n(&header->tp_snaplen, __ATOMIC_RELAXED);
+    const std::uint32_t length = __atomic_load_n(&header->tp_len, __ATOMIC_RELAXED);
+    if (at > geometry_.slot_bytes || captured > geometry_.slot_bytes - at) [[unlikely]]
+      return {};
+    return {{reinterpret_cast<const std::byte*>(header) + at, captured}, length};
   }
   // Starts to load the status of the slot after the front, which the kernel wrote on another core.
   void prefetch_next() const { __builtin_prefetch(cursor_.slot + geometry_.slot_bytes); }
@@ -100,7 +116,6 @@ class PacketRing {
                      __ATOMIC_RELEASE);
   }
   void next_block(Cursor& cursor) const;
-  int attach(int fd, const RingGeometry& geometry);
   std::byte* slot(std::uint32_t number) const {
     return base_ + std::size_t{number / geometry_.slots_per_block} * geometry_.block_bytes +
            std::size_t{number % geometry_.slots_per_block} * geometry_.slot_bytes;
@@ -117,6 +132,7 @@ class PacketRing {
   std::uint32_t held_ = 0;
   std::vector<std::uint64_t> tickets_;  // ring, the oldest at ticket_oldest_
   std::uint32_t ticket_oldest_ = 0;
+  ForkMark mark_;
 };
 
 }  // namespace omx::link

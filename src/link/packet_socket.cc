@@ -29,6 +29,13 @@ int packet_socket_bind(int fd, std::uint32_t ifindex) {
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
 }
 
+bool packet_socket_bound(int fd, std::uint32_t ifindex) {
+  sockaddr_ll address{};
+  socklen_t length = sizeof address;
+  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0 &&
+         address.sll_ifindex == static_cast<int>(ifindex);
+}
+
 void packet_socket_unbind(int fd) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;

@@ -13,6 +13,9 @@ namespace omx::link {
 OwnFd packet_socket_new();
 // 0 or errno.
 int packet_socket_bind(int fd, std::uint32_t ifindex);
+// Whether it is bound to that interface. Not any more, for good, once that was removed, even if another one
+// has its index now.
+bool packet_socket_bound(int fd, std::uint32_t ifindex);
 // Takes no frames any more.
 void packet_socket_unbind(int fd);
 // An outage leaves an error behind that would end every poll() at once. Nothing for a socket that is not

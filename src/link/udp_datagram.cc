@@ -28,12 +28,6 @@ std::size_t segment_of(msghdr& message, std::size_t bytes) {
 
 }  // namespace
 
-bool datagram_waits(int fd) {
-  std::byte byte;
-  return ::syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, nullptr, nullptr) >= 0 ||
-         (errno != EAGAIN && errno != EINTR);
-}
-
 std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count) {
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int))];
   SocketAddress from;

@@ -24,8 +24,6 @@ struct Datagram {
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
-// Also true of an error: receiving tells.
-bool datagram_waits(int fd);
 // Receives one into `pieces`, without waiting; none: nothing is there, or errno says what else.
 std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count);
 

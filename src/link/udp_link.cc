@@ -78,9 +78,13 @@ class UdpLink final : public Link {
     return info;
   }
   int lane_descriptor() const override { return lane_.descriptor(); }
-  bool pending() const override {
-    return errors_due_ || train_.error_told() || strangers_due() || datagram_waits(fd_.get());
+  // A datagram that is there is received at once, which costs no more than the look.
+  bool pending() override {
+    if (held_ || errors_due_ || train_.error_told() || strangers_due()) return true;
+    held_ = fetch();
+    return held_ || errors_due_;
   }
+  bool holds() const override { return held_; }
   bool errors_are_news() override { return errors_due_ = true; }
   std::string complaint(NicId nic) const override;
   int descriptor() const override { return fd_.get(); }
@@ -105,7 +109,9 @@ class UdpLink final : public Link {
  private:
   NicId sender_of(const wire::LaneAddress& from);
   bool strangers_due() const { return strangers_.open() && ++looks_ > kLooksPerStranger; }
-  std::size_t take(int fd, FrameHandler& handler, std::size_t budget);
+  bool fetch();
+  std::size_t hand_over(FrameHandler& handler);
+  std::size_t strangers_take(FrameHandler& handler, std::size_t budget);
   void errors_take(FrameHandler& handler);
   bool ours(wire::Frame frame, const wire::LaneAddress& to) const;
 
@@ -120,6 +126,8 @@ class UdpLink final : public Link {
   mutable std::uint32_t looks_ = 0;
   UdpRoutes routes_;
   UdpDatagram datagram_;
+  bool held_ = false;   // pending() received it, receive() has not handed it over yet
+  bool quiet_ = false;  // the last look found nothing
   UdpTrain train_{counters_};
   UdpLane lane_{counters_};
   wire::TxFrame* frame_ = nullptr;  // the one that is being made
@@ -151,41 +159,63 @@ NicId UdpLink::sender_of(const wire::LaneAddress& from) {
   return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? routes_.from(from.ip) : 0;
 }
 
+// False: nothing is there, or an error, which is told once and before the datagrams that wait.
+bool UdpLink::fetch() {
+  if (datagram_.receive(fd_.get())) return true;
+  if (errno == EAGAIN)
+    quiet_ = true;
+  else
+    errors_due_ = true;
+  return false;
+}
+
 // A frame is taken from the address that its NIC id says: every host speaks for itself.
-std::size_t UdpLink::take(int fd, FrameHandler& handler, std::size_t budget) {
-  std::size_t frames = 0, looked_at = 0;
-  while (looked_at < budget) {
-    if (!datagram_.receive(fd)) {
-      if (errno == EAGAIN) break;
-      // An error is told once, before the datagrams that wait.
-      errors_due_ = true;
-      looked_at++;
-      continue;
+std::size_t UdpLink::hand_over(FrameHandler& handler) {
+  std::size_t frames = 0;
+  counters_.receive_batches++;
+  const NicId sender = sender_of(datagram_.from());
+  datagram_.for_each([&](wire::Frame frame) {
+    if (frame.size() < wire::kHeadBytes || sender == 0 || frame_source(frame.data()) != sender) {
+      counters_.frames_ignored++;
+      return;
     }
-    counters_.receive_batches++;
-    looked_at += datagram_.frames();
-    const NicId sender = sender_of(datagram_.from());
-    datagram_.for_each([&](wire::Frame frame) {
-      if (frame.size() < wire::kHeadBytes || sender == 0 || frame_source(frame.data()) != sender) {
-        counters_.frames_ignored++;
-        return;
-      }
-      frames++;
-      counters_.frames_received++;
-      counters_.bytes_received += frame.size();
-      handler.on_frame(frame);
-    });
-    if (datagram_.frames() > 1) counters_.trains_received++;
-  }
+    frames++;
+    counters_.frames_received++;
+    counters_.bytes_received += frame.size();
+    handler.on_frame(frame);
+  });
+  if (datagram_.frames() > 1) counters_.trains_received++;
+  return frames;
+}
+
+std::size_t UdpLink::strangers_take(FrameHandler& handler, std::size_t budget) {
+  std::size_t frames = 0;
+  looks_ = 0;
+  for (std::size_t looked_at = 0; looked_at < budget; looked_at++)
+    if (datagram_.receive(strangers_.get()))
+      frames += hand_over(handler);
+    else if (errno == EAGAIN)
+      break;
   return frames;
 }
 
 std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
-  std::size_t frames = take(fd_.get(), handler, budget);
-  if (strangers_due()) {
-    looks_ = 0;
-    frames += take(strangers_.get(), handler, budget);
+  std::size_t frames = 0, looked_at = 0;
+  while (looked_at < budget) {
+    const bool lone = quiet_;
+    quiet_ = false;
+    if (!held_ && !fetch()) {
+      if (quiet_) break;
+      looked_at++;
+      continue;
+    }
+    held_ = false;
+    looked_at += datagram_.frames();
+    frames += hand_over(handler);
+    // After a pause one frame mostly comes alone, and somebody waits for it: another look is a system call.
+    if (lone && datagram_.frames() == 1) break;
   }
+  if (strangers_due()) frames += strangers_take(handler, budget);
   if (errors_due_ || train_.error_told()) errors_take(handler);
   return frames;
 }

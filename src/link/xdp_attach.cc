@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <linux/bpf.h>
 #include <linux/if_link.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +12,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "link/bpf_call.h"
 #include "link/open_failure.h"
 #include "link/xdp_load.h"
 
@@ -24,30 +23,12 @@ namespace {
 // Others may attach or leave between our look and our step.
 constexpr int kTries = 8;
 
-int bpf(bpf_cmd command, bpf_attr& attributes) {
-  return static_cast<int>(::syscall(SYS_bpf, command, &attributes, sizeof attributes));
-}
-
-bool info_read(int fd, void* info, std::uint32_t bytes) {
-  bpf_attr a{};
-  a.info.bpf_fd = static_cast<std::uint32_t>(fd);
-  a.info.info_len = bytes;
-  a.info.info = reinterpret_cast<std::uintptr_t>(info);
-  return bpf(BPF_OBJ_GET_INFO_BY_FD, a) == 0;
-}
-
-OwnFd by_id(bpf_cmd command, std::uint32_t id) {
-  bpf_attr a{};
-  a.prog_id = id;  // of whatever the command opens
-  return OwnFd(bpf(command, a));
-}
-
 int map_set(int map, const void* key, const void* value) {
   bpf_attr a{};
   a.map_fd = static_cast<std::uint32_t>(map);
   a.key = reinterpret_cast<std::uintptr_t>(key);
   a.value = reinterpret_cast<std::uintptr_t>(value);
-  return bpf(BPF_MAP_UPDATE_ELEM, a) < 0 ? errno : 0;
+  return bpf_call(BPF_MAP_UPDATE_ELEM, a) < 0 ? errno : 0;
 }
 
 std::uint32_t socket_key(std::uint32_t queue, std::uint8_t endpoint) {
@@ -71,16 +52,16 @@ OwnFd link_create(int program, std::uint32_t index, bool generic) {
   a.link_create.target_ifindex = index;
   a.link_create.attach_type = BPF_XDP;
   a.link_create.flags = generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
-  return OwnFd(bpf(BPF_LINK_CREATE, a));
+  return OwnFd(bpf_call(BPF_LINK_CREATE, a));
 }
 
 // The link by which a program is attached.
 OwnFd link_of(std::uint32_t program_id) {
   bpf_attr a{};
-  while (bpf(BPF_LINK_GET_NEXT_ID, a) == 0) {
-    OwnFd link = by_id(BPF_LINK_GET_FD_BY_ID, a.next_id);
+  while (bpf_call(BPF_LINK_GET_NEXT_ID, a) == 0) {
+    OwnFd link = bpf_by_id(BPF_LINK_GET_FD_BY_ID, a.next_id);
     bpf_link_info info{};
-    if (link.open() && info_read(link.get(), &info, sizeof info) && info.type == BPF_LINK_TYPE_XDP &&
+    if (link.open() && bpf_info_read(link.get(), &info, sizeof info) && info.type == BPF_LINK_TYPE_XDP &&
         info.prog_id == program_id && info.xdp.ifindex != 0)
       return link;
     a.start_id = a.next_id;
@@ -99,12 +80,12 @@ Maps maps_of(int program) {
   info.nr_map_ids = ids.size();
   info.map_ids = reinterpret_cast<std::uintptr_t>(ids.data());
   Maps maps;
-  if (!info_read(program, &info, sizeof info) || std::string_view(info.name) != OMX_XDP_PROGRAM_NAME)
+  if (!bpf_info_read(program, &info, sizeof info) || std::string_view(info.name) != OMX_XDP_PROGRAM_NAME)
     return maps;
   for (std::size_t i = 0; i < std::min<std::size_t>(info.nr_map_ids, ids.size()); i++) {
-    OwnFd map = by_id(BPF_MAP_GET_FD_BY_ID, ids[i]);
+    OwnFd map = bpf_by_id(BPF_MAP_GET_FD_BY_ID, ids[i]);
     bpf_map_info about{};
-    if (!map.open() || !info_read(map.get(), &about, sizeof about)) continue;
+    if (!map.open() || !bpf_info_read(map.get(), &about, sizeof about)) continue;
     const std::string_view name = about.name;
     if (about.type == BPF_MAP_TYPE_XSKMAP && about.max_entries == OMX_XDP_QUEUES * OMX_XDP_ENDPOINTS)
       maps.sockets = std::move(map);
@@ -116,7 +97,7 @@ Maps maps_of(int program) {
 
 std::string program_name(int program) {
   bpf_prog_info info{};
-  return info_read(program, &info, sizeof info) ? shown(info.name) : std::string("?");
+  return bpf_info_read(program, &info, sizeof info) ? shown(info.name) : std::string("?");
 }
 
 Failure refused(const std::string& interface, const char* what, int error) {
@@ -166,7 +147,7 @@ void XdpAttachment::endpoint_clear(std::uint32_t queue, std::uint8_t endpoint) c
   bpf_attr a{};
   a.map_fd = static_cast<std::uint32_t>(sockets_.get());
   a.key = reinterpret_cast<std::uintptr_t>(&key);
-  bpf(BPF_MAP_DELETE_ELEM, a);
+  bpf_call(BPF_MAP_DELETE_ELEM, a);
 }
 
 Result<XdpAttachment> XdpAttachment::take(const std::string& interface, std::uint32_t index, XdpMode mode) {
@@ -203,7 +184,7 @@ Result<XdpAttachment> XdpAttachment::take(const std::string& interface, std::uin
     }
 
     const bool generic = !present.native;
-    OwnFd program = by_id(BPF_PROG_GET_FD_BY_ID, generic ? present.generic : present.native);
+    OwnFd program = bpf_by_id(BPF_PROG_GET_FD_BY_ID, generic ? present.generic : present.native);
     if (!program.open()) {
       if (errno == ENOENT) continue;
       if (present.offloaded && !present.generic && !present.native)
@@ -219,6 +200,7 @@ Result<XdpAttachment> XdpAttachment::take(const std::string& interface, std::uin
     joined.sockets_ = std::move(maps.sockets);
     joined.rules_ = std::move(maps.rules);
     joined.generic_ = generic;
+    joined.joined_ = true;
     if (mode != XdpMode::automatic && (mode == XdpMode::generic) != generic) {
       return fail(kBusy,
                   fmt::format("other processes use {} with AF_XDP in {} mode, and OMX_XDP_MODE={} asks for "

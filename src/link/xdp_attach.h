@@ -10,17 +10,10 @@
 #include "base/expected.h"
 #include "base/own_fd.h"
 #include "link/xdp_link.h"
+#include "link/xdp_present.h"
 #include "link/xdp_shared.h"
 
 namespace omx::link {
-
-// Programs of an interface by id; 0: none.
-struct XdpPresent {
-  std::uint32_t native = 0, generic = 0, offloaded = 0;
-  bool any() const { return native || generic || offloaded; }
-};
-// Returns 0 or errno.
-int xdp_present(std::uint32_t index, XdpPresent& present);
 
 class XdpAttachment {
  public:
@@ -30,6 +23,8 @@ class XdpAttachment {
   // The driver has no XDP, or was not to use it: the kernel runs the program on packets that are made
   // already.
   bool generic() const { return generic_; }
+  // Another process had attached it.
+  bool joined() const { return joined_; }
   // Why not natively; empty: it was not tried, or joined.
   const std::string& why_generic() const { return why_generic_; }
 
@@ -40,7 +35,7 @@ class XdpAttachment {
 
  private:
   OwnFd link_, sockets_, rules_;
-  bool generic_ = false;
+  bool generic_ = false, joined_ = false;
   std::string why_generic_;
 };
 

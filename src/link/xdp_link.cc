@@ -73,7 +73,7 @@ class XdpLink final : public Link {
   int lane_descriptor() const override { return packets_->lane_descriptor(); }
   // The packet link's frames, and what it has to tell of the interface, are slept on as those of a lane.
   int bulk_descriptor() const override { return packets_->descriptor(); }
-  bool pending() const override { return socket_.pending() || packets_->pending(); }
+  bool pending() override { return socket_.pending() || packets_->pending(); }
   int descriptor() const override { return socket_.descriptor(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override { packets_->hear_closed(others); }
   NicId nic() const override { return packets_->nic(); }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -24,6 +25,10 @@ constexpr std::uint32_t kSendChunks = 1024;
 // Received frames of as many idle endpoints do not keep others from receiving.
 constexpr std::uint32_t kEndpointsServed = 4;
 constexpr std::uint32_t kFillMost = 8192;
+
+constexpr int kLookMs = 5;
+constexpr int kLooksAlone = 200;
+constexpr int kLooksBesideOthers = 20;
 
 std::mutex g_ports_mutex;
 std::vector<std::weak_ptr<XdpPort>> g_ports;
@@ -147,8 +152,11 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
   if (options.multi_buffer && state.mtu + wire::kEthernetHeader > kReceiveRoom) flags |= kXdpUseSg;
 
   const bool any = options.queue == kAnyQueue;
-  std::uint32_t queue = any ? 0 : static_cast<std::uint32_t>(options.queue);
+  const std::uint32_t from = any ? 0 : static_cast<std::uint32_t>(options.queue);
+  // The kernel gives a queue free some time after its process has ended.
+  int looks = attachment_.joined() ? kLooksBesideOthers : kLooksAlone;
   bool first = true;
+  std::uint32_t queue = from;
   for (;; first = false) {
     int error = bind(queue, flags);
     if (cannot(error) && (flags & kXdpUseSg) && first) {
@@ -156,9 +164,17 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
       error = bind(queue, flags);
     }
     if (error == 0) break;
-    const bool busy = error == EBUSY || (error == EINVAL && any && !first);
-    if (!busy) return tl::unexpected(bind_failure(options, queue, any && first, error));
-    if (any && error == EBUSY && ++queue < OMX_XDP_QUEUES) continue;
+    const bool beyond = error == EINVAL && any && !first;
+    if (error != EBUSY && !beyond) return tl::unexpected(bind_failure(options, queue, any && first, error));
+    if (any && !beyond && queue + 1 < OMX_XDP_QUEUES) {
+      queue++;
+      continue;
+    }
+    if (--looks > 0) {
+      ::poll(nullptr, 0, kLookMs);
+      queue = from;
+      continue;
+    }
     return fail(kQueuesTaken, any ? "other processes have all of its receive queues"
                                   : fmt::format("another process has its receive queue {}", queue));
   }

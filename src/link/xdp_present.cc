@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which XDP programs an interface has, told by netlink to anybody.
+#include "link/xdp_present.h"
+
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -8,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "link/xdp_attach.h"
+#include "base/own_fd.h"
 
 namespace omx::link {
 

@@ -29,7 +29,8 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 }
 
 void SharedMemory::reset() {
-  if (base_) ::munmap(base_, bytes_);
+  // A forked child never had it, and may have something else there.
+  if (base_ && !mark_.forked()) ::munmap(base_, bytes_);
   base_ = nullptr;
   bytes_ = 0;
   fd_.reset();

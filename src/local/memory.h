@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "base/fork_guard.h"
 #include "base/own_fd.h"
 
 namespace omx::local {
@@ -36,6 +37,7 @@ class SharedMemory {
   OwnFd fd_;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
+  ForkMark mark_;
 };
 
 }  // namespace omx::local

@@ -40,6 +40,10 @@ struct Config {
   std::uint32_t lane_window = 0;        // bytes that may be on their way to ours
   std::uint64_t lane_secret = 0;        // of answers to probes, which nobody else shall guess
 
+  // Boards that it uses together (rails.cc), `nic` first; none: only that one. `mtu` holds for all of them.
+  wire::RailNics rails;
+  std::uint32_t rail_secret = 0;  // of probes, which nobody else shall answer
+
   // Message classes.
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
   // The same towards partners whose lane carries them: a train costs less than a rendezvous.

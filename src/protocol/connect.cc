@@ -22,6 +22,10 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
     ext.features |= wire::kFeatureLane;
     ext.lane = s.config.lane;
   }
+  if (rails_used(s) && p.near_frame == 0) {
+    ext.features |= wire::kFeatureRails;
+    ext.rails = s.config.rails;
+  }
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
   ext.max_frame = partner_frame(s, p);
   ext.pull_frames = p.near_pull_frames;
@@ -42,6 +46,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
     p.checksum = false;
     p.mode = s.config.mode;
     lane_forget(s, p);
+    rails_forget(s, p);
     partner_update_sizes(s, p);
     return;
   }
@@ -53,6 +58,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
   p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
   lane_agree(s, p, ext);
+  rails_agree(s, p, ext);
   p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
   if (!was_extended || was_agreed != p.frame_agreed) {
     p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, s.config.base_frame);
@@ -69,7 +75,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
 void transmit(State& s, Partner& p, const wire::Connect& packet) {
   p.announced = packet.target_recv_seqnum_start;
   p.epoch_offered = true;
-  wire::TxFrame& frame = s.sink.frame_begin(0);
+  wire::TxFrame& frame = frame_begin(s, p, 0);
   const auto head = frame_head(s, p, wire::PacketType::connect);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
   frame.segment_count = 0;
@@ -330,10 +336,13 @@ void connect_ask(State& s, Partner& p) {
   p.ping_due = s.now + s.config.keepalive_delay;
 }
 
-void connect_received(State& s, const wire::Head& head, wire::Frame frame) {
+void connect_received(State& s, const wire::Head& from, wire::Frame frame) {
   wire::Connect packet;
   if (const auto drop = wire::decode_connect(frame, packet); drop != wire::Drop::none)
     return rx_drop(s, drop);
+  wire::Head head = from;
+  if (rails_used(s) && !rails_connect(s, head, packet)) [[unlikely]]
+    return nack_lib_send(s, from, frame, packet.src_endpoint, packet.seqnum, wire::NackCode::endpoint_closed);
   if (head.src == s.config.nic && packet.src_endpoint == s.config.endpoint) return;  // our own, reflected
   // A peer does not lose its extension while its session lasts: what says so is damaged.
   const Partner* p = partner_find(s, head.src, packet.src_endpoint);

@@ -26,6 +26,7 @@ namespace omx::protocol {
   X(send_pull_reply_lane, "Send Pull Reply by UDP Lane")           \
   X(send_unasked, "Send Data Unasked")                             \
   X(send_probe, "Send MTU Probe")                                  \
+  X(send_rail_probe, "Send Rail Probe")                            \
   X(send_pack, "Send Shared Frame")                                \
   X(send_gathered, "Send Gathered Packets")                        \
   X(recv_tiny, "Recv Tiny")                                        \
@@ -60,11 +61,15 @@ namespace omx::protocol {
   X(pull_copy_offloaded, "Pull Reply Copied by an Engine")         \
   X(pull_rerequest_gap, "Pull Re-request after Gap")               \
   X(pull_rerequest_timer, "Pull Re-request after Silence")         \
+  X(pull_rerequest_rail, "Pull Re-request by Another Rail")        \
   X(pull_timeout, "Pull Given Up")                                 \
   X(partner_lost, "Partner Given Up")                              \
   X(partner_restarted, "Partner Restarted")                        \
   X(mtu_fallback, "MTU Fallback")                                  \
   X(lane_fallback, "UDP Lane Given Up")                            \
+  X(rail_suspected, "Rail Suspected")                              \
+  X(rail_proven, "Rail Proven")                                    \
+  X(rail_refused, "Rails of a Peer Refused")                       \
   X(drop_malformed, "Drop Malformed Frame")                        \
   X(drop_bad_checksum, "Drop Bad Checksum")                        \
   X(drop_unknown_type, "Drop Unknown Packet Type")                 \

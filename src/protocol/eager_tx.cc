@@ -69,7 +69,7 @@ void eager_transmit(State& s, Request& r) {
   wire::Eager packet;
   message_fill(s, r, true, packet);
   packet.length = static_cast<std::uint16_t>(r.msg_length);
-  wire::TxFrame& frame = s.sink.frame_begin(1);
+  wire::TxFrame& frame = frame_begin(s, p, 1);
   const auto head = frame_head(s, p, tiny ? wire::PacketType::tiny : wire::PacketType::small);
   const std::size_t header = wire::encode_eager(frame.header, head, packet);
   // Data this short are cheaper copied behind the header than gathered by the kernel.
@@ -109,7 +109,7 @@ void medium_transmit(State& s, Request& r) {
     const bool by_link = !lane || last;
     if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
     const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
-    wire::TxFrame& frame = by_link ? s.sink.frame_begin(pieces) : s.sink.lane_begin(p.lane, pieces);
+    wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.lane_begin(p.lane, pieces);
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
     frame.segment_count = gather(r, offset, length, frame.segments);

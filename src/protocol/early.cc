@@ -71,7 +71,10 @@ void early_drain(State& s, Partner& p) {
       frames = f->next;
       const wire::Frame frame{reinterpret_cast<const std::byte*>(f + 1), f->length};
       wire::Head head;
-      if (wire::decode_head(frame, head) == wire::Drop::none) rx_message(s, head, frame, true);
+      if (wire::decode_head(frame, head) == wire::Drop::none) {
+        head.src = p.nic;  // by whatever board it came
+        rx_message(s, head, frame, true);
+      }
       s.buffers.put(reinterpret_cast<std::byte*>(f), bytes_of(f->length));
       // A cleanup inside the delivery has dropped the window; the frames in hand are still ours.
       if (p.early == &window) window.frames--;

@@ -263,13 +263,13 @@ void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
   rx_frame(*state_, frame);
 }
 
-std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out) {
-  return pulls_expected(*state_, out);
+std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out, unsigned rail) {
+  return pulls_expected(*state_, out, rail);
 }
 
 std::size_t Endpoint::expected_by_lane(TimeNs now, std::span<ExpectedFrame> out) {
   state_->now = now;
-  const std::size_t replies = pulls_expected(*state_, out);
+  const std::size_t replies = pulls_expected(*state_, out, 0);
   return replies ? replies : medium_expected(*state_, out);
 }
 
@@ -277,10 +277,18 @@ bool Endpoint::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
   return expected.sender ? medium_is(*state_, expected, frame) : pull_reply_is(*state_, expected, frame);
 }
 
-void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame) {
+void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail) {
   state_->now = now;
+  state_->rx_rail = static_cast<std::uint8_t>(rail);
+  placed(expected, frame);
+  state_->rx_rail = 0;
+}
+
+void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
   wire::Head head;
   if (wire::decode_head(frame, head) != wire::Drop::none) return;
+  if (rails_used(*state_)) [[unlikely]]
+    rails_source(*state_, head, frame);
   const Gathers may(*state_);
   if (expected.sender)
     medium_placed(*state_, expected, head, frame);

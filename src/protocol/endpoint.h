@@ -118,6 +118,10 @@ class Endpoint {
 
   // --- driving ----------------------------------------------------------------------------------------
   void on_frame(TimeNs now, wire::Frame frame);
+  // One that came by another of its boards (Config::rails).
+  void on_frame_by(TimeNs now, unsigned rail, wire::Frame frame);
+  // That board's interface has its carrier again, or lost it.
+  void rail_carrier(TimeNs now, unsigned rail, bool up);
   // Acks, resends, timeouts that are due. Call after a batch of frames and when next_deadline() has passed.
   // `more`: frames that have arrived are still to be handed over; what seems lost may be among them, so
   // nothing that is due is done yet.
@@ -160,7 +164,8 @@ class Endpoint {
   // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames
   // belong, in the order in which they should come; returns how many are known. What lands there by mistake
   // does no harm, as long as it is moved (handed to on_frame) or dropped before the next call.
-  std::size_t expected_replies(std::span<ExpectedFrame> out);
+  // `rail`: by which of the boards (Config::rails).
+  std::size_t expected_replies(std::span<ExpectedFrame> out, unsigned rail = 0);
   // The same of what comes by the UDP lane: replies, or the fragments of a message that was announced. All
   // have headers of one size.
   std::size_t expected_by_lane(TimeNs now, std::span<ExpectedFrame> out);
@@ -168,7 +173,7 @@ class Endpoint {
   // by the next function, whatever length the frame says it has.
   bool is_expected(const ExpectedFrame& expected, wire::Frame frame);
   // Its data are in their place.
-  void on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame);
+  void on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail = 0);
 
   // The memory that a large send offers as its region; empty: none does.
   RegionMemory region(std::uint8_t number, std::uint8_t generation) const;
@@ -195,6 +200,8 @@ class Endpoint {
   State& state() { return *state_; }
 
  private:
+  void placed(const ExpectedFrame& expected, wire::Frame frame);
+
   std::unique_ptr<State> state_;
 };
 

@@ -6,6 +6,8 @@
 namespace omx::protocol {
 
 wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type) {
+  if (p.rails) [[unlikely]]
+    return rail_head(s, p, type, p.rails->home);
   return {p.nic, s.config.nic, p.peer_index, type};
 }
 

@@ -31,7 +31,14 @@ bool may_nack(State& s, const Partner* p, wire::Frame frame, bool& checksum) {
 }
 
 wire::Head answer_head(const State& s, const wire::Head& head, wire::PacketType type) {
+  if (rails_used(s)) [[unlikely]]
+    return {s.rx_nic, s.config.rails.nics[s.rx_rail], wire::kUnknownPeerIndex, type};
   return {head.src, s.config.nic, wire::kUnknownPeerIndex, type};
+}
+
+// It goes where the question came from.
+wire::TxFrame& answer_begin(State& s) {
+  return s.rx_rail ? s.sink.rail_begin(s.rx_rail, 1) : s.sink.frame_begin(1);
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ void nack_lib_send(State& s, const wire::Head& head, wire::Frame frame, std::uin
   if (p) to.peer_index = p->peer_index;
   packet.peer_index = to.peer_index;
   packet.seqnum = seqnum;
-  wire::TxFrame& out = s.sink.frame_begin(1);
+  wire::TxFrame& out = answer_begin(s);
   out.header_length = static_cast<std::uint32_t>(wire::encode_nack_lib(out.header, to, packet));
   out.segment_count = 0;
   frame_finish(s, out, checksum);
@@ -76,7 +83,7 @@ void nack_mcp_send(State& s, const wire::Head& head, wire::Frame frame, const wi
   packet.magic = pull.magic;
   wire::Head to = answer_head(s, head, wire::PacketType::nack_mcp);
   if (p) to.peer_index = p->peer_index;
-  wire::TxFrame& out = s.sink.frame_begin(1);
+  wire::TxFrame& out = answer_begin(s);
   out.header_length = static_cast<std::uint32_t>(wire::encode_nack_mcp(out.header, to, packet));
   out.segment_count = 0;
   frame_finish(s, out, checksum);

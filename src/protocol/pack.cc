@@ -70,7 +70,7 @@ void pack_release(State& s) {
   Packing& pack = s.packing;
   if (!pack.partner) return;
   Partner& p = *std::exchange(pack.partner, nullptr);
-  wire::TxFrame& frame = s.sink.frame_begin(2);
+  wire::TxFrame& frame = frame_begin(s, p, 2);
   if (pack.packets && pack.count == 1) {
     std::memcpy(frame.header, pack.ethernet.data(), wire::kEthernetHeader);
     const std::uint32_t length = pack.length - wire::kPacketRecord;

@@ -213,6 +213,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
   p.probe_wanted = false;
   lane_forget(s, p);
+  rails_forget(s, p);
   p.larges_out = p.unasked_pause = p.unasked_skip = 0;
   p.unasked_until = 0;
   p.ack_pending = false;

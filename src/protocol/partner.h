@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "protocol/lane.h"
 #include "protocol/pull.h"
+#include "protocol/rails.h"
 #include "protocol/request.h"
 #include "protocol/seqnum.h"
 #include "protocol/timer.h"
@@ -107,14 +108,16 @@ struct Partner {
   LaneTrust lane_in_trust, lane_out_trust;
   TimeNs lane_probe_due = 0;
   TimeNs unasked_until = 0;
-  wire::Sizes sizes;  // that we send with
+  Rails* rails = nullptr;  // not nullptr: both ends have several boards
+  wire::Sizes sizes;       // that we send with
 
   // Sending.
   std::uint8_t backoff = 0;
-  bool region_blocked = false;    // in state.region_waiters
-  bool sacks = false;             // some unacked request is marked sacked
-  bool ack_pending = false;       // delayed ack armed
-  std::uint32_t frames_owed = 0;  // that came since the last one: its sender may have no more than so many
+  bool region_blocked = false;  // in state.region_waiters
+  bool sacks = false;           // some unacked request is marked sacked
+  bool ack_pending = false;     // delayed ack armed
+  std::uint32_t frames_owed =
+      0;  // of complete messages since the last one: its sender may have no more than so many
   std::uint32_t frames_unacked = 0;
   std::uint32_t notifies_queued = 0;
   Request* last_notify = nullptr;  // of those, which stand at the head of `queued`

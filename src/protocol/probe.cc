@@ -22,9 +22,13 @@ constexpr TimeNs kAtOnce = 10 * kMillisecond;
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1452, 1400};
 
 enum class Road { link, lane };
+struct RailTo {
+  unsigned rail = 0;  // our board
+  NicId nic = 0;      // the partner's
+};
 
 void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint32_t cookie,
-              std::uint8_t flags = 0, Road road = Road::link) {
+              std::uint8_t flags = 0, Road road = Road::link, const RailTo* rail = nullptr) {
   static const std::byte zeros[4096] = {};
   wire::Probe packet;
   packet.dst_endpoint = p.endpoint;
@@ -34,8 +38,14 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   packet.session = p.reply_session();
   packet.size = size;
   packet.cookie = cookie;
-  wire::TxFrame& frame = road == Road::lane ? s.sink.lane_begin(p.lane, 64) : s.sink.frame_begin(64);
-  const auto head = frame_head(s, p, wire::PacketType::probe);
+  wire::TxFrame& frame = road == Road::lane ? s.sink.lane_begin(p.lane, 64)
+                         : rail             ? s.sink.rail_begin(rail->rail, 64)
+                                            : frame_begin(s, p, 64);
+  auto head = frame_head(s, p, wire::PacketType::probe);
+  if (rail) {
+    head.dst = rail->nic;
+    head.src = s.config.rails.nics[rail->rail];
+  }
   frame.header_length = static_cast<std::uint32_t>(wire::encode_probe(frame.header, head, packet));
   frame.segment_count = 0;
   const bool checksum = p.checksum;
@@ -99,6 +109,12 @@ void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::
            which == LaneProbe::by_lane ? Road::lane : Road::link);
 }
 
+void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
+                std::uint32_t cookie) {
+  const RailTo by{rail, to};
+  transmit(s, p, size, is_reply, cookie, wire::kFlagRail, Road::link, &by);
+}
+
 void probe_tick(State& s, Partner& p) {
   if (!p.probe_size || s.now < p.probe_due) return;
   if (p.probe_tries >= kTries) {
@@ -141,7 +157,9 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   s.count(Counter::recv_probe)++;
   partner_heard(s, *p);
-  if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
+  if (packet.flags & wire::kFlagRail) {
+    if (p->rails) rails_probe_received(s, *p, packet, frame.size());
+  } else if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
     if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
   } else if (!packet.is_reply) {
     // Only up to our own size: a reply is never larger than what reached us.

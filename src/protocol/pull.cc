@@ -21,7 +21,9 @@ constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are
 
 TimeNs pull_delay(const State& s, const Pull& pull) {
   const bool extended = pull.partner->extended;
-  const TimeNs base = extended ? pull_patience(s, s.config.pull_delay_extended) : s.config.pull_delay;
+  const TimeNs base = pull.partner->rails ? rails_patience(s, *pull.partner)
+                      : extended          ? pull_patience(s, s.config.pull_delay_extended)
+                                          : s.config.pull_delay;
   return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
                   std::max(base, s.config.resend_delay_max));
 }
@@ -39,7 +41,8 @@ TimeNs silent_since(Pull& pull) {
 // The flags of a request beside those of any urgent frame.
 enum class Ask : std::uint8_t { plain = 0, gap = wire::kFlagGap, quiet = wire::kFlagQuiet };
 
-void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, Ask ask, bool again) {
+void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t frames, Ask ask, bool again,
+                      std::uint8_t rail) {
   Partner& p = *pull.partner;
   wire::Pull packet;
   packet.dst_endpoint = p.endpoint;
@@ -53,7 +56,8 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   } else if (p.near_frame == 0) {
     s.pulls_by_link = true;
   }
-  if (!p.lane_in && p.lane.present() && pull.length >= kLaneBytes && s.now >= p.lane_in_trust.from) {
+  if (!p.lane_in && p.lane.present() && !p.rails && pull.length >= kLaneBytes &&
+      s.now >= p.lane_in_trust.from) {
     packet.flags |= wire::kFlagLaneProbe;
   }
   packet.session = p.reply_session();
@@ -69,9 +73,15 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.frame_index = first;
   packet.reply_max = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? pull.unit : 0);
   Draft draft;
-  draft.length = wire::encode_pull(draft.header, frame_head(s, p, wire::PacketType::pull), p.mode, packet);
-  packet_send(s, p, draft);
-  pull_expect(s, pull, first, frames, again);
+  const bool away = p.rails && rail != p.rails->home;
+  const auto head =
+      away ? rail_head(s, p, wire::PacketType::pull, rail) : frame_head(s, p, wire::PacketType::pull);
+  draft.length = wire::encode_pull(draft.header, head, p.mode, packet);
+  if (away) [[unlikely]]
+    packet_send_by(s, p, draft, rail);
+  else
+    packet_send(s, p, draft);
+  pull_expect(s, pull, first, frames, again, rail);
   s.count(Counter::send_pull_request)++;
 }
 
@@ -96,6 +106,7 @@ bool rings(State& s, const Pull& pull, std::uint32_t frames) {
 void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   if (!block.missing) return;
   block.asked_again = block.repeated = true;
+  if (pull.partner->rails) block.asked_at = s.now;
   pull.leave = false;
   pull_repeated(s, pull);
   for (std::uint32_t i = 0; i < block.frames;) {
@@ -106,7 +117,7 @@ void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
     std::uint32_t end = i;
     while (end < block.frames && (block.missing >> end & 1)) end++;
     request_transmit(s, pull, block.first + i, end - i,
-                     reason == Counter::pull_rerequest_gap ? Ask::gap : Ask::plain, true);
+                     reason == Counter::pull_rerequest_timer ? Ask::plain : Ask::gap, true, block.rail);
     s.count(reason)++;
     history_note(s, Happened::pull_repeated, pull.partner, pull.request->match_info, pull.length);
     i = end;
@@ -118,13 +129,17 @@ namespace {
 // Geometry from the partner's present sizes; starts from the first byte. `rndv`: it has come just now.
 void transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr) {
   const Partner& p = *pull.partner;
-  pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes;
+  pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes && !p.rails;
   pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
   if (!pull.by_lane && pull.length >= kBulkBytes) s.bulk_seen = true;
   pull.shift = pull.region_offset % pull.unit;
   pull.frames =
       static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
   pull.blocks_max = std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax);
+  if (pull_striped(pull)) {
+    pull.blocks_max = kPullBlocksStriped;
+    rails_tend(s, *pull.partner);
+  }
   pull.next_frame = 0;
   pull.first_block = pull.block_count = 0;
   pull.blocks = {};
@@ -233,6 +248,7 @@ PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
   block.missing = frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << frames) - 1;
   block.asked_again = block.repeated = false;
   block.untouched = true;
+  block.rail = 0;
   block.asked = s.pulling.asked;
   block.asked_at = pull.last_asked = pull.quiet_since = s.now;
   pull.next_frame += frames;
@@ -242,10 +258,12 @@ PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
 
 }  // namespace
 
-void pull_ask(State& s, Pull& pull, std::uint32_t frames) {
-  const PullBlock& block = block_add(s, pull, frames);
+void pull_ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
+  PullBlock& block = block_add(s, pull, frames);
+  block.rail = rail;
   copies_tend(s);
-  request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet, false);
+  request_transmit(s, pull, block.first, frames, rings(s, pull, frames) ? Ask::plain : Ask::quiet, false,
+                   rail);
 }
 
 void pull_await(State& s, Pull& pull, std::uint32_t frames) {
@@ -258,7 +276,8 @@ void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   } else {
     s.pulls_by_link = true;
   }
-  pull_expect(s, pull, 0, frames, false);
+  if (pull.partner->rails) block.rail = pull.partner->rails->home;
+  pull_expect(s, pull, 0, frames, false, block.rail);
 }
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
@@ -403,6 +422,7 @@ void pull_timer(State& s, Pull& pull) {
     transfer_begin(s, pull);
     return pulls_ask(s);
   }
+  if (p.rails) rails_tend(s, p);
   const bool later = partner_reads_later(s, p);
   for (std::uint32_t i = 0; i < pull.block_count && !later; i++) {
     PullBlock& block = pull.block(i);
@@ -410,6 +430,10 @@ void pull_timer(State& s, Pull& pull) {
     // it is the only one, what is in its own link's way shows as gaps.
     const bool congestion = s.pulling.senders > 1 && (!block.untouched || p.last_heard > block.asked_at);
     if (block.missing && congestion) pull_lost(s, pull, block);
+    if (p.rails) {
+      if (block.missing) rails_late(s, pull, block);
+      continue;
+    }
     pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
     block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
   }

@@ -9,13 +9,15 @@
 #include "base/list.h"
 #include "protocol/timer.h"
 #include "protocol/types.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 
 struct Partner;
 struct Request;
 
-inline constexpr std::size_t kPullBlocksMax = 8;
+// Blocks in flight of a pull; of one that is striped over boards more, as those of slow ones wait in between.
+inline constexpr std::size_t kPullBlocksMax = 8, kPullBlocksStriped = 16;
 inline constexpr std::size_t kPullSlots = 1024;
 
 struct PullBlock {
@@ -25,6 +27,7 @@ struct PullBlock {
   bool asked_again = false;   // after a gap; the timer and a window shift allow it again
   bool repeated = false;      // some of it was asked for more than once
   bool untouched = true;      // no reply yet
+  std::uint8_t rail = 0;      // by which it was asked for last
   TimeNs asked_at = 0;
   std::uint64_t asked = 0;  // state.pulling.asked then
 };
@@ -49,7 +52,7 @@ struct Pull {
   std::uint32_t unasked_key = 0;                    // see unasked.cc
   bool leave = false;                               // the sender may send the next one's first frames unasked
   bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
-  std::array<PullBlock, kPullBlocksMax> blocks;  // ring: the window
+  std::array<PullBlock, kPullBlocksStriped> blocks;  // ring: the window
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;
   std::uint32_t silent_rounds = 0;  // timer rounds without any reply
@@ -60,11 +63,12 @@ struct Pull {
   ListHook all;
   ListHook unasked_hook;  // state.unasked
   // The schedule's (pull_schedule.cc).
-  std::uint32_t age = 0;     // grows from pull to pull
-  std::uint32_t charge = 0;  // bytes asked for and not here, unless the sender kept them too long
-  ListHook wanting;          // partner.pulls_wanting
+  std::uint32_t age = 0;  // grows from pull to pull
+  // Bytes asked for and not here, unless the sender kept them too long; by rail.
+  std::array<std::uint32_t, wire::kRailsMost> charges{};
+  ListHook wanting;  // partner.pulls_wanting
 
-  PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksMax]; }
+  PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksStriped]; }
 };
 
 // Byte range of a frame in the message.

@@ -15,6 +15,10 @@ bool given(std::span<const ExpectedFrame> places, std::uint32_t handle, std::uin
   });
 }
 
+bool comes_from(const Partner& p, NicId nic) {
+  return nic == p.nic || (p.rails && p.rails->peer.place(nic) != kRailsMost);
+}
+
 bool missing(Pull& pull, std::uint32_t index) {
   for (std::uint32_t i = 0; i < pull.block_count; i++) {
     const PullBlock& block = pull.block(i);
@@ -25,8 +29,9 @@ bool missing(Pull& pull, std::uint32_t index) {
 
 }  // namespace
 
-void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again) {
-  PullExpected& e = s.expected;
+void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again,
+                 std::uint8_t rail) {
+  PullExpected& e = s.expected[rail];
   if (e.count == e.asked.size()) {
     e.front++;
     e.count--;
@@ -34,8 +39,8 @@ void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t 
   e.at(e.count++) = {pull.handle, first, frames, again};
 }
 
-void pull_expected_came(State& s, const Pull& pull, std::uint32_t index) {
-  PullExpected& e = s.expected;
+void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::uint8_t rail) {
+  PullExpected& e = s.expected[rail];
   for (std::uint32_t i = 0; i < e.count; i++) {
     PullExpected::Asked& asked = e.at(i);
     if (asked.handle != pull.handle || index - asked.first >= asked.frames) continue;
@@ -50,12 +55,13 @@ void pull_expected_came(State& s, const Pull& pull, std::uint32_t index) {
   }
 }
 
-std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out) {
+std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail) {
   // Several senders' frames come in any order.
   if (s.pulling.senders != 1) return 0;
   std::size_t n = 0;
-  for (std::uint32_t i = 0; i < s.expected.count; i++) {
-    const PullExpected::Asked& asked = s.expected.at(i);
+  PullExpected& e = s.expected[rail];
+  for (std::uint32_t i = 0; i < e.count; i++) {
+    const PullExpected::Asked& asked = e.at(i);
     Pull* pull = pull_of_handle(s, asked.handle);
     // With a checksum the frame must be in one piece.
     if (!pull || pull->partner->checksum || pull->partner->near_frame) continue;
@@ -84,7 +90,7 @@ bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   wire::PullReply packet;
   const std::byte* data = nullptr;
   Pull* pull = pull_of_handle(s, expected.handle);
-  return pull && wire::decode_head(frame, head) == wire::Drop::none && head.src == pull->partner->nic &&
+  return pull && wire::decode_head(frame, head) == wire::Drop::none && comes_from(*pull->partner, head.src) &&
          wire::decode_pull_reply(frame, pull->partner->extended, packet, &data) == wire::Drop::none &&
          (unasked_is(s, *pull, packet.magic, packet.pull_handle) ||
           (packet.magic == (wire::kPullMagic ^ s.config.endpoint) &&

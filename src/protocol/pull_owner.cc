@@ -53,7 +53,14 @@ bool just_served(const State& s, Region& region, const wire::Pull& pull) {
   return false;
 }
 
-void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const Range& range) {
+// By which of our boards to which of the partner's: the way back of the request.
+struct Way {
+  unsigned rail = 0;
+  NicId nic = 0;
+};
+
+void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const Range& range,
+           const Way* way = nullptr) {
   wire::PullReply packet;
   packet.pull_handle = pull.pull_handle;
   packet.magic = pull.magic;
@@ -71,8 +78,14 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
     packet.frame_length = static_cast<std::uint16_t>(length);
     packet.msg_offset = static_cast<std::uint32_t>(offset);
     const std::uint32_t pieces = r.segments.count() + 1;
-    wire::TxFrame& frame = by_lane ? s.sink.lane_begin(p.lane, pieces) : s.sink.frame_begin(pieces);
+    wire::TxFrame& frame = by_lane ? s.sink.lane_begin(p.lane, pieces)
+                           : way   ? s.sink.rail_begin(way->rail, pieces)
+                                   : frame_begin(s, p, pieces);
     auto head = frame_head(s, p, wire::PacketType::pull_reply);
+    if (way) {
+      head.dst = way->nic;
+      head.src = s.config.rails.nics[way->rail];
+    }
     if (p.extended) head.peer_index = 0;  // its low byte is the flags
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
@@ -128,7 +141,8 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   if (extended) lane_asked(s, *p, pull);
-  reply(s, *p, *r, pull, range);
+  const Way back{s.rx_rail, s.rx_nic};
+  reply(s, *p, *r, pull, range, p->rails ? &back : nullptr);
 }
 
 }  // namespace omx::protocol

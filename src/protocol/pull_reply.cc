@@ -65,14 +65,17 @@ void reply_take(State& s, const Reply& reply) {
   Pull* const pull = reply.pull;
   PullBlock& block = pull->block(reply.position);
   block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
-  pull_expected_came(s, *pull, reply.index);
+  pull_expected_came(s, *pull, reply.index, s.rx_rail);
   pull_arrived(s, *pull, block, reply.packet.frame_length);
   pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
   partner_heard(s, *pull->partner);
   if (block.missing) {
-    // Nothing comes behind the last block that would show what it lacks, but its own last frame does.
-    const bool end = reply.index + 1 == pull->frames && pull->partner->extended;
+    // Nothing comes behind the last block that would show what it lacks, but its own last frame does. Of a
+    // striped message that may be any block of a rail.
+    const bool last = pull->partner->rails ? reply.index + 1 == block.first + block.frames
+                                           : reply.index + 1 == pull->frames;
+    const bool end = last && pull->partner->extended && (!pull->partner->rails || block.rail == s.rx_rail);
     if (end && !block.asked_again) {
       pull_lost(s, *pull, block);
       pull_ask_again(s, *pull, block, Counter::pull_rerequest_gap);
@@ -84,6 +87,11 @@ void reply_take(State& s, const Reply& reply) {
     // A later block is whole and an earlier one is not: frames were lost.
     for (std::uint32_t i = 0; i < reply.position; i++) {
       PullBlock& earlier = pull->block(i);
+      if (earlier.missing && earlier.rail != block.rail) {
+        // By another board the answers come when they come.
+        if (rail_is_late(s, *pull, earlier)) rails_late(s, *pull, earlier);
+        continue;
+      }
       if (!earlier.missing || earlier.asked_again) continue;
       pull_lost(s, *pull, earlier);
       pull_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
@@ -91,7 +99,7 @@ void reply_take(State& s, const Reply& reply) {
     return pulls_ask(s);
   }
   while (pull->block_count > 0 && pull->block(0).missing == 0) {
-    pull->first_block = (pull->first_block + 1) % kPullBlocksMax;
+    pull->first_block = (pull->first_block + 1) % kPullBlocksStriped;
     pull->block_count--;
   }
   if (pull->block_count == 0 && pull->next_frame == pull->frames)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "protocol/state.h"
 
@@ -25,6 +26,9 @@ constexpr std::uint32_t kNoTurn = 1024;
 // So few bytes left over are not worth a request of their own.
 constexpr std::uint64_t kRest = 2048;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
+// Rates of boards: over so long, and believed for so long.
+constexpr std::uint64_t kRailAhead = 2;  // milliseconds: of their rate so much is asked for ahead
+constexpr TimeNs kRateTime = kMillisecond / 2, kRateKept = 200 * kMillisecond;
 
 // Replies are numbered in 8 bits: more may not be on their way.
 std::uint32_t numbers_left(const Pull& pull) {
@@ -32,7 +36,7 @@ std::uint32_t numbers_left(const Pull& pull) {
 }
 
 // At most what is left.
-std::uint32_t frames_of_turn(State& s, const Pull& pull) {
+std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
   const Partner& p = *pull.partner;
   const bool free = p.extended && p.mode == wire::Mode::omx;
   // By a lane as much as one datagram holds; more for a sleeper, whom few answers should wake. Replies are
@@ -45,8 +49,11 @@ std::uint32_t frames_of_turn(State& s, const Pull& pull) {
                               : free ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
                                      : p.sizes.pull_frames;
   const std::uint32_t most = std::min(block, numbers_left(pull));
-  const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : pull.blocks_max;
-  const auto turn = std::clamp<std::uint32_t>(pull_allowed(s) / parts / pull.unit, 1, most);
+  const std::uint32_t blocks = pull_striped(pull)
+                                   ? std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax)
+                                   : pull.blocks_max;
+  const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : blocks;
+  const auto turn = std::clamp<std::uint32_t>(pull_allowed(s, rail) / parts / pull.unit, 1, most);
   const std::uint32_t left = pull.frames - pull.next_frame, last = pull.frames - 1;
   const bool with_rest =
       left == turn + 1 && turn < most && pull_frame_end(pull, last) - pull_frame_start(pull, last) <= kRest;
@@ -62,25 +69,48 @@ void turn_update(State& s, Partner& p) {
   if (!p.pulls_wanting.empty()) s.pulling.turns.push_back(p);
 }
 
-void uncharge(State& s, Pull& pull, std::uint32_t bytes) {
-  const std::uint32_t part = std::min(pull.charge, bytes);
-  pull.charge -= part;
-  s.pulling.in_flight -= part;
+void uncharge(State& s, Pull& pull, std::uint32_t bytes, unsigned rail) {
+  const std::uint32_t part = std::min(pull.charges[rail], bytes);
+  PullPort& port = s.pulling.port(rail);
+  pull.charges[rail] -= part;
+  port.in_flight -= part;
+  if (port.in_flight == 0) port.rate_since = 0;
 }
 
-void charge(State& s, Pull& pull, std::uint32_t frames) {
+void uncharge_all(State& s, Pull& pull) {
+  for (unsigned rail = 0; rail < pull.charges.size(); rail++) uncharge(s, pull, pull.charges[rail], rail);
+}
+
+void charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail) {
   const std::uint32_t bytes = std::min(frames * pull.unit, pull.length);
-  pull.charge += bytes;
-  s.pulling.in_flight += bytes;
+  pull.charges[rail] += bytes;
+  s.pulling.port(rail).in_flight += bytes;
   s.pulling.asked += bytes;
 }
 
-void ask(State& s, Pull& pull, std::uint32_t frames) {
-  charge(s, pull, frames);
-  pull_ask(s, pull, frames);
+void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
+  charge(s, pull, frames, rail);
+  pull_ask(s, pull, frames, rail);
 }
 
-void rtt_measured(PullSchedule& schedule, TimeNs now, TimeNs rtt) {
+// Over a time in which something was always on its way.
+void rate_measured(PullPort& port, TimeNs now, std::uint32_t bytes) {
+  if (port.rate_since == 0) {
+    port.rate_since = now;
+    port.rate_bytes = 0;
+    return;
+  }
+  port.rate_bytes += bytes;
+  const TimeNs time = now - port.rate_since;
+  if (time < kRateTime) return;
+  const std::uint64_t rate = port.rate_bytes * kMillisecond / time;
+  const bool fresh = port.rate == 0 || now - port.rate_known > kRateKept;
+  port.rate = std::max<std::uint64_t>(fresh ? rate : port.rate - port.rate / 4 + rate / 4, 1);
+  port.rate_known = port.rate_since = now;
+  port.rate_bytes = 0;
+}
+
+void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt) {
   schedule.rtt = schedule.rtt == 0 ? rtt : schedule.rtt - schedule.rtt / 8 + rtt / 8;
   schedule.rtt_last = rtt;
   if (now - schedule.rtt_period > kRttPeriod) {
@@ -94,14 +124,14 @@ void rtt_measured(PullSchedule& schedule, TimeNs now, TimeNs rtt) {
 }
 
 // Longer than the shortest answers took: frames wait in a queue, which a larger window would only lengthen.
-bool queueing(const PullSchedule& schedule) {
+bool queueing(const PullPort& schedule) {
   const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
   return schedule.rtt_last > least + least / 2 + 10'000;
 }
 
 // A sender that gets little of its processor is silent for long, and loses nothing. An answer that follows a
 // repetition as closely as answers can is the repetition's: what it repeats was lost.
-void silence_measured(const State& s, PullSchedule& schedule, const Pull& pull) {
+void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
   const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
   if (least == kNever) return;
   const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
@@ -118,9 +148,9 @@ TimeNs share_kept(const PullSchedule& schedule) {
   return std::clamp(schedule.rtt * 4, kShareKeptLeast, kShareKept);
 }
 
-void grow(State& s, const Pull& pull, std::uint32_t bytes) {
-  PullSchedule& schedule = s.pulling;
-  PullWindow& w = schedule.window();
+void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
+  const PullPort& schedule = s.pulling.port(rail);
+  PullWindow& w = s.pulling.window(rail);
   // The window must be the limit: not what else is slow, nor what a larger window before left in flight.
   if (schedule.in_flight < w.bytes / 2 || schedule.in_flight > w.bytes) return;
   if (queueing(schedule)) {
@@ -132,16 +162,80 @@ void grow(State& s, const Pull& pull, std::uint32_t bytes) {
   w.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(w.bytes + more, s.config.pull_window_bytes));
 }
 
+// How long until `bytes` more have come by it, as far as that is known; in nanoseconds.
+std::uint64_t time_of(const PullPort& port, std::uint64_t rate, std::uint64_t bytes) {
+  return (port.in_flight + bytes) * kMillisecond / rate;
+}
+
+// By which board to ask for the next block of a striped pull: where it arrives first, if there is room; else
+// by the next best, if it arrives by that before all that is left would have come by the best. Nothing:
+// later.
+std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
+  const unsigned usable = rails_usable(s, *pull.partner, pull.unit);
+  std::array<std::uint64_t, kRailsMost> rates{};
+  std::uint64_t fastest = 0;
+  for (unsigned i = 0; i < kRailsMost; i++) {
+    const PullPort& port = s.pulling.port(i);
+    if (!(usable >> i & 1) || s.now - port.rate_known > kRateKept) continue;
+    rates[i] = port.rate;
+    fastest = std::max(fastest, port.rate);
+  }
+  struct Candidate {
+    unsigned rail = kRailsMost;
+    std::uint64_t time = ~std::uint64_t{0};
+  } best, free;
+  for (unsigned i = 0; i < kRailsMost; i++) {
+    if (!(usable >> i & 1)) continue;
+    const PullPort& port = s.pulling.port(i);
+    // What is not known is tried.
+    if (rates[i] == 0) rates[i] = std::max<std::uint64_t>(fastest, 1);
+    const std::uint64_t bytes = std::uint64_t{frames_of_turn(s, pull, i)} * pull.unit;
+    const Candidate it{i, time_of(port, rates[i], bytes)};
+    if (it.time < best.time) best = it;
+    const bool room = port.in_flight == 0 || port.in_flight + bytes <= pull_allowed(s, i);
+    if (room && it.time < free.time) free = it;
+  }
+  if (free.rail == kRailsMost) return std::nullopt;
+  const std::uint64_t left = pull.length - pull_frame_start(pull, pull.next_frame);
+  if (free.rail != best.rail && free.time > time_of(s.pulling.port(best.rail), rates[best.rail], left))
+    return std::nullopt;
+  return static_cast<std::uint8_t>(free.rail);
+}
+
+// By which board it may ask for its next frames now.
+std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
+  if (pull_striped(pull)) [[unlikely]]
+    return rail_choose(s, pull);
+  const std::uint8_t rail = pull.partner->rails ? pull.partner->rails->home : std::uint8_t{0};
+  const std::uint32_t frames = frames_of_turn(s, pull, rail);
+  const std::uint64_t in_flight = s.pulling.port(rail).in_flight;
+  const std::uint32_t allowed =
+      pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s, rail);
+  // One turn is always allowed, however small the window.
+  if (in_flight > 0 && in_flight + std::uint64_t{frames} * pull.unit > allowed) return std::nullopt;
+  return rail;
+}
+
 }  // namespace
 
-std::uint32_t pull_allowed(State& s) {
+bool pull_striped(const Pull& pull) {
+  return pull.partner->rails && pull.length >= kRailBytes;
+}
+
+std::uint32_t pull_allowed(State& s, unsigned rail) {
   const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1;
-  return ahead ? s.config.pull_window_bytes : s.pulling.window().bytes;
+  const std::uint32_t allowed = ahead ? s.config.pull_window_bytes : s.pulling.window(rail).bytes;
+  if (!rails_used(s)) return allowed;
+  // What is early only waits in front of that board, and makes it look as if nothing came by it.
+  const std::uint64_t enough = std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kSharedStart);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, enough));
 }
 
 void pulls_init(State& s) {
-  s.pulling.alone.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
-  s.pulling.shared.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
+  for (unsigned rail = 0; rail < kRailsMost; rail++) {
+    PullPort& port = s.pulling.port(rail);
+    port.alone.bytes = port.shared.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
+  }
 }
 
 void pull_enter(State& s, Pull& pull) {
@@ -149,7 +243,7 @@ void pull_enter(State& s, Pull& pull) {
 }
 
 void pull_leave(State& s, Pull& pull) {
-  uncharge(s, pull, pull.charge);
+  uncharge_all(s, pull);
   if (pull.wanting.linked()) {
     pull.wanting.unlink();
     if (pull.partner->pulls_wanting.empty()) pull.partner->pull_turn.unlink();
@@ -158,7 +252,7 @@ void pull_leave(State& s, Pull& pull) {
 }
 
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
-  charge(s, pull, frames);
+  charge(s, pull, frames, pull.partner->rails ? pull.partner->rails->home : 0);
   pull_await(s, pull, frames);
 }
 
@@ -166,7 +260,7 @@ void pull_want(State& s, Pull& pull) {
   if (pull.wanting.linked() || !wants(pull)) return;
   Partner& p = *pull.partner;
   if (pull.length <= kNoTurn && pull.frames == 1) {
-    ask(s, pull, 1);
+    ask(s, pull, 1, p.rails ? p.rails->home : std::uint8_t{0});
     return;
   }
   // The oldest first, so that of several messages of one sender the first one is complete first.
@@ -181,45 +275,50 @@ void pull_want(State& s, Pull& pull) {
 
 void pulls_ask(State& s) {
   PullSchedule& schedule = s.pulling;
-  while (Partner* p = schedule.turns.front()) {
+  for (Partner* p = schedule.turns.front(); p;) {
     Pull& pull = *p->pulls_wanting.front();
-    const std::uint32_t frames = frames_of_turn(s, pull);
-    const std::uint32_t allowed =
-        pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s);
-    // One turn is always allowed, however small the window.
-    if (schedule.in_flight > 0 && schedule.in_flight + std::uint64_t{frames} * pull.unit > allowed) {
+    const auto rail = rail_of_turn(s, pull);
+    if (!rail) {
       s.timers.arm_by(schedule.timer, s.now + share_kept(schedule));
-      return;
+      if (!rails_used(s)) return;
+      p = schedule.turns.next(*p);  // there may be room on another board
+      continue;
     }
-    ask(s, pull, frames);
+    ask(s, pull, frames_of_turn(s, pull, *rail), *rail);
     if (!wants(pull)) pull.wanting.unlink();
     turn_update(s, *p);
+    p = schedule.turns.front();
   }
 }
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
+  PullPort& port = s.pulling.port(block.rail);
   if (block.untouched && !block.repeated)
-    rtt_measured(s.pulling, s.now, std::min(s.now - block.asked_at, kRttMost));
-  silence_measured(s, s.pulling, pull);
+    rtt_measured(port, s.now, std::min(s.now - block.asked_at, kRttMost));
+  silence_measured(s, port, pull);
+  if (rails_used(s)) rate_measured(port, s.now, bytes);
   Partner& p = *pull.partner;
   p.pull_heard = s.now;
   if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
   block.untouched = false;
-  grow(s, pull, bytes);
-  uncharge(s, pull, pull.unit);
+  grow(s, pull, bytes, block.rail);
+  uncharge(s, pull, pull.unit, block.rail);
 }
 
 void pull_repeated(State& s, Pull& pull) {
-  std::uint32_t missing = 0;
+  std::array<std::uint32_t, kRailsMost> missing{};
   for (std::uint32_t i = 0; i < pull.block_count; i++)
-    missing += static_cast<std::uint32_t>(std::popcount(pull.block(i).missing));
-  s.pulling.in_flight -= pull.charge;
-  pull.charge = std::min(missing * pull.unit, pull.length);
-  s.pulling.in_flight += pull.charge;
+    missing[pull.block(i).rail] += static_cast<std::uint32_t>(std::popcount(pull.block(i).missing));
+  for (unsigned rail = 0; rail < kRailsMost; rail++) {
+    PullPort& port = s.pulling.port(rail);
+    port.in_flight -= pull.charges[rail];
+    pull.charges[rail] = std::min(missing[rail] * pull.unit, pull.length);
+    port.in_flight += pull.charges[rail];
+  }
 }
 
 void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
-  PullWindow& w = s.pulling.window();
+  PullWindow& w = s.pulling.window(block.rail);
   if (block.asked <= w.reacted) return;
   w.reacted = s.pulling.asked;
   w.doubling = false;
@@ -230,15 +329,19 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
 void pull_schedule_timer(State& s) {
   const TimeNs kept = share_kept(s.pulling);
   for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
-    if (s.now >= std::max(pull->last_reply, pull->last_asked) + kept) uncharge(s, *pull, pull->charge);
+    if (s.now >= std::max(pull->last_reply, pull->last_asked) + kept) uncharge_all(s, *pull);
   }
   pulls_ask(s);
 }
 
 TimeNs pull_patience(const State& s, TimeNs most) {
-  const TimeNs silence = std::max(s.pulling.silence, s.pulling.silence_before);
-  return std::max(std::min(most, std::max(s.config.pull_patience_least, s.pulling.rtt * 8)),
-                  silence + silence / 2);
+  TimeNs silence = 0, rtt = 0;
+  for (unsigned rail = 0; rail < std::max<unsigned>(s.config.rails.count, 1); rail++) {
+    const PullPort& port = s.pulling.port(rail);
+    silence = std::max({silence, port.silence, port.silence_before});
+    rtt = std::max(rtt, port.rtt);
+  }
+  return std::max(std::min(most, std::max(s.config.pull_patience_least, rtt * 8)), silence + silence / 2);
 }
 
 }  // namespace omx::protocol

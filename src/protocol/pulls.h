@@ -33,7 +33,7 @@ void pull_timer(State& s, Pull& pull);
 void pull_finish(State& s, Pull& pull, Status status);
 void pulls_fail(State& s, Partner& p, Status status);
 // Asks for the next `frames` frames, as a block; or they come unasked.
-void pull_ask(State& s, Pull& pull, std::uint32_t frames);
+void pull_ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail);
 void pull_await(State& s, Pull& pull, std::uint32_t frames);
 // As if that had been asked for: of replies with `unit` data bytes, from the first.
 void pull_answer(State& s, Partner& p, const Request& r, const wire::Pull& request, std::uint32_t unit);
@@ -51,6 +51,8 @@ void copies_tend(State& s);
 
 // --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
 void pulls_init(State& s);
+// Whether it is asked for by several boards.
+bool pull_striped(const Pull& pull);
 // A pull has got, and gives up, its handle.
 void pull_enter(State& s, Pull& pull);
 void pull_leave(State& s, Pull& pull);
@@ -61,7 +63,7 @@ void pull_want(State& s, Pull& pull);
 void pulls_ask(State& s);
 // Bytes that may be in flight now. A lone sender is asked for far more than the way holds when that saves us
 // from waking up for the rest: what is early waits in front of its own link.
-std::uint32_t pull_allowed(State& s);
+std::uint32_t pull_allowed(State& s, unsigned rail = 0);
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
 // What it misses is asked for again, and in flight again.
 void pull_repeated(State& s, Pull& pull);
@@ -71,9 +73,11 @@ void pull_schedule_timer(State& s);
 TimeNs pull_patience(const State& s, TimeNs most);
 
 // --- pull_expect.cc: which replies come next ---------------------------------------------------------------
-void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again);
-void pull_expected_came(State& s, const Pull& pull, std::uint32_t index);
-std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out);
+// Of those that were asked for by a board, as the others' come in between.
+void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again,
+                 std::uint8_t rail);
+void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::uint8_t rail);
+std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail);
 bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
 
 }  // namespace omx::protocol

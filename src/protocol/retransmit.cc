@@ -78,6 +78,7 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
     } else {
       if (s.now >= r->last_sent + connect_delay(s, *r)) {
         r->resends++;
+        if (p.rails) rails_doubt(s, p, r->last_sent);
         s.count(Counter::resend_timeout)++;
         connect_transmit(s, *r);
       }
@@ -98,6 +99,8 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   }
   oldest->sacked = false;  // it is the one the receiver misses
   const bool due = s.now >= oldest->last_sent + partner_rto(s, p);
+  if (p.rails && (due || s.now >= tail_due(s, p, *oldest))) [[unlikely]]
+    rails_doubt(s, p, oldest->last_sent);
   if (due && p.backoff < 16) p.backoff++;
   if (!due && s.now >= tail_due(s, p, *oldest)) send_retransmit(s, *oldest, Counter::resend_tail);
   std::uint32_t sent = 0;
@@ -178,6 +181,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
     return;
   }
   if (s.now >= p.last_heard + interval && s.now >= p.ping_due) {
+    if (p.rails && p.pings_unanswered > 0) rails_doubt(s, p, p.ping_due - interval);
     connect_ping(s, p);
     if (p.pings_unanswered < 255) p.pings_unanswered++;
     p.ping_due = s.now + interval;
@@ -202,6 +206,7 @@ void retransmit_arm(State& s, Partner& p) {
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
   if (p.probe_size) next = std::min(next, p.probe_due);
+  if (p.rails) next = std::min(next, rails_due(s, p));
   s.timers.arm_by(p.resend_timer, next);
 }
 
@@ -211,6 +216,10 @@ void retransmit_timer(State& s, Partner& p) {
   if (unacked_check(s, p, next) && held_back_check(s, p, next)) liveness_check(s, p, next);
   probe_tick(s, p);
   if (p.probe_size) next = std::min(next, p.probe_due);
+  if (p.rails) {
+    rails_tend(s, p);
+    next = std::min(next, rails_due(s, p));
+  }
   s.timers.arm_by(p.resend_timer, std::max(next, s.now + 1));
 }
 

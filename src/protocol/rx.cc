@@ -42,6 +42,8 @@ void rx_frame(State& s, wire::Frame frame) {
     s.count(Counter::drop_bad_endpoint)++;
     return;
   }
+  if (rails_used(s)) [[unlikely]]
+    rails_source(s, head, frame);
   switch (head.type) {
     case wire::PacketType::tiny:
     case wire::PacketType::small:

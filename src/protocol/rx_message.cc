@@ -153,7 +153,6 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
   }
   if (!from_early) {
     if (!n.packed) count(s, n.type);
-    p->frames_owed++;
     partner_heard(s, *p);
     ack_apply(s, *p, n.piggyack);
     if (n.type == wire::PacketType::medium && p->extended && (n.medium.flags & wire::kFlagLaneProbe))
@@ -183,6 +182,7 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     switch (delivery) {
       case Delivery::complete:
         if (!advance_first) p->next_match = seq_add(number, 1);
+        p->frames_owed += n.fragments;
         ack_needed(s, *p);
         // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
         if (n.type == wire::PacketType::notify && p->mode == wire::Mode::mxoe) ack_immediately(s, *p);

@@ -37,7 +37,15 @@ bool share(State& s, Partner& p, const Draft& draft) {
 void packet_send(State& s, Partner& p, const Draft& draft) {
   if (share(s, p, draft)) return;
   if (s.packing.partner == &p) pack_release(s);  // numbers in their order
-  wire::TxFrame& frame = s.sink.frame_begin(1);
+  wire::TxFrame& frame = frame_begin(s, p, 1);
+  std::memcpy(frame.header, draft.header, draft.length);
+  frame.header_length = static_cast<std::uint32_t>(draft.length);
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+}
+
+void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail) {
+  wire::TxFrame& frame = s.sink.rail_begin(rail, 1);
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);
   frame.segment_count = 0;

@@ -22,10 +22,12 @@
 #include "protocol/matching.h"
 #include "protocol/multi.h"
 #include "protocol/observer.h"
+#include "protocol/packing.h"
 #include "protocol/partner.h"
 #include "protocol/pull.h"
 #include "protocol/pull_schedule.h"
 #include "protocol/pulls.h"
+#include "protocol/rails.h"
 #include "protocol/regions.h"
 #include "protocol/request.h"
 #include "protocol/timer.h"
@@ -57,23 +59,6 @@ struct EarlySlot {
 struct EarlyWindow {
   std::array<EarlySlot, 256> slots;  // by number modulo 256
   std::uint32_t frames = 0;
-};
-
-// Short messages to one partner that are about to share a frame (pack.cc).
-struct Packing {
-  Partner* partner = nullptr;                             // nullptr: none
-  bool allowed = false;                                   // what is sent now may wait
-  bool announces = false;                                 // so may what announces a large message
-  bool gathers = false;                                   // so may packets without data
-  bool packets = false;                                   // that is what the records are
-  std::array<std::byte, wire::kEthernetHeader> ethernet;  // theirs
-  TimeNs began = 0;
-  const Partner* announced_to = nullptr;  // the last large message
-  TimeNs announced = 0;
-  Seqnum first = 0;
-  std::uint32_t count = 0;
-  std::uint32_t length = 0, room = 0;    // bytes of records
-  std::unique_ptr<std::byte[]> records;  // made by the first burst
 };
 
 struct State {
@@ -130,10 +115,16 @@ struct State {
   List<Pull, &Pull::all> pull_waiting;  // for a slot
   List<Pull, &Pull::all> pull_copying;  // all data are here, but not all in their place
   PullSchedule pulling;
-  PullExpected expected;
-  std::uint32_t pull_age = 0;  // of the youngest
-  bool bulk_seen = false;      // a pull so large that a lane of its own pays
+  std::array<PullExpected, kRailsMost> expected;  // by rail
+  std::uint32_t pull_age = 0;                     // of the youngest
+  bool bulk_seen = false;                         // a pull so large that a lane of its own pays
   LaneOwners lane_owners;
+  // Boards (rails.cc).
+  RailAliases rail_aliases;
+  std::uint64_t rail_probes = 0;
+  std::uint8_t rails_gone = 0;  // bit i: that one has no carrier
+  std::uint8_t rx_rail = 0;     // by which the frame in work came,
+  NicId rx_nic = 0;             // from whom
   // What was announced may come by the UDP lane.
   LaneAwaited lane_awaited;
   Unasked unasked;
@@ -198,12 +189,23 @@ inline void partner_heard(State& s, Partner& p) {
   p.pings_unanswered = 0;
 }
 
+// Whether the endpoint has several.
+inline bool rails_used(const State& s) {
+  return s.config.rails.count > 1;
+}
+
 // --- frames.cc: bytes on their way out ---------------------------------------------------------------------
 wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type);
+// A frame of that head.
+inline wire::TxFrame& frame_begin(State& s, const Partner& p, std::uint32_t segments) {
+  if (p.rails) [[unlikely]]
+    return s.sink.rail_begin(p.rails->home, segments);
+  return s.sink.frame_begin(segments);
+}
 std::uint8_t frame_flags(const Partner& p, bool urgent);
 // Puts the checksum directly behind the header (frames whose length fields cover the header only).
 void frame_finish_header(wire::TxFrame& frame);
-// Ends a frame begun with sink.frame_begin(segments + 1): adds the checksum where agreed, and commits it.
+// Ends a frame begun with room for segments + 1: adds the checksum where agreed, and commits it.
 void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
 
 // --- send.cc -----------------------------------------------------------------------------------------------
@@ -284,6 +286,8 @@ struct Draft {
 };
 // It leaves, or waits for others.
 void packet_send(State& s, Partner& p, const Draft& draft);
+// By a board that is not the partner's home; it shares no frame.
+void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail);
 // One that came with others in a frame.
 void share_receive(State& s, wire::Frame frame, wire::Frame packet);
 // Room for `bytes` of records to the partner, of the kind that is asked for; nullptr: they are sent by
@@ -380,6 +384,9 @@ inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
 void probe_tick(State& s, Partner& p);
 enum class LaneProbe : std::uint8_t { by_lane, look, seen };
 void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
+// By that board of ours to that one of the partner.
+void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
+                std::uint32_t cookie);
 void probe_received(State& s, const wire::Head& head, wire::Frame frame);
 // Large frames seem not to get through any more.
 void probe_fall_back(State& s, Partner& p);

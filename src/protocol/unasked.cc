@@ -24,7 +24,7 @@ std::uint32_t key_of(const wire::Rndv& rndv) {
 }
 
 bool by_lane(const Partner& p, std::uint32_t length) {
-  return p.lane_out && length >= kLaneBytes;
+  return p.lane_out && length >= kLaneBytes && !p.rails;
 }
 
 bool may_send(State& s, Partner& p, const Request& r) {

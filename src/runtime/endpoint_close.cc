@@ -28,13 +28,14 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
   return {};
 }
 
-Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open() const {
-  const bool lane =
-      settings_.udp_lane && settings_.protocol.mode == wire::Mode::omx && settings_.protocol.extension;
-  if (board_.udp)
-    return link::udp_link_open({board_.interface.name, id_, settings_.udp_port, lane, board_.family});
+Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open(const Board& board, bool rail) const {
+  const bool lane = !rail && settings_.udp_lane && settings_.protocol.mode == wire::Mode::omx &&
+                    settings_.protocol.extension;
+  if (board.udp)
+    return link::udp_link_open({board.interface.name, id_, settings_.udp_port, lane, board.family});
   link::PacketLinkOptions options;
-  options.interface = board_.interface.name;
+  options.interface = board.interface.name;
+  options.board_frames = !rail;
   options.endpoint = id_;
   options.ring_frames = settings_.ring_frames;
   options.ring_bytes = settings_.ring_bytes;
@@ -46,7 +47,7 @@ Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open() const {
 }
 
 Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board>& boards) {
-  auto opened = frames_open();
+  auto opened = frames_open(board_, false);
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
   auto made = Copies::create(settings_, *link);

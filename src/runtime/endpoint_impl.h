@@ -4,7 +4,10 @@
 //   endpoint_wait.cc      waiting threads   endpoint_sleep.cc     their sleep
 //   endpoint_helper.cc    progress thread   endpoint_close.cc     the end
 //   endpoint_silence.cc   peers by UDP that do not answer
+//   endpoint_rails.cc     its other boards
 #pragma once
+
+#include <poll.h>
 
 #include <atomic>
 #include <optional>
@@ -25,6 +28,7 @@
 #include "runtime/endpoint_lock.h"
 #include "runtime/moderation.h"
 #include "runtime/progress_thread.h"
+#include "runtime/rail.h"
 #include "runtime/router.h"
 #include "runtime/yielding.h"
 
@@ -72,7 +76,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_close.cc: setting up, in this order ---
   Result<void> claim_take(Claim claim);
   Result<void> link_open(PeerTable& peers, const std::vector<Board>& boards);
-  Result<std::unique_ptr<link::Link>> frames_open() const;
+  // `rail`: beside the endpoint's own, for its frames only.
+  Result<std::unique_ptr<link::Link>> frames_open(const Board& board, bool rail) const;
   Result<void> engine_start(const protocol::Config& config);
 
   // --- endpoint_progress.cc ---
@@ -103,6 +108,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     // Several looks for one lock and unlock: a frame is seen sooner.
     for (unsigned look = 0; look < kLooks; look++) {
       if (link->pending() || (hub && hub->pending())) return true;
+      if (!rails.empty() && rails_pending()) [[unlikely]]
+        return true;
     }
     return engine->pulls_running() || (++idle_polls_ & kClockEvery) == 0;
   }
@@ -135,6 +142,23 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     engine->on_placed(now, expected_[index], frame);
   }
   void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
+  // --- endpoint_rails.cc: its other boards ---
+  // Before engine_start. Boards that it cannot have are left out, aloud.
+  void rails_open(std::vector<RailClaim> claims);
+  // What the engine is told of them.
+  void rails_fill(protocol::Config& config) const;
+  bool rails_pending() const;
+  std::size_t rails_receive(std::size_t budget);
+  std::size_t rails_receive_bulk(std::size_t budget);
+  void frame_by(unsigned rail, wire::Frame frame);
+  std::size_t bulk_places_by(unsigned rail, std::span<iovec> places);
+  void on_bulk_placed_by(unsigned rail, std::size_t index, wire::Frame frame);
+  void rails_check();
+  // Two places of each: how many; and what happened there.
+  nfds_t rails_listen(pollfd* waits, Moderation::Ears ears) const;
+  int rails_woken(const pollfd* waits, Moderation::Ears ears);
+  link::LinkCounters links_counted() const;
+  std::uint32_t rails_mtu() const;  // of all boards
   // --- endpoint_silence.cc: peers by UDP that do not answer ---
   void on_refused(wire::Frame frame) override;
   std::string silence_advice(NicId nic) const;
@@ -236,9 +260,10 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs now = 0;  // of the operation or turn that runs; never goes back
   std::unique_ptr<CounterSegment> segment;
   std::unique_ptr<link::Link> link;
-  std::unique_ptr<local::Hub> hub;  // nullptr: switched off
-  std::unique_ptr<Router> out;      // what the engine sends through
-  std::unique_ptr<Copies> copies;   // usually nobody
+  std::vector<std::unique_ptr<Rail>> rails;  // its other boards; usually none
+  std::unique_ptr<local::Hub> hub;           // nullptr: switched off
+  std::unique_ptr<Router> out;               // what the engine sends through
+  std::unique_ptr<Copies> copies;            // usually nobody
   std::unique_ptr<protocol::Endpoint> engine;
   std::shared_ptr<Seat> seat;  // of the thread that opened it
   CompletionSink* sink = nullptr;
@@ -254,8 +279,10 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // What others count, to where other processes read it.
   void counters_publish() {
     segment->counters().link = link->counters();
+    if (!rails.empty()) rails_publish();
     if (hub) segment->counters().local = hub->counters();
   }
+  void rails_publish();
   // What it has in its hands, to the same place; see SharedView.
   void view_publish();
   bool view_old() const { return activity() != view_seen_; }
@@ -279,7 +306,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs spin_next();
   void set_drowsy(bool drowsy);
   // What to poll for frames; -1: nothing.
-  int frames_descriptor(Moderation::Ears ears) const;
+  int frames_descriptor(const link::Link& of, Moderation::Ears ears) const;
   // After the turn that follows a sleep: whether frames came, and ended the wait.
   void moderation_learn(bool frames, bool useful);
   Bed& bed() { return leader_ == &helper_ ? helper_bed_ : bed_; }
@@ -309,8 +336,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::atomic<std::uint32_t> handler_ends_{0};     // how often it returned: a futex for those who wait
   unsigned handler_waiters_ = 0;
   bool disabled_ = false;
-  std::vector<std::vector<std::byte>>
-      deferred_;  // frames of the batch in which the handler disabled progression
+  // Frames of the batch in which the handler disabled progression, with their rail.
+  std::vector<std::pair<unsigned, std::vector<std::byte>>> deferred_;
 
   // A look at the clock costs as much as ten at the ring.
   static constexpr unsigned kClockEvery = 15, kTurnEvery = 7, kTurnEveryBurst = 31;  // masks

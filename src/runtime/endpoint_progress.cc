@@ -35,6 +35,8 @@ bool Endpoint::Impl::turn() {
   if (copies) copies->frames(Copies::Frames::passing);  // an exception may have ended the last turn
   std::size_t frames = deferred_.empty() ? 0 : deferred_process();
   frames += ring_turn();
+  if (!rails.empty()) [[unlikely]]
+    frames += rails_receive(kBudget);
   if (hub) frames += local_turn();
   const std::size_t by_lanes = lanes_turn();
   frames += by_lanes;
@@ -42,7 +44,7 @@ bool Endpoint::Impl::turn() {
   bool more = lanes_late_;
   sink_run();  // its answers carry the acknowledgements
   if (now >= engine->next_deadline() || engine->copies_awaited()) {
-    more = more || link->pending() || (hub && hub->pending());
+    more = more || link->pending() || (hub && hub->pending()) || (!rails.empty() && rails_pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
     engine->progress(now, more);
@@ -83,7 +85,9 @@ std::size_t Endpoint::Impl::lanes_turn() {
   const bool asked = engine->pulls_by_link();
   if (late || asked || now < bulk_busy_until_) {
     if (engine->bulk_seen() && !by_ring()) link->bulk_expect();
-    const std::size_t bulk = link->bulk_receive(*this, kBudget);
+    std::size_t bulk = link->bulk_receive(*this, kBudget);
+    if (!rails.empty()) [[unlikely]]
+      bulk += rails_receive_bulk(kBudget);
     // Not even asked for there: who sends does not use our lane any more.
     if (bulk > 0 && !asked) bulk_busy_until_ = now + kBusy;
     frames += bulk;
@@ -106,7 +110,7 @@ void Endpoint::Impl::on_frame(wire::Frame frame) {
     // The handler disabled progression in the middle of a batch. Frames cannot be handed back to the link.
     // Without memory they are lost, which the protocol makes up for.
     try {
-      deferred_.emplace_back(frame.begin(), frame.end());
+      deferred_.emplace_back(0, std::vector(frame.begin(), frame.end()));
     } catch (const std::bad_alloc&) {
     }
     return;
@@ -125,6 +129,10 @@ std::size_t Endpoint::Impl::places_from(Expect expect, std::span<iovec> places) 
 
 std::size_t Endpoint::Impl::bulk_places(std::span<iovec> places) {
   return places_from([this](auto room) { return engine->expected_replies(room); }, places);
+}
+
+std::size_t Endpoint::Impl::bulk_places_by(unsigned rail, std::span<iovec> places) {
+  return places_from([this, rail](auto room) { return engine->expected_replies(room, rail); }, places);
 }
 
 std::size_t Endpoint::Impl::lane_places(std::span<iovec> places, std::size_t& header) {
@@ -169,9 +177,14 @@ void Endpoint::Impl::reenable() {
 }
 
 std::size_t Endpoint::Impl::deferred_process() {
-  std::vector<std::vector<std::byte>> frames;
+  decltype(deferred_) frames;
   frames.swap(deferred_);
-  for (const auto& frame : frames) on_frame(frame);
+  for (const auto& [rail, frame] : frames) {
+    if (rail == 0)
+      on_frame(frame);
+    else
+      frame_by(rail, frame);
+  }
   return frames.size();
 }
 
@@ -218,6 +231,7 @@ void Endpoint::Impl::handler_set(const UnexpectedHandler& handler) {
 void Endpoint::Impl::check() {
   next_check_ = now + kCheckPeriod;
   check_link();
+  if (!rails.empty()) rails_check();
   engine->set_lane_pulls(!by_ring());
   counters_publish();
   view_publish();
@@ -231,7 +245,7 @@ void Endpoint::Impl::check() {
 }
 
 std::uint64_t Endpoint::Impl::activity() const {
-  return uses_ + engine->completion_count() + link->counters().frames_received +
+  return uses_ + engine->completion_count() + links_counted().frames_received +
          (hub ? hub->counters().frames_received : 0);
 }
 
@@ -278,9 +292,10 @@ void Endpoint::Impl::check_link() {
           name, name);
     }
   }
+  if (!rails.empty()) engine->rail_carrier(now, 0, up);
   if (link->mtu() == mtu_before || link->mtu() == 0) return;
   log(LogLevel::warn, "{}: the MTU changed from {} to {}", name, mtu_before, link->mtu());
-  engine->set_mtu(now, link->mtu());
+  engine->set_mtu(now, rails_mtu());
   out->flush();
 }
 

@@ -83,17 +83,19 @@ void Endpoint::Impl::moderation_learn(bool frames, bool useful) {
   const Moderation::Found found{woken_by_,
                                 frames,
                                 useful,
-                                link->counters().frames_received,
+                                links_counted().frames_received,
                                 segment->counters().engine[protocol::Counter::messages_received],
                                 now};
-  moderation_.learn(found, moderation_.wants_marks(found) && link->bell_open());
+  bool bells = moderation_.wants_marks(found) && link->bell_open();
+  for (const auto& rail : rails) bells = bells && rail->link->bell_open();
+  moderation_.learn(found, bells);
   segment->counters().deferred = moderation_.deferred();
   woken_by_ = Moderation::WokenBy::other;
 }
 
-int Endpoint::Impl::frames_descriptor(Moderation::Ears ears) const {
+int Endpoint::Impl::frames_descriptor(const link::Link& of, Moderation::Ears ears) const {
   if (ears == Moderation::Ears::none) return -1;
-  return ears == Moderation::Ears::marks ? link->bell_descriptor() : link->descriptor();
+  return ears == Moderation::Ears::marks ? of.bell_descriptor() : of.descriptor();
 }
 
 // Sleeps as the leader, lock released. False when a signal ended it.
@@ -121,8 +123,10 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   const TimeNs look = polls_link ? moderation_.look_at(now) : protocol::kNever;
   const bool moderated = look < until;
   if (moderated) until = look;
-  // No mark comes again for what lies there already.
-  const bool unread = polls_link && ears != Ears::frames && (link->pending() || lanes_late_);
+  // No mark comes again for what lies there already, and no descriptor tells of what a look has taken.
+  const bool unread =
+      polls_link &&
+      (link->holds() || (ears != Ears::frames && (link->pending() || lanes_late_ || rails_pending())));
   // While it is stopped nobody would read, so nobody need wake us.
   if (until <= now || unread || (hub && !stopped && !hub->fall_asleep())) {
     // What never ends must not stop the clock, nor keep the lock from others.
@@ -139,17 +143,32 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   b.taken = true;
   b.kicked = false;
   b.until = until;
-  enum { kEvent, kLocal, kFrames, kBulk, kLane, kStrangers, kWaits };
+  // Two of each other board.
+  enum {
+    kEvent,
+    kLocal,
+    kFrames,
+    kBulk,
+    kLane,
+    kStrangers,
+    kRails,
+    kWaits = kRails + 2 * (wire::kRailsMost - 1)
+  };
   pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
                           {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
-                          {frames_descriptor(ears), POLLIN, 0},
+                          {frames_descriptor(*link, ears), POLLIN, 0},
                           {ears == Ears::frames ? link->bulk_descriptor() : -1, POLLIN, 0},
                           {lane ? link->lane_descriptor() : -1, POLLIN, 0},
                           {link->strangers_descriptor(), POLLIN, 0}};
+  nfds_t count = polls_link ? kRails : kFrames;
+  if (!rails.empty() && !stopped) [[unlikely]] {
+    // They are listened to while the endpoint's own board is in trouble, too.
+    for (int i = kFrames; i < kRails && !polls_link; i++) waits[i].fd = -1;
+    count = kRails + rails_listen(waits + kRails, ears);
+  }
   const timespec limit = timespec_of(until - now);
   lock.unlock();
-  const int result =
-      ::ppoll(waits, polls_link ? kWaits : kFrames, until == protocol::kNever ? nullptr : &limit, nullptr);
+  const int result = ::ppoll(waits, count, until == protocol::kNever ? nullptr : &limit, nullptr);
   const bool interrupted = result < 0 && errno == EINTR;
   lock.lock();
   now = clock.read();
@@ -169,8 +188,10 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (result > 0 && (waits[kFrames].revents & POLLERR) && link->errors_are_news()) {
     waits[kFrames].revents = static_cast<short>(waits[kFrames].revents & ~POLLERR);
   }
-  const int link_events =
+  const int rail_events = result > 0 && count > kRails ? rails_woken(waits + kRails, ears) : 0;
+  const int own_events =
       result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents : 0;
+  const int link_events = own_events | rail_events;
   using WokenBy = Moderation::WokenBy;
   woken_by_ = WokenBy::other;
   if (link_events & (POLLERR | POLLHUP | POLLNVAL)) {
@@ -178,7 +199,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     check_link();
     link_quiet_until_ = now + kErrorPause;
   } else if (link_events && ears == Ears::marks) {
-    link->bell_clear();
+    if (own_events) link->bell_clear();
     woken_by_ = WokenBy::mark;
     counters.wakeups_bell++;
   } else if (link_events) {

@@ -18,6 +18,8 @@
 
 namespace omx::runtime {
 
+struct RailClaim;
+
 inline constexpr std::uint32_t kAnyBoard = 0xFFFFFFFF;
 inline constexpr std::uint32_t kAnyEndpoint = 0xFFFFFFFF;
 inline constexpr std::uint32_t kSlots = 4096;  // endpoints that a process can have open
@@ -27,6 +29,7 @@ struct OpenOptions {
   std::uint32_t endpoint = kAnyEndpoint;
   std::uint32_t key = 0;
   std::uint32_t context_bits = 0, context_shift = 0;
+  bool all_boards = false;  // uses all of them together, whatever OMX_RAILS says
 };
 
 class Process {
@@ -66,7 +69,11 @@ class Process {
   void log_name_endpoint(const Board& board, std::uint32_t id);
   Result<void> peers_setup();
   Result<Endpoint*> open_claimed(const Board& board, std::uint32_t id, Claim claim,
-                                 const OpenOptions& options);
+                                 const OpenOptions& options, std::vector<RailClaim> rails);
+  Result<std::vector<const Board*>> rails_of(const Board& board, const std::string& wanted) const;
+  static std::optional<std::vector<RailClaim>> rails_claim(const Board& board, std::uint32_t id,
+                                                           const std::vector<const Board*>& others,
+                                                           bool must);
   Result<Endpoint*> open_found(const OpenOptions& options);
   std::optional<std::uint32_t> slot_find();
   bool close_until(Endpoint* endpoint, std::uint64_t deadline);

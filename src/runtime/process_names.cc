@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of NICs: the table first, then the network.
+// Names of NICs: the table first, then the network, or where messages go by UDP the resolver.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -66,8 +66,9 @@ Result<std::string> Process::name_of(NicId nic) {
   std::optional<Peer> peer = peers_.find(nic);
   if (peer && !peer->name.empty()) return peer->name;
   if (boards_by_udp(boards_) && by_udp(nic)) {
-    const std::string name = address_name(nic);
-    return name.empty() ? mac_format(nic) : name;
+    if (const std::string name = resolved_name(nic); !name.empty()) return name;
+    const std::string address = address_name(nic);
+    return address.empty() ? mac_format(nic) : address;
   }
   const auto asked = discover(nic, [&] {
     peer = peers_.find(nic);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/no_cancel.h"
+#include "base/text.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/process.h"
 #include "wire/sizes.h"
@@ -64,7 +65,7 @@ std::optional<std::uint32_t> Process::slot_find() {
 }
 
 Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Claim claim,
-                                        const OpenOptions& options) {
+                                        const OpenOptions& options, std::vector<RailClaim> rails) {
   const auto slot = slot_find();
   if (!slot)
     return fail(kMxNoResources,
@@ -85,9 +86,12 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   Binding binding(board, id, settings_);
   if (auto r = impl.link_open(peers_, boards_); !r) return tl::unexpected(r.error());
 
+  impl.rails_open(std::move(rails));
+
   protocol::Config config = settings_.protocol;
   config.nic = impl.link->nic();
   config.mtu = impl.link->mtu();
+  impl.rails_fill(config);
   config.base_frame = impl.link->base_frame();
   const link::LaneInfo lane = impl.link->lane();
   config.lane = lane.address;
@@ -95,6 +99,8 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   config.lane_window = lane.window;
   config.lane_fragments = lane.fragments;
   config.lane_at_nic = board.udp;
+  if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
+    config.rails = {};
   if (::getrandom(&config.lane_secret, sizeof config.lane_secret, 0) != sizeof config.lane_secret)
     config.lane = {};
   // Its socket holds what partners may send unasked; each frame is charged for at about twice its size.
@@ -125,6 +131,57 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   open_.push_back(endpoint.get());
   slots_[*slot].store(endpoint.get(), std::memory_order_release);
   return endpoint.release();
+}
+
+// The boards that an endpoint of this one uses beside it, as `wanted` says.
+Result<std::vector<const Board*>> Process::rails_of(const Board& board, const std::string& wanted) const {
+  std::vector<const Board*> found;
+  if (wanted.empty() || board.interface.loopback) return found;
+  const bool everything = wanted == "all";
+  std::string names = wanted;
+  std::replace(names.begin(), names.end(), ',', ' ');
+  const auto named = words_of(names);
+  bool own = everything;
+  for (const std::string_view name : named) {
+    const auto it = std::find_if(boards_.begin(), boards_.end(),
+                                 [&](const Board& b) { return everything || b.interface.name == name; });
+    if (it == boards_.end())
+      return fail(
+          kMxBadParamVal,
+          fmt::format("OMX_RAILS names {}, which is no board here; omx info shows what is one", shown(name)));
+    own = own || name == board.interface.name;
+  }
+  for (const Board& other : boards_) {
+    const bool meant = everything
+                           ? !other.interface.loopback
+                           : std::find(named.begin(), named.end(), other.interface.name) != named.end();
+    if (meant && own && &other != &board) found.push_back(&other);
+  }
+  if (found.empty()) return found;
+  if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)
+    return fail(kMxBadParamVal,
+                "several boards for one endpoint (OMX_RAILS) need raw frames, OMX_WIRE_MODE=omx and "
+                "OMX_EXTENSION=1; leave OMX_RAILS empty, or give the program CAP_NET_RAW and set these");
+  return found;
+}
+
+// The id on each of these boards; nullopt: not all could be had. Where the id was not demanded another one
+// may be free everywhere; else boards are left out, aloud.
+std::optional<std::vector<RailClaim>> Process::rails_claim(const Board& board, std::uint32_t id,
+                                                           const std::vector<const Board*>& others,
+                                                           bool must) {
+  std::vector<RailClaim> claims;
+  for (const Board* other : others) {
+    auto claim = claim_try(other->interface.index, id);
+    if (claim && claim->held()) {
+      claims.push_back({*other, std::move(*claim)});
+      continue;
+    }
+    if (must) return std::nullopt;
+    log(LogLevel::warn, "{} endpoint {}: {} is left out: {}", board.interface.name, id, other->interface.name,
+        claim ? claim_busy(other->interface.index, id).message : claim.error().message);
+  }
+  return claims;
 }
 
 // An endpoint is what takes most memory: no exception leaves, and what was begun is undone.
@@ -174,7 +231,10 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   }
   const Board* const first_board = candidates.front();
   std::optional<Failure> failure;
-  for (std::uint32_t id = first; id <= last; id++) {
+  const std::string wanted_rails = options.all_boards ? "all" : settings_.rails;
+  // First only ids that are free on all boards of the endpoint, if there is a choice.
+  bool choosy = !wanted_rails.empty() && first != last;
+  for (std::uint32_t id = first; id <= last; id = choosy && id == last ? (choosy = false, first) : id + 1) {
     for (std::size_t i = 0; i < candidates.size();) {
       const Board& board = *candidates[i];
       auto claim = claim_try(board.interface.index, id);
@@ -182,8 +242,15 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
         i++;
         continue;
       }
-      auto opened =
-          claim ? open_claimed(board, id, std::move(*claim), options) : tl::unexpected(claim.error());
+      const auto others = rails_of(board, wanted_rails);
+      if (!others) return tl::unexpected(others.error());
+      auto rails = claim ? rails_claim(board, id, *others, choosy) : std::vector<RailClaim>();
+      if (!rails) {
+        i++;
+        continue;
+      }
+      auto opened = claim ? open_claimed(board, id, std::move(*claim), options, std::move(*rails))
+                          : tl::unexpected(claim.error());
       if (opened) return opened;
       if (!failure) failure = on_board(board, opened.error());
       if (opened.error().mx_code == kMxBusy && first != last) {  // another program has its port

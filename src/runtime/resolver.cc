@@ -69,6 +69,17 @@ Result<NicId> resolve(const std::string& hostname, IpFamily family) {
   return nic;
 }
 
+std::string resolved_name(NicId nic) {
+  const auto ip = link::udp_directory().find(nic);
+  if (!ip || !by_udp(nic)) return {};
+  const link::SocketAddress address = link::socket_address(*ip, 0, 0);
+  char host[NI_MAXHOST];
+  if (::getnameinfo(address.get(), address.length, host, sizeof host, nullptr, 0, NI_NAMEREQD) != 0)
+    return {};
+  const auto back = resolve(host, wire::udp_family(nic));
+  return back && *back == nic ? fmt::format("{}:0", host) : std::string();
+}
+
 std::string family_objection(NicId nic, IpFamily family) {
   const IpFamily other = wire::udp_family(nic);
   if (other == family) return {};

@@ -15,6 +15,9 @@ namespace omx::runtime {
 bool by_udp(NicId nic);  // whether it is such an id
 // "HOST", "HOST:0" or an address: the resolver knows nothing of other boards. May wait for the network.
 Result<NicId> resolve(const std::string& hostname, wire::IpFamily family);
+// What the resolver calls such a NIC, as "HOST:0", if that name leads back to it; else empty. May wait for
+// the network.
+std::string resolved_name(NicId nic);
 // What is wrong with such an id where all addresses are of that family; empty: nothing.
 std::string family_objection(NicId nic, wire::IpFamily family);
 // Its address, as text that resolve() understands; empty for NICs of Ethernet, and for ids of IPv6 whose

@@ -3,6 +3,9 @@
 // shared memory. A frame to one's own MAC address would never come back from a cable.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "link/link.h"
 #include "local/hub.h"
 #include "protocol/endpoint.h"
@@ -26,8 +29,17 @@ class Router final : public wire::FrameSink {
     frame_ = &link_.lane_begin(to, max_segments);
     return *frame_;
   }
+  // By another board of the endpoint; only to partners beyond the links.
+  wire::TxFrame& rail_begin(unsigned rail, std::uint32_t max_segments) override {
+    if (rail == 0 || rail > rails_.size()) return frame_begin(max_segments);
+    rail_ = rails_[rail - 1];
+    return rail_->frame_begin(max_segments);
+  }
+  void rail_add(link::Link& link) { rails_.push_back(&link); }
   void frame_commit() override {
     committed_ = true;
+    if (rail_) [[unlikely]]
+      return std::exchange(rail_, nullptr)->frame_commit();
     if (hub_ && hub_->reaches(frame_->header)) return stay();
     link_.frame_commit();
   }
@@ -35,6 +47,7 @@ class Router final : public wire::FrameSink {
     if (committed_) {
       committed_ = false;
       link_.flush();
+      for (link::Link* rail : rails_) rail->flush();
     }
     if (hub_) hub_->flush();
   }
@@ -47,7 +60,9 @@ class Router final : public wire::FrameSink {
   local::Hub* hub_;
   const protocol::Endpoint* engine_ = nullptr;
   wire::TxFrame* frame_ = nullptr;
-  bool committed_ = false;  // since the last flush
+  std::vector<link::Link*> rails_;
+  link::Link* rail_ = nullptr;  // that the frame being made leaves by, if not `link_`
+  bool committed_ = false;      // since the last flush
 };
 
 }  // namespace omx::runtime

@@ -45,6 +45,7 @@ struct Settings {
   protocol::Config protocol = protocol_defaults();     // identity fields are filled when an endpoint opens
   std::string interfaces;                              // OMX_INTERFACES: see link/interfaces.h
   const char* interfaces_variable = "OMX_INTERFACES";  // whose value that is, for errors
+  std::string rails;             // OMX_RAILS: interfaces that an endpoint uses together; "all"; empty: one
   std::string peers_file;        // OMX_PEERS_FILE; default /etc/open-mx/peers if it exists
   std::string peers;             // OMX_PEERS: "MAC NAME, MAC NAME"
   std::string hostname;          // OMX_HOSTNAME: instead of gethostname() in board names
@@ -55,7 +56,7 @@ struct Settings {
   bool local_direct = true;                // OMX_LOCAL_DIRECT: their large messages by one copy
   std::uint32_t local_rndv_threshold = 0;  // OMX_LOCAL_RNDV_THRESHOLD; 0: as measured
   std::int64_t any_endpoint = -1;          // OMX_ANY_ENDPOINT
-  std::uint32_t own_hooks = 256;           // OMX_OWN_HOOKS: endpoints of an interface that share none
+  std::uint32_t own_hooks = 4;             // OMX_OWN_HOOKS: endpoints of an interface that share none
   std::uint32_t endpoints_max = 256;       // OMX_ENDPOINTS_MAX, per board, <= 256
   std::uint32_t spin_us = 100;  // OMX_SPIN_US: busy wait before sleeping; OMX_WAITSPIN=1 never sleeps
   bool spin_forever = false;

@@ -264,6 +264,9 @@ constexpr Tunable kTunables[] = {
     row<Text<&S::interfaces>>(
         "OMX_INTERFACES", "",
         "interfaces to use: names with commas, or all; empty = every Ethernet interface that is up"),
+    row<Text<&S::rails>>("OMX_RAILS", "",
+                         "boards that an endpoint uses together: all, or interfaces with commas, at most 4; "
+                         "empty = each endpoint uses one"),
     row<HostName>("OMX_HOSTNAME", "", "host part of the names of our boards"),
     row<Text<&S::peers_file>>("OMX_PEERS_FILE", "",
                               "names of NICs, one MAC NAME a line; default /etc/open-mx/peers"),

@@ -17,6 +17,7 @@ struct SimFrame {
   std::uint32_t from = 0;    // host
   bool damaged = false;
   bool lane = false;  // goes by the receiver's UDP lane
+  unsigned rail = 0;  // which of its sender's boards, and which switch
 
   wire::PacketType type() const { return static_cast<wire::PacketType>(bytes[16]); }
   NicId destination() const { return mac_load(bytes.data()); }

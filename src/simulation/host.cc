@@ -30,6 +30,13 @@ SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
     options_.config.lane_network_bits = 120;
     options_.config.lane_window = 256U << 10;
   }
+  if (!options_.rails.empty()) {
+    wire::RailNics& rails = options_.config.rails;
+    rails.count = static_cast<std::uint8_t>(1 + options_.rails.size());
+    for (unsigned i = 0; i < rails.count; i++) rails.nics[i] = World::nic_of(index, i);
+    for (const PortLimits& limits : options_.rails) rails_.emplace_back(limits);
+    options_.config.rail_secret = index + 1;
+  }
   if (options_.copies_seed != 0) {
     copies_.emplace(
         options_.copies_seed, [this] { return world_.now(); },
@@ -111,7 +118,7 @@ void SimHost::frame_arrived(std::uint32_t frame) {
 }
 
 void SimHost::ring_process(bool lane_too) {
-  std::vector<std::uint32_t> bulk;
+  std::array<std::vector<std::uint32_t>, wire::kRailsMost> bulk;
   while (!ring_.empty()) {
     const std::uint32_t frame = ring_.front();
     ring_.pop_front();
@@ -120,13 +127,16 @@ void SimHost::ring_process(bool lane_too) {
     const bool place = !copies_ || frame % 2 == 0;
     if (place && bytes.size() > kTypeAt &&
         bytes[kTypeAt] == static_cast<std::byte>(wire::PacketType::pull_reply)) {
-      bulk.push_back(frame);
+      bulk[world_.frames()[frame].rail].push_back(frame);
       continue;
     }
     frame_process(frame);
   }
-  for (std::size_t i = 0; i < bulk.size(); i += kBulkBatch)
-    bulk_process(std::span(bulk).subspan(i, std::min(kBulkBatch, bulk.size() - i)), false);
+  for (unsigned rail = 0; rail < boards(); rail++) {
+    const std::span<const std::uint32_t> frames(bulk[rail]);
+    for (std::size_t i = 0; i < frames.size(); i += kBulkBatch)
+      bulk_process(frames.subspan(i, std::min(kBulkBatch, frames.size() - i)), false, rail);
+  }
   if (lane_too || engine_->pulls_running() || engine_->lane_awaited(clock())) lane_process();
   engine_->progress(clock());
   world_.activity(*this);
@@ -143,7 +153,11 @@ void SimHost::lane_process() {
 }
 
 void SimHost::frame_process(std::uint32_t frame) {
-  engine_->on_frame(clock(), world_.frames()[frame].bytes);
+  const SimFrame& f = world_.frames()[frame];
+  if (f.rail == 0)
+    engine_->on_frame(clock(), f.bytes);
+  else
+    engine_->on_frame_by(clock(), f.rail, f.bytes);
   const std::uint64_t ticket = copies_ ? copies_->taken() : 0;
   if (ticket == 0) return frame_done(frame);
   world_.delivered(*this, world_.frames()[frame]);
@@ -167,11 +181,11 @@ void SimHost::frame_done(std::uint32_t frame) {
 
 // As link/bulk_lane does it: the data of all frames of a batch go where the engine expects them, and then it
 // turns out which of them belong there.
-void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane) {
+void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail) {
   std::array<protocol::ExpectedFrame, kBulkBatch> expected;
   const auto room = std::span(expected).first(batch.size());
   const std::size_t known =
-      by_lane ? engine_->expected_by_lane(clock(), room) : engine_->expected_replies(room);
+      by_lane ? engine_->expected_by_lane(clock(), room) : engine_->expected_replies(room, rail);
   for (std::size_t i = 0; i < known; i++) {
     const auto& bytes = world_.frames()[batch[i]].bytes;
     const std::size_t header = expected[i].header;
@@ -187,7 +201,7 @@ void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane) {
     if (placed[i]) {
       // Of these only the header is there.
       std::fill(bytes.begin() + expected[i].header, bytes.end(), std::byte{0xDD});
-      engine_->on_placed(clock(), expected[i], bytes);
+      engine_->on_placed(clock(), expected[i], bytes, rail);
     } else {
       frame_process(batch[i]);
       continue;
@@ -226,6 +240,7 @@ void SimHost::restart() {
 wire::TxFrame& SimHost::frame_begin(std::uint32_t max_segments) {
   if (segments_.size() < max_segments) segments_.resize(max_segments);
   by_lane_ = false;
+  by_rail_ = 0;
   tx_.segments = segments_.data();
   tx_.header_length = tx_.segment_count = 0;
   return tx_;
@@ -237,11 +252,18 @@ wire::TxFrame& SimHost::lane_begin(const wire::LaneAddress&, std::uint32_t max_s
   return frame;
 }
 
+wire::TxFrame& SimHost::rail_begin(unsigned rail, std::uint32_t max_segments) {
+  wire::TxFrame& frame = frame_begin(max_segments);
+  by_rail_ = rail;
+  return frame;
+}
+
 void SimHost::frame_commit() {
   const std::uint32_t index = world_.frames().create();
   SimFrame& frame = world_.frames()[index];
   frame.from = index_;
   frame.lane = by_lane_;
+  frame.rail = by_rail_;
   frame.bytes.assign(tx_.header, tx_.header + tx_.header_length);
   for (std::uint32_t i = 0; i < tx_.segment_count; i++) {
     const auto* data = static_cast<const std::byte*>(tx_.segments[i].iov_base);

@@ -24,6 +24,7 @@ struct HostOptions {
   bool lane = false;                       // takes large messages by a UDP lane ...
   TimeNs lane_dies_at = protocol::kNever;  // ... until somebody blocks it
   std::uint64_t copies_seed = 0;           // 0: the engine copies; else somebody does it for it, late
+  std::vector<PortLimits> rails;           // its further boards, each on a switch of its own
   int clock_ppm = 0;                       // how much faster than true time its clock runs
 };
 
@@ -53,10 +54,12 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   void frame_arrived(std::uint32_t frame);
   const protocol::Counters& counters() const { return counters_; }  // of all its endpoints so far
   std::uint64_t ring_drops() const { return ring_drops_; }
-  Port& port() { return port_; }
+  Port& port(unsigned rail = 0) { return rail == 0 ? port_ : rails_[rail - 1]; }
+  unsigned boards() const { return 1 + static_cast<unsigned>(rails_.size()); }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
+  wire::TxFrame& rail_begin(unsigned rail, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
   void on_event(std::uint64_t argument) override;
@@ -64,7 +67,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
  private:
   void open();
   void ring_process(bool lane_too = false);
-  void bulk_process(std::span<const std::uint32_t> batch, bool by_lane);
+  void bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail = 0);
   void lane_process();
   void frame_process(std::uint32_t frame);
   void frame_done(std::uint32_t frame);
@@ -75,6 +78,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   std::uint32_t index_;
   HostOptions options_;
   Port port_;
+  std::vector<Port> rails_;
   protocol::Counters counters_;
   std::optional<LateCopies> copies_;
   std::unique_ptr<protocol::Endpoint> engine_;
@@ -91,6 +95,7 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   wire::TxFrame tx_;
   std::vector<iovec> segments_;
   bool by_lane_ = false;  // the frame that is being made
+  unsigned by_rail_ = 0;
 };
 
 }  // namespace omx::simulation

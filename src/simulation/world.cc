@@ -23,7 +23,8 @@ World::~World() {
 
 SimHost& World::add(const HostOptions& options) {
   const auto index = static_cast<std::uint32_t>(hosts_.size());
-  switch_ports_.emplace_back(options_.switch_port);
+  auto& ports = switch_ports_.emplace_back(1, Port(options_.switch_port));
+  for (const PortLimits& rail : options.rails) ports.emplace_back(rail);
   hosts_.push_back(std::make_unique<SimHost>(*this, index, options));
   return *hosts_.back();
 }
@@ -43,7 +44,7 @@ void World::transmit(SimHost& from, std::uint32_t index) {
   digest_ = mix(digest_, now());
   digest_ = mix(digest_, crc32c(0, frame.bytes.data(), frame.bytes.size()));
   const Fate fate = faults_.fate(frame.number, frame.type());
-  if (fate.spike > 0) from.port().stall(now(), fate.spike);
+  if (fate.spike > 0) from.port(frame.rail).stall(now(), fate.spike);
   if (fate.lost) {
     totals_.lost++;
     if (trace_) trace_->frame(now(), "lost", frame);
@@ -61,7 +62,8 @@ void World::transmit(SimHost& from, std::uint32_t index) {
 }
 
 void World::leave(SimHost& from, std::uint32_t frame, const Fate& fate) {
-  const TimeNs at = from.port().send(now(), frames_[frame].bytes.size());
+  const unsigned rail = frames_[frame].rail;
+  const TimeNs at = is_cut(from.index(), rail) ? 0 : from.port(rail).send(now(), frames_[frame].bytes.size());
   if (at == 0) {
     totals_.dropped++;
     if (trace_) trace_->frame(now(), "dropped by the sender's port", frames_[frame]);
@@ -74,23 +76,26 @@ void World::leave(SimHost& from, std::uint32_t frame, const Fate& fate) {
 void World::on_event(std::uint64_t argument) {
   const auto frame = static_cast<std::uint32_t>(argument);
   if (static_cast<Step>(argument >> kStepShift) == Step::at_switch) return forward(frame);
-  const NicId to = frames_[frame].destination();
+  const NicId to = frames_[frame].destination() & ((NicId{1} << kRailShift) - 1);
   if (trace_) trace_->frame(now(), "arrives", frames_[frame]);
-  hosts_[to - nic_of(0)]->frame_arrived(frame);
+  hosts_[to - 1]->frame_arrived(frame);
 }
 
 void World::forward(std::uint32_t index) {
   SimFrame& frame = frames_[index];
-  const NicId to = frame.destination() - nic_of(0);
+  // Each board has a switch of its own: there is no way from one to another.
+  const NicId to = frame.destination() - nic_of(0, frame.rail);
   const bool fits =
       options_.path_mtu == 0 || frame.bytes.size() <= options_.path_mtu + std::size_t{wire::kEthernetHeader};
-  if (to >= hosts_.size() || faults_.separated(frame.from, static_cast<std::uint32_t>(to)) || !fits) {
+  if (to >= hosts_.size() || frame.rail >= hosts_[to]->boards() ||
+      is_cut(static_cast<std::uint32_t>(to), frame.rail) ||
+      faults_.separated(frame.from, static_cast<std::uint32_t>(to)) || !fits) {
     totals_.dropped++;
     if (trace_) trace_->frame(now(), fits ? "has no way" : "is too long for the path", frame);
     frames_.destroy(index);
     return;
   }
-  const TimeNs at = switch_ports_[to].send(now(), frame.bytes.size());
+  const TimeNs at = switch_ports_[to][frame.rail].send(now(), frame.bytes.size());
   if (at == 0) {
     totals_.dropped++;
     if (trace_) trace_->frame(now(), "dropped by the switch", frame);

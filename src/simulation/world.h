@@ -7,7 +7,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "simulation/events.h"
@@ -33,7 +35,9 @@ class World final : public EventTarget {
   SimHost& add(const HostOptions& options);
   SimHost& host(std::uint32_t index) { return *hosts_[index]; }
   std::uint32_t host_count() const { return static_cast<std::uint32_t>(hosts_.size()); }
-  static NicId nic_of(std::uint32_t index) { return 0x020000000000 + index + 1; }
+  static NicId nic_of(std::uint32_t index, unsigned rail = 0) {
+    return 0x020000000000 + (NicId{rail} << kRailShift) + index + 1;
+  }
 
   TimeNs now() const { return events_.now(); }
   Faults& faults() { return faults_; }
@@ -50,6 +54,9 @@ class World final : public EventTarget {
   bool run_until(const std::function<bool()>& condition, TimeNs limit);
   void run_for(TimeNs time);
 
+  // Cuts the cable of one of its boards, or mends it: frames that are on it are lost.
+  void cut(std::uint32_t host, unsigned rail, bool cut) { cuts_[{host, rail}] = cut; }
+
   // What makes two runs the same: all frames sent so far, bytes and times.
   std::uint64_t digest() const { return digest_; }
   struct Totals {
@@ -60,7 +67,9 @@ class World final : public EventTarget {
     std::uint64_t events = 0;
   };
   Totals totals() const;
-  const PortCounters& switch_port(std::uint32_t host) const { return switch_ports_[host].counters(); }
+  const PortCounters& switch_port(std::uint32_t host, unsigned rail = 0) const {
+    return switch_ports_[host][rail].counters();
+  }
 
   // --- for hosts ---
   FramePool& frames() { return frames_; }
@@ -74,6 +83,11 @@ class World final : public EventTarget {
   void on_event(std::uint64_t argument) override;
 
  private:
+  static constexpr unsigned kRailShift = 24;
+  bool is_cut(std::uint32_t host, unsigned rail) const {
+    const auto cut = cuts_.find({host, rail});
+    return cut != cuts_.end() && cut->second;
+  }
   enum class Step : std::uint64_t { at_switch, at_host };
   void forward(std::uint32_t frame);
   void leave(SimHost& from, std::uint32_t frame, const Fate& fate);
@@ -83,7 +97,8 @@ class World final : public EventTarget {
   FramePool frames_;
   Faults faults_;
   std::vector<std::unique_ptr<SimHost>> hosts_;
-  std::vector<Port> switch_ports_;
+  std::vector<std::vector<Port>> switch_ports_;  // by host and board
+  std::map<std::pair<std::uint32_t, unsigned>, bool> cuts_;
   std::function<void(SimHost&)> on_activity_;
   std::function<void(SimHost&, const SimFrame&)> on_delivery_;
   Trace* trace_ = nullptr;

@@ -115,7 +115,7 @@ std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint
   // The first endpoints of all boards before further ones.
   for (std::uint32_t e = 0; e < endpoints; e++) {
     for (std::size_t i = 0; i < boards.size(); i++) {
-      const ReceiveQueue* queue = queue_find(boards[i].queues, e);
+      const auto queue = queue_find(boards[i].queues, e);
       if (!queue || queue->processors.empty()) continue;
       lines[i] += fmt::format("board {} ep {} irq {} mask {}\n", mac_format(boards[i].nic), e,
                               queue->interrupt.empty() ? "-" : queue->interrupt,

@@ -70,6 +70,7 @@ void rps_add(const std::string& folder, const std::vector<int>& online, ReceiveQ
   for (int number = 0; number < all.count; number++) {
     const auto cpus = both(rps_read(folder, number), online);
     if (cpus.empty()) continue;
+    all.rps = true;
     ReceiveQueue& queue = queues[number];
     queue.number = number;
     queue.processors = cpus;
@@ -77,6 +78,12 @@ void rps_add(const std::string& folder, const std::vector<int>& online, ReceiveQ
   }
   all.queues.clear();
   for (auto& [number, queue] : queues) all.queues.push_back(std::move(queue));
+}
+
+void steering_add(const link::Interface& interface, const std::vector<int>& online, ReceiveQueues& all) {
+  all.steered = steered_read(interface, all.interface);
+  for (int& cpu : all.steered.processors)
+    if (std::find(online.begin(), online.end(), cpu) == online.end()) cpu = -1;
 }
 
 // The one interface that this one stands on; empty: none, or several.
@@ -92,13 +99,19 @@ std::string below(const std::string& folder) {
 
 }  // namespace
 
-const ReceiveQueue* queue_find(const ReceiveQueues& queues, std::uint32_t endpoint) {
+std::optional<ReceiveQueue> queue_find(const ReceiveQueues& queues, std::uint32_t endpoint) {
+  if (steering_decides(queues) && endpoint < queues.steered.processors.size()) {
+    // A processor that was switched off since does not take them.
+    const int cpu = queues.steered.processors[endpoint];
+    return ReceiveQueue{-1, "", cpu < 0 ? std::vector<int>{} : std::vector<int>{cpu},
+                        "omx steer on " + queues.steered.interface};
+  }
   // Of queues with holes, those that are there.
   const int wanted =
       queues.count > 0 ? queue_of(endpoint, queues.count) : static_cast<int>(std::min(endpoint, 65535U));
   for (const ReceiveQueue& queue : queues.queues)
-    if (queue.number == wanted) return &queue;
-  return nullptr;
+    if (queue.number == wanted) return queue;
+  return std::nullopt;
 }
 
 std::vector<int> rps_queues(const std::string& root, const link::Interface& interface) {
@@ -124,6 +137,7 @@ ReceiveQueues receive_queues_read(const std::string& root, const link::Interface
       all.count = queues_count(folder);
       interrupts_add(root, at, online, all);
       rps_add(folder, online, all);
+      if (root.empty()) steering_add(interface, online, all);
       return all;
     }
     at = link::Interface();

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "link/interfaces.h"
+#include "steering/steered.h"
 
 namespace omx::steering {
 
@@ -21,18 +23,25 @@ struct ReceiveQueues {
   std::string interface;             // whose they are: of a VLAN, the NIC's below it
   int count = 0;                     // of queues that frames are spread over; 0: not known
   std::vector<ReceiveQueue> queues;  // of which something is known, by number
+  bool rps = false;                  // RPS is on for one of them: it comes after steering, and undoes it
+  Steered steered = {};              // before which the queues do not matter
 };
 
-// Which of so many queues an endpoint's frames are taken to arrive in. omx steer (xdp/) does not follow it,
-// and what its table says is not known here: docs/steering.md, "Together with binding".
+// Which of so many queues an endpoint's frames are taken to arrive in, where they are not steered.
 inline int queue_of(std::uint32_t endpoint, int queues) {
   return static_cast<int>(endpoint % static_cast<std::uint32_t>(queues));
 }
 
-// nullptr: nothing is known of that queue.
-const ReceiveQueue* queue_find(const ReceiveQueues& queues, std::uint32_t endpoint);
+// Whether they go by the table of omx steer.
+inline bool steering_decides(const ReceiveQueues& queues) {
+  return !queues.rps && !queues.steered.processors.empty();
+}
 
-// `root` stands in front of /sys and /proc: it is empty except in tests. What cannot be read is not known.
+// Where the frames of an endpoint are handled: steered, in no queue (-1). Nothing: that is not known.
+std::optional<ReceiveQueue> queue_find(const ReceiveQueues& queues, std::uint32_t endpoint);
+
+// `root` stands in front of /sys and /proc: it is empty except in tests, for which nothing is steered. What
+// cannot be read is not known.
 ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface);
 
 // The receive queues of this interface for which RPS is on. It hands frames over anew, also those that an XDP

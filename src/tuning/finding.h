@@ -47,6 +47,6 @@ Finding interrupts_judge(const InterfaceFacts& facts, const HostFacts& host);
 Finding channels_judge(const InterfaceFacts& facts, const HostFacts& host);
 Finding rings_judge(const InterfaceFacts& facts);
 Finding rps_judge(const InterfaceFacts& facts);
-Finding xps_judge(const InterfaceFacts& facts);
+Finding xps_judge(const InterfaceFacts& facts, const HostFacts& host);
 
 }  // namespace omx::tuning

@@ -147,6 +147,8 @@ Finding rings_judge(const InterfaceFacts& facts) {
   for (const Interrupt& i : facts.interrupts) {
     f.guards.push_back({SettingKind::irq, facts.interface.name, i.number});
   }
+  for (const QueueMask& m : facts.xps)
+    f.guards.push_back({SettingKind::device_file, facts.interface.name, "queues/" + m.queue + "/xps_cpus"});
   return f;
 }
 
@@ -168,7 +170,7 @@ std::vector<Finding> interface_judge(const InterfaceFacts& facts, const HostFact
   if (facts.threaded) all.push_back(threads_judge(facts));
   all.push_back(interrupts_judge(facts, host));
   all.push_back(rps_judge(facts));
-  if (!facts.xps.empty()) all.push_back(xps_judge(facts));
+  if (!facts.xps.empty()) all.push_back(xps_judge(facts, host));
   return all;
 }
 

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <string_view>
 
 #include "base/cpu_list.h"
+#include "base/number.h"
 #include "tuning/finding.h"
 
 namespace omx::tuning {
 
 namespace {
+
+constexpr std::string_view kTransmit = "tx-";
 
 bool has(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -91,6 +95,45 @@ std::string masks_value(const std::vector<QueueMask>& masks) {
     value += fmt::format("{}{} {}", value.empty() ? "" : ", ", m.queue, m.mask);
   }
   return value.empty() ? "off" : value;
+}
+
+// As the kernel will show it: with the digits of one that it showed.
+std::string mask_like(std::string mask, const std::vector<int>& cpus) {
+  int first = 0;  // processor of the digit
+  for (auto digit = mask.rbegin(); digit != mask.rend(); ++digit) {
+    if (*digit == ',') continue;
+    unsigned bits = 0;
+    for (const int cpu : cpus)
+      if (cpu >= first && cpu < first + 4) bits |= 1U << (cpu - first);
+    *digit = "0123456789abcdef"[bits];
+    first += 4;
+  }
+  return mask;
+}
+
+// Where each interrupt goes once interrupts_judge has its way; -1: that is not said.
+std::vector<int> processors_after(const InterfaceFacts& facts, const HostFacts& host) {
+  const std::vector<int> candidates = candidates_of(facts, host);
+  const bool change = !candidates.empty() && !objection_of(facts, host, candidates).empty();
+  std::vector<int> after;
+  for (std::size_t i = 0; i < facts.interrupts.size(); i++)
+    after.push_back(change ? candidates[i % candidates.size()] : processor_of(facts.interrupts[i], host));
+  return after;
+}
+
+// The processors that are to send by each queue.
+std::vector<std::vector<int>> senders_of(const InterfaceFacts& facts, const HostFacts& host) {
+  const std::size_t queues = facts.xps.size();
+  std::vector<std::vector<int>> senders(queues);
+  const std::vector<int> after = processors_after(facts, host);
+  for (std::size_t i = 0; i < host.online.size(); i++) {
+    // Queues that receive and send have one interrupt.
+    const auto own =
+        after.size() == queues ? std::find(after.begin(), after.end(), host.online[i]) : after.end();
+    const auto queue = own != after.end() ? static_cast<std::size_t>(own - after.begin()) : i % queues;
+    senders[queue].push_back(host.online[i]);
+  }
+  return senders;
 }
 
 void channels_compare(const Channels& c, const std::string& interface, const HostFacts& host, Finding& f) {
@@ -191,11 +234,31 @@ Finding rps_judge(const InterfaceFacts& facts) {
   return f;
 }
 
-Finding xps_judge(const InterfaceFacts& facts) {
+// Each processor sends by the queue whose interrupt it takes, so that what follows a sent frame is done where
+// it was sent; those without one share the queues.
+Finding xps_judge(const InterfaceFacts& facts, const HostFacts& host) {
   Finding f("XPS", masks_value(facts.xps));
   f.verdict = Verdict::ok;
-  f.meaning = f.value == "off" ? "the kernel chooses the queue that a frame leaves by"
-                               : "a frame leaves by the queue of the processor that sends it";
+  if (f.value != "off") {
+    f.meaning = "a frame leaves by the queue of the processor that sends it";
+    return f;
+  }
+  f.meaning = "the kernel chooses the queue that a frame leaves by";
+  const std::size_t queues = facts.xps.size();
+  if (facts.interface.virtual_kind || queues < 2 || host.online.size() < 2) return f;
+  const auto senders = senders_of(facts, host);
+  f.verdict = Verdict::better;
+  f.meaning =
+      "the frames of all processors leave by one queue, as raw frames carry no IP address that would tell "
+      "them apart";
+  for (const QueueMask& m : facts.xps) {
+    const auto number = number_parse(std::string_view(m.queue).substr(kTransmit.size()));
+    if (!number || *number >= queues || senders[*number].empty()) continue;
+    const Setting setting{SettingKind::device_file, facts.interface.name, "queues/" + m.queue + "/xps_cpus"};
+    const std::string wanted = mask_like(m.mask, senders[*number]);
+    f.changes.push_back({setting, m.mask, wanted});
+    f.commands.push_back(setting_command(setting, wanted));
+  }
   return f;
 }
 

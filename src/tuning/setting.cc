@@ -104,8 +104,9 @@ Expected<std::string, int> feature_read(const Machine& machine, const Setting& s
 
 bool device_file_valid(std::string_view name) {
   if (name == "gro_flush_timeout" || name == "napi_defer_hard_irqs" || name == "threaded") return true;
-  return name.substr(0, 10) == "queues/rx-" && name.size() > 19 &&
-         name.substr(name.size() - 9) == "/rps_cpus" && all_digits(name.substr(10, name.size() - 19));
+  const bool rx = name.substr(0, 10) == "queues/rx-", tx = name.substr(0, 10) == "queues/tx-";
+  return (rx || tx) && name.size() > 19 && name.substr(name.size() - 9) == (rx ? "/rps_cpus" : "/xps_cpus") &&
+         all_digits(name.substr(10, name.size() - 19));
 }
 
 bool host_file_valid(std::string_view name) {

@@ -22,8 +22,33 @@ std::uint32_t ext_crc(const std::byte* frame, std::size_t crc_at) {
 }
 
 std::uint8_t ext_bytes(const ConnectExt& ext) {
-  const std::uint8_t more = ext.features & kFeatureLane ? connect_ext::kLaneBytes : 0;
-  return static_cast<std::uint8_t>(connect_ext::kBytes + more);
+  const int lane = ext.features & kFeatureLane ? connect_ext::kLaneBytes : 0;
+  const int rails = ext.features & kFeatureRails ? connect_ext::kRailsBytes : 0;
+  return static_cast<std::uint8_t>(connect_ext::kBytes + lane + rails);
+}
+
+std::size_t rails_at(const ConnectExt& ext) {
+  return connect_ext::kPartsEnd + (ext.features & kFeatureLane ? connect_ext::kLaneBytes : 0);
+}
+
+void put_rails(std::byte* out, const RailNics& rails) {
+  std::memset(out, 0, connect_ext::kRailsBytes);
+  store8(out + connect_ext::kRailsCount, rails.count);
+  for (std::size_t i = 0; i < rails.count; i++)
+    mac_store(out + connect_ext::kRailsNics + i * connect_ext::kRailsNic, rails.nics[i]);
+}
+
+// False: no boards that anybody can have.
+bool get_rails(const std::byte* in, RailNics& rails) {
+  constexpr NicId kMulticast = 1ULL << 40;
+  const std::uint8_t count = load8(in + connect_ext::kRailsCount);
+  if (count < 2 || count > kRailsMost) return false;
+  for (rails.count = 0; rails.count < count; rails.count++) {
+    const NicId nic = mac_load(in + connect_ext::kRailsNics + rails.count * connect_ext::kRailsNic);
+    if (nic == 0 || (nic & kMulticast) || rails.place(nic) != kRailsMost) return false;
+    rails.nics[rails.count] = nic;
+  }
+  return true;
 }
 
 void put_ext(std::byte* out, const ConnectExt& ext) {
@@ -43,6 +68,7 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
     store_be16(out + connect_ext::kLanePort, ext.lane.port);
     store_be16(out + connect_ext::kLaneFrame, ext.lane.frame);
   }
+  if (ext.features & kFeatureRails) put_rails(out + rails_at(ext), ext.rails);
   const std::size_t crc_at = connect::kEnd + ext_bytes(ext) - kChecksumBytes;
   store_be32(out + crc_at, ext_crc(out, crc_at));
 }
@@ -84,6 +110,9 @@ Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, Co
     ext.lane.port = load_be16(in + connect_ext::kLanePort);
     ext.lane.frame = load_be16(in + connect_ext::kLaneFrame);
     if (!ext.lane.present() || ext.lane.frame < kMaxFrameLeast) return Drop::bad_length;
+  }
+  if (ext.features & kFeatureRails) {
+    if (size < ext_bytes(ext) || !get_rails(in + rails_at(ext), ext.rails)) return Drop::bad_length;
   }
   // Zeros here would make block and window arithmetic meaningless.
   if (ext.max_frame < kMaxFrameLeast || ext.pull_frames == 0 || ext.eager_frames == 0)

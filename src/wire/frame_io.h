@@ -35,7 +35,9 @@ class FrameSink {
   virtual TxFrame& lane_begin(const LaneAddress&, std::uint32_t max_segments) {
     return frame_begin(max_segments);
   }
-  // Queues the frame of the last frame_begin or lane_begin.
+  // The same for a frame that leaves by another board of the endpoint.
+  virtual TxFrame& rail_begin(unsigned, std::uint32_t max_segments) { return frame_begin(max_segments); }
+  // Queues the frame of the last frame_begin, lane_begin or rail_begin.
   virtual void frame_commit() = 0;
   // Sends what is queued.
   virtual void flush() = 0;

@@ -184,6 +184,9 @@ inline constexpr std::size_t kLaneEnd = 92;
 inline constexpr std::size_t kEnd = kPartsEnd + 4;
 inline constexpr std::uint8_t kBytes = kEnd - connect::kEnd;
 inline constexpr std::uint8_t kLaneBytes = kLaneEnd - kPartsEnd;
+// Behind the lane, or where it would be: how many, three zeros, and the addresses.
+inline constexpr std::size_t kRailsCount = 0, kRailsNics = 4, kRailsNic = 6;
+inline constexpr std::uint8_t kRailsBytes = kRailsNics + kRailsMost * kRailsNic;
 static_assert(kBytes == 28);
 }  // namespace connect_ext
 

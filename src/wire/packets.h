@@ -6,6 +6,7 @@
 // fuzz corpus, docs/wire.md, the endpoint filter of link/packet_filter, and steering/xdp/steer.bpf.c.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -88,6 +89,7 @@ enum Flags : std::uint8_t {
   kFlagHeaderExt = 4,   // 16-byte header extension between header and data
   kFlagGap = 8,         // PULL: asks again, as later frames arrived
   kFlagUnasked = 8,     // RNDV: data follow unasked. NOTIFY: they may with the next one
+  kFlagRail = 8,        // PROBE: of the way that it takes, and answered by the same
   kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
   kFlagLane = 32,       // PULL: answer by the lane. PROBE: came by it, or, as a reply, one did
   kFlagLaneProbe = 64,  // PULL: show that my lane is reached. PROBE, MEDIUM: something went by the lane
@@ -115,6 +117,20 @@ inline constexpr std::size_t kChecksumBytes = 4;
 // The extension block behind CONNECT's 16 data bytes (docs/wire.md). Its presence announces support. Decoding
 // refuses max_frame < 188 (a SMALL with all extensions) and zeros in pull_frames and eager_frames; a mode
 // that we do not know is handed on as it is.
+// The boards of one endpoint. The first is the one that it is known by.
+inline constexpr std::size_t kRailsMost = 4;
+struct RailNics {
+  std::uint8_t count = 0;  // 0 or 2 to kRailsMost
+  std::array<NicId, kRailsMost> nics{};
+  bool operator==(const RailNics&) const = default;
+  // Its place among them; kRailsMost: it is none.
+  std::size_t place(NicId nic) const {
+    for (std::size_t i = 0; i < count; i++)
+      if (nics[i] == nic) return i;
+    return kRailsMost;
+  }
+};
+
 struct ConnectExt {
   bool present = false;
   std::uint8_t version = 1;
@@ -129,6 +145,7 @@ struct ConnectExt {
   std::uint32_t peer_epoch = 0;
   bool peer_epoch_in_use = false;  // false: it was in use, and is given up
   LaneAddress lane;                // with kFeatureLane
+  RailNics rails;                  // with kFeatureRails
   bool operator==(const ConnectExt&) const = default;
 };
 inline constexpr std::uint32_t kEpochMask = 0x7FFFFFFF;
@@ -143,6 +160,7 @@ enum Feature : std::uint16_t {
   kFeatureTail = 128,     // reads the tail of RNDV
   kFeatureUnasked = 256,  // takes data of RNDV unasked
   kFeatureShare = 512,    // reads PACK whose records are packets
+  kFeatureRails = 1024,   // has several boards; the block says which
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 

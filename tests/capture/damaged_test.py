@@ -101,6 +101,7 @@ WRONG = [
     (connect(largest=187), "sizes in the extension block that make no sense"),
     (connect(eager=0), "sizes in the extension block that make no sense"),
     (connect(features=64), "announces a lane and has no room"),
+    (connect(features=1024), "announces rails and has no room"),
     (GOOD["HOST_REPLY"][:17] + b"\0" + GOOD["HOST_REPLY"][18:], "a name has 1 to 80 bytes"),
     (GOOD["HOST_REPLY"][:-1] + b"x", "the name has no NUL at its end"),
     (GOOD["PROBE"][:24] + struct.pack(">I", 59) + GOOD["PROBE"][28:], "the size of a PROBE is 60 to 65549"),

@@ -40,7 +40,7 @@ TEST_F(Offers, no_hints__all_that_there_is) {
   EXPECT_THAT(text, testing::HasSubstr("v0"));
 }
 
-TEST_F(Offers, one_for_each_board) {
+TEST_F(Offers, one_for_each_board_and_one_of_all) {
   const Info wanted = hints();
   fi_info* found = nullptr;
   ASSERT_EQ(fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, wanted.get(), &found), 0);
@@ -48,7 +48,9 @@ TEST_F(Offers, one_for_each_board) {
   EXPECT_STREQ(found->domain_attr->name, "v0");
   ASSERT_TRUE(found->next);
   EXPECT_STREQ(found->next->domain_attr->name, "v1");
-  EXPECT_FALSE(found->next->next);
+  ASSERT_TRUE(found->next->next);
+  EXPECT_STREQ(found->next->next->domain_attr->name, "omx-all");
+  EXPECT_FALSE(found->next->next->next);
 }
 
 // As Debian's Open MPI asks.

@@ -3,141 +3,16 @@
 #include "link/hook_group.h"
 
 #include <fmt/format.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <fstream>
-#include <map>
 #include <random>
-#include <set>
 
-#include "link/hook_names.h"
+#include "hook_neighbours.h"
 #include "link/hook_program.h"
-#include "link/hook_share.h"
-#include "test_network.h"
 
 namespace omx::link {
 namespace {
 
-constexpr std::uint8_t kMedium = 39;
-
-// The group that its socket belongs to; 0: it has a hook of its own.
-std::uint32_t group_of(const Link& link) {
-  std::uint32_t group = 0;
-  socklen_t size = sizeof group;
-  EXPECT_EQ(::getsockopt(link.descriptor(), SOL_PACKET, PACKET_FANOUT, &group, &size), 0);
-  return group;
-}
-
-// What each frame is offered to, of these.
-std::size_t hooks_of(const std::map<unsigned, Link*>& links) {
-  std::set<std::uint32_t> groups;
-  std::size_t own = 0;
-  for (const auto& [endpoint, link] : links) {
-    if (const std::uint32_t group = group_of(*link))
-      groups.insert(group);
-    else
-      own++;
-  }
-  return own + groups.size();
-}
-
-// All sockets of this network that take our frames.
-int packet_sockets() {
-  std::ifstream table("/proc/net/packet");
-  int count = 0;
-  for (std::string line; std::getline(table, line);) count += line.find(" 86df ") != std::string::npos;
-  return count;
-}
-
-PacketLinkOptions shared(unsigned endpoint) {
-  PacketLinkOptions options;
-  options.endpoint = static_cast<std::uint8_t>(endpoint);
-  options.ring_frames = 64;
-  options.own_hooks = 0;
-  return options;
-}
-
-// Another process, with the endpoints [first, first + count) of v1.
-class Neighbour {
- public:
-  Neighbour(unsigned first, unsigned count) {
-    int ready[2];
-    EXPECT_EQ(::pipe(ready), 0);
-    pid_ = ::fork();
-    if (pid_ == 0) live(first, count, ready[1]);
-    ::close(ready[1]);
-    char byte = 0;
-    EXPECT_EQ(::read(ready[0], &byte, 1), 1) << "it could not open its endpoints";
-    ::close(ready[0]);
-  }
-  Neighbour(const Neighbour&) = delete;
-  Neighbour& operator=(const Neighbour&) = delete;
-  ~Neighbour() { end(SIGKILL); }
-
-  void stop() {
-    EXPECT_EQ(::kill(pid_, SIGSTOP), 0);
-    EXPECT_EQ(::waitpid(pid_, nullptr, WUNTRACED), pid_);
-  }
-  void go_on() { EXPECT_EQ(::kill(pid_, SIGCONT), 0); }
-  void end(int signal) {
-    if (pid_ <= 0) return;
-    ::kill(pid_, signal);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  [[noreturn]] static void live(unsigned first, unsigned count, int ready) {
-    static volatile sig_atomic_t ends = 0;
-    struct sigaction action {};
-    action.sa_handler = [](int) { ends = 1; };
-    ::sigaction(SIGTERM, &action, nullptr);
-    {
-      std::vector<std::unique_ptr<Link>> links;
-      for (unsigned e = first; e < first + count; e++) {
-        PacketLinkOptions options = shared(e);
-        options.interface = "v1";
-        auto link = packet_link_open(options);
-        if (!link) ::_exit(1);
-        links.push_back(std::move(*link));
-      }
-      if (::write(ready, "k", 1) != 1) ::_exit(1);
-      while (!ends) ::poll(nullptr, 0, 20);
-    }
-    ::_exit(0);
-  }
-
-  pid_t pid_ = 0;
-};
-
-class hook_group : public CableTest {
- protected:
-  // A frame for each of them, and nothing else, comes.
-  void expect_own_frames(Link& from, const std::map<unsigned, Link*>& links) {
-    seed_++;
-    for (const auto& [endpoint, link] : links)
-      frame_send(from, make_frame(link->nic(), from.nic(), 100, kMedium, static_cast<std::uint8_t>(endpoint),
-                                  static_cast<std::uint8_t>(seed_)));
-    for (const auto& [endpoint, link] : links) {
-      Collector got;
-      ASSERT_TRUE(receive_until(*link, got, 1)) << "endpoint " << endpoint << ", time " << seed_;
-      EXPECT_EQ(got.frames.size(), 1U);
-      EXPECT_EQ(got.frames[0],
-                make_frame(link->nic(), from.nic(), 100, kMedium, static_cast<std::uint8_t>(endpoint),
-                           static_cast<std::uint8_t>(seed_)))
-          << "endpoint " << endpoint;
-      EXPECT_EQ(link->counters().frames_misdirected, 0U) << "endpoint " << endpoint;
-    }
-  }
-
- private:
-  unsigned seed_ = 0;
-};
+using hook_group = HookTest;
 
 TEST_F(hook_group, many_endpoints__one_hook_and_each_its_frames) {
   auto a = open("v0");
@@ -149,6 +24,64 @@ TEST_F(hook_group, many_endpoints__one_hook_and_each_its_frames) {
   }
   EXPECT_EQ(hooks_of(all), 1U);
   for (int round = 0; round < 100; round++) ASSERT_NO_FATAL_FAILURE(expect_own_frames(*a, all));
+}
+
+// All of them founders, as far as they know.
+TEST_F(hook_group, crowd__many_processes_at_once_find_one_group) {
+  auto a = open("v0");
+  constexpr unsigned kCrowd = 32;
+  int go[2], ready[2], end[2];
+  ASSERT_EQ(::pipe(go) | ::pipe(ready) | ::pipe(end), 0);
+  std::vector<pid_t> crowd;
+  for (unsigned e = 0; e < kCrowd; e++) {
+    crowd.push_back(::fork());
+    if (crowd.back() != 0) continue;
+    ::alarm(120);
+    ::close(go[1]);
+    ::close(end[1]);
+    char byte;
+    [[maybe_unused]] const ssize_t begun = ::read(go[0], &byte, 1);
+    PacketLinkOptions options = shared(100 + e);
+    options.interface = "v1";
+    auto link = packet_link_open(options);
+    const std::uint32_t group = link ? group_of(**link) : 0;
+    if (::write(ready[1], &group, sizeof group) != sizeof group) ::_exit(1);
+    Collector got;
+    const bool came = link && receive_until(**link, got, 1);
+    [[maybe_unused]] const ssize_t ended = ::read(end[0], &byte, 1);
+    ::_exit(came && got.frames.size() == 1 && (*link)->counters().frames_misdirected == 0 ? 0 : 2);
+  }
+  ::close(go[1]);
+  std::set<std::uint32_t> groups;
+  for (unsigned e = 0; e < kCrowd; e++) {
+    std::uint32_t group = 0;
+    ASSERT_EQ(::read(ready[0], &group, sizeof group), static_cast<ssize_t>(sizeof group));
+    groups.insert(group);
+  }
+  EXPECT_EQ(groups.size(), 1U);
+  EXPECT_FALSE(groups.contains(0));
+  const NicId to = nic_of("v1");
+  for (unsigned e = 0; e < kCrowd; e++)
+    frame_send(*a, make_frame(to, a->nic(), 100, kMedium, static_cast<std::uint8_t>(100 + e)));
+  ::poll(nullptr, 0, 100);
+  ::close(end[1]);
+  for (const pid_t pid : crowd) {
+    int status = -1;
+    ::waitpid(pid, &status, 0);
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+  }
+}
+
+TEST_F(hook_group, hooks_of_their_own_beside__each_its_frames) {
+  auto a = open("v0");
+  auto first = open("v1", shared(1));
+  PacketLinkOptions own;
+  own.endpoint = 2;
+  auto second = open("v1", own);
+  auto third = open("v1", shared(3));
+  EXPECT_EQ(group_of(*second), 0U);
+  EXPECT_EQ(group_of(*third), group_of(*first));
+  expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}});
 }
 
 TEST_F(hook_group, licence__the_first_have_hooks_of_their_own) {
@@ -250,20 +183,6 @@ TEST_F(hook_group, all_stopped__a_newcomer_needs_none_of_them) {
   EXPECT_NE(group_of(*link), 0U) << "the first that is not theirs";
   stopped.go_on();
   expect_own_frames(*a, {{1, link.get()}});
-}
-
-TEST_F(hook_group, lock_held__who_joins_may_be_stopped) {
-  auto a = open("v0");
-  auto first = open("v1", shared(1));
-  const std::string name = fmt::format("omx/{}/hooks/{}/0/join", ::if_nametoindex("v1"), ::geteuid());
-  OwnFd stopped = name_hold(name);
-  ASSERT_TRUE(stopped.open());
-  auto second = open("v1", shared(2));
-  EXPECT_NE(group_of(*second), group_of(*first));
-  stopped.reset();
-  auto third = open("v1", shared(3));
-  EXPECT_EQ(group_of(*third), group_of(*first));
-  expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}});
 }
 
 TEST_F(hook_group, interface_down__a_hook_of_its_own) {
@@ -383,7 +302,10 @@ TEST_F(hook_group, storm__processes_come_and_die_while_frames_pass) {
       if (links.size() == count) links.erase(links.begin());
       PacketLinkOptions options = shared(e);
       options.interface = "v1";
-      if (auto link = packet_link_open(options)) links.push_back(std::move(*link));
+      if (auto link = packet_link_open(options)) {
+        (*link)->bell_open();
+        links.push_back(std::move(*link));
+      }
     }
   };
   for (int i = 0; i < 4; i++) running.push_back(begin());
@@ -409,23 +331,6 @@ TEST_F(hook_group, storm__processes_come_and_die_while_frames_pass) {
   auto third = open("v1", shared(3));
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}});
   EXPECT_NE(group_of(*third), 0U);
-}
-
-// Packet sockets are not given to who could not open one: the same user may be without the right.
-TEST_F(hook_group, strangers__get_nothing_without_a_packet_socket_of_their_own) {
-  const Neighbour member(1, 1);
-  const std::string name = fmt::format("omx/{}/hooks/{}/0", ::if_nametoindex("v1"), ::geteuid());
-  const auto asks = [&](int shown) {
-    const OwnFd connection = name_connect(name);
-    EXPECT_TRUE(connection.open());
-    EXPECT_TRUE(shown < 0 || right_show(connection.get(), shown));
-    return share_receive(connection.get(), 500).whole();
-  };
-  const OwnFd other(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const OwnFd packet(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
-  EXPECT_FALSE(asks(-1));
-  EXPECT_FALSE(asks(other.get()));
-  EXPECT_TRUE(asks(packet.get()));
 }
 
 }  // namespace

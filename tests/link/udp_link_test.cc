@@ -158,6 +158,41 @@ TEST_F(udp_link, frames__reach_the_endpoint_they_name) {
   EXPECT_EQ(a->counters().frames_sent, 2U);
 }
 
+// A look costs no more when it receives. Then no descriptor tells of it, but the link does.
+TEST_F(udp_link, pending__takes_what_receive_hands_over) {
+  const auto a = open(0), b = open(1);
+  EXPECT_FALSE(b->pending());
+  EXPECT_FALSE(b->holds());
+  frame_send(*a, tiny(kLoopbackNic, 1));
+  ASSERT_TRUE(becomes_true([&] { return b->pending(); }));
+  EXPECT_TRUE(b->holds());
+  EXPECT_TRUE(b->pending()) << "still";
+  pollfd wait{b->descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&wait, 1, 0), 0);
+  Collector collector;
+  EXPECT_EQ(b->receive(collector, 16), 1U);
+  EXPECT_THAT(collector.frames, testing::ElementsAre(tiny(kLoopbackNic, 1)));
+  EXPECT_FALSE(b->holds());
+  EXPECT_FALSE(b->pending());
+  EXPECT_EQ(b->counters().frames_received, 1U);
+}
+
+// A frame that comes after a pause is not kept waiting by the look for another.
+TEST_F(udp_link, receive__ends_after_the_first_frame_then_takes_all) {
+  const auto a = open(0), b = open(1);
+  Collector collector;
+  EXPECT_EQ(b->receive(collector, 16), 0U);
+  for (const std::size_t size : {80U, 90U, 100U}) frame_send(*a, tiny(kLoopbackNic, 1, size));
+  EXPECT_TRUE(becomes_true([&] { return b->receive(collector, 16) == 1; }));
+  EXPECT_TRUE(becomes_true([&] {
+    b->receive(collector, 16);
+    return collector.frames.size() == 3;
+  }));
+  EXPECT_EQ(collector.frames[0].size(), 80U);
+  EXPECT_EQ(collector.frames[2].size(), 100U);
+  EXPECT_EQ(b->receive(collector, 16), 0U);
+}
+
 TEST_F(udp_link, frames__of_one_size_are_one_train) {
   const auto a = open(0), b = open(1);
   std::vector<Bytes> frames(30, tiny(kLoopbackNic, 1, 1400));

@@ -321,6 +321,21 @@ TEST_P(xdp_link, queue__of_another_process_falls_back_to_a_packet_socket) {
   EXPECT_EQ(c->counters().frames_by_xdp, 1U);
 }
 
+TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for) {
+  const XdpLinkOptions options{.mode = GetParam(), .packets = {.interface = "v1"}};
+  for (int i = 0; i < 8; i++) {
+    OtherProcess killed([&] {
+      static auto held = xdp_link_open(options);
+      return held.has_value();
+    });
+    killed.end();
+    for (int j = 0; j < 2; j++) {  // the second, after us
+      const auto trial = xdp_trial(options);
+      ASSERT_TRUE(trial) << trial.error().message;
+    }
+  }
+}
+
 TEST_P(xdp_link, queue__one_each_and_the_program_stays_with_the_last) {
   if (std::system("ip link del v0; ip link add v0 numrxqueues 2 numtxqueues 2 type veth peer name v1 "
                   "numrxqueues 2 numtxqueues 2") != 0)

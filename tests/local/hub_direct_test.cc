@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One copy from the memory of another process, and where that is refused; forks.
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -115,7 +116,7 @@ class Peer {
       HubOptions options;
       options.self = from;
       options.nics = {kNic, kOtherNic};
-      OwnFd connection = std::move(g_connection);
+      OwnFd connection(g_connection);
       options.connect = [&](const Place&) { return std::move(connection); };
       Hub hub(std::move(options));
       for (std::uint64_t i = 0; i < count; i++) {
@@ -146,7 +147,8 @@ class Peer {
   }
   pid_t pid() const { return pid_; }
 
-  static inline OwnFd g_connection;  // the child's name would hold another process number
+  // The child's name would hold another process number. No OwnFd, which a forked child loses.
+  static inline int g_connection = -1;
 
  private:
   pid_t pid_ = -1;
@@ -154,9 +156,12 @@ class Peer {
 
 TEST_F(HubTest, another_process__frames_one_copy_and_its_end) {
   const Place place{kNic, 9};
-  Peer::g_connection = socket_to(b.place());
+  {
+    const OwnFd connection = socket_to(b.place());
+    Peer::g_connection = ::fcntl(connection.get(), F_DUPFD_CLOEXEC, 0);
+  }
   Peer peer(place, b.place(), 20);
-  Peer::g_connection.reset();
+  ::close(Peer::g_connection);
   b.turn();
   ASSERT_EQ(b.frames.size(), 20U);
   for (std::uint64_t i = 0; i < 20; i++) EXPECT_EQ(b.frames[i], frame(place, b.place(), i, 100));

@@ -18,6 +18,7 @@ program=$2
 ways=$3
 shift 3
 [ -z "${OMX_TEST_LOSS:-}" ] || set -- "$@" --topology bridge
+[ "${OMX_LINK:-}" != udp6 ] || set -- "$@" --family ipv6
 exec "$lab" run --hosts 2 "$@" -- sh -c '
   program=$1
   pair() {  # pair RECEIVER SENDER

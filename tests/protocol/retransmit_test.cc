@@ -131,6 +131,32 @@ TEST_F(Retransmit, ack__delayed_once_and_piggybacked) {
   EXPECT_EQ(a->counters[Counter::send_lib_ack], 1U);
 }
 
+// What has come of messages that are not complete is no longer owed by an acknowledgement that leaves before.
+TEST_F(Retransmit, ack__messages_that_become_complete_late_are_owed_with_all_their_frames) {
+  open();
+  std::vector<Bytes> ends;
+  network.faults.drop = [&](const Bytes& frame) {
+    wire::Medium packet;
+    const std::byte* data = nullptr;
+    const bool end = type_of(frame) == wire::PacketType::medium &&
+                     wire::decode_medium(frame, wire::Mode::omx, true, packet, &data) == wire::Drop::none &&
+                     28000U - packet.frag_seqnum * packet.frag_unit <= packet.frag_unit;
+    if (end) ends.push_back(frame);
+    return end;
+  };
+  for (int i = 0; i < 20; i++) (void)send(*a, to_b, message(28000), 1);
+  network.run_for(50'000);
+  ASSERT_GT(ends.size(), 6U);
+  ASSERT_LT(ends.size(), 20U) << "the credit holds the others back";
+  const auto held = std::move(ends);
+  network.faults = {};
+  for (const Bytes& end : held) {
+    network.inject(end);
+    network.run_for(10'000);
+  }
+  EXPECT_EQ(to_b->queued.front(), nullptr) << "nothing waits for a delayed acknowledgement";
+}
+
 TEST_F(Retransmit, ack__immediate_after_four_from_reference_peers) {
   open(reference(), reference());
   for (int i = 0; i < 4; i++) (void)send(*a, to_b, message(4), 1);

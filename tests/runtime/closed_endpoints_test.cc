@@ -24,7 +24,7 @@ class RecordingLink final : public link::Link {
   }
   void flush() override {}
   std::size_t receive(link::FrameHandler&, std::size_t) override { return 0; }
-  bool pending() const override { return false; }
+  bool pending() override { return false; }
   int descriptor() const override { return -1; }
   NicId nic() const override { return kSelf; }
   std::uint32_t mtu() const override { return 1500; }

@@ -18,7 +18,7 @@ class FakeLink final : public link::Link {
   void frame_commit() override {}
   void flush() override {}
   std::size_t receive(link::FrameHandler&, std::size_t) override { return 0; }
-  bool pending() const override { return false; }
+  bool pending() override { return false; }
   int descriptor() const override { return -1; }
   NicId nic() const override { return 1; }
   std::uint32_t mtu() const override { return 9000; }

@@ -64,6 +64,19 @@ TEST(binding_file, what_is_wrong__is_told_by_its_place_only) {
     EXPECT_THAT(error_of(bad), HasSubstr("FILE:1 is not"));
 }
 
+TEST(binding_file, steered_endpoints_by_the_table) {
+  ReceiveQueues queues{"eth0", 1, {{0, "40", {1}, ""}}};
+  queues.steered = {{3, 2, -1, 1}, "eth0", ""};
+  const std::string text =
+      binding_file_text({{"eth0", kBoard, queues}}, 4, [](int) { return std::vector<int>{}; });
+  const auto lines = binding_file_parse(text, "FILE");
+  ASSERT_TRUE(lines) << lines.error().message;
+  ASSERT_EQ(lines->size(), 3U);
+  EXPECT_EQ((*lines)[0].processors, std::vector<int>{3});
+  EXPECT_EQ((*lines)[1].processors, std::vector<int>{2});
+  EXPECT_EQ((*lines)[2].endpoint, 3U) << "2 is on a processor that is switched off";
+}
+
 // Of one queue: each processor once, then all that share the cache.
 TEST(binding_file, endpoints_of_one_queue_spread) {
   ReceiveQueues queues{"eth0", 1, {{0, "40", {1}, ""}}};

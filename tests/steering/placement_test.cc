@@ -163,6 +163,35 @@ TEST_F(placement, automatic__datagrams_go_to_any_queue) {
   EXPECT_EQ(automatic(3, true), "6");
 }
 
+TEST_F(placement, automatic__steered) {
+  const auto table = steer_table_make("5,0-2", "9:7", possible_);
+  ASSERT_TRUE(table) << table.error().message;
+  queues_.steered.interface = "eth0";
+  for (const std::uint32_t cpu : *table) queues_.steered.processors.push_back(static_cast<int>(cpu));
+  EXPECT_EQ(automatic(0), "5");
+  EXPECT_EQ(last_.reason, "where omx steer on eth0 brings its frames");
+  EXPECT_EQ(automatic(9), "7");
+  EXPECT_EQ(automatic(2), "1");
+  EXPECT_EQ(automatic(6), "0") << "beside 1, that 2 has";
+  queues_.steered.processors[3] = -1;
+  EXPECT_EQ(automatic(3), "stays") << "switched off since";
+  queues_ = {"eth0", 1, {}};
+  queue_is(0, "6");
+  queues_.steered.processors.assign(256, 2);
+  EXPECT_EQ(automatic(3, true), "6") << "datagrams pass";
+  queue_is(0, "4");
+  queues_.rps = true;
+  EXPECT_EQ(automatic(3), "4") << "RPS has the last word";
+}
+
+TEST_F(placement, automatic__steered_perhaps) {
+  queues_.steered.unreadable = "eth0 has a program";
+  EXPECT_EQ(automatic(3), "stays");
+  EXPECT_EQ(last_.reason, "eth0 has a program");
+  queues_.rps = true;
+  EXPECT_EQ(automatic(3), "3");
+}
+
 TEST_F(placement, automatic__nothing_known) {
   queues_ = {"veth0", 4, {}};
   EXPECT_EQ(automatic(0), "stays");

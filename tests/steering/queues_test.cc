@@ -36,7 +36,7 @@ class queues : public link::FakeTree {
   }
   // The processors of an endpoint's queue: "3", "?" unknown, "-" no such queue.
   static std::string at(const ReceiveQueues& all, std::uint32_t endpoint) {
-    const ReceiveQueue* queue = queue_find(all, endpoint);
+    const auto queue = queue_find(all, endpoint);
     if (!queue) return "-";
     return queue->processors.empty() ? "?" : cpu_list_text(queue->processors);
   }

@@ -179,14 +179,15 @@ TEST(channels_judge, more_processors_than_queues__by_hand) {
   EXPECT_EQ(channels_judge(facts, four_processors()).verdict, Verdict::ok);
 }
 
-TEST(rings_judge, small__interrupts_are_guarded) {
+TEST(rings_judge, small__interrupts_and_xps_are_guarded) {
   InterfaceFacts facts = card();
   facts.rings = Rings{256, 4096, 256, 4096};
   facts.interrupts = {{"40", "eth0-rx-0", 0, "3", "3"}};
+  facts.xps = {{"tx-0", "1"}};
   const Finding f = rings_judge(facts);
   EXPECT_THAT(changes(f), ElementsAre("rx 256 1024"));
-  ASSERT_EQ(f.guards.size(), 1U);
-  EXPECT_EQ(f.guards[0], (Setting{SettingKind::irq, "eth0", "40"}));
+  EXPECT_THAT(f.guards, ElementsAre(Setting{SettingKind::irq, "eth0", "40"},
+                                    Setting{SettingKind::device_file, "eth0", "queues/tx-0/xps_cpus"}));
   facts.rings = Rings{256, 256, 256, 256};
   EXPECT_EQ(rings_judge(facts).verdict, Verdict::ok);
   facts.rings = Rings{4096, 4096, 256, 4096};
@@ -202,6 +203,55 @@ TEST(rps_judge, masks__keep_their_shape) {
   EXPECT_THAT(changes(f), ElementsAre("queues/rx-1/rps_cpus 00000000,0000000f 00000000,00000000"));
   facts.rps.pop_back();
   EXPECT_EQ(rps_judge(facts).verdict, Verdict::ok);
+}
+
+TEST(xps_judge, off__each_processor_by_the_queue_of_its_interrupt) {
+  InterfaceFacts facts = card();
+  facts.interface.numa_node = 1;
+  facts.xps = {{"tx-0", "00000000,00000000"}, {"tx-1", "00000000,00000000"}};
+  facts.interrupts = {{"40", "eth0-TxRx-0", 0, "3", "3"}, {"41", "eth0-TxRx-1", 1, "2", "2"}};
+  Finding f = xps_judge(facts, four_processors());
+  EXPECT_EQ(f.verdict, Verdict::better);
+  EXPECT_THAT(changes(f), ElementsAre("queues/tx-0/xps_cpus 00000000,00000000 00000000,00000009",
+                                      "queues/tx-1/xps_cpus 00000000,00000000 00000000,00000006"));
+  EXPECT_THAT(f.commands, ElementsAre("echo 00000000,00000009 > /sys/class/net/eth0/queues/tx-0/xps_cpus",
+                                      "echo 00000000,00000006 > /sys/class/net/eth0/queues/tx-1/xps_cpus"));
+  // As they will be, not as they are.
+  facts.interrupts[0].allowed = "2";
+  EXPECT_THAT(changes(interrupts_judge(facts, four_processors())), ElementsAre("41 2 3"));
+  EXPECT_THAT(changes(xps_judge(facts, four_processors())),
+              ElementsAre("queues/tx-0/xps_cpus 00000000,00000000 00000000,00000005",
+                          "queues/tx-1/xps_cpus 00000000,00000000 00000000,0000000a"));
+}
+
+TEST(xps_judge, queues_without_interrupts_of_their_own__take_turns) {
+  InterfaceFacts facts = card();
+  HostFacts host;
+  for (int cpu = 0; cpu < 40; cpu += 13) host.online.push_back(cpu);  // 0, 13, 26, 39
+  // In the order of a folder.
+  for (const char* queue :
+       {"tx-0", "tx-1", "tx-10", "tx-2", "tx-3", "tx-4", "tx-5", "tx-6", "tx-7", "tx-8", "tx-9"})
+    facts.xps.push_back({queue, "00,00000000"});
+  facts.interrupts = {{"40", "eth0", 0, "0", "0"}};
+  EXPECT_THAT(changes(xps_judge(facts, host)), ElementsAre("queues/tx-0/xps_cpus 00,00000000 00,00000001",
+                                                           "queues/tx-1/xps_cpus 00,00000000 00,00002000",
+                                                           "queues/tx-2/xps_cpus 00,00000000 00,04000000",
+                                                           "queues/tx-3/xps_cpus 00,00000000 80,00000000"));
+}
+
+TEST(xps_judge, nothing_to_gain) {
+  InterfaceFacts facts = card();
+  facts.xps = {{"tx-0", "1"}, {"tx-1", "0"}};  // somebody's choice
+  EXPECT_EQ(xps_judge(facts, four_processors()).verdict, Verdict::ok);
+  facts.xps = {{"tx-0", "0"}};
+  EXPECT_EQ(xps_judge(facts, four_processors()).verdict, Verdict::ok);
+  facts.xps = {{"tx-0", "0"}, {"tx-1", "0"}};
+  EXPECT_EQ(xps_judge(facts, four_processors()).verdict, Verdict::better);
+  HostFacts one;
+  one.online = {0};
+  EXPECT_EQ(xps_judge(facts, one).verdict, Verdict::ok);
+  facts.interface.virtual_kind = true;
+  EXPECT_EQ(xps_judge(facts, four_processors()).verdict, Verdict::ok);
 }
 
 TEST(interface_judge, offloads__only_what_can_be_switched) {

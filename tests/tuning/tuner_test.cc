@@ -30,6 +30,8 @@ class tuner : public FakeMachine {
     write("/proc/interrupts",
           "  CPU0\n 40: 1 PCI-MSIX 0-edge eth0-TxRx-0\n 41: 1 PCI-MSIX 1-edge eth0-TxRx-1");
     write(kDevice + "/queues/rx-0/rps_cpus", "f");
+    for (const char* queue : {"tx-0", "tx-1"}) write(kDevice + "/queues/" + queue + "/xps_cpus", "0");
+    write("/sys/devices/system/cpu/online", "0-3");
     write(kDevice + "/threaded", "1");
     FakeEthtool::Nic& nic = drivers.nics["eth0"];
     nic.coalescing = Coalescing{true, true, 50, 128, 50, 32};
@@ -59,7 +61,8 @@ class tuner : public FakeMachine {
     for (const char* path :
          {"/proc/irq/40/smp_affinity_list", "/proc/irq/41/smp_affinity_list", "/proc/sys/net/core/rmem_max"})
       all += " " + read(path);
-    for (const char* name : {"queues/rx-0/rps_cpus", "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"})
+    for (const char* name : {"queues/rx-0/rps_cpus", "queues/tx-0/xps_cpus", "queues/tx-1/xps_cpus",
+                             "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"})
       all += " " + read(kDevice + "/" + name);
     return all;
   }
@@ -108,7 +111,7 @@ TEST_F(tuner, apply_and_undo__exactly) {
   const std::string before = snapshot();
   const Applied applied = apply();
   EXPECT_EQ(applied.refused, 0U);
-  EXPECT_EQ(snapshot(), "01 0 1 0 32 1024 256 gro 0 1 33554432 0 0 5000 1");
+  EXPECT_EQ(snapshot(), "01 0 1 0 32 1024 256 gro 0 1 33554432 0 5 a 0 5000 1");
   EXPECT_THAT(said, Contains("eth0 rx-usecs: 50 -> 0"));
   EXPECT_THAT(said, Contains("eth0 interrupt 41: 0-3 -> 1"));
   EXPECT_THAT(said, Contains("/proc/sys/net/core/rmem_max: 212992 -> 33554432"));
@@ -191,7 +194,7 @@ TEST_F(tuner, killed__after_each_step_can_be_undone) {
     undo();
     EXPECT_EQ(files(), before) << "after step " << step;
   }
-  EXPECT_EQ(step, 8);  // seven changes, and once without a kill
+  EXPECT_EQ(step, 10);  // nine changes, and once without a kill
 }
 
 TEST_F(tuner, killed__between_saving_and_changing_and_within_a_line) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include "base/crc32c.h"
 #include "examples.h"
 #include "wire_util.h"
 
@@ -62,6 +63,53 @@ TEST(codec_connect, connect__extension_round_trip) {
   Connect got;
   ASSERT_EQ(connect(frame_of(packet), &got), Drop::none);
   EXPECT_EQ(got, packet);
+}
+
+Connect request_with_rails() {
+  Connect packet = extended_request();
+  packet.ext.features |= kFeatureRails;
+  packet.ext.rails = {3, {0x020000000001, 0x020000000002, 0x020000000003}};
+  return packet;
+}
+
+TEST(codec_connect, encode_connect__rails_layout) {
+  Connect packet = request_with_rails();
+  EXPECT_EQ(frame_of(packet).at(53), std::byte{28 + 28});
+  EXPECT_EQ(frame_of(packet).at(72), std::byte{3});
+  EXPECT_EQ(mac_load(frame_of(packet).data() + 76 + 6), 0x020000000002U);
+  EXPECT_EQ(mac_load(frame_of(packet).data() + 76 + 18), 0U);
+  packet.ext.features |= kFeatureLane;  // stands before them
+  packet.ext.lane.port = 27456;
+  packet.ext.lane.frame = 1472;
+  EXPECT_EQ(frame_of(packet).at(53), std::byte{28 + 20 + 28});
+  EXPECT_EQ(frame_of(packet).at(92), std::byte{3});
+  Connect out;
+  EXPECT_EQ(connect(frame_of(packet), &out), Drop::none);
+  EXPECT_EQ(out, packet);
+}
+
+TEST(codec_connect, decode_connect__rails_that_nobody_can_have) {
+  const auto drop_of = [](auto change) {
+    Connect packet = request_with_rails();
+    change(packet.ext.rails);
+    return connect(frame_of(packet));
+  };
+  EXPECT_EQ(drop_of([](RailNics&) {}), Drop::none);
+  EXPECT_EQ(drop_of([](RailNics& r) { r.count = 0; }), Drop::bad_length);
+  EXPECT_EQ(drop_of([](RailNics& r) { r.count = 1; }), Drop::bad_length);
+  EXPECT_EQ(drop_of([](RailNics& r) { r.nics[1] = 0; }), Drop::bad_length);
+  EXPECT_EQ(drop_of([](RailNics& r) { r.nics[2] = 0x010000000005; }), Drop::bad_length);
+  EXPECT_EQ(drop_of([](RailNics& r) { r.nics[2] = r.nics[0]; }), Drop::bad_length);
+  // More than there is room for.
+  Bytes frame = frame_of(request_with_rails());
+  frame[72] = std::byte{5};
+  store_be32(frame.data() + 100, crc32c(0, frame.data() + 12, 100 - 12));
+  EXPECT_EQ(connect(frame), Drop::bad_length);
+  // Announced, but the block is too short for them.
+  frame = frame_of(extended_request());
+  frame[54] = std::byte{kFeatureRails >> 8};
+  store_be32(frame.data() + 72, crc32c(0, frame.data() + 12, 72 - 12));
+  EXPECT_EQ(connect(frame), Drop::bad_length);
 }
 
 TEST(codec_connect, decode_connect__short_header_and_other_type) {

@@ -96,6 +96,11 @@ TEST_P(RoundTrip, connect) {
         packet.ext.lane.port = static_cast<std::uint16_t>(1 + random_.below(65535));
         packet.ext.lane.frame = static_cast<std::uint16_t>(256 + random_.below(65280));
       }
+      if (packet.ext.features & kFeatureRails) {
+        packet.ext.rails.count = static_cast<std::uint8_t>(2 + random_.below(kRailsMost - 1));
+        for (std::size_t n = 0; n < packet.ext.rails.count; n++)
+          packet.ext.rails.nics[n] = 0x020000000000 + (NicId{n} << 32) + random_.below(1U << 31);
+      }
       packet.ext.eager_frames = static_cast<std::uint16_t>(1 + random_.below(65535));
       packet.ext.epoch = number<std::uint32_t>() & kEpochMask;
       packet.ext.peer_epoch = number<std::uint32_t>() & kEpochMask;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/bytes.h"
 #include "tests/fuzz/require.h"
@@ -19,7 +20,7 @@ constexpr std::uint64_t kAnswers = 8 * 32 / 2;
 // most 64 frames a message, and a message that fills a hole brings all that waited behind it: a large one
 // asks for 8 blocks, or is answered.
 constexpr std::uint64_t kFramesPerMessage = protocol::kMaxFragments + 1;  // and an announcement
-constexpr std::uint64_t kFramesPerEarly = protocol::kPullBlocksMax + 1;
+constexpr std::uint64_t kFramesPerEarly = protocol::kPullBlocksStriped + 1;
 // Acknowledgement, ping, probe and connect-back; a probe by a lane, its announcement, and the answer to one.
 constexpr std::uint64_t kControl = 7;
 
@@ -45,11 +46,15 @@ void check_schedule(protocol::State& s) {
     std::uint64_t missing = 0;
     for (std::uint32_t i = 0; i < pull->block_count; i++)
       missing += static_cast<std::uint64_t>(std::popcount(pull->block(i).missing));
-    REQUIRE(pull->charge <= missing * pull->unit);
-    charges += pull->charge;
+    const std::uint64_t charge =
+        std::accumulate(pull->charges.begin(), pull->charges.end(), std::uint64_t{0});
+    REQUIRE(charge <= missing * pull->unit);
+    charges += charge;
     running++;
   }
-  REQUIRE(s.pulling.in_flight == charges);
+  std::uint64_t in_flight = 0;
+  for (unsigned rail = 0; rail < protocol::kRailsMost; rail++) in_flight += s.pulling.port(rail).in_flight;
+  REQUIRE(in_flight == charges);
   for (Partner* p : s.partners) {
     REQUIRE(running >= p->pulls_running);
     running -= p->pulls_running;

@@ -141,7 +141,8 @@ void write_control() {
                  .epoch = 77,
                  .peer_epoch = 5,
                  .peer_epoch_in_use = true,
-                 .lane = {}};
+                 .lane = {},
+                 .rails = {}};
   frame =
       encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), connect); });
   write("ext_connect", frame);
@@ -150,6 +151,11 @@ void write_control() {
   frame[53] = std::byte{32};
   store_be32(frame.data() + 76, crc32c(0, frame.data() + 12, 64));
   write("ext_connect_newer", frame);
+  connect.ext.features = 31 | kFeatureRails;
+  connect.ext.rails = {2, {0x020000000001, 0x020000000011}};
+  frame =
+      encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), connect); });
+  write("ext_connect_rails", frame);
 }
 
 }  // namespace

@@ -230,6 +230,27 @@ def processors_online():
 
 
 @test
+def binding_goes_by_the_table():
+    first, second = two_processors()
+    with Lab("--queues", "2") as lab:
+        steer(lab, "eth0", "--cpus", f"{first},{second}", "--map", f"2:{second}")
+        (board,) = json.loads(lab.host("h2", OMX, "info", "--json"))["boards"]
+        assert board["steered_to"][:4] == [first, second, second, second], board["steered_to"]
+        for endpoint, cpu in ((0, first), (1, second), (2, second)):
+            server = lab.start("h2", "env", "OMX_PROCESS_BINDING=auto", OMX, "perf", "--once", "--endpoint", str(endpoint))
+            try:
+                assert server.stdout.readline(), "no server"
+                (board,) = json.loads(lab.host("h2", OMX, "info", "--json"))["boards"]
+                bound = {e["id"]: e["bound_to"] for e in board["endpoints"]}
+                assert bound == {endpoint: str(cpu)}, f"{bound}, not {cpu}"
+                lines = lab.host("h2", OMX, "prepare-binding", "-").splitlines()
+                assert any(f" ep {endpoint} " in line for line in lines), lines
+            finally:
+                lab.host("h1", OMX, "perf", "h2", "--peer-endpoint", str(endpoint), "--sizes", "0", "--iterations", "1")
+                server.wait(timeout=harness.TIMEOUT_S)
+
+
+@test
 def rps_is_told():
     """RPS puts a frame that was handed over onto another processor."""
     first, second = two_processors()

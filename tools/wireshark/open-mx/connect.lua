@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- CONNECT and its extension block (docs/wire.md 5).
 return function(f, Peers, crc32c)
-  local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share" }
+  local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share", "rails" }
   local kMagic = 0x4f4d5845
   local bxor = (bit32 or bit).bxor
 
@@ -49,6 +49,13 @@ return function(f, Peers, crc32c)
       p.lane_port = frame:number(88, 2)
       at = 92
     end
+    local has_rails = math.floor(frame:number(54, 2) / 1024) % 2 == 1
+    local rails_fit = crc_at >= at + 28
+    if has_rails and rails_fit then
+      frame:show(block, f.ext_rails_count, at, 1)
+      for i = 0, math.min(frame:number(at, 1), 4) - 1 do frame:show(block, f.ext_rails_nic, at + 4 + 6 * i, 6) end
+      at = at + 28
+    end
     frame:show(block, f.ext_unknown, at, crc_at - at)
     local shown = frame:show(block, f.ext_crc, crc_at, 4)
     local right = crc32c("\134\223" .. frame:text(14, crc_at - 14))  -- the ethertype comes first
@@ -58,6 +65,7 @@ return function(f, Peers, crc32c)
     end
     shown:append_text(" [right]")
     if has_lane and size < 48 then return nil, "the block announces a lane and has no room for its address" end
+    if has_rails and not rails_fit then return nil, "the block announces rails and has no room for their addresses" end
     if frame:number(56, 4) < 188 or frame:number(60, 2) == 0 or frame:number(62, 1) == 0 then
       return nil, "sizes in the extension block that make no sense"
     end

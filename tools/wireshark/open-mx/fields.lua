@@ -117,7 +117,7 @@ return function(proto)
   f.ext_version = ProtoField.uint8("omx.ext.version", "Version", dec)
   f.ext_size = ProtoField.uint8("omx.ext.size", "Size of the block", dec)
   f.ext_features = ProtoField.uint16("omx.ext.features", "Features", hex)
-  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share" }) do
+  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share", "rails" }) do
     f["feature_" .. name] = ProtoField.bool("omx.ext.features." .. name, name, 16, nil, 2 ^ bit)
   end
   f.ext_max_frame = ProtoField.uint32("omx.ext.max_frame", "Largest frame it can receive", dec)
@@ -130,6 +130,8 @@ return function(proto)
   f.ext_lane_ip = ProtoField.ipv6("omx.ext.lane.ip", "Address of the lane")
   f.ext_lane_port = ProtoField.uint16("omx.ext.lane.port", "UDP port of the lane", dec)
   f.ext_lane_frame = ProtoField.uint16("omx.ext.lane.frame", "Largest frame of the lane", dec)
+  f.ext_rails_count = ProtoField.uint8("omx.ext.rails.count", "Boards of the endpoint", dec)
+  f.ext_rails_nic = ProtoField.ether("omx.ext.rails.nic", "Board")
   f.ext_unknown = ProtoField.bytes("omx.ext.unknown", "Fields of a later version")
   f.ext_crc = ProtoField.uint32("omx.ext.crc", "CRC-32C of the CONNECT", hex)
 

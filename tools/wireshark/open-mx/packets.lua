@@ -27,6 +27,7 @@ return function(f, types, Peers)
     for i, name in ipairs({ "urgent", "checksum", "header extension", "gap", "quiet", "lane", "lane probe", "bell" }) do
       sub:add(flag_fields[i], frame:range(offset, 1))
       if name == "gap" and (p.type == 40 or p.type == 43) then name = "unasked" end
+      if name == "gap" and p.type == 64 then name = "rail" end
       if bit_of(p.flags, 2 ^ (i - 1)) then names[#names + 1] = name end
     end
     if #names > 0 then
