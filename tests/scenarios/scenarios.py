@@ -20,9 +20,10 @@ import time
 
 sys.dont_write_bytecode = True
 
-from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, finish, finish_pair,  # noqa: E402
-                   kill_soak_of_h2, killed_under_load, must_run, pair, scenario, storm)
+from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_steady, finish,  # noqa: E402
+                   finish_pair, killed_under_load, must_run, scenario, steady, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
+import rails_scenarios  # noqa: E402,F401
 import udp_scenarios  # noqa: E402,F401
 import xdp_scenarios  # noqa: E402,F401
 
@@ -81,9 +82,9 @@ def copy_engine(lab):
     storm(lab, {"OMX_COPY_ENGINE": "thread"})  # as measured: perhaps not at all
     for host in MAC:
         lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 5)
-    soaks = pair(lab, env, max(lab.messages, 60000), "--seed", 12)
+    soaks = steady(lab, env, "--seed", 12)
     await_counter(lab, soaks, "Pull Reply Copied by an Engine")
-    finish_pair(soaks, 0, 420)
+    end_steady(soaks)
 
 
 @scenario(mtu="9000")
@@ -105,13 +106,13 @@ def kill(lab):
 @scenario(mtu="1500")
 def lane_lost_and_found(lab):
     """The IP address goes away and comes back under load: large messages go by frames meanwhile, then by UDP again."""
-    soaks = pair(lab, {}, max(lab.messages, 150000))
-    time.sleep(1)
+    soaks = steady(lab, {})
     await_counter(lab, soaks, "Link UDP Trains Sent")
     lab.lab("exec", "h2", "--", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
     await_counter(lab, soaks, "UDP Lane Given Up")
     lab.lab("exec", "h2", "--", "ip", "address", "add", "10.77.0.2/24", "dev", "eth0")
-    finish_pair(soaks)
+    must_run(soaks, "the address was back")
+    end_steady(soaks)
 
 
 @scenario(mtu="9000")
@@ -128,13 +129,14 @@ def restart_under_traffic(lab):
 @scenario(mtu="1500")
 def cut_and_mend(lab):
     """Two seconds without a cable under load: nothing is lost."""
-    soaks = pair(lab, {}, max(lab.messages, 30000))
+    soaks = steady(lab, {})
     time.sleep(1)
     lab.lab("cut", "h1")
     time.sleep(2)
     must_run(soaks, "the cable was cut")
     lab.lab("mend", "h1")
-    finish_pair(soaks)
+    time.sleep(0.5)
+    end_steady(soaks)
 
 
 @scenario(mtu="1500")
@@ -150,12 +152,13 @@ def cut_for_good(lab):
 @scenario(mtu="1500")
 def interface_down_and_up(lab):
     """The interface goes down and comes back under load."""
-    soaks = pair(lab, {}, max(lab.messages, 30000))
+    soaks = steady(lab, {})
     time.sleep(1)
     lab.lab("exec", "h1", "--", "ip", "link", "set", "eth0", "down")
     time.sleep(1)
     lab.lab("exec", "h1", "--", "ip", "link", "set", "eth0", "up")
-    finish_pair(soaks)
+    time.sleep(0.5)
+    end_steady(soaks)
 
 
 def local_soak(lab, endpoint, env, messages, *more):

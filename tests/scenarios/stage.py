@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import select
 import socket
 import subprocess
 import sys
@@ -103,9 +104,35 @@ def pair(lab, env, messages=None, *more):
     return [lab.soak(host, env, messages, *more) for host in MAC]
 
 
+def steady(lab, env, *more):
+    """A pair that goes on, however fast the machine is, until end_steady."""
+    return pair(lab, env, None, "--until-told", *more)
+
+
+def end_steady(soaks, timeout=120):
+    for soak in soaks:
+        soak.terminate()
+    finish_pair(soaks, 0, timeout)
+
+
 def finish_pair(soaks, expected=0, timeout=300):
     for host, soak in zip(MAC, soaks):
         finish(host, soak, expected, timeout)
+
+
+def hear(processes, words, seconds=30):
+    """Until one of them has said these words."""
+    said, end = "", time.time() + seconds
+    pipes = {process.stdout.fileno() for process in processes}
+    while words not in said:
+        ready, _, _ = select.select(pipes, [], [], max(end - time.time(), 0))
+        if not ready:
+            raise Failure(f"nobody said '{words}' within {seconds} s; they said: {said[-1500:]}")
+        for pipe in ready:
+            heard = os.read(pipe, 65536)
+            said += heard.decode()
+            if not heard:
+                pipes.remove(pipe)
 
 
 def must_run(soaks, event):

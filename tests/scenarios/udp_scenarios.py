@@ -6,8 +6,8 @@ import struct
 import sys
 import time
 
-from stage import (MAC, UDP, UDP6, UDP6_NIC, UDP_NIC, Failure, finish, finish_pair, killed_under_load, must_run, pair, scenario,
-                   storm, udp6_nic)
+from stage import (MAC, UDP, UDP6, UDP6_NIC, UDP_NIC, Failure, end_steady, finish, finish_pair, hear, killed_under_load, must_run,
+                   scenario, steady, storm, udp6_nic)
 
 PORTS = "UDP ports 27200 to 27711"
 BECOME_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
@@ -147,7 +147,7 @@ def forge(family, count):
 @of_each_family()
 def forged_refusals(lab, family):
     """Forged ICMP without end, closed ports and narrow ways: partners stay, and not a message is lost."""
-    soaks = pair(lab, family.env, max(lab.messages, 30000))
+    soaks = steady(lab, family.env)
     time.sleep(1)
     forger = lab.start("h2", [sys.executable, __file__, family.prefix, "20000"])
     finish("forger", forger, 0, 60)
@@ -155,7 +155,7 @@ def forged_refusals(lab, family):
     seen = kernel_counts(lab, "h1", "Icmp" if family is IPV4 else "Icmp6")["InDestUnreachs"]
     if seen < 8000:
         raise Failure(f"h1 has seen few of them: {seen}")
-    finish_pair(soaks)
+    end_steady(soaks)
 
 
 def router_hush(lab, family):
@@ -201,10 +201,9 @@ def router_scenario(family, mtu, path, told, carried):
         if not told:
             router_hush(lab, family)
         every_size(lab, family)
-        soaks = pair(lab, {"OMX_VERBOSE": "1", **family.env}, max(lab.messages, 40000))  # longer than the probes take
-        said = "".join(finish(host, soak, 0, 300) for host, soak in zip(("h1", "h2"), soaks))
-        if f" {carried} proven" not in said:
-            raise Failure(f"nobody has proven frames of {carried} bytes: {said[-1500:]}")
+        soaks = steady(lab, {"OMX_VERBOSE": "1", **family.env})
+        hear(soaks, f" {carried} proven")
+        end_steady(soaks)
         if fragments(lab, family):
             raise Failure(f"{fragments(lab, family)} fragments of IP packets")
         # Where a host's own interface is the narrow one, nothing larger is tried.
@@ -229,14 +228,15 @@ for family_ in (IPV4, IPV6):
 @of_each_family(mtu="9000", topology="router")
 def router_narrows(lab, family):
     """The way becomes narrow under load, and wide again: nothing is lost, nothing fragmented."""
-    soaks = pair(lab, family.env, max(lab.messages, 100000))
+    soaks = steady(lab, family.env)
     time.sleep(0.5)
     router_hush(lab, family)
     routes_narrow(lab, family, 1300)
     time.sleep(1)
     must_run(soaks, "the way was narrow")
     routes_narrow(lab, family, 9000)
-    finish_pair(soaks)
+    time.sleep(0.5)
+    end_steady(soaks)
     if fragments(lab, family):
         raise Failure(f"{fragments(lab, family)} fragments of IP packets")
 

@@ -8,7 +8,8 @@ import re
 import sys
 import time
 
-from stage import MAC, SCENARIOS, Failure, await_counter, finish, finish_pair, killed_under_load, must_run, pair, scenario, storm
+from stage import (MAC, SCENARIOS, Failure, await_counter, end_steady, finish, finish_pair, killed_under_load, must_run, pair,
+                   scenario, steady, storm)
 
 XDP = {"OMX_LINK": "xdp", "OMX_UDP_LANE": "0"}
 MODES = {"native": "copy", "generic": "generic"}
@@ -95,12 +96,16 @@ def xdp_and_others(lab):
 def xdp_two_processes(lab):
     """The second process of an interface with one queue says that it takes packet sockets, and both work."""
     require(lab)
-    soaks = [lab.start(host, [lab.bin / "tests/soak/omx_soak", "--endpoint", endpoint, "--peer", MAC[peer], "--peer-endpoint",
-                              endpoint, "--messages", lab.messages], {**by_xdp("generic"), "OMX_LOCAL": "0"})
-             for endpoint in (0, 1) for host, peer in (("h1", "h2"), ("h2", "h1"))]
-    said = "".join(finish(f"soak {i}", soak, 0, 300) for i, soak in enumerate(soaks))
-    if said.count("its frames go by a packet socket instead of AF_XDP") != 2:
-        raise Failure(f"not one of two processes says that it takes a packet socket: {said[-1500:]}")
+    env = {**by_xdp("generic"), "OMX_LOCAL": "0"}
+    first = steady(lab, env)
+    await_counter(lab, first, "Link Frames by AF_XDP")
+    second = [lab.start(host, [lab.bin / "tests/soak/omx_soak", "--endpoint", 1, "--peer", MAC[peer], "--peer-endpoint", 1,
+                               "--messages", lab.messages], env) for host, peer in (("h1", "h2"), ("h2", "h1"))]
+    for host, soak in zip(MAC, second):
+        said = finish(f"the second of {host}", soak, 0, 300)
+        if "its frames go by a packet socket instead of AF_XDP" not in said:
+            raise Failure(f"the second process of {host} does not say that it takes a packet socket: {said[-1500:]}")
+    end_steady(first)
     nothing_left(lab)
 
 
@@ -122,7 +127,7 @@ def xdp_beside_ip(lab):
     """TCP passes while messages do, in either mode."""
     require(lab)
     for mode in MODES:
-        soaks = pair(lab, by_xdp(mode), 10_000_000, "--tolerate")
+        soaks = steady(lab, by_xdp(mode))
         await_counter(lab, soaks, "Link Frames by AF_XDP")
         if not programs(lab, "h1"):
             raise Failure("no XDP program while messages go by AF_XDP")
@@ -132,9 +137,5 @@ def xdp_beside_ip(lab):
         if str(32 << 20) not in finish("TCP receiver", receiver, 0, 60):
             raise Failure("TCP lost something")
         must_run(soaks, "IP had passed")
-        for host in MAC:
-            peer = MAC["h2" if host == "h1" else "h1"]
-            lab.lab("exec", host, "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer {peer}")
-        for soak in soaks:
-            soak.wait(timeout=20)
+        end_steady(soaks)
         nothing_left(lab)

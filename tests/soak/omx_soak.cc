@@ -4,11 +4,14 @@
 //
 //   omx_soak --endpoint 0 --peer MAC --peer-endpoint 0 --messages 100000 --seed 1
 //
+// With --until-told both go on until each is told by SIGTERM; then each says how many messages it began.
+//
 // Exit status: 0 all right; 1 mismatch, wrong status or failed call; 3 a request ended with an error status
 // that
 // --tolerate allows (the peer was killed on purpose): the time from the last success to the failure is
 // printed.
 #include <inttypes.h>
+#include <signal.h>
 #include <time.h>
 
 #include <CLI/CLI.hpp>
@@ -26,6 +29,11 @@ namespace {
 
 constexpr std::uint32_t kKey = 0x50a4;
 constexpr int kWindow = 48;
+constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
+// Of messages that have no index: how many there are, and the last.
+constexpr std::uint64_t kMatchCount = ~std::uint64_t{1}, kMatchLast = ~std::uint64_t{0};
+
+volatile sig_atomic_t told = 0;
 
 struct Options {
   std::uint32_t endpoint = 0, peer_endpoint = 0;
@@ -33,6 +41,7 @@ struct Options {
   std::uint64_t messages = 10000, seed = 1;
   std::uint32_t max_length = 1 << 20;
   bool tolerate = false;
+  bool until_told = false;
   bool wait = false;
   std::uint32_t request_timeout_ms = 0;
   double connect_s = 20;
@@ -146,17 +155,19 @@ class Soak {
     check(mx_open_endpoint(MX_ANY_NIC, o_.endpoint, kKey, nullptr, 0, &ep_), "mx_open_endpoint");
     if (o_.request_timeout_ms) check(mx_set_request_timeout(ep_, nullptr, o_.request_timeout_ms), "timeout");
     connect();
+    if (o_.until_told) begin_without_end();
     const double start = now_s();
     last_success_ = start;
-    while (sent_ < o_.messages || received_ < o_.messages) {
+    while (sent_ < to_send_ || received_ < to_receive_) {
+      if (told && to_send_ == kNoEnd) end_sending();
       post();
       reap();
       if (failed_) return report_failure();
     }
     const double seconds = now_s() - start;
-    std::printf("soak ok: %" PRIu64 " messages each way, %.1f MB out, %.1f MB in, %.2f s, %" PRIu64
+    std::printf("soak ok: %" PRIu64 " messages out, %" PRIu64 " in, %.1f MB out, %.1f MB in, %.2f s, %" PRIu64
                 " truncated\n",
-                o_.messages, bytes_out_ * 1e-6, bytes_in_ * 1e-6, seconds, truncated_);
+                sent_, received_, bytes_out_ * 1e-6, bytes_in_ * 1e-6, seconds, truncated_);
     std::fflush(stdout);
     finish();
     mx_close_endpoint(ep_);
@@ -185,9 +196,34 @@ class Soak {
     check(code, "mx_connect");
   }
 
+  void begin_without_end() {
+    to_send_ = to_receive_ = kNoEnd;
+    count_segment_ = {&count_in_, sizeof count_in_};
+    check(mx_irecv(ep_, &count_segment_, 1, kMatchCount, MX_MATCH_MASK_NONE, &count_in_, &count_request_),
+          "mx_irecv");
+  }
+
+  void end_sending() {
+    to_send_ = count_out_ = started_;
+    mx_segment_t segment = {&count_out_, sizeof count_out_};
+    check(mx_isend(ep_, &segment, 1, peer_, kMatchCount, &count_out_, &count_request_), "mx_isend");
+  }
+
+  // The peer has said how many there are: nobody will answer the receives beyond.
+  void end_receiving() {
+    to_receive_ = count_in_;
+    for (Slot& s : receives_) {
+      if (!s.request || s.index < to_receive_) continue;
+      std::uint32_t result = 0;
+      check(mx_cancel(ep_, &s.request, &result), "mx_cancel");
+      if (!result) die("mx_cancel", "a receive was matched that nobody has sent anything for");
+      s.request = nullptr;
+    }
+  }
+
   void post() {
     for (Slot& s : receives_) {
-      if (s.request || posted_ >= o_.messages) continue;
+      if (s.request || posted_ >= to_receive_) continue;
       s.index = posted_++;
       s.p = plan(o_, peer_origin_, s.index);
       s.data.assign(s.p.received + 16, 0x5A);
@@ -198,7 +234,7 @@ class Soak {
             "mx_irecv");
     }
     for (Slot& s : sends_) {
-      if (s.request || started_ >= o_.messages) continue;
+      if (s.request || started_ >= to_send_) continue;
       s.index = started_++;
       s.p = plan(o_, origin_, s.index);
       fill(s.data, s.p);
@@ -220,10 +256,22 @@ class Soak {
       else
         check(mx_test_any(ep_, 0, 0, &status, &result), "mx_test_any");
       if (!result) return;
+      if (status.context == &count_in_ || status.context == &count_out_) {
+        if (status.code != MX_STATUS_SUCCESS)
+          fail(status.code);
+        else if (status.context == &count_in_)
+          end_receiving();
+        continue;
+      }
       auto* slot = static_cast<Slot*>(status.context);
       complete(*slot, status);
       if (failed_) return;
     }
+  }
+
+  void fail(mx_status_code_t code) {
+    failed_ = true;
+    failure_ = code;
   }
 
   void complete(Slot& s, const mx_status_t& status) {
@@ -231,8 +279,7 @@ class Soak {
     const bool truncation = s.p.received < s.p.length;
     s.request = nullptr;
     if (status.code != MX_STATUS_SUCCESS && status.code != MX_STATUS_TRUNCATED) {
-      failed_ = true;
-      failure_ = status.code;
+      fail(status.code);
       return;
     }
     last_success_ = now_s();
@@ -264,10 +311,9 @@ class Soak {
     std::uint32_t result = 0;
     char byte = 0;
     mx_segment_t segment = {&byte, 1};
-    const std::uint64_t match = ~std::uint64_t{0};
-    check(mx_irecv(ep_, &segment, 1, match, match, nullptr, &request), "mx_irecv");
+    check(mx_irecv(ep_, &segment, 1, kMatchLast, MX_MATCH_MASK_NONE, nullptr, &request), "mx_irecv");
     mx_request_t send;
-    check(mx_isend(ep_, &segment, 1, peer_, match, nullptr, &send), "mx_isend");
+    check(mx_isend(ep_, &segment, 1, peer_, kMatchLast, nullptr, &send), "mx_isend");
     check(mx_wait(ep_, &request, 10000, &status, &result), "last receive");
     check(mx_wait(ep_, &send, 10000, &status, &result), "last send");
   }
@@ -303,6 +349,10 @@ class Soak {
   mx_endpoint_addr_t peer_{};
   std::uint64_t origin_ = 0, peer_origin_ = 0;
   Slot sends_[kWindow], receives_[kWindow];
+  std::uint64_t to_send_ = o_.messages, to_receive_ = o_.messages;
+  std::uint64_t count_in_ = 0, count_out_ = 0;
+  mx_segment_t count_segment_{};
+  mx_request_t count_request_ = nullptr;
   std::uint64_t started_ = 0, sent_ = 0, posted_ = 0, received_ = 0, truncated_ = 0;
   double bytes_out_ = 0, bytes_in_ = 0;
   double last_success_ = 0;
@@ -323,9 +373,11 @@ int main(int argc, char** argv) {
   app.add_option("--max-length", o.max_length);
   app.add_option("--request-timeout-ms", o.request_timeout_ms);
   app.add_option("--connect-s", o.connect_s);
+  app.add_flag("--until-told", o.until_told, "no number of messages, but until SIGTERM; both must have it");
   app.add_flag("--wait", o.wait, "block instead of polling");
   app.add_flag("--tolerate", o.tolerate, "the peer will be killed: exit 3 when that is noticed");
   CLI11_PARSE(app, argc, argv);
+  if (o.until_told) signal(SIGTERM, [](int) { told = 1; });
   static Soak soak(o);
   return soak.run();
 }
