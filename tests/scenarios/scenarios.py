@@ -21,7 +21,7 @@ import time
 sys.dont_write_bytecode = True
 
 from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_steady, finish,  # noqa: E402
-                   finish_pair, killed_under_load, must_run, scenario, steady, storm)
+                   finish_pair, killed_under_load, must_run, pair, scenario, steady, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import rails_scenarios  # noqa: E402,F401
 import udp_scenarios  # noqa: E402,F401
