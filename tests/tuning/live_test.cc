@@ -103,6 +103,11 @@ TEST_F(live, facts__of_a_veth) {
   EXPECT_TRUE(facts.interrupts.empty());
 }
 
+TEST_F(live, flow_rules__of_a_veth_there_are_none) {
+  EXPECT_EQ(kernel->flows("v0").error(), EOPNOTSUPP);
+  EXPECT_EQ(kernel->flow_add("v0", {false, 27200, 0, 0}), EOPNOTSUPP);
+}
+
 TEST_F(live, veth__apply_and_undo) {
   spoil_v0();
   const std::string before = snapshot();

@@ -266,7 +266,8 @@ TEST_F(tuner, ledger__one_at_a_time) {
   ASSERT_TRUE(first);
   const auto second = ledger();
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().message, "another omx tune is at work; try again when it has finished");
+  EXPECT_EQ(second.error().message,
+            "another omx tune or omx steer is at work; try again when it has finished");
 }
 
 TEST_F(tuner, ledger__written_by_others_or_damaged) {
