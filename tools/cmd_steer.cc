@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "arrivals.h"
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "commands.h"
+#include "runtime/settings.h"
 #include "steer_flows.h"
 #include "steer_print.h"
 #include "steering/queues.h"
@@ -29,6 +31,7 @@ struct SteerOptions {
   std::uint32_t endpoints = 16;
   std::string state_folder = tuning::kLedgerFolder;
   bool flows = false;
+  unsigned watch_s = 0;
   bool show = false;
   bool off = false;
   bool json = false;
@@ -64,11 +67,28 @@ void rps_warn(const std::string& name) {
       name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
 }
 
+// Of the one interface that was named.
+Result<std::vector<Arrivals>> arrivals_find(const SteerOptions& options) {
+  std::vector<Arrivals> found;
+  if (options.watch_s == 0) return found;
+  const auto settings = runtime::settings_load();
+  if (!settings) return tl::unexpected(settings.error());
+  const auto interface = steer_interface_find(options.interface);
+  if (!interface) return tl::unexpected(interface.error());
+  fmt::print(stderr, "watching {} for {} s\n", interface->name, options.watch_s);
+  auto arrivals = arrivals_watch(*interface, settings->udp_port, std::chrono::seconds(options.watch_s));
+  if (!arrivals) return tl::unexpected(arrivals.error());
+  found.push_back(std::move(*arrivals));
+  return found;
+}
+
 int show_run(const SteerOptions& options) {
   const auto found = attachments_find(options.interface);
   if (!found) return failed("steer", "{}", found.error().message);
   const auto flows = steer_flows_find(options.interface);
   if (!flows) return failed("steer", "{}", flows.error().message);
+  const auto arrivals = arrivals_find(options);
+  if (!arrivals) return failed("steer", "{}", arrivals.error().message);
   std::vector<SteerReport> reports;
   for (const Attachment& attachment : *found) {
     SteerReport& report = reports.emplace_back(SteerReport{&attachment, std::nullopt, {}});
@@ -80,8 +100,10 @@ int show_run(const SteerOptions& options) {
     else
       report.problem = state.error().message;
   }
-  fmt::print("{}",
-             options.json ? steer_json(reports, *flows) : steer_text(reports, *flows, options.interface));
+  fmt::print("{}", options.json ? steer_json(reports, *flows, *arrivals)
+                                : steer_text(reports, *flows, options.interface));
+  if (!options.json)
+    for (const Arrivals& one : *arrivals) fmt::print("{}", arrivals_text(one));
   return kOk;
 }
 
@@ -194,6 +216,12 @@ Command steer_command(CLI::App& root) {
   app->add_option("--state-dir", options->state_folder, "where flow rules of ours are remembered")
       ->capture_default_str();
   CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");
+  CLI::Option* watch = app->add_option("--watch", options->watch_s,
+                                       "with --show: count for so many seconds which processor takes in the "
+                                       "frames of which endpoint, steered or not")
+                           ->check(CLI::Range(1, 86400))
+                           ->needs(show)
+                           ->needs(interface);
   CLI::Option* off =
       app->add_flag("--off", options->off,
                     "take our program and flow rules off the interface, or off all; never another's");
@@ -209,6 +237,7 @@ Command steer_command(CLI::App& root) {
     off->excludes(other);
   }
   off->excludes(show);
+  off->excludes(watch);
   app->footer(
       "The program stays attached when this command ends, until --off, or until the interface goes or the "
       "host\n"

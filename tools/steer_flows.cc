@@ -25,14 +25,6 @@ using runtime::LinkKind;
 
 constexpr std::uint32_t kAll = steering::kSteerEndpoints;
 
-Result<link::Interface> interface_find(const tuning::Machine& machine, const std::string& name) {
-  const auto all = machine.interfaces();
-  for (const link::Interface& one : all)
-    if (one.name == name) return one;
-  return fail(link::kBoardUnknown, fmt::format("there is no interface \"{}\"; there are: {}", shown(name),
-                                               link::interfaces_named(all)));
-}
-
 // By the family that endpoints of this interface use; of a NIC without addresses, which carries others, both.
 tuning::FlowScope scope_of(const runtime::Settings& settings, const link::Interface& interface,
                            std::uint32_t endpoints) {
@@ -53,12 +45,20 @@ Result<tuning::Ledger> ledger_open(const tuning::Machine& machine, const std::st
 
 }  // namespace
 
+Result<link::Interface> steer_interface_find(const std::string& name) {
+  const auto all = link::interfaces_list();
+  for (const link::Interface& one : all)
+    if (one.name == name) return one;
+  return fail(link::kBoardUnknown, fmt::format("there is no interface \"{}\"; there are: {}", shown(name),
+                                               link::interfaces_named(all)));
+}
+
 Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
   const auto drivers = tuning::ethtool_of_kernel();
   const tuning::Machine machine{*drivers, {}};
   const auto settings = runtime::settings_load();
   if (!settings) return tl::unexpected(settings.error());
-  const auto interface = interface_find(machine, options.interface);
+  const auto interface = steer_interface_find(options.interface);
   if (!interface) return tl::unexpected(interface.error());
   const auto queues = steering::receive_queues_read("", *interface);
   if (queues.interface != interface->name)
@@ -92,7 +92,7 @@ Result<unsigned> steer_flows_off(const std::string& interface, const std::string
   const tuning::Machine machine{*drivers, {}};
   std::optional<link::Interface> only;
   if (!interface.empty()) {
-    auto found = interface_find(machine, interface);
+    auto found = steer_interface_find(interface);
     if (!found) return tl::unexpected(found.error());
     only = std::move(*found);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "link/interfaces.h"
 #include "steering/queues.h"
 #include "tuning/flow_rule.h"
 
@@ -24,6 +25,8 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options);
 
 // Takes ours off the interface, or (empty) off all. Returns how many were taken.
 Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder);
+
+Result<link::Interface> steer_interface_find(const std::string& name);
 
 struct FlowReport {
   std::string interface;

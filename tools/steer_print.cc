@@ -97,7 +97,41 @@ void flows_json(JsonWriter& json, const FlowReport& report) {
   }
 }
 
+void arrivals_json(JsonWriter& json, const Arrivals& arrivals) {
+  json.object([&] {
+    json.field("interface", arrivals.interface);
+    json.field("missed", arrivals.missed);
+    json.array("endpoints", [&] {
+      for (const auto& [endpoint, counts] : arrivals.endpoints) {
+        json.object([&] {
+          json.field("endpoint", endpoint);
+          json.array("frames", [&] {
+            for (const std::uint64_t count : counts) json.field({}, count);
+          });
+        });
+      }
+    });
+  });
+}
+
 }  // namespace
+
+std::string arrivals_text(const Arrivals& arrivals) {
+  std::string text = fmt::format("{}: frames by the processor that took them in{}\n", arrivals.interface,
+                                 arrivals.endpoints.empty() ? ": none came for any endpoint" : "");
+  for (const auto& [endpoint, counts] : arrivals.endpoints) {
+    text += fmt::format("  endpoint {}: ", endpoint);
+    const char* before = "";
+    for (std::size_t cpu = 0; cpu < counts.size(); cpu++) {
+      if (counts[cpu] == 0) continue;
+      text += fmt::format("{}{} on processor {}", before, counts[cpu], cpu);
+      before = ", ";
+    }
+    text += '\n';
+  }
+  if (arrivals.missed) text += fmt::format("  {} more came too fast to be looked at\n", arrivals.missed);
+  return text;
+}
 
 std::string steer_text(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
                        const std::string& interface) {
@@ -123,7 +157,8 @@ std::string steer_text(const std::vector<SteerReport>& reports, const std::vecto
   return text;
 }
 
-std::string steer_json(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows) {
+std::string steer_json(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
+                       const std::vector<Arrivals>& arrivals) {
   JsonWriter json;
   json.object([&] {
     json.array("interfaces", [&] {
@@ -142,6 +177,9 @@ std::string steer_json(const std::vector<SteerReport>& reports, const std::vecto
     });
     json.array("flow_rules", [&] {
       for (const FlowReport& report : flows) flows_json(json, report);
+    });
+    json.array("arrivals", [&] {
+      for (const Arrivals& one : arrivals) arrivals_json(json, one);
     });
   });
   return json.take();

@@ -53,6 +53,9 @@ test_plain() {
   expect 2 '--off' "$omx" steer lo --off --map 0:0
   expect 2 '--json requires --show' "$omx" steer --json
   expect 2 '--mode' "$omx" steer lo --mode fast
+  expect 2 '--watch requires --show' "$omx" steer lo --watch 1
+  expect 2 '--watch requires interface' "$omx" steer --show --watch 1
+  expect 2 '--watch' "$omx" steer lo --show --watch 0
   expect 2 '--flows requires interface' "$omx" steer --flows
   expect 2 '--endpoints requires --flows' "$omx" steer lo --endpoints 2
   expect 2 '--endpoints' "$omx" steer lo --flows --endpoints 257
