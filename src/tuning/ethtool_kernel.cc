@@ -113,6 +113,13 @@ class KernelEthtool final : public Ethtool {
     return call(interface, set);
   }
 
+  Expected<std::vector<Napi>, int> napis(const std::string& interface) override {
+    const unsigned index = ::if_nametoindex(interface.c_str());
+    if (index == 0) return tl::unexpected<int>(ENODEV);
+    return napis_read(index);
+  }
+  int napi_set(const NapiField& which, std::uint64_t value) override { return napi_write(which, value); }
+
   Expected<FlowTable, int> flows(const std::string& interface) override {
     return flow_table_read(call_of(interface));
   }

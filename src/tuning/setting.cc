@@ -14,8 +14,8 @@ namespace omx::tuning {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kKindNames = {"device", "coalescing", "ring", "feature",
-                                                        "irq",    "flow",       "host"};
+constexpr std::array<std::string_view, 8> kKindNames = {"device", "coalescing", "ring", "feature",
+                                                        "irq",    "flow",       "napi", "host"};
 constexpr std::string_view kSysctls = "/proc/sys/net/core/";
 constexpr std::string_view kProcessors = "/sys/devices/system/cpu/cpu";
 
@@ -102,6 +102,34 @@ Expected<std::string, int> feature_read(const Machine& machine, const Setting& s
   return tl::unexpected<int>(EOPNOTSUPP);
 }
 
+// ENOENT: the queue that it was is gone.
+Expected<std::string, int> napi_read(const Machine& machine, const Setting& s) {
+  const auto which = napi_name_parse(s.name);
+  if (!which) return tl::unexpected<int>(EINVAL);
+  const auto napis = machine.ethtool.napis(s.interface);
+  if (!napis) return tl::unexpected<int>(napis.error());
+  for (const Napi& napi : *napis) {
+    if (napi.id != which->id) continue;
+    const auto& value = which->field == kNapiDefer ? napi.defer_hard_irqs : napi.gro_flush_timeout;
+    if (!value) return tl::unexpected<int>(EOPNOTSUPP);
+    return std::to_string(*value);
+  }
+  return tl::unexpected<int>(ENOENT);
+}
+
+int napi_set(const Machine& machine, const Setting& s, const std::string& value) {
+  const auto which = napi_name_parse(s.name);
+  const auto number = number_parse(value);
+  if (!which || !number) return EINVAL;
+  return machine.ethtool.napi_set(*which, *number);
+}
+
+std::string napi_command(const Setting& s, const std::string& value) {
+  const NapiField which = napi_name_parse(s.name).value_or(NapiField{});
+  return fmt::format(R"(ynl --family netdev --do napi-set --json '{{"id": {}, "{}": {}}}')", which.id,
+                     which.field, value);
+}
+
 // Where such a rule is.
 Expected<std::uint32_t, int> flow_find(const Machine& machine, const Setting& s, const FlowRule& rule) {
   if (rule.place != kAnyPlace) {
@@ -177,6 +205,8 @@ Expected<std::string, int> setting_read(const Machine& machine, const Setting& s
       return feature_read(machine, setting);
     case SettingKind::flow:
       return flow_read(machine, setting);
+    case SettingKind::napi:
+      return napi_read(machine, setting);
     case SettingKind::device_file:
     case SettingKind::irq:
     case SettingKind::host_file:
@@ -195,6 +225,8 @@ int setting_write(const Machine& machine, const Setting& setting, const std::str
       return machine.ethtool.feature_set(setting.interface, setting.name, value == "on");
     case SettingKind::flow:
       return flow_write(machine, setting, value);
+    case SettingKind::napi:
+      return napi_set(machine, setting, value);
     case SettingKind::device_file:
     case SettingKind::irq:
     case SettingKind::host_file:
@@ -213,6 +245,8 @@ std::string setting_text(const Setting& s) {
       return s.interface + " " + flow_text(flow_parse(s.name).value_or(FlowRule{}));
     case SettingKind::host_file:
       return s.name;
+    case SettingKind::napi:
+      return fmt::format("{} NAPI {}", s.interface, s.name);
     case SettingKind::device_file:
     case SettingKind::coalescing:
     case SettingKind::feature:
@@ -231,6 +265,8 @@ std::string setting_command(const Setting& s, const std::string& value) {
       return fmt::format("ethtool -K {} {} {}", s.interface, s.name, value);
     case SettingKind::flow:
       return flow_command(s, value);
+    case SettingKind::napi:
+      return napi_command(s, value);
     case SettingKind::device_file:
     case SettingKind::irq:
     case SettingKind::host_file:
@@ -266,6 +302,8 @@ bool setting_valid(const Setting& s) {
       return all_digits(s.name);
     case SettingKind::flow:
       return flow_parse(s.name).has_value();
+    case SettingKind::napi:
+      return napi_name_parse(s.name).has_value();
     case SettingKind::feature:
     case SettingKind::host_file:
       break;

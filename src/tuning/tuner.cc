@@ -111,6 +111,10 @@ Return return_of(const Machine& machine, const Saved& saved, const std::vector<l
     r.error = EXDEV;
     return r;
   }
+  if (saved.setting.kind == SettingKind::napi) {
+    const auto now = setting_read(machine, r.setting);
+    if (!now && now.error() == ENOENT) r.gone = "the queue is gone, and its settings with it";
+  }
   if (saved.setting.kind != SettingKind::irq) return r;
   const auto interrupts = steering::interrupts_read(machine.root, *at);
   if (std::none_of(interrupts.begin(), interrupts.end(),

@@ -26,6 +26,7 @@ class FakeEthtool final : public Ethtool {
     bool shared_delay = false;            // tx-usecs follows rx-usecs
     std::function<void()> on_rings = {};  // what else such a driver does
     FakeFlows flows = {};
+    std::optional<std::vector<Napi>> napis = {};
   };
   std::map<std::string, Nic> nics;
 
@@ -63,6 +64,20 @@ class FakeEthtool final : public Ethtool {
       if (f.name == feature) f.requested = f.active = on;
     }
     return 0;
+  }
+  Expected<std::vector<Napi>, int> napis(const std::string& interface) override {
+    return get(nics[interface].napis);
+  }
+  int napi_set(const NapiField& which, std::uint64_t value) override {
+    for (auto& [name, nic] : nics) {
+      if (!nic.napis) continue;
+      for (Napi& napi : *nic.napis) {
+        if (napi.id != which.id) continue;
+        (which.field == kNapiDefer ? napi.defer_hard_irqs : napi.gro_flush_timeout) = value;
+        return 0;
+      }
+    }
+    return ENOENT;
   }
   Expected<FlowTable, int> flows(const std::string& interface) override {
     return flow_table_read(nics[interface].flows.call());

@@ -147,6 +147,26 @@ TEST_F(live, veth__killed_after_each_step_can_be_undone) {
   }
 }
 
+TEST_F(live, napi__of_a_queue_set_apart) {
+  link::ip("link set v0 up");
+  set(SettingKind::feature, "v0", "rx-gro", "on");  // now a veth is polled
+  auto napis = kernel->napis("v0");
+  if (!napis || napis->empty() || !napis->front().irq_suspend_timeout)
+    GTEST_SKIP() << "this kernel has no settings for each queue";
+  const std::string id = std::to_string(napis->front().id);
+  spoil_v0();
+  set(SettingKind::napi, "v0", id + "/defer-hard-irqs", "3");
+  set(SettingKind::napi, "v0", id + "/gro-flush-timeout", "6000000000");
+  ASSERT_TRUE(apply("v0", note));
+  // The interface's files set all queues alike.
+  EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/gro-flush-timeout"}), "0");
+  ASSERT_NO_FATAL_FAILURE(undo());
+  EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/defer-hard-irqs"}), "3");
+  EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/gro-flush-timeout"}), "6000000000");
+  EXPECT_EQ(setting_read(machine, {SettingKind::device_file, "v0", "gro_flush_timeout"}), "2000000");
+  EXPECT_EQ(kernel->napi_set({1, kNapiDefer}, 1), ENOENT);
+}
+
 TEST_F(live, tap__coalescing_of_a_driver) {
   link::ip("tuntap add dev t0 mode tap");
   const auto c = kernel->coalescing("t0");
