@@ -58,6 +58,9 @@ bool probe_needed(const State& s, const Partner& p, unsigned rail) {
   const Rails& rails = *p.rails;
   const RailPath& path = rails.paths[rail];
   if (s.rails_gone >> rail & 1) return false;
+  // Whoever follows the partner to another home learns by itself when the first one works again: the
+  // partner's return may cross what makes us follow.
+  if (rail == 0 && rails.home != 0) return true;
   if (rails.doubted != 0 || path.state == RailState::suspected) return true;
   return p.pulls > 0 && (!path.up() || path.frame < frame_wanted(p));
 }
@@ -241,6 +244,11 @@ void rails_heard(State& s, Partner& p, bool follows) {
   // nothing comes, it will.
   if (!follows || path.state == RailState::suspected) return;
   path.to = static_cast<std::uint8_t>(rails.peer.place(s.rx_nic) % kRailsMost);
+  if (rails.home == 0 && rails.paths[0].up()) {
+    rails.paths[0].tries = 0;
+    rails.paths[0].probe_due = s.now + kProbeEvery;
+    s.timers.arm_by(p.resend_timer, rails.paths[0].probe_due);
+  }
   home_set(s, p, s.rx_rail);
 }
 

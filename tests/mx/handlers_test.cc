@@ -89,7 +89,8 @@ TEST_F(HandlerBehind, may_call_until_it_ends_though_the_library_is_left) {
 TEST_F(Handler, sees_unmatched_messages_only) {
   install(keep);
   Bytes buffer(10);
-  finish_both(b_, post(b_, buffer, 1), a_, send(a_, to_b_, pattern(10), 1));
+  const mx_request_t receive = post(b_, buffer, 1);  // before anything can arrive
+  finish_both(b_, receive, a_, send(a_, to_b_, pattern(10), 1));
   EXPECT_TRUE(calls_.empty());
   send_forgotten(a_, to_b_, pattern(10), 2);
   ASSERT_TRUE(drive_until([&] { return !calls_.empty(); }));

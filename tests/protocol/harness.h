@@ -17,10 +17,11 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
-  bool hold_lane = false;                                   // what goes by UDP lanes waits in Network::held
-  bool no_lane = false;                                     // nothing passes by UDP lanes
-  std::uint32_t path_mtu = 0;                               // larger frames vanish; 0 = no limit
-  std::function<bool(const std::vector<std::byte>&)> drop;  // true: drop this frame
+  bool hold_lane = false;                                     // what goes by UDP lanes waits in Network::held
+  bool no_lane = false;                                       // nothing passes by UDP lanes
+  std::function<TimeNs(const std::vector<std::byte>&)> late;  // so much later this frame arrives
+  std::uint32_t path_mtu = 0;                                 // larger frames vanish; 0 = no limit
+  std::function<bool(const std::vector<std::byte>&)> drop;    // true: drop this frame
 };
 
 class Network;
@@ -47,6 +48,20 @@ class Host : public wire::FrameSink {
     flushes++;
     for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_lane);
     late_.clear();
+  }
+
+  // By which of its boards the frame came; kRailsMost: by none.
+  std::size_t board_of(const std::vector<std::byte>& frame) const {
+    const Config& config = endpoint->config();
+    const NicId to = mac_load(frame.data());
+    return to == config.nic ? 0 : config.rails.place(to);
+  }
+  void hear(TimeNs now, const std::vector<std::byte>& frame) {
+    const std::size_t board = board_of(frame);
+    if (board == 0)
+      endpoint->on_frame(now, frame);
+    else
+      endpoint->on_frame_by(now, static_cast<unsigned>(board), frame);
   }
 
   Endpoint& operator*() { return *endpoint; }
@@ -80,15 +95,20 @@ class Network {
  public:
   explicit Network(std::uint64_t seed = 1) : random(seed) {}
 
-  Host& add(Config config) {
-    config.nic = 0x020000000000 + hosts.size() + 1;
+  static NicId nic_of(std::size_t host, std::size_t board = 0) {
+    return 0x020000000000 + (board << 24) + host + 1;
+  }
+  Host& add(Config config, unsigned boards = 1) {
+    config.nic = nic_of(hosts.size());
+    for (unsigned i = 0; boards > 1 && i < boards; i++) config.rails.nics[i] = nic_of(hosts.size(), i);
+    config.rails.count = static_cast<std::uint8_t>(boards > 1 ? boards : 0);
     if (config.session == 0) config.session = 0x1000 + static_cast<std::uint32_t>(hosts.size());
     hosts.push_back(std::make_unique<Host>(*this, config));
     return *hosts.back();
   }
   // The endpoint dies without a word; a new one takes its place.
   Host& restart(std::size_t index, Config config) {
-    config.nic = 0x020000000000 + index + 1;
+    config.nic = nic_of(index);
     hosts[index] = std::make_unique<Host>(*this, config);
     return *hosts[index];
   }
@@ -117,6 +137,7 @@ class Network {
         copy[position] ^= static_cast<std::byte>(1U << random.below(8));
       }
       TimeNs delay = 5'000;
+      if (faults.late) delay += faults.late(copy);
       if (random.chance(faults.reorder)) delay += random.below(200'000);
       wire_.emplace(now + delay, std::move(copy));
     }
@@ -132,7 +153,7 @@ class Network {
     if (next == kNever || next > end) return false;
     now = std::max(now, next);
     for (auto& h : hosts) {
-      for (; h && !h->paused && !h->ring.empty(); h->ring.pop_front()) (*h)->on_frame(now, h->ring.front());
+      for (; h && !h->paused && !h->ring.empty(); h->ring.pop_front()) h->hear(now, h->ring.front());
     }
     while (!wire_.empty() && wire_.begin()->first <= now) {
       const auto bytes = std::move(wire_.begin()->second);
@@ -168,16 +189,15 @@ class Network {
 
  private:
   void deliver(const std::vector<std::byte>& bytes) {
-    const NicId dst = mac_load(bytes.data());
     for (auto& h : hosts) {
-      if (!h || (*h)->config().nic != dst) continue;
+      if (!h || h->board_of(bytes) == wire::kRailsMost) continue;
       if (bytes.size() > std::max((*h)->config().mtu + 14, near_frame)) return;
       if (h->paused || !h->ring.empty()) {
         h->ring.push_back(bytes);
         return;
       }
       const bool idle = (*h)->next_deadline() != now;
-      (*h)->on_frame(now, bytes);
+      h->hear(now, bytes);
       if (idle) (*h)->progress(now);
     }
   }

@@ -207,6 +207,20 @@ TEST_P(RailsSeed, cuts__and_loss_at_any_time_lose_nothing) {
     if (HasFailure()) break;
   }
   w.world.faults().plan = {};
+  for (std::uint32_t host = 0; host < 2; host++)
+    for (unsigned rail = 0; rail < rates.size(); rail++) w.world.cut(host, rail, false);
+  // All that works is used again, and home is where it was.
+  const auto settled = [&] {
+    const protocol::Rails &at_sender = *w.peer_of(0)->rails, &at_receiver = *w.peer_of(1)->rails;
+    unsigned up = 0;
+    for (unsigned rail = 0; rail < rates.size(); rail++) up += at_receiver.paths[rail].up();
+    return at_sender.home == 0 && at_receiver.home == 0 && up == rates.size();
+  };
+  for (std::uint64_t i = 100; i < 160 && !settled() && !HasFailure(); i++) {
+    w.world.run_for(200 * kMillisecond);
+    w.transfer(100'000, i);
+  }
+  EXPECT_TRUE(settled());
   w.world.run_for(5 * kSecond);
   EXPECT_EQ(w.world.frames().live(), 0U);
 }

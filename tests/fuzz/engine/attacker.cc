@@ -62,6 +62,8 @@ void Attacker::transmit_frame(const Sender& from, Bytes frame) {
       store_be32(frame.data() + n, crc32c(0, frame.data() + 12, n - 12));
     }
   }
+  mac_store(frame.data(), board_nic(kVictimNic, to_board_));
+  mac_store(frame.data() + 6, board_nic(from.nic, from_board_));
   if (frame.size() < wire::kMinFrame) frame.resize(wire::kMinFrame);
   // The victim's interface takes no larger ones.
   if (frame.size() > scene_.state().own_frame) frame.resize(scene_.state().own_frame);
@@ -139,6 +141,7 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
     if (more & 128) c.src_session = script.u32();
   }
   if (wrong & 32) c.ext.present = !c.ext.present;
+  announcement_fill(from, c.ext);
   c.ext.epoch &= wire::kEpochMask;
   c.ext.peer_epoch &= wire::kEpochMask;
   Sender plain = from;
@@ -355,6 +358,8 @@ void Attacker::flood(Script& script) {
 
 void Attacker::play(Step step, Script& script) {
   if (step == Step::flood) return flood(script);
+  if (step == Step::rail_way) return rail_way(script);
+  if (step == Step::rail_announce) return rail_announce(script);
   const Sender from = sender_read(script);
   switch (step) {
     case Step::connect_request:
@@ -382,6 +387,8 @@ void Attacker::play(Step step, Script& script) {
       return nack_mcp(from, script);
     case Step::mtu_probe:
       return probe(from, script);
+    case Step::rail_probe:
+      return rail_probe(from, script);
     case Step::raw:
       return raw(from, script);
     case Step::replay:

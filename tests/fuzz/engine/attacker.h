@@ -50,6 +50,11 @@ class Attacker {
   void nack_mcp(const Sender& from, Script& script);
   void probe(const Sender& from, Script& script);
   void raw(const Sender& from, Script& script);
+  // attacker_rails.cc. From now on frames go by these boards, and connects announce those.
+  void rail_way(Script& script);
+  void rail_announce(Script& script);
+  void rail_probe(const Sender& from, Script& script);
+  void announcement_fill(const Sender& from, wire::ConnectExt& ext) const;
   void replay(const Sender& from, Script& script);
   void flood(Script& script);
 
@@ -58,6 +63,8 @@ class Attacker {
   protocol::Pull* pull_pick(const Sender& from, std::uint8_t n, bool anybody) const;
 
   Scene& scene_;
+  unsigned to_board_ = 0, from_board_ = 0;
+  std::uint8_t announced_ = 0, announced_count_ = 0;
 };
 
 template <class Encode>

@@ -93,6 +93,11 @@ void play(std::span<const std::uint8_t> input) {
           scene.losing++;
         }
         break;
+      case Step::carrier: {
+        const std::uint8_t how = script.u8();
+        scene.victim.endpoint.rail_carrier(scene.now, (how & 3) % setup.boards, how & 4);
+        break;
+      }
       case Step::mtu:
         mtu_changes(scene, script);
         break;

@@ -32,6 +32,20 @@ constexpr int kShort = 1, kMilli = 3, kResend = 5, kLong = 7 | 24;
 constexpr int kAnySender = 0, kFromA = 16;
 constexpr int kTagOnly = 0, kAnyTag = 4;
 
+void write_one(const std::filesystem::path& file, std::initializer_list<int> setup, const Seed& seed) {
+  std::ofstream out(file, std::ios::binary);
+  for (const int byte : setup) out << static_cast<char>(byte);
+  out << seed.text();
+}
+
+// Two boards on both sides, three and attackers with one name too many, four, and the honest peer with one.
+void write_rails(const std::filesystem::path& folder, const std::string& name, const Seed& seed) {
+  write_one(folder / (name + "_two.bin"), {0, 96, 4}, seed);
+  write_one(folder / (name + "_three.bin"), {8 | 16, 96, 4 | 1 | 8}, seed);
+  write_one(folder / (name + "_four.bin"), {4, 96, 4 | 2}, seed);
+  write_one(folder / (name + "_lone.bin"), {0, 96, 0}, seed);
+}
+
 void write(const std::filesystem::path& folder, const std::string& name, const Seed& seed) {
   // Extended, not, with checksums in jumbo frames, MX frames, attackers unlike the honest peer, and names
   // that are not the sender's.
@@ -41,8 +55,7 @@ void write(const std::filesystem::path& folder, const std::string& name, const S
   } kinds[] = {{"omx", 0, 0},  {"reference", 2, 0}, {"checksum", 4 | 16, 4},
                {"mxoe", 1, 1}, {"mixed", 128, 32},  {"spoofed", 8, 0}};
   for (const auto& kind : kinds) {
-    std::ofstream out(folder / (name + "_" + kind.name + ".bin"), std::ios::binary);
-    out << static_cast<char>(kind.a) << static_cast<char>(kind.b) << seed.text();
+    write_one(folder / (name + "_" + kind.name + ".bin"), {kind.a, kind.b}, seed);
   }
 }
 
@@ -177,6 +190,46 @@ void write_partners(const std::filesystem::path& folder) {
   write(folder, "honest", honest);
 }
 
+void write_boards(const std::filesystem::path& folder) {
+  // A large message of the attacker's, by both of its boards, one of which was proven; then one goes silent.
+  Seed large;
+  large(Step::receive, {kFromA, kHuge | 32})(Step::rndv, {0, 0, kHuge});
+  large(Step::rail_way, {1 | 1 << 2})(Step::rail_probe, {0, 0})(Step::pull_reply, {0, 0, 0, 0});
+  large(Step::rail_way, {0})(Step::pull_reply, {0, 0, 64, 0x33})(Step::time, {kResend});
+  large(Step::pull_reply, {0, 0, 0, 0})(Step::rail_way, {5})(Step::rail_probe, {0, 0});
+  large(Step::carrier, {1})(Step::pull_reply, {0, 0, 0, 0})(Step::carrier, {5})(Step::time, {kLong});
+  write_rails(folder, "rails_large", large);
+
+  // Probes that prove nothing: no cookie, another size, another session, asked where nobody is known.
+  Seed probe;
+  probe(Step::receive, {kFromA, kHuge | 32})(Step::rndv, {0, 0, kHuge})(Step::rail_probe, {0, 2});
+  probe(Step::rail_way, {5})(Step::rail_probe, {0, 8, 0, 0, 0, 1})(Step::rail_probe, {0, 4, 0, 0, 0, 90});
+  probe(Step::rail_probe, {0, 1, 0, 0, 0, 7})(Step::rail_probe, {0, 32, 0, 70})(Step::rail_probe, {2, 9, 2});
+  probe(Step::rail_probe, {3, 0})(Step::rail_probe, {0, 16, 10})(Step::time, {kResend});
+  write_rails(folder, "rails_probe", probe);
+
+  // Boards that are the honest peer's, the victim's, twice the same; and all of it taken back.
+  Seed forged;
+  for (const int boards : {4, 1, 8, 5, 12, 0x54}) {
+    forged(Step::rail_announce, {boards, 0})(Step::connect_request, {0, 1, boards})(Step::eager, {0, 0, 20});
+    forged(Step::honest_send, {kLarge})(Step::rail_way, {4})(Step::connect_request, {0, 1, boards + 1});
+    forged(Step::eager, {3, 0, 20})(Step::rail_way, {0})(Step::time, {kMilli});
+  }
+  forged(Step::rail_announce, {0, 64})(Step::connect_request, {0, 0})(Step::rail_announce, {0, 128});
+  forged(Step::connect_request, {0, 0})(Step::send, {kHuge << 2})(Step::rail_way, {1})(Step::pull, {0, 0, 0});
+  write_rails(folder, "rails_forged", forged);
+
+  // The honest peer's messages while boards lose their carrier, with attackers who speak from everywhere.
+  Seed honest;
+  for (const int board : {0, 1, 2, 0}) {
+    honest(Step::receive, {kAnySender, kHuge})(Step::honest_send, {kHuge})(Step::carrier, {board});
+    honest(Step::rail_way, {board | 8})(Step::nack_lib, {0, 0})(Step::truc, {0, 0})(Step::replay, {0, 4, 0});
+    honest(Step::lose)(Step::time, {kMilli})(Step::carrier, {board | 4})(Step::send, {kHuge << 2 | 2});
+    honest(Step::time, {kResend})(Step::pull, {0, 0, 16})(Step::nack_mcp, {0, 16});
+  }
+  write_rails(folder, "rails_honest", honest);
+}
+
 }  // namespace
 }  // namespace omx::fuzz
 
@@ -190,5 +243,6 @@ int main(int argc, char** argv) {
   omx::fuzz::write_receiving(folder);
   omx::fuzz::write_sending(folder);
   omx::fuzz::write_partners(folder);
+  omx::fuzz::write_boards(folder);
   return 0;
 }

@@ -64,6 +64,24 @@ void check_schedule(protocol::State& s) {
   REQUIRE(s.pulling.senders == senders);
 }
 
+// Every board that a partner is not known by leads to it, and to nobody else; none of them is the victim's.
+void check_rails(protocol::State& s) {
+  std::size_t aliases = 0;
+  for (Partner* p : s.partners) {
+    if (!p->rails) continue;
+    const protocol::Rails& rails = *p->rails;
+    REQUIRE(rails.count == s.config.rails.count && rails.home < rails.count);
+    REQUIRE(rails.peer.nics[0] == p->nic);
+    for (std::size_t i = 0; i < rails.peer.count; i++)
+      REQUIRE(s.config.rails.place(rails.peer.nics[i]) == protocol::kRailsMost);
+    for (const protocol::RailPath& path : rails.paths) REQUIRE(path.to < rails.peer.count);
+    aliases += rails.peer.count - 1U;
+  }
+  REQUIRE(s.rail_aliases.size() == aliases);
+  for (const auto& [key, p] : s.rail_aliases)
+    REQUIRE(p->rails && p->rails->peer.place(key >> 8) != protocol::kRailsMost);
+}
+
 }  // namespace
 
 void check_bounds(Scene& scene) {
@@ -81,11 +99,17 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.zombies <= s.config.zombie_max + s.requests.live());
   REQUIRE(s.regions.used() <= s.config.regions_most);
   check_schedule(s);
+  check_rails(s);
 }
 
 std::uint64_t answer_limit(protocol::State& s) {
   const Held h = held(s);
-  return kAnswers + h.messages * kFramesPerMessage + h.early * kFramesPerEarly + s.partners.size() * kControl;
+  // A board that is suspected: all that runs is asked for again by another, and every board is probed.
+  const std::uint64_t rails = protocol::rails_used(s)
+                                  ? s.pulls.live() * protocol::kPullBlocksStriped * 16 + s.partners.size() * 4
+                                  : 0;
+  return rails + kAnswers + h.messages * kFramesPerMessage + h.early * kFramesPerEarly +
+         s.partners.size() * kControl;
 }
 
 std::uint64_t wake_limit(protocol::State& s) {

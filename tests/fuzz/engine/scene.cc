@@ -11,6 +11,12 @@ namespace {
 constexpr TimeNs kCable = 5'000;
 constexpr std::size_t kSeen = 48;
 
+bool is_honest(NicId nic) {
+  for (unsigned i = 0; i < protocol::kRailsMost; i++)
+    if (nic == board_nic(kHonestNic, i)) return true;
+  return false;
+}
+
 }  // namespace
 
 Setup::Setup(Script& script) {
@@ -41,6 +47,18 @@ Setup::Setup(Script& script) {
   honest.endpoint = kHonestEndpoint;
   honest.session = kHonestSession;
   honest.extension = !(a & 64);
+  if ((b & 96) == 96) {  // rather than the least of both
+    const std::uint8_t c = script.u8();
+    boards = 2 + (c & 3) % 3;
+    victim.pull_blocks = c & 8 ? 1 : honest.pull_blocks;
+    for (unsigned i = 0; i < boards; i++) {
+      victim.rails.nics[i] = board_nic(kVictimNic, i);
+      if (c & 4) honest.rails.nics[i] = board_nic(kHonestNic, i);
+    }
+    victim.rails.count = static_cast<std::uint8_t>(boards);
+    if (c & 4) honest.rails.count = victim.rails.count;
+    victim.rail_secret = honest.rail_secret = 0x5EC2E8;
+  }
   honest.buffer_bytes = 16 << 20;
   honest.rndv_threshold = 9000;
   attacker_extended = !(a & 128);
@@ -75,6 +93,14 @@ wire::TxFrame& Node::lane_begin(const wire::LaneAddress& to, std::uint32_t max_s
   frame_begin(max_segments);
   lane_ = to;
   return frame_;
+}
+
+void Node::hear(TimeNs now, const Bytes& frame) {
+  const std::size_t board = endpoint.config().rails.place(mac_load(frame.data()));
+  if (board == 0 || board == protocol::kRailsMost)
+    endpoint.on_frame(now, frame);
+  else
+    endpoint.on_frame_by(now, static_cast<unsigned>(board), frame);
 }
 
 void Node::frame_commit() {
@@ -118,11 +144,11 @@ void Scene::sent(const Node& from, Bytes frame, const wire::LaneAddress& lane) {
   if (&from == &victim) {
     frames_out_++;
     REQUIRE(frame.size() <= state().own_frame);
-    if (to != kHonestNic) check_leak(frame);
+    if (!is_honest(to)) check_leak(frame);
   }
   if (seen.size() == kSeen) seen.pop_front();
   seen.push_back(frame);
-  if (&from == &victim && to != kHonestNic) return;
+  if (&from == &victim && !is_honest(to)) return;
   if (losing > 0) {
     losing--;
     return;
@@ -134,12 +160,12 @@ void Scene::deliver() {
   while (!to_honest_.empty() && to_honest_.front().at <= now) {
     const Bytes frame = std::move(to_honest_.front().frame);
     to_honest_.pop_front();
-    honest.endpoint.on_frame(now, frame);
+    honest.hear(now, frame);
   }
   while (!to_victim_.empty() && to_victim_.front().at <= now) {
     const Bytes frame = std::move(to_victim_.front().frame);
     to_victim_.pop_front();
-    victim.endpoint.on_frame(now, frame);
+    victim.hear(now, frame);
   }
 }
 
@@ -180,7 +206,7 @@ void Scene::attack(const Bytes& frame, bool progress) {
   const std::uint64_t before = frames_out_;
   const std::uint64_t limit = answer_limit(state());
   now += 100;
-  victim.endpoint.on_frame(now, frame);
+  victim.hear(now, frame);
   if (progress) victim.endpoint.progress(now);
   REQUIRE(frames_out_ - before <= limit);
   check_bounds(*this);

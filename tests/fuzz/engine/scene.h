@@ -23,6 +23,10 @@ inline constexpr NicId kVictimNic = 0x020000000001;
 inline constexpr NicId kHonestNic = 0x020000000002;
 inline constexpr NicId kAttackerNic = 0x0200000000A0;  // and the next one
 inline constexpr NicId kFloodNic = 0x060000000000;
+// The further boards of whoever has several.
+inline constexpr NicId board_nic(NicId nic, unsigned board) {
+  return nic + (NicId{board} << 24);
+}
 inline constexpr std::uint8_t kVictimEndpoint = 2, kHonestEndpoint = 1;
 inline constexpr std::uint32_t kVictimSession = 0x11112222, kHonestSession = 0x33334444;
 inline constexpr std::uint32_t kKey = 7;
@@ -35,6 +39,7 @@ struct Setup {
   bool relaxed = false;
   bool attacker_extended = true;
   bool attacker_connected = false;
+  unsigned boards = 1;  // of the victim, and of attackers (docs/rails.md)
   // Whether all of the honest peer's messages must arrive. Without extension a message that finds no room, as
   // the victim's application does not receive, is given up after the time-out (retransmit.cc).
   bool lossless() const { return !relaxed && victim.extension && honest.extension; }
@@ -53,6 +58,8 @@ class Node : public wire::FrameSink {
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
+  // By the board that it is addressed to.
+  void hear(TimeNs now, const Bytes& frame);
 
   protocol::Counters counters;
   protocol::Endpoint endpoint;

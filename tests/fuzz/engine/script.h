@@ -45,6 +45,10 @@ enum class Step : std::uint8_t {
   replay,
   flood,
   pack,
+  rail_way,
+  rail_announce,
+  rail_probe,
+  carrier,
   count
 };
 
