@@ -11,6 +11,7 @@
 #include <bit>
 #include <cassert>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "link/open_failure.h"
@@ -32,6 +33,16 @@ constexpr int kLooksBesideOthers = 20;
 
 std::mutex g_ports_mutex;
 std::vector<std::weak_ptr<XdpPort>> g_ports;
+
+// Where queues were waited for in vain, the endpoints that a process opens next do not wait again.
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kTakenFor{10};
+struct Taken {
+  std::uint32_t index = 0;
+  std::uint64_t network = 0;
+  Clock::time_point until;
+};
+Taken g_taken;
 
 // Interfaces of two network namespaces may have one number.
 std::uint64_t network_namespace() {
@@ -155,6 +166,7 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
   const std::uint32_t from = any ? 0 : static_cast<std::uint32_t>(options.queue);
   // The kernel gives a queue free some time after its process has ended.
   int looks = attachment_.joined() ? kLooksBesideOthers : kLooksAlone;
+  if (g_taken.index == index_ && g_taken.network == network_ && Clock::now() < g_taken.until) looks = 1;
   bool first = true;
   std::uint32_t queue = from;
   for (;; first = false) {
@@ -175,6 +187,7 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
       queue = from;
       continue;
     }
+    g_taken = {index_, network_, Clock::now() + kTakenFor};
     return fail(kQueuesTaken, any ? "other processes have all of its receive queues"
                                   : fmt::format("another process has its receive queue {}", queue));
   }
