@@ -57,6 +57,9 @@ def check_targets(results):
             if ratios:
                 target(mtu, f"half round trip of 0 to {TINY} bytes at most {limit} times {name}",
                        max(ratios), max(ratios) <= limit)
+        streams = [r for r in (ratio(row, "floor") for row in medians.get("stream", {}).values()) if r is not None]
+        if streams:
+            target(mtu, "streams of 64 KiB to 4 MiB at least 0.9 times the floor's", min(streams), min(streams) >= 0.9)
         large = medians.get("stream", {}).get(4 * MIB)
         if large and mtu == 9000:
             to_floor, to_tcp = ratio(large, "floor"), ratio(large, "tcp")
@@ -105,6 +108,14 @@ def kind_rows(medians, form):
              share(row, "floor"), share(row, "tcp")] for size, row in medians.items()]
 
 
+def bytes_lines(of_kind):
+    """Beside the floor by messages: bare frames as one stream of bytes."""
+    rows = [(size, row["bytes"], ratio(row, "bytes")) for size, row in of_kind.items() if "bytes" in row and "omx" in row]
+    if rows:
+        yield (f"  Bare frames as one stream of bytes, without messages: {rows[0][1]:.1f} Gb/s; Open-MX of that: "
+               + ", ".join(f"{size_text(size)} {share:.2f}" for size, _, share in rows))
+
+
 def target_lines(targets, doubt, markdown):
     """`targets`: of (text, measured, holds). With a doubt about the figures nothing is judged."""
     bullet = "- " if markdown else "  "
@@ -144,6 +155,7 @@ def render(results, targets, doubt, markdown):
             lines += ["", f"{heading}MTU {result['mtu']}. {title} ({note})", *gap]
             lines += table(["bytes", "Open-MX", "floor", "TCP", "/floor", "/TCP"],
                            kind_rows(result["medians"][kind], form), markdown)
+            lines += [*gap, *bytes_lines(result["medians"][kind])]
     if any(tcp_is_ahead(result["medians"]) for result in results):
         lines += ["", *TCP_AHEAD]
     lines += ["", heading + targets_heading(doubt), *gap]

@@ -54,6 +54,9 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(4, 1 << 20))
         ->capture_default_str();
   }
+  stream_roles.client->add_flag(
+      "--messages", options.messages,
+      "the sizes are of messages: each is cut into frames, and the last may be short");
   CLI11_PARSE(app, argc, argv);
 
   if (options.window < options.batch) omx::bench::die(2, "--window must not be below --batch");

@@ -23,7 +23,7 @@ struct FrameHeader {
   std::uint8_t pad;
   std::uint32_t size;  // stream start: payload bytes of a full frame
   std::uint32_t sequence;
-  std::uint64_t value;  // stream: frames received
+  std::uint64_t value;  // stream: frames received; start: bytes of a message, or 0
 };
 static_assert(sizeof(FrameHeader) == 32);
 
@@ -39,6 +39,7 @@ struct FloorOptions : Options {
   bool qdisc_bypass = false;   // PACKET_QDISC_BYPASS: straight to the driver
   std::uint32_t batch = 32;    // frames per system call
   std::uint32_t window = 256;  // frames in flight
+  bool messages = false;       // sizes are of messages, each cut into frames
 };
 
 class RawSocket {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of full frames: gathered and sent with sendmmsg, received with recvmmsg so that each payload lands
-// in its final place of a message-sized buffer. Credits keep the frames in flight below what the receiver
-// holds.
+// A stream of full frames, or of messages that are cut into frames: gathered and sent with sendmmsg, received
+// with recvmmsg so that each payload lands in its final place. Credits keep the frames in flight below what
+// the receiver holds.
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -21,9 +22,12 @@ constexpr int kPatience = 50;  // times kAnswerSeconds
 // Frames for one sendmmsg or recvmmsg: header and payload as two pieces.
 class Batch {
  public:
-  Batch(std::size_t frames, std::size_t payload)
+  // message 0: one endless stream of full frames.
+  Batch(std::size_t frames, std::size_t payload, std::size_t message)
       : payload_(payload),
-        places_(kMessageBytes / payload),
+        message_(message ? message : payload),
+        per_message_(static_cast<std::uint32_t>((message_ + payload - 1) / payload)),
+        places_(kMessageBytes / message_),
         buffer_(kMessageBytes, std::byte{1}),
         headers_(frames),
         pieces_(2 * frames),
@@ -38,16 +42,24 @@ class Batch {
   std::size_t frames() const { return headers_.size(); }
   FrameHeader& header(std::size_t i) { return headers_[i]; }
   mmsghdr* messages() { return messages_.data(); }
-  std::byte* place(std::uint32_t sequence) { return buffer_.data() + sequence % places_ * payload_; }
+  std::byte* place(std::uint32_t sequence) {
+    return buffer_.data() + sequence / per_message_ % places_ * message_ + sequence % per_message_ * payload_;
+  }
+  std::size_t length(std::uint32_t sequence) const {
+    return std::min(payload_, message_ - sequence % per_message_ * payload_);
+  }
   // Points the payloads at the places of `sequence` and its successors.
   void aim(std::uint32_t sequence) {
     for (std::size_t i = 0; i < frames(); i++) {
-      pieces_[2 * i + 1] = {place(sequence + static_cast<std::uint32_t>(i)), payload_};
+      const std::uint32_t frame = sequence + static_cast<std::uint32_t>(i);
+      pieces_[2 * i + 1] = {place(frame), length(frame)};
     }
   }
 
  private:
-  std::size_t payload_, places_;
+  std::size_t payload_, message_;
+  std::uint32_t per_message_;
+  std::size_t places_;
   std::vector<std::byte> buffer_;
   std::vector<FrameHeader> headers_;
   std::vector<iovec> pieces_;
@@ -68,6 +80,8 @@ class Receiver {
         size_ = h.size;
         if (size_ == 0 || size_ > socket_.largest())
           die(1, "the client's frames of {} bytes do not fit", size_);
+        message_ = h.value;
+        if (message_ > kMessageBytes) die(1, "the client's messages of {} bytes are too long", message_);
         answer(Kind::start);
         run();
         break;
@@ -91,7 +105,7 @@ class Receiver {
   }
 
   void run() {
-    Batch batch(options_.batch, size_);
+    Batch batch(options_.batch, size_, message_);
     received_ = 0;
     expected_ = 0;
     std::uint64_t credited = 0;
@@ -109,7 +123,8 @@ class Receiver {
         if (kind != Kind::data) continue;
         // After a loss what follows in the batch is in the wrong place.
         if (h.sequence != aimed_at + i)
-          std::memmove(batch.place(h.sequence), batch.place(aimed_at + i), size_);
+          std::memmove(batch.place(h.sequence), batch.place(aimed_at + i),
+                       std::min(batch.length(h.sequence), batch.length(aimed_at + i)));
         expected_ = h.sequence + 1;
         received_++;
       }
@@ -123,7 +138,7 @@ class Receiver {
   RawSocket& socket_;
   const FloorOptions& options_;
   NicId client_ = 0;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, message_ = 0;
   std::uint64_t received_ = 0;
   std::uint32_t expected_ = 0;
 };
@@ -138,10 +153,10 @@ class Sender {
   Sender(RawSocket& socket, const FloorOptions& options, NicId peer)
       : socket_(socket), options_(options), peer_(peer) {}
 
-  Outcome run(std::size_t size, double seconds) {
-    Batch batch(options_.batch, size);
+  Outcome run(std::size_t size, std::size_t message, double seconds) {
+    Batch batch(options_.batch, size, message);
     for (std::size_t i = 0; i < batch.frames(); i++) batch.header(i) = socket_.header(peer_, Kind::data);
-    ask(Kind::start, size);
+    ask(Kind::start, size, message);
     sent_ = acknowledged_ = 0;
     const Clock::time_point start = Clock::now();
     Clock::time_point progress = start;
@@ -158,7 +173,7 @@ class Sender {
       progress = now;
     }
     Outcome outcome;
-    outcome.received = ask(Kind::last, size).value;
+    outcome.received = ask(Kind::last, size, message).value;
     outcome.seconds = seconds_between(start, Clock::now());
     outcome.sent = sent_;
     return outcome;
@@ -190,9 +205,10 @@ class Sender {
   }
 
   // Sends a request until it is answered.
-  FrameHeader ask(Kind kind, std::size_t size) {
+  FrameHeader ask(Kind kind, std::size_t size, std::size_t message) {
     FrameHeader request = socket_.header(peer_, kind);
     request.size = static_cast<std::uint32_t>(size);
+    request.value = message;
     const Kind wanted = kind == Kind::last ? Kind::result : Kind::start;
     for (int i = 0; i < kPatience; i++) {
       socket_.send_control(request);
@@ -233,12 +249,15 @@ void stream_client(const FloorOptions& options, NicId peer) {
   if (sizes.empty()) sizes.push_back(socket.largest());
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (std::size_t size : sizes) {
-      if (size == 0 || size > socket.largest()) continue;
-      sender.run(size, options.warm_up_seconds);
-      const Outcome outcome = sender.run(size, options.seconds);
-      const auto frames = static_cast<double>(outcome.received);
-      report.rate(size, frames * static_cast<double>(size) * 8e-9 / outcome.seconds,
-                  frames * 1e-6 / outcome.seconds);
+      if (size == 0 || size > (options.messages ? kMessageBytes : socket.largest())) continue;
+      const std::size_t message = options.messages ? size : 0;
+      const std::size_t frame = std::min(size, socket.largest());
+      sender.run(frame, message, options.warm_up_seconds);
+      const Outcome outcome = sender.run(frame, message, options.seconds);
+      const double units =
+          static_cast<double>(outcome.received) / static_cast<double>((size + frame - 1) / frame);
+      report.rate(size, units * static_cast<double>(size) * 8e-9 / outcome.seconds,
+                  units * 1e-6 / outcome.seconds);
       report.lost(size, outcome.sent - outcome.received);
     }
   }

@@ -10,17 +10,12 @@
 #include <optional>
 
 #include "base/own_fd.h"
+#include "capture_filter.h"
 #include "pcapng.h"
 
 struct tpacket_block_desc;
 
 namespace omx::tools {
-
-struct CaptureRule {
-  std::uint32_t snap_length = 0;
-  bool udp = true;
-  std::uint16_t udp_port = 0;  // the first of those that Open-MX uses
-};
 
 class CaptureRing {
  public:

@@ -3,14 +3,12 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -21,6 +19,7 @@
 #include "link/interfaces.h"
 #include "link/packet_socket.h"
 #include "runtime/settings.h"
+#include "signals.h"
 
 namespace omx::tools {
 
@@ -75,15 +74,6 @@ Result<OwnFd> output_open(const std::string& file) {
   if (fd.open()) return fd;
   return fail(kFailed, fmt::format("cannot write {}: {}; name another file, or - for the standard output",
                                    shown(file, kPathShown), std::strerror(errno)));
-}
-
-OwnFd signals_take() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // who reads may go
-  return OwnFd(::signalfd(-1, &set, SFD_CLOEXEC));
 }
 
 std::uint64_t time_now_ns() {

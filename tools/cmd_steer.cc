@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx steer: frames of an endpoint are handed to the endpoint's processor, by an XDP program on the
-// interface.
+// interface, or by flow rules of the NIC where they are datagrams.
 #include <net/if.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "arrivals.h"
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "commands.h"
+#include "runtime/settings.h"
+#include "steer_flows.h"
 #include "steer_print.h"
 #include "steering/queues.h"
 #include "steering/xdp/steer_attach.h"
+#include "tuning/ledger.h"
 
 namespace omx::tools {
 
@@ -24,6 +28,10 @@ struct SteerOptions {
   std::string cpus;
   std::string map;
   std::string mode = "auto";
+  std::uint32_t endpoints = 16;
+  std::string state_folder = tuning::kLedgerFolder;
+  bool flows = false;
+  unsigned watch_s = 0;
   bool show = false;
   bool off = false;
   bool json = false;
@@ -59,9 +67,28 @@ void rps_warn(const std::string& name) {
       name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
 }
 
+// Of the one interface that was named.
+Result<std::vector<Arrivals>> arrivals_find(const SteerOptions& options) {
+  std::vector<Arrivals> found;
+  if (options.watch_s == 0) return found;
+  const auto settings = runtime::settings_load();
+  if (!settings) return tl::unexpected(settings.error());
+  const auto interface = steer_interface_find(options.interface);
+  if (!interface) return tl::unexpected(interface.error());
+  fmt::print(stderr, "watching {} for {} s\n", interface->name, options.watch_s);
+  auto arrivals = arrivals_watch(*interface, settings->udp_port, std::chrono::seconds(options.watch_s));
+  if (!arrivals) return tl::unexpected(arrivals.error());
+  found.push_back(std::move(*arrivals));
+  return found;
+}
+
 int show_run(const SteerOptions& options) {
   const auto found = attachments_find(options.interface);
   if (!found) return failed("steer", "{}", found.error().message);
+  const auto flows = steer_flows_find(options.interface);
+  if (!flows) return failed("steer", "{}", flows.error().message);
+  const auto arrivals = arrivals_find(options);
+  if (!arrivals) return failed("steer", "{}", arrivals.error().message);
   std::vector<SteerReport> reports;
   for (const Attachment& attachment : *found) {
     SteerReport& report = reports.emplace_back(SteerReport{&attachment, std::nullopt, {}});
@@ -73,15 +100,21 @@ int show_run(const SteerOptions& options) {
     else
       report.problem = state.error().message;
   }
-  fmt::print("{}", options.json ? steer_json(reports) : steer_text(reports, options.interface));
+  fmt::print("{}", options.json ? steer_json(reports, *flows, *arrivals)
+                                : steer_text(reports, *flows, options.interface));
+  if (!options.json)
+    for (const Arrivals& one : *arrivals) fmt::print("{}", arrivals_text(one));
   return kOk;
 }
 
-int off_run(const SteerOptions& options) {
+// Returns whether it could; counts what it took off.
+bool programs_off(const SteerOptions& options, std::size_t& count) {
   const auto found = attachments_find(options.interface);
-  if (!found) return failed("steer", "{}", found.error().message);
-  int status = kOk;
-  std::size_t count = 0;
+  if (!found) {
+    failed("steer", "{}", found.error().message);
+    return false;
+  }
+  bool good = true;
   for (const Attachment& attachment : *found) {
     if (!attachment.ours) {
       if (!options.interface.empty())
@@ -90,14 +123,41 @@ int off_run(const SteerOptions& options) {
       continue;
     }
     if (const auto done = steering::steer_detach(attachment); !done) {
-      status = failed("steer", "{}", done.error().message);
+      good = false;
+      failed("steer", "{}", done.error().message);
       continue;
     }
     count++;
     fmt::print("{}: not steered any more\n", attachment.interface);
   }
-  if (count == 0 && status == kOk) fmt::print("nothing was steered\n");
-  return status;
+  return good;
+}
+
+bool flows_off(const SteerOptions& options, std::size_t& count) {
+  const auto taken = steer_flows_off(options.interface, options.state_folder);
+  if (!taken) {
+    failed("steer", "{}", taken.error().message);
+    return false;
+  }
+  if (*taken) fmt::print("{} flow rules taken off\n", *taken);
+  count += *taken;
+  return true;
+}
+
+int off_run(const SteerOptions& options) {
+  std::size_t count = 0;
+  const bool programs = options.flows || programs_off(options, count);
+  if (!flows_off(options, count) || !programs) return kFailed;
+  if (count == 0) fmt::print("nothing was steered\n");
+  return kOk;
+}
+
+int flows_run(const SteerOptions& options) {
+  const auto done = steer_flows_set(
+      {options.interface, options.cpus, options.map, options.endpoints, options.state_folder});
+  if (!done) return failed("steer", "{}", done.error().message);
+  fmt::print("{}", *done);
+  return kOk;
 }
 
 int attach_run(const SteerOptions& options) {
@@ -119,7 +179,7 @@ int attach_run(const SteerOptions& options) {
 int run(const SteerOptions& options) {
   if (options.off) return off_run(options);
   if (options.show || options.interface.empty()) return show_run(options);
-  return attach_run(options);
+  return options.flows ? flows_run(options) : attach_run(options);
 }
 
 }  // namespace
@@ -145,25 +205,46 @@ Command steer_command(CLI::App& root) {
           ->check(CLI::IsMember({"native", "generic", "auto"}))
           ->capture_default_str()
           ->needs(interface);
+  CLI::Option* flows = app->add_flag("--flows", options->flows,
+                                     "by flow rules of the NIC, for endpoints that are reached by UDP")
+                           ->needs(interface);
+  CLI::Option* endpoints = app->add_option("--endpoints", options->endpoints,
+                                           "with --flows: how many endpoints, from 0 on, get rules")
+                               ->check(CLI::Range(1, 256))
+                               ->capture_default_str()
+                               ->needs(flows);
+  app->add_option("--state-dir", options->state_folder, "where flow rules of ours are remembered")
+      ->capture_default_str();
   CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");
+  CLI::Option* watch = app->add_option("--watch", options->watch_s,
+                                       "with --show: count for so many seconds which processor takes in the "
+                                       "frames of which endpoint, steered or not")
+                           ->check(CLI::Range(1, 86400))
+                           ->needs(show)
+                           ->needs(interface);
   CLI::Option* off =
-      app->add_flag("--off", options->off, "take our program off the interface, or off all; never another's");
+      app->add_flag("--off", options->off,
+                    "take our program and flow rules off the interface, or off all; never another's");
   // An empty variable of a script must not stand for all interfaces, all processors, or no map.
   for (CLI::Option* given : {interface, cpus, map})
     given->check([](const std::string& text) { return text.empty() ? "it must not be empty" : ""; });
   CLI::Option* json = app->add_flag("--json", options->json, "show, as a JSON document");
   json->needs(show);
-  for (CLI::Option* other : {cpus, map, mode}) {
+  flows->excludes(mode);
+  flows->excludes(show);
+  for (CLI::Option* other : {cpus, map, mode, endpoints}) {
     show->excludes(other);
     off->excludes(other);
   }
   off->excludes(show);
+  off->excludes(watch);
   app->footer(
       "The program stays attached when this command ends, until --off, or until the interface goes or the "
       "host\n"
       "restarts. Steering an interface again replaces the table at once, without a gap; counts then begin "
       "anew.\n"
-      "Needs root. An interface takes one XDP program: if it has another's, nothing is changed.");
+      "Needs root. An interface takes one XDP program: if it has another's, nothing is changed.\n"
+      "With --flows the NIC itself chooses, by UDP port; its rules stay likewise, and all are made or none.");
   return {app, [options] { return run(*options); }};
 }
 

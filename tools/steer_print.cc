@@ -5,8 +5,10 @@
 
 #include <numeric>
 
+#include "base/cpu_list.h"
 #include "base/text.h"
 #include "json.h"
+#include "link/link.h"
 
 namespace omx::tools {
 
@@ -57,11 +59,84 @@ void state_json(JsonWriter& json, const SteerState& state) {
   });
 }
 
+// Of which endpoint the port is.
+unsigned endpoint_of(const FlowReport& report, const tuning::FlowRule& rule) {
+  return static_cast<unsigned>(rule.port - report.port) % link::kUdpLanePorts;
+}
+
+std::vector<int> processors_of(const FlowReport& report, const tuning::FlowRule& rule) {
+  for (const steering::ReceiveQueue& queue : report.queues.queues)
+    if (queue.number == static_cast<int>(rule.queue)) return queue.processors;
+  return {};
+}
+
+std::string flows_text(const FlowReport& report) {
+  std::string text = fmt::format("{}: flow rules for UDP\n", report.interface);
+  for (const tuning::FlowRule& rule : report.rules) {
+    const auto cpus = processors_of(report, rule);
+    text += fmt::format("  endpoint {}, port {} of IPv{}: into queue {}{}\n", endpoint_of(report, rule),
+                        rule.port, rule.ipv6 ? 6 : 4, rule.queue,
+                        cpus.empty() ? "" : ", processor " + cpu_list_text(cpus));
+  }
+  return text;
+}
+
+void flows_json(JsonWriter& json, const FlowReport& report) {
+  for (const tuning::FlowRule& rule : report.rules) {
+    json.object([&] {
+      json.field("interface", report.interface);
+      json.field("endpoint", endpoint_of(report, rule));
+      json.field("port", rule.port);
+      json.field("ip", rule.ipv6 ? 6 : 4);
+      json.field("queue", rule.queue);
+      json.field("place", rule.place);
+      json.array("processors", [&] {
+        for (const int cpu : processors_of(report, rule)) json.field({}, cpu);
+      });
+    });
+  }
+}
+
+void arrivals_json(JsonWriter& json, const Arrivals& arrivals) {
+  json.object([&] {
+    json.field("interface", arrivals.interface);
+    json.field("missed", arrivals.missed);
+    json.array("endpoints", [&] {
+      for (const auto& [endpoint, counts] : arrivals.endpoints) {
+        json.object([&] {
+          json.field("endpoint", endpoint);
+          json.array("frames", [&] {
+            for (const std::uint64_t count : counts) json.field({}, count);
+          });
+        });
+      }
+    });
+  });
+}
+
 }  // namespace
 
-std::string steer_text(const std::vector<SteerReport>& reports, const std::string& interface) {
+std::string arrivals_text(const Arrivals& arrivals) {
+  std::string text = fmt::format("{}: frames by the processor that took them in{}\n", arrivals.interface,
+                                 arrivals.endpoints.empty() ? ": none came for any endpoint" : "");
+  for (const auto& [endpoint, counts] : arrivals.endpoints) {
+    text += fmt::format("  endpoint {}: ", endpoint);
+    const char* before = "";
+    for (std::size_t cpu = 0; cpu < counts.size(); cpu++) {
+      if (counts[cpu] == 0) continue;
+      text += fmt::format("{}{} on processor {}", before, counts[cpu], cpu);
+      before = ", ";
+    }
+    text += '\n';
+  }
+  if (arrivals.missed) text += fmt::format("  {} more came too fast to be looked at\n", arrivals.missed);
+  return text;
+}
+
+std::string steer_text(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
+                       const std::string& interface) {
   std::string text;
-  bool steered = false;
+  bool steered = !flows.empty();
   for (const SteerReport& report : reports) {
     const steering::Attachment& a = *report.attachment;
     if (!a.ours) {
@@ -75,13 +150,15 @@ std::string steer_text(const std::vector<SteerReport>& reports, const std::strin
                         report.state ? steering::steer_table_text(report.state->table) : report.problem);
     if (report.state) text += state_text(*report.state);
   }
+  for (const FlowReport& report : flows) text += flows_text(report);
   if (!steered) {
     text += interface.empty() ? "no interface is steered\n" : fmt::format("{} is not steered\n", interface);
   }
   return text;
 }
 
-std::string steer_json(const std::vector<SteerReport>& reports) {
+std::string steer_json(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
+                       const std::vector<Arrivals>& arrivals) {
   JsonWriter json;
   json.object([&] {
     json.array("interfaces", [&] {
@@ -97,6 +174,12 @@ std::string steer_json(const std::vector<SteerReport>& reports) {
           if (report.state) state_json(json, *report.state);
         });
       }
+    });
+    json.array("flow_rules", [&] {
+      for (const FlowReport& report : flows) flows_json(json, report);
+    });
+    json.array("arrivals", [&] {
+      for (const Arrivals& one : arrivals) arrivals_json(json, one);
     });
   });
   return json.take();

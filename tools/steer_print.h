@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "arrivals.h"
+#include "steer_flows.h"
 #include "steering/xdp/steer_attach.h"
 
 namespace omx::tools {
@@ -17,8 +19,12 @@ struct SteerReport {
 };
 
 // `interface`: the one asked for, or empty for all.
-std::string steer_text(const std::vector<SteerReport>& reports, const std::string& interface);
-// {"interfaces": [...]}; endpoints without frames are left out of "endpoints".
-std::string steer_json(const std::vector<SteerReport>& reports);
+std::string steer_text(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
+                       const std::string& interface);
+// {"interfaces": [...], "flow_rules": [...], "arrivals": [...]}; endpoints without frames are left out of
+// "endpoints".
+std::string steer_json(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
+                       const std::vector<Arrivals>& arrivals);
+std::string arrivals_text(const Arrivals& arrivals);
 
 }  // namespace omx::tools

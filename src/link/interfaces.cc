@@ -34,8 +34,11 @@ void add_addresses(std::vector<Interface>& list) {
   if (::getifaddrs(&entries) != 0) return;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(entries, ::freeifaddrs);
   for (const ifaddrs* entry = entries; entry; entry = entry->ifa_next) {
+    // An address of IPv4 may have a label of its own: "eth0:1".
+    const std::string_view name =
+        std::string_view(entry->ifa_name).substr(0, std::strcspn(entry->ifa_name, ":"));
     const auto interface =
-        std::find_if(list.begin(), list.end(), [&](const Interface& i) { return i.name == entry->ifa_name; });
+        std::find_if(list.begin(), list.end(), [&](const Interface& i) { return i.name == name; });
     if (!entry->ifa_addr || interface == list.end()) continue;
     wire::Ip ip{};
     if (entry->ifa_addr->sa_family == AF_INET6) {

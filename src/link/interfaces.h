@@ -55,14 +55,13 @@ bool interface_meant(const Interface& i, std::string_view text);
 std::string term_failure(const std::vector<Interface>& all, std::string_view text, const char* variable);
 
 // Which interfaces become boards, and in which order. `wanted` is OMX_INTERFACES: a comma-separated list of
-// such words gives the boards in that order. A named interface is taken even when it is down; of those that
-// anything else means no port of a bridge or bond, and by their speed only what is taken by default, the
-// fastest first. "all" takes
-// everything Ethernet; empty takes every up Ethernet interface that is not a bridge, docker, tun or loopback,
-// nor a port of a bridge or bond, those with carrier first. A veth or macvlan is taken when the host has no
-// interface of its own that is up: that is a container. Interfaces that are not taken follow in the list,
-// with the reason. A word that means none is a Failure that names `variable`, which holds it, and
-// the interfaces there are.
+// such words gives the boards in that order. A named interface is taken even when it is down. Any other word
+// takes no loopback and no port of a bridge or bond; a MAC address no VLAN on the port that has it, too; a
+// speed only what is taken by default, the fastest first. "all" takes everything Ethernet; empty takes every
+// up Ethernet interface that is not a bridge, docker, tun or loopback, nor a port of a bridge or bond, those
+// with carrier first. A veth or macvlan is taken when the host has no interface of its own that is up: that
+// is a container. Interfaces that are not taken follow in the list, with the reason. A word that means none
+// is a Failure that names `variable`, which holds it, and the interfaces there are.
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
                                               const char* variable = "OMX_INTERFACES");
 

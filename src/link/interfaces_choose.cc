@@ -83,18 +83,28 @@ std::vector<Choice> choose_default(const std::vector<Interface>& all, bool every
   return choices;
 }
 
+// Why one that a word other than its name means is not taken; empty when it is.
+std::string word_objection(const std::vector<Interface>& all, const Interface& i, Term term) {
+  if (i.loopback) return "loopback, only taken by its name";
+  if (!i.master.empty()) return port_text(i);
+  if (term != Term::speed) return {};
+  return default_objection(i, std::any_of(all.begin(), all.end(), is_own_port));
+}
+
 // Those that a word means, in the order in which they become boards.
 std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, const std::string& word) {
   std::vector<const Interface*> meant;
   for (const Interface& i : all) {
     if (i.name == word) return {&i};
   }
-  const bool by_speed = term_of(word) == Term::speed;
-  const bool host_has_own_port = std::any_of(all.begin(), all.end(), is_own_port);
+  const Term term = term_of(word);
+  const bool by_speed = term == Term::speed;
   for (const Interface& i : all) {
-    if (!interface_meant(i, word) || !i.master.empty()) continue;
-    if (!by_speed || default_objection(i, host_has_own_port).empty()) meant.push_back(&i);
+    if (interface_meant(i, word) && word_objection(all, i, term).empty()) meant.push_back(&i);
   }
+  // A VLAN has the address of the port that it stands on.
+  const auto stacked = [](const Interface* i) { return i->kind == "vlan"; };
+  if (term == Term::mac && !std::all_of(meant.begin(), meant.end(), stacked)) std::erase_if(meant, stacked);
   std::stable_sort(meant.begin(), meant.end(), [&](const Interface* a, const Interface* b) {
     const auto working = [](const Interface* i) { return i->up && i->running; };
     if (working(a) != working(b)) return working(a);
@@ -114,28 +124,32 @@ std::string interfaces_named(const std::vector<Interface>& all) {
 }
 
 std::string term_failure(const std::vector<Interface>& all, std::string_view text, const char* variable) {
+  const Term term = term_of(text);
   const std::string known = fmt::format("there are: {}", interfaces_named(all));
-  switch (term_of(text)) {
-    case Term::name:
-      return fmt::format("{} names {}, which does not exist; {}", variable, shown(text), known);
-    case Term::mac:
-      return fmt::format("{} asks for the MAC address {}, which no interface has; {}", variable, text, known);
-    case Term::network:
-      return fmt::format("{} asks for an address in {}, which no interface has; {}", variable, text, known);
-    case Term::pci:
-      return fmt::format("{} asks for the PCI address {}, which no interface has; {}", variable, text, known);
-    case Term::speed:
-      return fmt::format(
-          "{} asks for {}, which no interface that is up and taken by default has; omx info shows speeds; {}",
-          variable, text, known);
-    case Term::malformed:
-      break;
+  if (term == Term::name)
+    return fmt::format("{} names {}, which does not exist; {}", variable, shown(text), known);
+  if (term == Term::malformed) {
+    return fmt::format(
+        "{} holds {}; write a name, a MAC address, a network (10.1.0.0/16), a PCI address "
+        "(0000:3b:00.0) or a speed (speed>=10g)",
+        variable, shown(text));
   }
-  return fmt::format(
-      "{} holds {}; write a name, a MAC address, a network (10.1.0.0/16), a PCI address (0000:3b:00.0) or a "
-      "speed "
-      "(speed>=10g)",
-      variable, shown(text));
+  for (const Interface& i : all) {
+    if (interface_meant(i, text))
+      return fmt::format("{} asks for {}, which is {}: {}", variable, shown(text), i.name,
+                         word_objection(all, i, term));
+  }
+  if (term == Term::mac)
+    return fmt::format("{} asks for the MAC address {}, which no interface has; {}", variable, text, known);
+  if (term == Term::network)
+    return fmt::format("{} asks for an address in {}, which no interface has; {}", variable, text, known);
+  if (term == Term::pci)
+    return fmt::format("{} asks for the PCI address {}, which no interface has; {}", variable, text, known);
+  const bool told = std::any_of(all.begin(), all.end(), [](const Interface& i) { return i.speed_mbps > 0; });
+  return fmt::format("{} asks for {}, {}; {}", variable, shown(text),
+                     told ? "which no interface has (omx info shows their speeds)"
+                          : "but no interface here tells its speed: write names instead",
+                     known);
 }
 
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
@@ -162,10 +176,10 @@ Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all,
     const bool known = std::any_of(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(chosen),
                                    [&](const Choice& c) { return c.interface.name == i.name; });
     if (known) continue;
-    const bool port =
-        !i.master.empty() && std::any_of(words.begin(), words.end(),
-                                         [&](const std::string& word) { return interface_meant(i, word); });
-    choices.push_back({i, false, port ? port_text(i) : "not in OMX_INTERFACES"});
+    const auto word = std::find_if(words.begin(), words.end(),
+                                   [&](const std::string& text) { return interface_meant(i, text); });
+    const std::string why = word == words.end() ? "" : word_objection(all, i, term_of(*word));
+    choices.push_back({i, false, why.empty() ? "not in OMX_INTERFACES" : why});
   }
   return choices;
 }

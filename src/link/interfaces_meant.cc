@@ -28,6 +28,7 @@ struct Network {
   wire::Ip ip{};
   unsigned bits = 0;  // of the 128
   bool holds(const wire::Ip& other) const {
+    if (wire::is_ipv4(ip) != wire::is_ipv4(other)) return false;  // ::/0
     for (unsigned bit = 0; bit < bits; bit++) {
       if ((ip[bit / 8] ^ other[bit / 8]) >> (7 - bit % 8) & 1) return false;
     }
@@ -93,13 +94,17 @@ Term term_of(std::string_view text) {
   if (pci_parse(text)) return Term::pci;
   if (network_parse(text)) return Term::network;
   if (speed_parse(text)) return Term::speed;
+  // What no interface can be called, or hardly.
   const bool like_speed = text.starts_with(kSpeed) && text.find('=') != std::string_view::npos;
-  return text.find('/') != std::string_view::npos || like_speed ? Term::malformed : Term::name;
+  const bool like_address = text.find_first_of(":/") != std::string_view::npos ||
+                            (text.find('.') != std::string_view::npos &&
+                             text.find_first_not_of("0123456789.") == std::string_view::npos);
+  return like_speed || like_address ? Term::malformed : Term::name;
 }
 
 bool interface_meant(const Interface& i, std::string_view text) {
   if (i.name == text) return true;
-  if (const auto mac = mac_parse(text)) return i.nic == *mac && !i.loopback;
+  if (const auto mac = mac_parse(text)) return i.nic == *mac;
   if (const auto pci = pci_parse(text)) return i.pci_address == *pci;
   if (const auto network = network_parse(text)) {
     return std::any_of(i.addresses.begin(), i.addresses.end(),

@@ -151,6 +151,8 @@ Result<std::vector<const Board*>> Process::rails_of(const Board& board, const st
   for (const std::string_view name : named) {
     const auto it = std::find_if(boards_.begin(), boards_.end(),
                                  [&](const Board& b) { return everything || board_meant(b, name); });
+    if (it == boards_.end() && link::term_of(name) == link::Term::malformed)
+      return fail(kMxBadParamVal, link::term_failure({}, name, "OMX_RAILS"));
     if (it == boards_.end())
       return fail(kMxBadParamVal, fmt::format("OMX_RAILS names {}, which is no board here; omx info shows "
                                               "the boards, and why others are none",

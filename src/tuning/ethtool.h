@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "tuning/flow_rule.h"
+#include "tuning/napi.h"
 
 namespace omx::tuning {
 
@@ -50,6 +52,13 @@ class Ethtool {
   virtual int rings_set(const std::string& interface, const Rings& wanted) = 0;
   virtual Expected<std::vector<Feature>, int> features(const std::string& interface) = 0;
   virtual int feature_set(const std::string& interface, const std::string& feature, bool on) = 0;
+  virtual Expected<std::vector<Napi>, int> napis(const std::string& interface) = 0;
+  virtual int napi_set(const NapiField& which, std::uint64_t value) = 0;
+  virtual Expected<FlowTable, int> flows(const std::string& interface) = 0;
+  // ENOENT: the place is free.
+  virtual Expected<FlowPlace, int> flow(const std::string& interface, std::uint32_t place) = 0;
+  virtual int flow_add(const std::string& interface, const FlowRule& rule) = 0;
+  virtual int flow_remove(const std::string& interface, std::uint32_t place) = 0;
 };
 
 // That of the kernel, for the interfaces of this network namespace.

@@ -13,6 +13,7 @@
 
 #include "base/own_fd.h"
 #include "tuning/ethtool.h"
+#include "tuning/flow_kernel.h"
 
 namespace omx::tuning {
 
@@ -112,7 +113,30 @@ class KernelEthtool final : public Ethtool {
     return call(interface, set);
   }
 
+  Expected<std::vector<Napi>, int> napis(const std::string& interface) override {
+    const unsigned index = ::if_nametoindex(interface.c_str());
+    if (index == 0) return tl::unexpected<int>(ENODEV);
+    return napis_read(index);
+  }
+  int napi_set(const NapiField& which, std::uint64_t value) override { return napi_write(which, value); }
+
+  Expected<FlowTable, int> flows(const std::string& interface) override {
+    return flow_table_read(call_of(interface));
+  }
+  Expected<FlowPlace, int> flow(const std::string& interface, std::uint32_t place) override {
+    return flow_place_read(call_of(interface), place);
+  }
+  int flow_add(const std::string& interface, const FlowRule& rule) override {
+    return flow_insert(call_of(interface), rule);
+  }
+  int flow_remove(const std::string& interface, std::uint32_t place) override {
+    return flow_delete(call_of(interface), place);
+  }
+
  private:
+  static EthtoolCall call_of(const std::string& interface) {
+    return [&interface](void* command) { return call(interface, command); };
+  }
   static std::size_t blocks_of(std::size_t bits) { return (bits + kBlockBits - 1) / kBlockBits; }
 
   // 0 or errno. SIOCETHTOOL may return positive values, which are remarks on features.

@@ -30,6 +30,7 @@ struct InterfaceFacts {
   std::optional<std::string> defer_hard_irqs;    // no such file before Linux 5.8
   std::optional<std::string> gro_flush_timeout;  // ns
   std::optional<std::string> threaded;
+  Expected<std::vector<Napi>, int> napis;  // what queues have apart
   std::vector<QueueMask> rps;
   std::vector<QueueMask> xps;
   std::vector<Interrupt> interrupts;  // of receive queues, by queue

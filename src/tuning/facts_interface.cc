@@ -16,6 +16,7 @@ InterfaceFacts interface_facts_read(const Machine& machine, const link::Interfac
   facts.channels = machine.ethtool.channels(interface.name);
   facts.rings = machine.ethtool.rings(interface.name);
   facts.features = machine.ethtool.features(interface.name);
+  facts.napis = machine.ethtool.napis(interface.name);
   facts.sysfs = steering::sysfs_shows(machine.root, interface);
   if (!facts.sysfs) return facts;
   const std::string folder = "/sys/class/net/" + interface.name;

@@ -43,6 +43,7 @@ std::vector<Finding> host_judge(const HostFacts& facts);
 // Parts of interface_judge.
 Finding coalescing_judge(const InterfaceFacts& facts);
 Finding deferral_judge(const InterfaceFacts& facts);
+Finding suspension_judge(const InterfaceFacts& facts);
 Finding interrupts_judge(const InterfaceFacts& facts, const HostFacts& host);
 Finding channels_judge(const InterfaceFacts& facts, const HostFacts& host);
 Finding rings_judge(const InterfaceFacts& facts);

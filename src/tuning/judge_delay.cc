@@ -7,6 +7,7 @@
 // follow are fetched by a timer, until one period has passed without any.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/number.h"
@@ -19,18 +20,53 @@ namespace {
 constexpr std::uint32_t kDelayMost_us = 5;
 // Shorter than what a peer needs to answer, so that a ping-pong never meets it; long enough for several
 // frames.
-constexpr unsigned long kDeferPeriod_ns = 5000;
-constexpr unsigned long kDeferMost_ns = 50000;
+constexpr std::uint64_t kDeferPeriod_ns = 5000;
+constexpr std::uint64_t kDeferMost_ns = 50000;
 
 constexpr const char* kCoalescingNames[] = {"adaptive-rx", "adaptive-tx", "tx-frames",
                                             "tx-usecs",    "rx-frames",   "rx-usecs"};
 
-unsigned long number_of(const std::string& text) {
+std::uint64_t number_of(const std::string& text) {
   return number_parse(text).value_or(0);
 }
 
 bool deferral_known(const InterfaceFacts& facts) {
   return facts.defer_hard_irqs && facts.gro_flush_timeout;
+}
+
+struct Deferral {
+  std::uint64_t count = 0;
+  std::uint64_t period_ns = 0;
+};
+
+// What is wrong with it; empty: nothing.
+std::string objection_of(const Deferral& d, bool hardware) {
+  if (d.period_ns * std::max<std::uint64_t>(d.count, 1) > kDeferMost_ns)
+    return fmt::format("a message that follows others may wait {} us for a timer", d.period_ns / 1000);
+  if (hardware && d.count * d.period_ns == 0)
+    return "each frame of a stream may interrupt; deferred, only the first after a pause does, and at once";
+  if (!hardware && d.period_ns != 0)
+    return "an interface without hardware has no interrupts to save, so frames wait for nothing";
+  return {};
+}
+
+// Queues with other values than the interface's.
+std::vector<Napi> napis_apart(const InterfaceFacts& facts, const Deferral& of_all) {
+  std::vector<Napi> apart;
+  if (!facts.napis) return apart;
+  for (const Napi& napi : *facts.napis)
+    if (napi.defer_hard_irqs && napi.gro_flush_timeout &&
+        (*napi.defer_hard_irqs != of_all.count || *napi.gro_flush_timeout != of_all.period_ns))
+      apart.push_back(napi);
+  return apart;
+}
+
+void deferral_change(Finding& f, SettingKind kind, const std::string& interface, const std::string& name,
+                     std::uint64_t former, std::uint64_t wanted) {
+  if (former == wanted) return;
+  const Setting setting{kind, interface, name};
+  f.changes.push_back({setting, std::to_string(former), std::to_string(wanted)});
+  f.commands.push_back(setting_command(setting, std::to_string(wanted)));
 }
 
 std::string coalescing_command(const InterfaceFacts& facts, const std::vector<Change>& changes) {
@@ -99,39 +135,79 @@ Finding deferral_judge(const InterfaceFacts& facts) {
         "this kernel has none (it came with Linux 5.8), so the NIC's coalescing alone limits interrupts";
     return f;
   }
-  const unsigned long count = number_of(*facts.defer_hard_irqs);
-  const unsigned long period = number_of(*facts.gro_flush_timeout);
-  f.value = fmt::format("napi_defer_hard_irqs {}, gro_flush_timeout {} ns", count, period);
-  f.verdict = Verdict::ok;
   const bool hardware = !facts.interface.virtual_kind;
-  unsigned long wanted_count = count;
-  unsigned long wanted_period = period;
-  if (period * std::max(count, 1UL) > kDeferMost_ns) {
-    f.verdict = Verdict::better;
-    f.meaning = fmt::format("a message that follows others may wait {} us for a timer", period / 1000);
-  } else if (hardware && count * period == 0) {
-    f.verdict = Verdict::better;
-    f.meaning =
-        "each frame of a stream may interrupt; deferred, only the first after a pause does, and at once";
-  } else if (!hardware && period != 0) {
-    f.verdict = Verdict::better;
-    f.meaning = "an interface without hardware has no interrupts to save, so frames wait for nothing";
-  } else {
+  const Deferral of_all{number_of(*facts.defer_hard_irqs), number_of(*facts.gro_flush_timeout)};
+  const Deferral wanted = hardware ? Deferral{1, kDeferPeriod_ns} : Deferral{0, 0};
+  const std::vector<Napi> apart = napis_apart(facts, of_all);
+  f.value = fmt::format("napi_defer_hard_irqs {}, gro_flush_timeout {} ns", of_all.count, of_all.period_ns);
+  for (const Napi& napi : apart)
+    f.value += fmt::format(
+        "; queue {}: {}, {} ns",
+        napi.interrupt ? fmt::format("of interrupt {}", napi.interrupt) : fmt::format("of NAPI {}", napi.id),
+        *napi.defer_hard_irqs, *napi.gro_flush_timeout);
+  f.meaning = objection_of(of_all, hardware);
+  if (!f.meaning.empty()) {
+    deferral_change(f, SettingKind::device_file, facts.interface.name, "gro_flush_timeout", of_all.period_ns,
+                    wanted.period_ns);
+    deferral_change(f, SettingKind::device_file, facts.interface.name, "napi_defer_hard_irqs", of_all.count,
+                    wanted.count);
+    // Both files set all queues alike.
+    for (const Napi& napi : apart)
+      for (const std::string_view field : {kNapiFlush, kNapiDefer})
+        f.guards.push_back({SettingKind::napi, facts.interface.name, napi_name(napi.id, field)});
+  }
+  const bool alike_then = !f.meaning.empty();
+  for (const Napi& napi : apart) {
+    if (alike_then) break;
+    const Deferral own{*napi.defer_hard_irqs, *napi.gro_flush_timeout};
+    const std::string objection = objection_of(own, hardware);
+    if (objection.empty()) continue;
+    if (f.meaning.empty()) f.meaning = "of a queue that was set apart: " + objection;
+    deferral_change(f, SettingKind::napi, facts.interface.name, napi_name(napi.id, kNapiFlush), own.period_ns,
+                    wanted.period_ns);
+    deferral_change(f, SettingKind::napi, facts.interface.name, napi_name(napi.id, kNapiDefer), own.count,
+                    wanted.count);
+  }
+  f.verdict = f.meaning.empty() ? Verdict::ok : Verdict::better;
+  if (f.meaning.empty())
     f.meaning = hardware
                     ? "the first frame after a pause interrupts, those that follow are fetched by a timer"
                     : "frames are handled as they come";
+  return f;
+}
+
+Finding suspension_judge(const InterfaceFacts& facts) {
+  Finding f("interrupt suspension");
+  if (!facts.napis) {
+    f.meaning = fmt::format("this kernel does not tell what its queues have (Linux 6.8 does): {}",
+                            std::strerror(facts.napis.error()));
+    return f;
   }
-  if (f.verdict == Verdict::ok) return f;
-  wanted_count = hardware ? 1 : 0;
-  wanted_period = hardware ? kDeferPeriod_ns : 0;
-  const auto change = [&](const char* name, const std::string& former, unsigned long wanted) {
-    if (number_of(former) == wanted) return;
-    const Setting setting{SettingKind::device_file, facts.interface.name, name};
-    f.changes.push_back({setting, former, std::to_string(wanted)});
-    f.commands.push_back(setting_command(setting, std::to_string(wanted)));
-  };
-  change("gro_flush_timeout", *facts.gro_flush_timeout, wanted_period);
-  change("napi_defer_hard_irqs", *facts.defer_hard_irqs, wanted_count);
+  if (facts.napis->empty()) {
+    f.value = "none";
+    f.verdict = Verdict::ok;
+    f.meaning = "no queue of it is polled now, so there is nothing to suspend";
+    return f;
+  }
+  std::uint64_t longest = 0;
+  for (const Napi& napi : *facts.napis) {
+    if (!napi.irq_suspend_timeout) {
+      f.meaning = "this kernel has none (it came with Linux 6.13), so there is nothing to be held back by it";
+      return f;
+    }
+    longest = std::max(longest, *napi.irq_suspend_timeout);
+    if (*napi.irq_suspend_timeout != 0)
+      f.commands.push_back(fmt::format(
+          R"(ynl --family netdev --do napi-set --json '{{"id": {}, "irq-suspend-timeout": 0}}')", napi.id));
+  }
+  f.value = fmt::format("irq-suspend-timeout {} ns", longest);
+  f.verdict = longest == 0 ? Verdict::ok : Verdict::better;
+  f.meaning = longest == 0
+                  ? "no program that polls a queue by itself keeps frames of others waiting in it"
+                  : fmt::format(
+                        "where a program prefers to poll a queue by itself (epoll), frames of all others "
+                        "in that queue wait for it, up to {} us",
+                        longest / 1000);
   return f;
 }
 

@@ -109,6 +109,12 @@ Finding busy_poll_judge(const HostFacts& facts) {
   f.value = fmt::format("busy_poll {}, busy_read {}", *facts.busy_poll, *facts.busy_read);
   f.verdict = Verdict::ok;
   f.meaning = "Open-MX spins by itself before it sleeps (OMX_SPIN_US), and needs none of this";
+  if (const auto spin_us = number_parse(*facts.busy_poll).value_or(0); spin_us != 0)
+    f.meaning += fmt::format(
+        "; threads that sleep for frames by UDP (OMX_LINK=udp) spin {} us more in the kernel, raw frames "
+        "take "
+        "no part",
+        spin_us);
   return f;
 }
 

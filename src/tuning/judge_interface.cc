@@ -167,6 +167,7 @@ std::vector<Finding> interface_judge(const InterfaceFacts& facts, const HostFact
     return all;
   }
   all.push_back(deferral_judge(facts));
+  all.push_back(suspension_judge(facts));
   if (facts.threaded) all.push_back(threads_judge(facts));
   all.push_back(interrupts_judge(facts, host));
   all.push_back(rps_judge(facts));

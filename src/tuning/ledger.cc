@@ -68,17 +68,17 @@ bool saved_of(const Saved& saved, const link::Interface& interface) {
          (saved.setting.interface == interface.name || saved.nic == interface.nic);
 }
 
-std::string ledger_name() {
+std::string ledger_name(std::string_view of) {
   // Unlike the number of its file, the cookie of a namespace is never given to another one.
   std::uint64_t cookie = 0;
   socklen_t length = sizeof cookie;
   const OwnFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) == 0) {
-    return fmt::format("tune-{}", cookie);
+    return fmt::format("{}-{}", of, cookie);
   }
   struct stat about {};
   ::stat("/proc/self/ns/net", &about);  // before Linux 5.14
-  return fmt::format("tune-inode-{}", about.st_ino);
+  return fmt::format("{}-inode-{}", of, about.st_ino);
 }
 
 Failure Ledger::failure(const char* what, int error) const {
@@ -99,7 +99,7 @@ Result<Ledger> Ledger::open(const std::string& folder, const std::string& name, 
   if (!ledger.folder_.open()) return tl::unexpected(ledger.failure("open", errno));
   if (::flock(ledger.folder_.get(), LOCK_EX | LOCK_NB) < 0) {
     if (errno != EWOULDBLOCK) return tl::unexpected(ledger.failure("lock", errno));
-    return fail(link::kBusy, "another omx tune is at work; try again when it has finished");
+    return fail(link::kBusy, "another omx tune or omx steer is at work; try again when it has finished");
   }
   ledger.path_ = folder + "/" + name;
   if (auto loaded = ledger.load(); !loaded) return tl::unexpected(loaded.error());

@@ -23,7 +23,7 @@ struct Saved {
 bool saved_of(const Saved& saved, const link::Interface& interface);
 
 // The file of this network namespace: interfaces of others have the same names.
-std::string ledger_name();
+std::string ledger_name(std::string_view of = "tune");
 inline constexpr const char* kLedgerFolder = "/run/open-mx";
 
 class Ledger {

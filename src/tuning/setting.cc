@@ -14,8 +14,8 @@ namespace omx::tuning {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kKindNames = {"device",  "coalescing", "ring",
-                                                        "feature", "irq",        "host"};
+constexpr std::array<std::string_view, 8> kKindNames = {"device", "coalescing", "ring", "feature",
+                                                        "irq",    "flow",       "napi", "host"};
 constexpr std::string_view kSysctls = "/proc/sys/net/core/";
 constexpr std::string_view kProcessors = "/sys/devices/system/cpu/cpu";
 
@@ -102,6 +102,85 @@ Expected<std::string, int> feature_read(const Machine& machine, const Setting& s
   return tl::unexpected<int>(EOPNOTSUPP);
 }
 
+// ENOENT: the queue that it was is gone.
+Expected<std::string, int> napi_read(const Machine& machine, const Setting& s) {
+  const auto which = napi_name_parse(s.name);
+  if (!which) return tl::unexpected<int>(EINVAL);
+  const auto napis = machine.ethtool.napis(s.interface);
+  if (!napis) return tl::unexpected<int>(napis.error());
+  for (const Napi& napi : *napis) {
+    if (napi.id != which->id) continue;
+    const auto& value = which->field == kNapiDefer ? napi.defer_hard_irqs : napi.gro_flush_timeout;
+    if (!value) return tl::unexpected<int>(EOPNOTSUPP);
+    return std::to_string(*value);
+  }
+  return tl::unexpected<int>(ENOENT);
+}
+
+int napi_set(const Machine& machine, const Setting& s, const std::string& value) {
+  const auto which = napi_name_parse(s.name);
+  const auto number = number_parse(value);
+  if (!which || !number) return EINVAL;
+  return machine.ethtool.napi_set(*which, *number);
+}
+
+std::string napi_command(const Setting& s, const std::string& value) {
+  const NapiField which = napi_name_parse(s.name).value_or(NapiField{});
+  return fmt::format(R"(ynl --family netdev --do napi-set --json '{{"id": {}, "{}": {}}}')", which.id,
+                     which.field, value);
+}
+
+// Where such a rule is.
+Expected<std::uint32_t, int> flow_find(const Machine& machine, const Setting& s, const FlowRule& rule) {
+  if (rule.place != kAnyPlace) {
+    const auto at = machine.ethtool.flow(s.interface, rule.place);
+    if (!at) return tl::unexpected<int>(at.error());
+    if (!at->rule || !same_work(*at->rule, rule)) return tl::unexpected<int>(ENOENT);
+    return rule.place;
+  }
+  const auto table = machine.ethtool.flows(s.interface);
+  if (!table) return tl::unexpected<int>(table.error());
+  for (const FlowPlace& at : table->taken)
+    if (at.rule && same_work(*at.rule, rule)) return at.place;
+  return tl::unexpected<int>(ENOENT);
+}
+
+Expected<std::string, int> flow_read(const Machine& machine, const Setting& s) {
+  const auto rule = flow_parse(s.name);
+  if (!rule) return tl::unexpected<int>(EINVAL);
+  const auto at = flow_find(machine, s, *rule);
+  if (!at && at.error() != ENOENT) return tl::unexpected<int>(at.error());
+  return std::string(at ? kFlowThere : kFlowAbsent);
+}
+
+int flow_write(const Machine& machine, const Setting& s, const std::string& value) {
+  const auto rule = flow_parse(s.name);
+  if (!rule) return EINVAL;
+  if (value == kFlowThere) {
+    // Drivers put a rule in place of the one that is there.
+    if (rule->place != kAnyPlace && machine.ethtool.flow(s.interface, rule->place)) return EEXIST;
+    return machine.ethtool.flow_add(s.interface, *rule);
+  }
+  const auto at = flow_find(machine, s, *rule);
+  if (!at) return at.error() == ENOENT ? 0 : at.error();
+  return machine.ethtool.flow_remove(s.interface, *at);
+}
+
+std::string flow_text(const FlowRule& rule) {
+  return fmt::format("flow rule for UDP port {} of IPv{} to queue {}{}", rule.port, rule.ipv6 ? 6 : 4,
+                     rule.queue, rule.place == kAnyPlace ? "" : fmt::format(" in place {}", rule.place));
+}
+
+std::string flow_command(const Setting& s, const std::string& value) {
+  const FlowRule rule = flow_parse(s.name).value_or(FlowRule{});
+  if (value != kFlowThere)
+    return fmt::format("ethtool -N {} delete {}", s.interface,
+                       rule.place == kAnyPlace ? "PLACE" : std::to_string(rule.place));
+  return fmt::format("ethtool -N {} flow-type udp{} dst-port {} action {}{}", s.interface, rule.ipv6 ? 6 : 4,
+                     rule.port, rule.queue,
+                     rule.place == kAnyPlace ? "" : fmt::format(" loc {}", rule.place));
+}
+
 bool device_file_valid(std::string_view name) {
   if (name == "gro_flush_timeout" || name == "napi_defer_hard_irqs" || name == "threaded") return true;
   const bool rx = name.substr(0, 10) == "queues/rx-", tx = name.substr(0, 10) == "queues/tx-";
@@ -124,6 +203,10 @@ Expected<std::string, int> setting_read(const Machine& machine, const Setting& s
       return ring_read(machine, setting);
     case SettingKind::feature:
       return feature_read(machine, setting);
+    case SettingKind::flow:
+      return flow_read(machine, setting);
+    case SettingKind::napi:
+      return napi_read(machine, setting);
     case SettingKind::device_file:
     case SettingKind::irq:
     case SettingKind::host_file:
@@ -140,6 +223,10 @@ int setting_write(const Machine& machine, const Setting& setting, const std::str
       return ring_write(machine, setting, value);
     case SettingKind::feature:
       return machine.ethtool.feature_set(setting.interface, setting.name, value == "on");
+    case SettingKind::flow:
+      return flow_write(machine, setting, value);
+    case SettingKind::napi:
+      return napi_set(machine, setting, value);
     case SettingKind::device_file:
     case SettingKind::irq:
     case SettingKind::host_file:
@@ -154,8 +241,12 @@ std::string setting_text(const Setting& s) {
       return fmt::format("{} interrupt {}", s.interface, s.name);
     case SettingKind::ring:
       return fmt::format("{} {} ring", s.interface, s.name);
+    case SettingKind::flow:
+      return s.interface + " " + flow_text(flow_parse(s.name).value_or(FlowRule{}));
     case SettingKind::host_file:
       return s.name;
+    case SettingKind::napi:
+      return fmt::format("{} NAPI {}", s.interface, s.name);
     case SettingKind::device_file:
     case SettingKind::coalescing:
     case SettingKind::feature:
@@ -172,6 +263,10 @@ std::string setting_command(const Setting& s, const std::string& value) {
       return fmt::format("ethtool -G {} {} {}", s.interface, s.name, value);
     case SettingKind::feature:
       return fmt::format("ethtool -K {} {} {}", s.interface, s.name, value);
+    case SettingKind::flow:
+      return flow_command(s, value);
+    case SettingKind::napi:
+      return napi_command(s, value);
     case SettingKind::device_file:
     case SettingKind::irq:
     case SettingKind::host_file:
@@ -205,6 +300,10 @@ bool setting_valid(const Setting& s) {
       return number_of(r, s.name);
     case SettingKind::irq:
       return all_digits(s.name);
+    case SettingKind::flow:
+      return flow_parse(s.name).has_value();
+    case SettingKind::napi:
+      return napi_name_parse(s.name).has_value();
     case SettingKind::feature:
     case SettingKind::host_file:
       break;

@@ -16,6 +16,8 @@ enum class SettingKind {
   ring,         // `name` as `ethtool -G` has it: "rx"
   feature,      // `name` as the kernel has it: "rx-gro"
   irq,          // `name` is the number of an interrupt of the interface; the value is its list of processors
+  flow,         // `name` as in flow_rule.h; the value is "there" or "none"
+  napi,         // `name` as in napi.h: "8193/gro-flush-timeout"
   host_file,    // `name` is a path of /proc/sys/net/core or /sys/devices/system/cpu; no interface
 };
 

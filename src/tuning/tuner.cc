@@ -111,6 +111,10 @@ Return return_of(const Machine& machine, const Saved& saved, const std::vector<l
     r.error = EXDEV;
     return r;
   }
+  if (saved.setting.kind == SettingKind::napi) {
+    const auto now = setting_read(machine, r.setting);
+    if (!now && now.error() == ENOENT) r.gone = "the queue is gone, and its settings with it";
+  }
   if (saved.setting.kind != SettingKind::irq) return r;
   const auto interrupts = steering::interrupts_read(machine.root, *at);
   if (std::none_of(interrupts.begin(), interrupts.end(),
@@ -150,18 +154,21 @@ Result<Applied> tune_apply(const Machine& machine, Ledger& ledger, const link::I
   return applier.applied();
 }
 
-Result<Undone> tune_undo(const Machine& machine, Ledger& ledger, const Report& report) {
+Result<Undone> tune_undo(const Machine& machine, Ledger& ledger, const Report& report, const Chosen& chosen) {
   const auto interfaces = machine.interfaces();
   std::vector<Return> returns;
+  std::vector<Saved> rest;
+  for (const Saved& saved : ledger.saved())
+    if (chosen && !chosen(saved)) rest.push_back(saved);
+  const auto others = static_cast<std::ptrdiff_t>(rest.size());
   for (auto saved = ledger.saved().rbegin(); saved != ledger.saved().rend(); ++saved) {
-    returns.push_back(return_of(machine, *saved, interfaces));
+    if (!chosen || chosen(*saved)) returns.push_back(return_of(machine, *saved, interfaces));
   }
   // Twice: giving back one value may change another one that was right already.
   for (int pass = 0; pass < 2; pass++) {
     for (Return& r : returns) give_back(machine, r);
   }
   Undone undone;
-  std::vector<Saved> rest;
   for (const Return& r : returns) {
     const std::string text = setting_text(r.setting);
     if (!r.gone.empty()) {
@@ -170,7 +177,7 @@ Result<Undone> tune_undo(const Machine& machine, Ledger& ledger, const Report& r
     } else if (const std::string problem = return_problem(machine, r); !problem.empty()) {
       undone.failed++;
       report(fmt::format("{} cannot be given back its value {}: {}", text, r.saved.former, problem));
-      rest.insert(rest.begin(), r.saved);
+      rest.insert(rest.begin() + others, r.saved);
     } else if (!r.was.empty()) {
       undone.restored++;
       report(fmt::format("{}: {} -> {}", text, r.was, r.saved.former));

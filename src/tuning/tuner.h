@@ -29,7 +29,9 @@ struct Undone {
   unsigned failed = 0;  // still in the ledger
 };
 
-// Gives everything in the ledger its former value, the last change first.
-Result<Undone> tune_undo(const Machine& machine, Ledger& ledger, const Report& report);
+// Gives everything in the ledger, or what is chosen of it, its former value, the last change first.
+using Chosen = std::function<bool(const Saved&)>;
+Result<Undone> tune_undo(const Machine& machine, Ledger& ledger, const Report& report,
+                         const Chosen& chosen = {});
 
 }  // namespace omx::tuning

@@ -12,13 +12,13 @@ RANGES = [(8 * i + 8, 8) for i in range(4)]  # of endpoints, each of one process
 
 
 class Neighbour:
-    """A process on a host that opens some endpoints and calls none of them."""
+    """Processes on a host that open some endpoints each and call none of them."""
 
-    def __init__(self, lab, host, first, count, own="0"):
-        self.lab, self.host = lab, host
-        self.arguments = f"{first} {count}"
+    def __init__(self, lab, host, first, count, own="0", processes=1):
+        self.lab, self.host, self.processes = lab, host, processes
+        self.arguments = f"{first} {count} {processes}"
         self.process = subprocess.Popen([str(LAB), "exec", host, "--", "env", f"OMX_OWN_HOOKS={own}", f"OMX_HOSTNAME={host}",
-                                         str(lab.bin / "bench/omx_idle_endpoints"), str(first), str(count)],
+                                         str(lab.bin / "bench/omx_idle_endpoints"), *self.arguments.split()],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def signal(self, name):
@@ -35,9 +35,10 @@ class Neighbour:
                 subprocess.run(["kill", f"-{name}", pid], check=False)
 
     def open(self):
-        said = self.process.stdout.readline()
-        if said != "open\n":
-            raise Failure(f"endpoints {self.arguments} of {self.host} did not open: {said}{self.process.stdout.read()}")
+        for _ in range(self.processes):
+            said = self.process.stdout.readline()
+            if said != "open\n":
+                raise Failure(f"endpoints {self.arguments} of {self.host} did not open: {said}{self.process.stdout.read()}")
 
     def end(self, how):
         if how == "KILL":
@@ -69,7 +70,7 @@ def crowd_of_hooks(lab):
     soaks = steady(lab, {})
     time.sleep(1)
     for how in ("KILL", "close"):
-        crowd = [Neighbour(lab, host, 10 + i, 1, "4") for i in range(32) for host in MAC]
+        crowd = [Neighbour(lab, host, 10, 1, "4", 32) for host in MAC]
         for neighbour in crowd:
             neighbour.open()
         for host in MAC:
@@ -94,7 +95,7 @@ def shared_hooks(lab):
     running = {(host, first): Neighbour(lab, host, first, count) for host in MAC for first, count in RANGES[:2]}
     soaks = steady(lab, SHARED)
     time.sleep(1)
-    end = time.time() + max(lab.seconds, 10)
+    end = time.time() + lab.seconds
     ends = {"KILL": 0, "close": 0, "stop": 0}
     while time.time() < end:
         must_run(soaks, "the neighbours were done")

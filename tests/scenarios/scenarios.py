@@ -21,7 +21,7 @@ import time
 sys.dont_write_bytecode = True
 
 from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_steady, finish,  # noqa: E402
-                   finish_pair, killed_under_load, must_run, scenario, steady, storm)
+                   finish_pair, killed_under_load, must_run, pair, scenario, steady, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import rails_scenarios  # noqa: E402,F401
 import udp_scenarios  # noqa: E402,F401
@@ -91,7 +91,7 @@ def copy_engine(lab):
 def kill(lab):
     """kill -9 of one side: the other notices in time, the id is free at once, reconnecting works."""
     env = {"OMX_PEER_TIMEOUT_MS": "2000"}
-    for round_ in range(3):
+    for round_ in range(2):
         a = killed_under_load(lab, env, "--seed", round_ + 1)
         began = time.time()
         finish("h1", a, 3, 30)
@@ -224,9 +224,10 @@ def mesh_kill(lab, victim):
 def mesh_run(lab, kills):
     """Two hosts of two processes of four threads, all pairs; with kills, one of them dies every second or two."""
     random_ = random.Random(time.time_ns())
-    end = time.time() + lab.seconds
+    seconds = max(lab.seconds, 10) if kills else lab.seconds  # in the last six nobody is killed
+    end = time.time() + seconds
     more = ["--kills"] if kills else []
-    running = [mesh_start(lab, member, lab.seconds, *more) for member in range(len(MESH))]
+    running = [mesh_start(lab, member, seconds, *more) for member in range(len(MESH))]
     killed = 0
     while kills and time.time() + 6 < end:
         time.sleep(random_.uniform(0.5, 2))
@@ -239,7 +240,7 @@ def mesh_run(lab, kills):
         running[victim] = mesh_start(lab, victim, end - time.time(), *more)
         killed += 1
     for member, process in enumerate(running):
-        finish(f"member {member}", process, 0, lab.seconds + 120)
+        finish(f"member {member}", process, 0, seconds + 120)
     print(f"  {killed} killed")
     for host in MAC:
         left = lab.lab("exec", host, "--", "ss", "-xlH")

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 
-from stage import (MAC, SCENARIOS, Failure, await_counter, end_steady, finish, finish_pair, killed_under_load, must_run, pair,
+from stage import (MAC, SCENARIOS, Failure, await_counter, end_steady, finish, finish_pair, killed_under_load, must_run,
                    scenario, steady, storm)
 
 XDP = {"OMX_LINK": "xdp", "OMX_UDP_LANE": "0"}

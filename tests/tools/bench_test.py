@@ -5,6 +5,7 @@ import contextlib
 import io
 import os
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -13,6 +14,7 @@ sys.path.insert(0, BENCH)
 
 import bench_run  # noqa: E402  (the path must be set first)
 import compare_report  # noqa: E402
+import moderation_report  # noqa: E402
 import papers_live_report  # noqa: E402
 import papers_live_tables  # noqa: E402
 
@@ -162,6 +164,42 @@ class PapersLive(unittest.TestCase):
                 script("papers").papers_live.main(arguments)
             self.assertEqual(ended.exception.code, 2)
             self.assertRegex(errors.getvalue(), "papers --live: error: --(quick|rounds|spoil)")
+
+
+class Moderation(unittest.TestCase):
+    figures = {name: {"pingpong 8": 1.5, "pingpong 4194304": 900.0, "rate 8": 0.25,
+                      **{f"{way} {key}": 2.0 for way in moderation_report.WAYS for key in ("wakeups", "frames", "deaf", "gbps")}}
+               for name in moderation_report.STRATEGIES}
+
+    def write(self, folder, before):
+        page = os.path.join(folder, moderation_report.PAGE)
+        if before is not None:
+            with open(page, "w", encoding="utf-8") as file:
+                file.write(before)
+        # A program that draws anything.
+        moderation_report.write("/bin/true", folder, self.figures, "how it was measured", "")
+        with open(page, encoding="utf-8") as file:
+            return file.read()
+
+    def test_only_what_is_between_the_marks_changes(self):
+        begin, end = moderation_report.BEGIN, moderation_report.END
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.write(folder, f"before\n{begin}\nold\n{end}\nbehind\n")
+            self.assertRegex(text, f"^before\n{begin}\n`how it was measured`")
+            self.assertTrue(text.endswith(f"![What each strategy costs and saves](moderation.svg)\n{end}\nbehind\n"), text)
+            self.assertNotIn("old", text)
+            self.assertRegex(text, r"\| adaptive \| +1.5 \| +900.0 \| +0.250 \|")
+            self.assertEqual(self.write(folder, text), text)
+
+    def test_a_page_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertTrue(self.write(folder, None).startswith(moderation_report.BEGIN))
+
+    def test_marks_that_are_missing_or_double(self):
+        begin, end = moderation_report.BEGIN, moderation_report.END
+        for page in ("none", f"{begin}\n", f"{end}\n{begin}\n", f"{begin}\n{end}\n{begin}\n{end}\n"):
+            with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(bench_run.MeasurementFailed, "where the tables go"):
+                self.write(folder, page)
 
 
 if __name__ == "__main__":

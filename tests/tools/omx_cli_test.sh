@@ -53,6 +53,15 @@ test_plain() {
   expect 2 '--off' "$omx" steer lo --off --map 0:0
   expect 2 '--json requires --show' "$omx" steer --json
   expect 2 '--mode' "$omx" steer lo --mode fast
+  expect 2 '--watch requires --show' "$omx" steer lo --watch 1
+  expect 2 '--watch requires interface' "$omx" steer --show --watch 1
+  expect 2 '--watch' "$omx" steer lo --show --watch 0
+  expect 2 '--flows requires interface' "$omx" steer --flows
+  expect 2 '--endpoints requires --flows' "$omx" steer lo --endpoints 2
+  expect 2 '--endpoints' "$omx" steer lo --flows --endpoints 257
+  expect 2 'excludes' "$omx" steer lo --flows --mode native
+  expect 1 'omx steer: lo takes no flow rules' "$omx" steer lo --flows
+  expect 1 'omx steer: there is no interface "nonesuch"; there are:.*lo' "$omx" steer nonesuch --flows
   expect 2 'omx: interface: it must not be empty' "$omx" steer "" --off
   expect 2 'omx: interface: it must not be empty' "$omx" steer ""
   expect 2 'omx: --cpus: it must not be empty' "$omx" steer lo --cpus ""

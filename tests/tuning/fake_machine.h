@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "fake_flows.h"
 #include "fake_tree.h"
 #include "tuning/machine.h"
 
@@ -24,6 +25,8 @@ class FakeEthtool final : public Ethtool {
     bool adaptive_blocks = false;         // refuses other values while adaptive-rx is on
     bool shared_delay = false;            // tx-usecs follows rx-usecs
     std::function<void()> on_rings = {};  // what else such a driver does
+    FakeFlows flows = {};
+    std::optional<std::vector<Napi>> napis = {};
   };
   std::map<std::string, Nic> nics;
 
@@ -61,6 +64,32 @@ class FakeEthtool final : public Ethtool {
       if (f.name == feature) f.requested = f.active = on;
     }
     return 0;
+  }
+  Expected<std::vector<Napi>, int> napis(const std::string& interface) override {
+    return get(nics[interface].napis);
+  }
+  int napi_set(const NapiField& which, std::uint64_t value) override {
+    for (auto& [name, nic] : nics) {
+      if (!nic.napis) continue;
+      for (Napi& napi : *nic.napis) {
+        if (napi.id != which.id) continue;
+        (which.field == kNapiDefer ? napi.defer_hard_irqs : napi.gro_flush_timeout) = value;
+        return 0;
+      }
+    }
+    return ENOENT;
+  }
+  Expected<FlowTable, int> flows(const std::string& interface) override {
+    return flow_table_read(nics[interface].flows.call());
+  }
+  Expected<FlowPlace, int> flow(const std::string& interface, std::uint32_t place) override {
+    return flow_place_read(nics[interface].flows.call(), place);
+  }
+  int flow_add(const std::string& interface, const FlowRule& rule) override {
+    return flow_insert(nics[interface].flows.call(), rule);
+  }
+  int flow_remove(const std::string& interface, std::uint32_t place) override {
+    return flow_delete(nics[interface].flows.call(), place);
   }
 
  private:

@@ -114,6 +114,54 @@ TEST(deferral_judge, hardware) {
   EXPECT_EQ(deferral_judge(facts).verdict, Verdict::unknown);
 }
 
+TEST(deferral_judge, queues_set_apart) {
+  InterfaceFacts facts = card();
+  facts.napis = std::vector<Napi>{{257, 40, 1, 5000, 0}, {258, 41, 7, 200000, 0}, {259, 0, 1, 4000, 0}};
+  Finding f = deferral_judge(facts);
+  EXPECT_EQ(f.verdict, Verdict::better);
+  EXPECT_EQ(
+      f.value,
+      "napi_defer_hard_irqs 1, gro_flush_timeout 5000 ns; queue of interrupt 41: 7, 200000 ns; queue of "
+      "NAPI 259: 1, 4000 ns");
+  EXPECT_THAT(f.meaning, HasSubstr("set apart: a message that follows others may wait 200 us"));
+  EXPECT_THAT(changes(f), ElementsAre("258/gro-flush-timeout 200000 5000",
+                                      "258/defer-hard-irqs 7 1"));  // 259 is all right
+  EXPECT_THAT(
+      f.commands,
+      testing::Contains(R"(ynl --family netdev --do napi-set --json '{"id": 258, "defer-hard-irqs": 1}')"));
+  // What the interface has is to be changed, for all queues: what they had is given back later.
+  facts.defer_hard_irqs = "0";
+  f = deferral_judge(facts);
+  EXPECT_THAT(changes(f), ElementsAre("napi_defer_hard_irqs 0 1"));
+  EXPECT_EQ(f.guards.size(), 6U);
+  // Of Linux 6.8 to 6.12, which does not tell them.
+  facts = card();
+  facts.napis = std::vector<Napi>{{257, 40, {}, {}, {}}};
+  EXPECT_EQ(deferral_judge(facts).verdict, Verdict::ok);
+}
+
+TEST(suspension_judge, all) {
+  InterfaceFacts facts = card();
+  facts.napis = std::vector<Napi>{{257, 40, 1, 5000, 0}, {258, 41, 1, 5000, 0}};
+  EXPECT_EQ(suspension_judge(facts).verdict, Verdict::ok);
+  facts.napis->at(1).irq_suspend_timeout = 20000000;
+  const Finding f = suspension_judge(facts);
+  EXPECT_EQ(f.verdict, Verdict::better);
+  EXPECT_EQ(f.value, "irq-suspend-timeout 20000000 ns");
+  EXPECT_THAT(f.meaning, HasSubstr("up to 20000 us"));
+  EXPECT_THAT(
+      f.commands,
+      ElementsAre(R"(ynl --family netdev --do napi-set --json '{"id": 258, "irq-suspend-timeout": 0}')"));
+  EXPECT_THAT(f.changes, IsEmpty());  // somebody wanted it
+  facts.napis->at(0).irq_suspend_timeout.reset();
+  EXPECT_EQ(suspension_judge(facts).verdict, Verdict::unknown);
+  EXPECT_THAT(suspension_judge(facts).meaning, HasSubstr("6.13"));
+  facts.napis = tl::unexpected<int>(EOPNOTSUPP);
+  EXPECT_THAT(suspension_judge(facts).meaning, HasSubstr("6.8"));
+  facts.napis = std::vector<Napi>{};
+  EXPECT_EQ(suspension_judge(facts).verdict, Verdict::ok);
+}
+
 TEST(deferral_judge, virtual__waits_for_nothing) {
   InterfaceFacts facts = veth();
   EXPECT_EQ(deferral_judge(facts).verdict, Verdict::ok);

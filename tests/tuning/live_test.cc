@@ -103,6 +103,11 @@ TEST_F(live, facts__of_a_veth) {
   EXPECT_TRUE(facts.interrupts.empty());
 }
 
+TEST_F(live, flow_rules__of_a_veth_there_are_none) {
+  EXPECT_EQ(kernel->flows("v0").error(), EOPNOTSUPP);
+  EXPECT_EQ(kernel->flow_add("v0", {false, 27200, 0, 0}), EOPNOTSUPP);
+}
+
 TEST_F(live, veth__apply_and_undo) {
   spoil_v0();
   const std::string before = snapshot();
@@ -140,6 +145,26 @@ TEST_F(live, veth__killed_after_each_step_can_be_undone) {
     ASSERT_NO_FATAL_FAILURE(undo());
     EXPECT_EQ(snapshot(), before) << step;
   }
+}
+
+TEST_F(live, napi__of_a_queue_set_apart) {
+  link::ip("link set v0 up");
+  set(SettingKind::feature, "v0", "rx-gro", "on");  // now a veth is polled
+  auto napis = kernel->napis("v0");
+  if (!napis || napis->empty() || !napis->front().irq_suspend_timeout)
+    GTEST_SKIP() << "this kernel has no settings for each queue";
+  const std::string id = std::to_string(napis->front().id);
+  spoil_v0();
+  set(SettingKind::napi, "v0", id + "/defer-hard-irqs", "3");
+  set(SettingKind::napi, "v0", id + "/gro-flush-timeout", "6000000000");
+  ASSERT_TRUE(apply("v0", note));
+  // The interface's files set all queues alike.
+  EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/gro-flush-timeout"}), "0");
+  ASSERT_NO_FATAL_FAILURE(undo());
+  EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/defer-hard-irqs"}), "3");
+  EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/gro-flush-timeout"}), "6000000000");
+  EXPECT_EQ(setting_read(machine, {SettingKind::device_file, "v0", "gro_flush_timeout"}), "2000000");
+  EXPECT_EQ(kernel->napi_set({1, kNapiDefer}, 1), ENOENT);
 }
 
 TEST_F(live, tap__coalescing_of_a_driver) {

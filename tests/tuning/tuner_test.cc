@@ -247,6 +247,29 @@ TEST_F(tuner, undo__interrupt_of_somebody_else_now) {
   EXPECT_EQ(read("/proc/irq/40/smp_affinity_list"), "0-3");
 }
 
+TEST_F(tuner, queues_set_apart__changed_and_given_back) {
+  apply();  // all else is as it should be, then
+  drivers.nics["eth0"].napis = std::vector<Napi>{{257, 40, 1, 5000, 0}, {258, 41, 7, 200000, 0}};
+  EXPECT_EQ(apply().changed, 2U);
+  EXPECT_THAT(said, Contains("eth0 NAPI 258/gro-flush-timeout: 200000 -> 5000"));
+  EXPECT_EQ(drivers.nics["eth0"].napis->at(1).defer_hard_irqs, 1U);
+  EXPECT_EQ(undo().failed, 0U);
+  EXPECT_EQ(drivers.nics["eth0"].napis->at(1).defer_hard_irqs, 7U);
+  EXPECT_EQ(drivers.nics["eth0"].napis->at(1).gro_flush_timeout, 200000U);
+  EXPECT_EQ(drivers.nics["eth0"].napis->at(0).gro_flush_timeout, 5000U);
+}
+
+TEST_F(tuner, queue_that_is_gone__has_nothing_to_be_given_back) {
+  apply();
+  drivers.nics["eth0"].napis = std::vector<Napi>{{258, 41, 7, 200000, 0}};
+  apply();
+  drivers.nics["eth0"].napis = std::vector<Napi>{{300, 41, 1, 5000, 0}};
+  const Undone undone = undo();
+  EXPECT_EQ(undone.gone, 2U);
+  EXPECT_EQ(undone.failed, 0U);
+  EXPECT_EQ(drivers.nics["eth0"].napis->at(0).gro_flush_timeout, 5000U);
+}
+
 TEST_F(tuner, undo__nothing_was_saved) {
   EXPECT_EQ(undo().restored, 0U);
   EXPECT_FALSE(fs::exists(file()));
@@ -266,7 +289,8 @@ TEST_F(tuner, ledger__one_at_a_time) {
   ASSERT_TRUE(first);
   const auto second = ledger();
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().message, "another omx tune is at work; try again when it has finished");
+  EXPECT_EQ(second.error().message,
+            "another omx tune or omx steer is at work; try again when it has finished");
 }
 
 TEST_F(tuner, ledger__written_by_others_or_damaged) {

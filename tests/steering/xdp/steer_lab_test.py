@@ -136,6 +136,34 @@ def from_any_processor():
 
 
 @test
+def watched_frames_are_shown_where_they_are_taken_in():
+    """By frames and by UDP, steered by nobody and by us."""
+    first, second = two_processors()
+    for options in (None, ["--cpus", str(second)]):
+        with Lab("--queues", "2") as lab:
+            if options:
+                steer(lab, "eth0", *options)
+            watch = subprocess.Popen([harness.LAB, "exec", "--name", lab.name, "h2", "--", OMX, "steer", "eth0", "--show",
+                                      "--json", "--watch", "600"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                assert watch.stderr.readline() == "watching eth0 for 600 s\n"
+                for sender, number in ((first, 30), (second, 50)):
+                    lab.host("h1", *WHERE, "frames", str(sender), str(number), "6")
+                    lab.host("h1", *WHERE, "enclosed", str(sender), str(number), "7", "10.77.0.2")
+                time.sleep(1)  # what was handed over comes a moment later
+                watch.send_signal(signal.SIGINT)
+                said = watch.communicate(timeout=harness.TIMEOUT_S)[0]
+            finally:
+                watch.kill()
+                watch.wait()
+            (arrivals,) = json.loads(said)["arrivals"]
+            assert arrivals["interface"] == "eth0" and arrivals["missed"] == 0, arrivals
+            found = {e["endpoint"]: {cpu: n for cpu, n in enumerate(e["frames"]) if n} for e in arrivals["endpoints"]}
+            assert found == {6: {second: 80} if options else {first: 30, second: 50}, 7: {first: 30, second: 50}}, found
+
+
+@test
 def ip_stays_where_it_arrives():
     first, second = two_processors()
     with Lab("--queues", "2") as lab:

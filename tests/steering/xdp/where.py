@@ -7,6 +7,7 @@ where.py read                     print the counts: {"0": {"1": 20}, "ip": ..., 
 where.py someone                  give eth0 an XDP program of somebody else
 where.py datagrams CPU COUNT HOST send UDP datagrams from one processor
 where.py frames CPU COUNT ENDPOINT  send Open-MX frames to h2, likewise
+where.py enclosed CPU COUNT ENDPOINT HOST  the same in UDP datagrams
 where.py take BYTES PORT          accept one TCP connection; print what was got and its checksum
 where.py give BYTES PORT HOST     send that much; print the checksum
 """
@@ -77,6 +78,14 @@ def frames(cpu, number, endpoint):
             out.send(frame)
 
 
+def enclosed(cpu, number, endpoint, host):
+    os.sched_setaffinity(0, {int(cpu)})
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        frame = PEER + bytes(6) + b"\x86\xdf\0\0" + bytes([37, int(endpoint)]) + bytes(42)
+        for _ in range(int(number)):
+            out.sendto(frame, (host, 27200 + int(endpoint)))
+
+
 def take(size, port):
     digest, got = hashlib.sha256(), 0
     with socket.create_server(("", int(port))) as server:
@@ -101,4 +110,4 @@ def give(size, port, host):
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (count, read, someone, datagrams, frames, take, give)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (count, read, someone, datagrams, frames, enclosed, take, give)}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the kernel holds frames back by, for each queue: NAPI instances, by netlink (the family "netdev").
+// Errors are errno values; EOPNOTSUPP: this kernel tells nothing of them (Linux 6.8 was the first).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/expected.h"
+
+namespace omx::tuning {
+
+struct Napi {
+  std::uint32_t id = 0;
+  std::uint32_t interrupt = 0;                   // its number; 0: not known
+  std::optional<std::uint64_t> defer_hard_irqs;  // this and the next: from Linux 6.13 on
+  std::optional<std::uint64_t> gro_flush_timeout;
+  std::optional<std::uint64_t> irq_suspend_timeout;  // ns
+};
+
+// Those of an interface's queues. None while it is down.
+Expected<std::vector<Napi>, int> napis_read(std::uint32_t ifindex);
+
+// As the kernel's messages have it: what one datagram of an answer holds is added to `found`. Returns whether
+// more are to come, or the error that ended it.
+Expected<bool, int> napis_parse(std::span<const std::byte> datagram, std::vector<Napi>& found);
+
+// Settings of one of them: "8193/gro-flush-timeout".
+struct NapiField {
+  std::uint32_t id = 0;
+  std::string_view field;  // with static storage
+};
+inline constexpr std::string_view kNapiDefer = "defer-hard-irqs";
+inline constexpr std::string_view kNapiFlush = "gro-flush-timeout";
+std::string napi_name(std::uint32_t id, std::string_view field);
+std::optional<NapiField> napi_name_parse(std::string_view name);
+// 0 or errno.
+int napi_write(const NapiField& which, std::uint64_t value);
+
+}  // namespace omx::tuning

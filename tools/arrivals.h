@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which processor the kernel takes in the frames of each endpoint on, steered or not: measured for a while.
+// A group of packet sockets (PACKET_FANOUT_CPU), one for each processor, gets each frame once, in the socket
+// of the processor that handles it. It takes no more rights than packet sockets do.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "link/interfaces.h"
+
+namespace omx::tools {
+
+struct Arrivals {
+  std::string interface;
+  std::map<int, std::vector<std::uint64_t>> endpoints;  // frames by processor
+  std::uint64_t missed = 0;                             // that came too fast to be looked at
+};
+
+// The endpoint that a frame, or the first frame in a UDP datagram, is for; -1: none.
+int arrival_endpoint(std::span<const std::byte> packet);
+
+// Ends before that when somebody ends the program. `udp_port`: of endpoint 0.
+Result<Arrivals> arrivals_watch(const link::Interface& interface, std::uint16_t udp_port,
+                                std::chrono::seconds duration);
+
+}  // namespace omx::tools
