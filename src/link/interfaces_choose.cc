@@ -140,11 +140,14 @@ std::string term_failure(const std::vector<Interface>& all, std::string_view tex
                          word_objection(all, i, term));
   }
   if (term == Term::mac)
-    return fmt::format("{} asks for the MAC address {}, which no interface has; {}", variable, text, known);
+    return fmt::format("{} asks for the MAC address {}, which no interface has; {}", variable, shown(text),
+                       known);
   if (term == Term::network)
-    return fmt::format("{} asks for an address in {}, which no interface has; {}", variable, text, known);
+    return fmt::format("{} asks for an address in {}, which no interface has; {}", variable, shown(text),
+                       known);
   if (term == Term::pci)
-    return fmt::format("{} asks for the PCI address {}, which no interface has; {}", variable, text, known);
+    return fmt::format("{} asks for the PCI address {}, which no interface has; {}", variable, shown(text),
+                       known);
   const bool told = std::any_of(all.begin(), all.end(), [](const Interface& i) { return i.speed_mbps > 0; });
   return fmt::format("{} asks for {}, {}; {}", variable, shown(text),
                      told ? "which no interface has (omx info shows their speeds)"
