@@ -261,10 +261,10 @@ constexpr Tunable kTunables[] = {
                                              "seconds that the fatal error handler sleeps first"),
 
     // Boards, endpoints, names.
-    row<Text<&S::interfaces>>("OMX_INTERFACES", "",
-                              "interfaces to use, with commas: names, MAC, IP (with /bits) or PCI addresses, "
-                              "speed>=10g, or all; empty = every "
-                              "Ethernet interface that is up"),
+    row<Text<&S::interfaces>>(
+        "OMX_INTERFACES", "",
+        "interfaces to use, with commas: names, MAC or PCI addresses, networks "
+        "(10.1.0.0/16), speed>=10g; or all; empty = every Ethernet interface that is up"),
     row<Text<&S::rails>>("OMX_RAILS", "",
                          "boards that an endpoint uses together: all, or as in OMX_INTERFACES, at most 4; "
                          "empty = each endpoint uses one"),
