@@ -164,7 +164,7 @@ Result<std::vector<const Board*>> Process::rails_of(const Board& board, const st
                                   : std::any_of(named.begin(), named.end(), [&](std::string_view name) {
                                       return board_meant(other, name);
                                     });
-    if (meant && own && &other != &board) found.push_back(&other);
+    if (meant && own && other.number != board.number) found.push_back(&other);
   }
   if (found.empty()) return found;
   if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)
