@@ -86,6 +86,7 @@ int info_run(const InfoOptions& options) {
       link::Interface interface = board.interface;
       interface.nic = board.mac;
       info.queues = steering::receive_queues_read("", interface);
+      info.rails = rails_facts_find(report.host, board);
       info.board = std::move(board);
       if (settings.link == runtime::LinkKind::xdp) xdp_try(settings, info);
       report.boards.push_back(std::move(info));

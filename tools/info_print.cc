@@ -72,6 +72,7 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
   fmt::format_to(out, "   {}\n", queue_text(info.queues));
   if (!info.xdp.empty())
     fmt::format_to(out, "   AF_XDP{}: {}\n", info.xdp_works ? "" : " does not work", info.xdp);
+  fmt::format_to(out, "{}", rails_text(info.rails));
   if (info.open.empty()) fmt::format_to(out, "   no endpoint is open\n");
   for (const OpenEndpoint& e : info.open)
     fmt::format_to(out, "   endpoint {} open by {}{}\n", e.id, holder_text(e.holder),
@@ -174,6 +175,16 @@ void board_json(JsonWriter& json, const BoardInfo& info) {
           json.field("number", queue.number);
           json.field("processors", cpu_list_text(queue.processors));
           json.field("source", queue.source);
+        });
+      }
+    });
+    json.field("rails_problem", info.rails.problem);
+    json.array("rails", [&] {
+      for (const RailFact& rail : info.rails.rails) {
+        json.object([&] {
+          json.field("interface", rail.interface);
+          json.field("used", rail.used);
+          json.field("note", rail.note);
         });
       }
     });

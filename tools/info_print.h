@@ -10,6 +10,7 @@
 #include "host_facts.h"
 #include "local_facts.h"
 #include "provider_facts.h"
+#include "rails_facts.h"
 #include "steering/queues.h"
 
 namespace omx::tools {
@@ -18,6 +19,7 @@ struct BoardInfo {
   runtime::Board board;
   steering::ReceiveQueues queues;
   std::vector<OpenEndpoint> open;
+  RailsFacts rails;
   std::string xdp;  // how AF_XDP works there, or why not; empty: not asked for
   bool xdp_works = false;
   EngineFacts extended;   // with peers like us

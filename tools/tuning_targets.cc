@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "link/open_failure.h"
 #include "runtime/settings.h"
 
@@ -15,16 +17,22 @@ Result<std::vector<link::Interface>> interfaces_named(const std::vector<link::In
   auto choices = link::interfaces_choose(all, fmt::format("{}", fmt::join(names, ",")), "the command line");
   if (!choices) return tl::unexpected(choices.error());
   std::vector<link::Interface> named;
-  for (const std::string& name : names) {
-    for (link::Choice& choice : *choices) {
-      if (choice.interface.name != name) continue;
-      if (!choice.taken) {
-        return fail(link::kBoardUnknown,
-                    fmt::format("{} cannot carry Open-MX: {}; omx info shows what can", name, choice.reason));
-      }
+  std::string refused;
+  for (const link::Choice& choice : *choices) {
+    const std::string& name = choice.interface.name;
+    const bool itself = std::find(names.begin(), names.end(), name) != names.end();
+    const bool meant = std::any_of(names.begin(), names.end(), [&](const std::string& word) {
+      return link::interface_meant(choice.interface, word);
+    });
+    if (choice.taken) {
       named.push_back(choice.interface);
+    } else if (itself || (meant && refused.empty())) {
+      refused = fmt::format("{} cannot carry Open-MX: {}; omx info shows what can", name, choice.reason);
+      if (itself) return fail(link::kBoardUnknown, refused);
     }
   }
+  // An address may be that of a tunnel.
+  if (named.empty() && !refused.empty()) return fail(link::kBoardUnknown, refused);
   return named;
 }
 

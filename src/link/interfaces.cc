@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/interfaces.h"
 
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cstring>
+#include <memory>
 
 #include "link/interfaces_sources.h"
 
@@ -22,6 +28,31 @@ void add_sysfs_facts(Interface& interface, const std::vector<Interface>& seen) {
   }
 }
 
+void add_addresses(std::vector<Interface>& list) {
+  for (Interface& interface : list) interface.addresses.clear();
+  ifaddrs* entries = nullptr;
+  if (::getifaddrs(&entries) != 0) return;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(entries, ::freeifaddrs);
+  for (const ifaddrs* entry = entries; entry; entry = entry->ifa_next) {
+    // An address of IPv4 may have a label of its own: "eth0:1".
+    const std::string_view name =
+        std::string_view(entry->ifa_name).substr(0, std::strcspn(entry->ifa_name, ":"));
+    const auto interface =
+        std::find_if(list.begin(), list.end(), [&](const Interface& i) { return i.name == name; });
+    if (!entry->ifa_addr || interface == list.end()) continue;
+    wire::Ip ip{};
+    if (entry->ifa_addr->sa_family == AF_INET6) {
+      std::memcpy(ip.data(), &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr, ip.size());
+    } else if (entry->ifa_addr->sa_family == AF_INET) {
+      ip[10] = ip[11] = 0xFF;
+      std::memcpy(&ip[12], &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
+    } else {
+      continue;
+    }
+    interface->addresses.push_back(ip);
+  }
+}
+
 }  // namespace
 
 std::vector<Interface> interfaces_list(const std::string& sysfs) {
@@ -29,6 +60,7 @@ std::vector<Interface> interfaces_list(const std::string& sysfs) {
   std::vector<Interface> list;
   if (sysfs == "/sys" && interfaces_read_netlink(list)) {
     for (Interface& interface : list) add_sysfs_facts(interface, from_sysfs);
+    add_addresses(list);
   } else {
     list = std::move(from_sysfs);
   }

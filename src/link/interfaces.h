@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "wire/udp_nic.h"
 
 namespace omx::link {
 
@@ -27,6 +29,7 @@ struct Interface {
   std::int64_t speed_mbps = -1;  // -1 unknown
   int numa_node = -1;
   std::string pci_address;  // empty when none
+  std::vector<wire::Ip> addresses;
 };
 
 // All interfaces of this network namespace, ordered by ifindex. `sysfs` is "/sys" except in tests with a
@@ -42,13 +45,23 @@ struct Choice {
   std::string reason;  // why it is a board or not, for omx info
 };
 
+// What a word of a user's is that means interfaces.
+enum class Term : std::uint8_t { name, mac, network, pci, speed, malformed };
+Term term_of(std::string_view text);
+// Whether it means this one: by its name, "02:4f:4d:58:00:01", "10.77.0.0/24" or "fd4f::1" (it has such an
+// address), "0000:3b:00.0", "speed=25g", "speed>=10g" (without a unit: Mb/s).
+bool interface_meant(const Interface& i, std::string_view text);
+// What is wrong with a word that means none of those that are there; `variable` holds it.
+std::string term_failure(const std::vector<Interface>& all, std::string_view text, const char* variable);
+
 // Which interfaces become boards, and in which order. `wanted` is OMX_INTERFACES: a comma-separated list of
-// names gives the boards in that order (a named interface is taken even when it is down); "all" takes
-// everything Ethernet; empty takes every up Ethernet interface that is not a bridge, docker, tun or loopback,
-// nor a port of a bridge or bond, those with carrier first. A veth or macvlan is taken when the host has no
-// interface of its own that is up: that is a container. Interfaces that are not taken follow in the list,
-// with the reason. A wanted name that does not exist is a Failure that names `variable`, which holds it, and
-// the interfaces there are.
+// such words gives the boards in that order. A named interface is taken even when it is down. Any other word
+// takes no loopback and no port of a bridge or bond; a MAC address no VLAN on the port that has it, too; a
+// speed only what is taken by default, the fastest first. "all" takes everything Ethernet; empty takes every
+// up Ethernet interface that is not a bridge, docker, tun or loopback, nor a port of a bridge or bond, those
+// with carrier first. A veth or macvlan is taken when the host has no interface of its own that is up: that
+// is a container. Interfaces that are not taken follow in the list, with the reason. A word that means none
+// is a Failure that names `variable`, which holds it, and the interfaces there are.
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
                                               const char* variable = "OMX_INTERFACES");
 

@@ -41,12 +41,16 @@ std::string state_text(const Interface& i) {
   return i.running ? "up" : "up, no carrier";
 }
 
+std::string port_text(const Interface& i) {
+  return fmt::format("port of {}, which gets its frames", i.master);
+}
+
 // Empty when nothing speaks against it.
 std::string default_objection(const Interface& i, bool host_has_own_port) {
   if (i.loopback) return "loopback";
   if (!i.ethernet) return "not Ethernet";
   // The master takes the frames before our socket sees them.
-  if (!i.master.empty()) return fmt::format("port of {}, which gets its frames", i.master);
+  if (!i.master.empty()) return port_text(i);
   if (!i.up) return state_text(i);
   if (is_own_port(i)) return {};
   if (!is_container_port(i)) return fmt::format("{}: only taken when named in OMX_INTERFACES", i.kind);
@@ -79,6 +83,36 @@ std::vector<Choice> choose_default(const std::vector<Interface>& all, bool every
   return choices;
 }
 
+// Why one that a word other than its name means is not taken; empty when it is.
+std::string word_objection(const std::vector<Interface>& all, const Interface& i, Term term) {
+  if (i.loopback) return "loopback, only taken by its name";
+  if (!i.master.empty()) return port_text(i);
+  if (term != Term::speed) return {};
+  return default_objection(i, std::any_of(all.begin(), all.end(), is_own_port));
+}
+
+// Those that a word means, in the order in which they become boards.
+std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, const std::string& word) {
+  std::vector<const Interface*> meant;
+  for (const Interface& i : all) {
+    if (i.name == word) return {&i};
+  }
+  const Term term = term_of(word);
+  const bool by_speed = term == Term::speed;
+  for (const Interface& i : all) {
+    if (interface_meant(i, word) && word_objection(all, i, term).empty()) meant.push_back(&i);
+  }
+  // A VLAN has the address of the port that it stands on.
+  const auto stacked = [](const Interface* i) { return i->kind == "vlan"; };
+  if (term == Term::mac && !std::all_of(meant.begin(), meant.end(), stacked)) std::erase_if(meant, stacked);
+  std::stable_sort(meant.begin(), meant.end(), [&](const Interface* a, const Interface* b) {
+    const auto working = [](const Interface* i) { return i->up && i->running; };
+    if (working(a) != working(b)) return working(a);
+    return by_speed && a->speed_mbps > b->speed_mbps;
+  });
+  return meant;
+}
+
 }  // namespace
 
 std::string interfaces_named(const std::vector<Interface>& all) {
@@ -89,27 +123,66 @@ std::string interfaces_named(const std::vector<Interface>& all) {
   return names.empty() ? "none" : names;
 }
 
-Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
-                                              const char* variable) {
-  const std::vector<std::string> names = split_names(wanted);
-  if (names.empty()) return choose_default(all, false);
-  if (names.size() == 1 && names[0] == "all") return choose_default(all, true);
-
-  std::vector<Choice> choices;
-  for (const std::string& name : names) {
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Interface& i) { return i.name == name; });
-    if (found == all.end()) {
-      return fail(kBoardUnknown, fmt::format("{} names {}, which does not exist; there are: {}", variable,
-                                             shown(name), interfaces_named(all)));
-    }
-    const bool usable = found->ethernet || found->loopback;
-    choices.push_back(
-        {*found, usable, usable ? "named in OMX_INTERFACES, " + state_text(*found) : "not Ethernet"});
+std::string term_failure(const std::vector<Interface>& all, std::string_view text, const char* variable) {
+  const Term term = term_of(text);
+  const std::string known = fmt::format("there are: {}", interfaces_named(all));
+  if (term == Term::name)
+    return fmt::format("{} names {}, which does not exist; {}", variable, shown(text), known);
+  if (term == Term::malformed) {
+    return fmt::format(
+        "{} holds {}; write a name, a MAC address, a network (10.1.0.0/16), a PCI address "
+        "(0000:3b:00.0) or a speed (speed>=10g)",
+        variable, shown(text));
   }
   for (const Interface& i : all) {
-    const bool named = std::find(names.begin(), names.end(), i.name) != names.end();
-    if (!named) choices.push_back({i, false, "not in OMX_INTERFACES"});
+    if (interface_meant(i, text))
+      return fmt::format("{} asks for {}, which is {}: {}", variable, shown(text), i.name,
+                         word_objection(all, i, term));
+  }
+  if (term == Term::mac)
+    return fmt::format("{} asks for the MAC address {}, which no interface has; {}", variable, shown(text),
+                       known);
+  if (term == Term::network)
+    return fmt::format("{} asks for an address in {}, which no interface has; {}", variable, shown(text),
+                       known);
+  if (term == Term::pci)
+    return fmt::format("{} asks for the PCI address {}, which no interface has; {}", variable, shown(text),
+                       known);
+  const bool told = std::any_of(all.begin(), all.end(), [](const Interface& i) { return i.speed_mbps > 0; });
+  return fmt::format("{} asks for {}, {}; {}", variable, shown(text),
+                     told ? "which no interface has (omx info shows their speeds)"
+                          : "but no interface here tells its speed: write names instead",
+                     known);
+}
+
+Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
+                                              const char* variable) {
+  const std::vector<std::string> words = split_names(wanted);
+  if (words.empty()) return choose_default(all, false);
+  if (words.size() == 1 && words[0] == "all") return choose_default(all, true);
+
+  std::vector<Choice> choices;
+  for (const std::string& word : words) {
+    const auto meant = interfaces_of(all, word);
+    if (meant.empty()) return fail(kBoardUnknown, term_failure(all, word, variable));
+    for (const Interface* i : meant) {
+      const bool known = std::any_of(choices.begin(), choices.end(),
+                                     [&](const Choice& c) { return c.interface.name == i->name; });
+      if (known) continue;
+      const bool usable = i->ethernet || i->loopback;
+      const std::string why = i->name == word ? "named in OMX_INTERFACES, " : word + " in OMX_INTERFACES, ";
+      choices.push_back({*i, usable, usable ? why + state_text(*i) : "not Ethernet"});
+    }
+  }
+  const std::size_t chosen = choices.size();
+  for (const Interface& i : all) {
+    const bool known = std::any_of(choices.begin(), choices.begin() + static_cast<std::ptrdiff_t>(chosen),
+                                   [&](const Choice& c) { return c.interface.name == i.name; });
+    if (known) continue;
+    const auto word = std::find_if(words.begin(), words.end(),
+                                   [&](const std::string& text) { return interface_meant(i, text); });
+    const std::string why = word == words.end() ? "" : word_objection(all, i, term_of(*word));
+    choices.push_back({i, false, why.empty() ? "not in OMX_INTERFACES" : why});
   }
   return choices;
 }

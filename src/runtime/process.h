@@ -62,6 +62,9 @@ class Process {
   Result<NicId> nic_of(const std::string& hostname);
   Result<std::string> name_of(NicId nic);
   const Board* board_of(NicId nic) const;
+  // The boards that an endpoint of this one uses beside it, as `wanted` says (OMX_RAILS); more than
+  // wire::kRailsMost - 1 are left out.
+  Result<std::vector<const Board*>> rails_of(const Board& board, const std::string& wanted) const;
 
  private:
   Process();
@@ -70,7 +73,6 @@ class Process {
   Result<void> peers_setup();
   Result<Endpoint*> open_claimed(const Board& board, std::uint32_t id, Claim claim,
                                  const OpenOptions& options, std::vector<RailClaim> rails);
-  Result<std::vector<const Board*>> rails_of(const Board& board, const std::string& wanted) const;
   static std::optional<std::vector<RailClaim>> rails_claim(const Board& board, std::uint32_t id,
                                                            const std::vector<const Board*>& others,
                                                            bool must);

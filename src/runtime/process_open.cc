@@ -51,6 +51,13 @@ void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t 
       board.interface.name, mtu, kMxoeMtu, mtu - 34, board.interface.name);
 }
 
+// By its hardware address, even where it is reached by UDP.
+bool board_meant(const Board& board, std::string_view word) {
+  link::Interface interface = board.interface;
+  interface.nic = board.mac;
+  return link::interface_meant(interface, word);
+}
+
 }  // namespace
 
 // Not the slot that was freed last, so that a stale address meets another endpoint as late as possible.
@@ -133,7 +140,6 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   return endpoint.release();
 }
 
-// The boards that an endpoint of this one uses beside it, as `wanted` says.
 Result<std::vector<const Board*>> Process::rails_of(const Board& board, const std::string& wanted) const {
   std::vector<const Board*> found;
   if (wanted.empty() || board.interface.loopback) return found;
@@ -144,18 +150,21 @@ Result<std::vector<const Board*>> Process::rails_of(const Board& board, const st
   bool own = everything;
   for (const std::string_view name : named) {
     const auto it = std::find_if(boards_.begin(), boards_.end(),
-                                 [&](const Board& b) { return everything || b.interface.name == name; });
+                                 [&](const Board& b) { return everything || board_meant(b, name); });
+    if (it == boards_.end() && link::term_of(name) == link::Term::malformed)
+      return fail(kMxBadParamVal, link::term_failure({}, name, "OMX_RAILS"));
     if (it == boards_.end())
-      return fail(
-          kMxBadParamVal,
-          fmt::format("OMX_RAILS names {}, which is no board here; omx info shows what is one", shown(name)));
-    own = own || name == board.interface.name;
+      return fail(kMxBadParamVal, fmt::format("OMX_RAILS names {}, which is no board here; omx info shows "
+                                              "the boards, and why others are none",
+                                              shown(name)));
+    own = own || board_meant(board, name);
   }
   for (const Board& other : boards_) {
-    const bool meant = everything
-                           ? !other.interface.loopback
-                           : std::find(named.begin(), named.end(), other.interface.name) != named.end();
-    if (meant && own && &other != &board) found.push_back(&other);
+    const bool meant = everything ? !other.interface.loopback
+                                  : std::any_of(named.begin(), named.end(), [&](std::string_view name) {
+                                      return board_meant(other, name);
+                                    });
+    if (meant && own && other.number != board.number) found.push_back(&other);
   }
   if (found.empty()) return found;
   if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)

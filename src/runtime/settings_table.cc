@@ -263,9 +263,10 @@ constexpr Tunable kTunables[] = {
     // Boards, endpoints, names.
     row<Text<&S::interfaces>>(
         "OMX_INTERFACES", "",
-        "interfaces to use: names with commas, or all; empty = every Ethernet interface that is up"),
+        "interfaces to use, with commas: names, MAC or PCI addresses, networks "
+        "(10.1.0.0/16), speed>=10g; or all; empty = every Ethernet interface that is up"),
     row<Text<&S::rails>>("OMX_RAILS", "",
-                         "boards that an endpoint uses together: all, or interfaces with commas, at most 4; "
+                         "boards that an endpoint uses together: all, or as in OMX_INTERFACES, at most 4; "
                          "empty = each endpoint uses one"),
     row<HostName>("OMX_HOSTNAME", "", "host part of the names of our boards"),
     row<Text<&S::peers_file>>("OMX_PEERS_FILE", "",

@@ -156,6 +156,15 @@ TEST_F(interfaces_live, list__this_namespace_and_not_that_of_sys) {
   EXPECT_THAT(names, testing::IsSupersetOf({"lo", "v0", "v1", "br0"}));
 }
 
+TEST_F(interfaces_live, list__addresses_also_those_with_a_label) {
+  ip("addr add 10.91.0.1/24 dev v0");
+  ip("addr add 10.92.0.1/24 dev v1 label v1:7");
+  const auto all = interfaces_list();
+  for (const auto& [network, name] : {std::pair("10.91.0.0/16", "v0"), std::pair("10.92.0.1", "v1")}) {
+    for (const Interface& i : all) EXPECT_EQ(interface_meant(i, network), i.name == name) << i.name;
+  }
+}
+
 Interface make(const std::string& name, const std::string& kind) {
   static std::uint32_t index = 0;
   Interface i;
@@ -243,6 +252,113 @@ TEST(interfaces_choose, names__unknown_is_a_failure_that_names_the_others) {
   const auto unknown = interfaces_choose(many, "ib0");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("there are: eth0, eth1, eth2, ..."));
+}
+
+// Two cards of two ports, what stands on them, and a container's network.
+std::vector<Interface> cards() {
+  std::vector<Interface> all = {make("lo", "loopback"),   make("eth0", "physical"), make("eth1", "physical"),
+                                make("eth2", "physical"), make("eth3", "physical"), make("eth0.5", "vlan"),
+                                make("br0", "bridge"),    make("docker0", "bridge")};
+  for (std::size_t i = 1; i < 5; i++) {
+    all[i].nic = 0x024f4d580000ULL + i;
+    all[i].pci_address = "0000:3b:00." + std::to_string(i - 1);
+    all[i].speed_mbps = i < 3 ? 10000 : 25000;
+    all[i].addresses = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, static_cast<std::uint8_t>(i), 9},
+                        {0xFD, 0x4F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(i)}};
+  }
+  all[0].addresses = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1}};
+  all[5].nic = all[1].nic;
+  all[6].nic = all[4].nic;
+  all[6].speed_mbps = all[7].speed_mbps = 10000;
+  all[7].addresses = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 172, 17, 0, 1}};
+  return all;
+}
+
+std::string refusal(const std::vector<Interface>& all, const std::string& wanted) {
+  const auto choices = interfaces_choose(all, wanted);
+  EXPECT_FALSE(choices) << wanted;
+  if (choices) return {};
+  EXPECT_EQ(choices.error().mx_code, 8) << wanted;
+  EXPECT_EQ(choices.error().message.find('\n'), std::string::npos);
+  return choices.error().message;
+}
+
+TEST(interfaces_choose, mac__of_a_port_and_not_of_its_vlan) {
+  std::vector<Interface> all = cards();
+  EXPECT_THAT(taken(all, "02:4f:4d:58:00:01"), ElementsAre("eth0"));
+  EXPECT_THAT(taken(all, "02-4F-4D-58-00-02,eth0.5"), ElementsAre("eth1", "eth0.5"));
+  EXPECT_THAT(reason(all, "02:4f:4d:58:00:02", "eth1"), HasSubstr("02:4f:4d:58:00:02"));
+  // A bridge has the address of a port of its own, and gets the port's frames.
+  all[4].master = "br0";
+  EXPECT_THAT(taken(all, "02:4f:4d:58:00:04"), ElementsAre("br0"));
+  EXPECT_THAT(reason(all, "02:4f:4d:58:00:04", "eth3"), HasSubstr("port of br0"));
+  EXPECT_THAT(refusal(all, "02:4f:4d:58:00:99"), HasSubstr("no interface has; there are: lo, eth0"));
+  all[3].master = "bond0";
+  EXPECT_THAT(refusal(all, "02:4f:4d:58:00:03"), HasSubstr("eth2: port of bond0"));
+}
+
+TEST(interfaces_choose, network__those_with_an_address_in_it) {
+  const std::vector<Interface> all = cards();
+  EXPECT_THAT(taken(all, "10.77.2.0/24"), ElementsAre("eth1"));
+  EXPECT_THAT(taken(all, "10.77.2.9"), ElementsAre("eth1"));
+  EXPECT_THAT(taken(all, "10.77.3.200/23,10.77.1.0/24"), ElementsAre("eth1", "eth2", "eth0"));
+  EXPECT_THAT(taken(all, "fd4f::4"), ElementsAre("eth3"));
+  EXPECT_THAT(taken(all, "fd4f::/127"), ElementsAre("eth0"));
+  EXPECT_THAT(taken(all, "fd4f::/16"), ElementsAre("eth0", "eth1", "eth2", "eth3"));
+  EXPECT_THAT(taken(all, "172.16.0.0/12"), ElementsAre("docker0"));  // asked for
+  EXPECT_THAT(taken(all, "0.0.0.0/0"), ElementsAre("eth0", "eth1", "eth2", "eth3", "docker0"));
+  EXPECT_THAT(taken(all, "::/0"), ElementsAre("eth0", "eth1", "eth2", "eth3"));  // not 172.17.0.1
+  EXPECT_THAT(refusal(all, "10.78.0.0/16"), HasSubstr("no interface has; there are: lo"));
+  EXPECT_THAT(refusal(all, "127.0.0.0/8"), HasSubstr("lo: loopback, only taken by its name"));
+}
+
+TEST(interfaces_choose, network__what_works_first) {
+  std::vector<Interface> all = cards();
+  all[1].up = all[2].running = false;
+  EXPECT_THAT(taken(all, "10.77.0.0/16"), ElementsAre("eth2", "eth3", "eth0", "eth1"));
+}
+
+TEST(interfaces_choose, pci__with_and_without_a_domain) {
+  const std::vector<Interface> all = cards();
+  EXPECT_THAT(taken(all, "0000:3B:00.1"), ElementsAre("eth1"));
+  EXPECT_THAT(taken(all, "3b:00.3,eth0"), ElementsAre("eth3", "eth0"));
+  EXPECT_THAT(refusal(all, "0001:3b:00.1"), HasSubstr("PCI address 0001:3b:00.1,"));
+}
+
+TEST(interfaces_choose, speed__the_fastest_first_of_what_is_taken_by_default) {
+  std::vector<Interface> all = cards();
+  EXPECT_THAT(taken(all, "speed=10g"), ElementsAre("eth0", "eth1"));  // not br0, docker0
+  EXPECT_THAT(taken(all, "speed>=10000"), ElementsAre("eth2", "eth3", "eth0", "eth1"));
+  EXPECT_THAT(taken(all, "speed>=10001m"), ElementsAre("eth2", "eth3"));
+  EXPECT_THAT(taken(all, "eth1,speed>=25G"), ElementsAre("eth1", "eth2", "eth3"));
+  EXPECT_THAT(reason(all, "speed=10g", "docker0"), HasSubstr("bridge"));
+  EXPECT_THAT(refusal(all, "speed=40g"), HasSubstr("which no interface has (omx info shows their speeds)"));
+  all[3].up = all[4].up = false;
+  EXPECT_THAT(refusal(all, "speed=25g"), HasSubstr("eth2: down (ip link set eth2 up)"));
+  for (Interface& i : all) i.speed_mbps = -1;
+  EXPECT_THAT(refusal(all, "speed>=1g"), HasSubstr("no interface here tells its speed: write names"));
+}
+
+TEST(interfaces_choose, malformed__is_told_what_may_be_written) {
+  for (const char* word :
+       {"10.77.0.0/33", "10.77.0.0/", "10.77.0/24", "10.77.0.300", "fd4f::/129", "fd4f:::1", "eth0/24",
+        "02:4f:4d:58:00", "02:4f:4d:58:00:0g", "02:4f:4d:58:00:01:02", "3b:00", "3b:00.00",
+        "speed=", "speed=fast", "speed>=0", "speed==10g", "speed<=10g", "speed=10gg", "speed=-1"}) {
+    EXPECT_THAT(refusal(cards(), word), testing::AllOf(HasSubstr("holds " + std::string(word) + ";"),
+                                                       HasSubstr("write a name, a MAC address, a network")));
+  }
+  // What may be the name of an interface is one.
+  for (const char* word : {"speedy", "02-4f-4d", "024f4d580001", "cafe", "eth0.6", "all,eth0"})
+    EXPECT_THAT(refusal(cards(), word), HasSubstr("does not exist; there are:"));
+}
+
+TEST(interfaces_choose, names__come_before_what_they_look_like) {
+  std::vector<Interface> all = {make("eth0", "physical"), make("speed=10g", "physical"),
+                                make("10.77.1.9", "physical")};
+  all[0].speed_mbps = 10000;
+  all[0].addresses = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 1, 9}};
+  EXPECT_THAT(taken(all, "speed=10g"), ElementsAre("speed=10g"));
+  EXPECT_THAT(taken(all, "10.77.1.9"), ElementsAre("10.77.1.9"));
 }
 
 }  // namespace

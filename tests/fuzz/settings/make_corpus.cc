@@ -38,6 +38,11 @@ constexpr Seed kSeeds[] = {
     {"interfaces", "ieth0, br0"},
     {"interfaces_all", "iall"},
     {"interfaces_unknown", "ieth7"},
+    {"interfaces_mac", "i02:4f:4d:58:00:01"},
+    {"interfaces_network", "i10.77.0.0/16,fd4f::1"},
+    {"interfaces_pci", "i0000:3b:00.0"},
+    {"interfaces_speed", "ispeed>=10g,speed=25000"},
+    {"interfaces_malformed", "i10.77.0.0/33"},
     {"mac", "m02:00:0a:BC:de:f0"},
     {"bindings",
      "b# comment\nboard 02:00:00:00:00:01 ep 0 irq 45 mask 00000004\nboard 02:00:00:00:00:01 ep 255 irq - "

@@ -143,6 +143,11 @@ void check_interfaces(const std::string& text) {
   }
   all[0].loopback = true;
   all[1].ethernet = all[2].ethernet = true;
+  all[1].nic = 0x024f4d580001;
+  all[1].pci_address = "0000:3b:00.0";
+  all[1].speed_mbps = 25000;
+  all[1].addresses = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, 1},
+                      {0xFD, 0x4F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
   all[2].virtual_kind = true;
   all[2].kind = "bridge";
   const auto choices = link::interfaces_choose(all, text);
