@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
   const auto first = argc >= 3 ? omx::number_parse(argv[1]) : std::nullopt;
   const auto count = argc >= 3 ? omx::number_parse(argv[2]) : std::nullopt;
   const auto processes = argc == 4 ? omx::number_parse(argv[3]) : 1;
-  if (argc > 4 || !first || !count || !processes || *processes == 0 || *processes > 256 ||
-      *first + *count * *processes > 256) {
+  if (argc > 4 || !first || !count || !processes || *processes == 0 || *processes > 256 || *count > 256 ||
+      *first > 256 || *first + *count * *processes > 256) {
     fmt::print(stderr, "usage: omx_idle_endpoints FIRST COUNT [PROCESSES], endpoints from 0 to 255\n");
     return 2;
   }

@@ -70,7 +70,8 @@ class Watch {
     for (std::size_t i = 0; i < processors; i++) {
       OwnFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       if (!fd.open()) return refused(errno);
-      ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kBufferBytes, sizeof kBufferBytes);
+      if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kBufferBytes, sizeof kBufferBytes) < 0)
+        ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
       if (const int error = link::packet_filter_attach(fd.get(), filter)) return refused(error);
       sockaddr_ll address{};
       address.sll_family = AF_PACKET;

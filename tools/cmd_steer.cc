@@ -83,12 +83,12 @@ Result<std::vector<Arrivals>> arrivals_find(const SteerOptions& options) {
 }
 
 int show_run(const SteerOptions& options) {
+  const auto arrivals = arrivals_find(options);  // first, as what is attached may change meanwhile
+  if (!arrivals) return failed("steer", "{}", arrivals.error().message);
   const auto found = attachments_find(options.interface);
   if (!found) return failed("steer", "{}", found.error().message);
   const auto flows = steer_flows_find(options.interface);
   if (!flows) return failed("steer", "{}", flows.error().message);
-  const auto arrivals = arrivals_find(options);
-  if (!arrivals) return failed("steer", "{}", arrivals.error().message);
   std::vector<SteerReport> reports;
   for (const Attachment& attachment : *found) {
     SteerReport& report = reports.emplace_back(SteerReport{&attachment, std::nullopt, {}});

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "base/affinity.h"
@@ -87,7 +88,9 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
 
 Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder) {
   // No folder is made, and no right asked for, where nothing is to be taken off.
-  if (::access((state_folder + "/" + tuning::ledger_name("flows")).c_str(), F_OK) != 0) return 0U;
+  if (::access((state_folder + "/" + tuning::ledger_name("flows")).c_str(), F_OK) != 0 &&
+      (errno == ENOENT || errno == ENOTDIR))
+    return 0U;
   const auto drivers = tuning::ethtool_of_kernel();
   const tuning::Machine machine{*drivers, {}};
   std::optional<link::Interface> only;

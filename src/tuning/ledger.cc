@@ -92,7 +92,8 @@ Result<Ledger> Ledger::open(const std::string& folder, const std::string& name, 
   Ledger ledger;
   ledger.path_ = folder;
   ledger.header_ = fmt::format("{}{}\n", kMagic, boot);
-  if (::mkdir(folder.c_str(), 0755) < 0 && errno != EEXIST) {
+  // Who may open it may lock it: nobody else's business.
+  if (::mkdir(folder.c_str(), 0700) < 0 && errno != EEXIST) {
     return tl::unexpected(ledger.failure("make", errno));
   }
   ledger.folder_ = OwnFd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

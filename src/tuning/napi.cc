@@ -87,7 +87,6 @@ template <class See>
 Expected<bool, int> messages_visit(std::span<const std::byte> rest, See see) {
   constexpr std::size_t kHead = NLMSG_HDRLEN + GENL_HDRLEN;
   nlmsghdr header{};
-  bool more = false;
   while (rest.size() >= sizeof header) {
     std::memcpy(&header, rest.data(), sizeof header);
     if (header.nlmsg_len < sizeof header || header.nlmsg_len > rest.size()) return tl::unexpected<int>(EIO);
@@ -101,10 +100,9 @@ Expected<bool, int> messages_visit(std::span<const std::byte> rest, See see) {
     }
     if (message.size() < kHead) return tl::unexpected<int>(EIO);
     see(message.subspan(kHead));
-    more = (header.nlmsg_flags & NLM_F_MULTI) != 0;
     rest = rest.subspan(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), rest.size()));
   }
-  return more;
+  return true;  // dumps of this family do not say NLM_F_MULTI
 }
 
 class Conversation {
@@ -130,7 +128,7 @@ class Conversation {
 
   // Its number; EOPNOTSUPP: this kernel has no such family.
   Expected<std::uint16_t, int> family() {
-    Bytes request = request_begin(GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY);
+    Bytes request = request_begin(GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY);
     attribute_put(request, CTRL_ATTR_FAMILY_NAME, kFamily, sizeof kFamily);
     std::uint16_t number = 0;
     const int error = ask(std::move(request), [&number](std::span<const std::byte> datagram) {
