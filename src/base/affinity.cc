@@ -3,12 +3,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "base/cpu_list.h"
+#include "base/no_signals.h"
 #include "base/text_file.h"
 
 namespace omx {
@@ -48,12 +48,9 @@ int affinity_set(const std::vector<int>& cpus) {
 
 std::vector<int> affinity_possible() {
   std::vector<int> cpus;
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the application's own threads
+  const NoSignals no_signals;
   pthread_t thread;
   if (::pthread_create(&thread, nullptr, possible_find, &cpus) == 0) ::pthread_join(thread, nullptr);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return cpus;
 }
 

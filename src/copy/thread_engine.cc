@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +11,7 @@
 
 #include "base/futex.h"
 #include "base/no_cancel.h"
+#include "base/no_signals.h"
 
 namespace omx::copy {
 
@@ -44,11 +44,8 @@ Result<std::unique_ptr<CopyEngine>> ThreadEngine::create(const ThreadOptions& op
   } catch (const std::bad_alloc&) {
     return fail(kNoResources, "copy engine thread: no memory left for its queue");
   }
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   const int error = ::pthread_create(&engine->thread_, nullptr, run, engine.get());
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error)
     return fail(kNoResources,
                 fmt::format("copy engine thread: the system gives no thread ({}); see ulimit -u",

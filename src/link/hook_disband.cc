@@ -2,13 +2,13 @@
 // The end of a hook group. Its last process ends all sockets, and the kernel takes some ten milliseconds for
 // each: by several threads these are the same ones.
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
 #include <vector>
 
 #include "base/no_cancel.h"
+#include "base/no_signals.h"
 #include "link/hook_group.h"
 
 namespace omx::link {
@@ -34,15 +34,14 @@ void close_all(Work& work) {
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, kStack);
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  while (threads.size() + 1 < std::min(kThreads, work.sockets.size())) {
-    pthread_t thread;
-    if (::pthread_create(&thread, &attributes, close_some, &work) != 0) break;
-    threads.push_back(thread);
+  {
+    const NoSignals no_signals;
+    while (threads.size() + 1 < std::min(kThreads, work.sockets.size())) {
+      pthread_t thread;
+      if (::pthread_create(&thread, &attributes, close_some, &work) != 0) break;
+      threads.push_back(thread);
+    }
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);
   close_some(&work);
   for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/hook_keeper.h"
 
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -10,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/no_signals.h"
 #include "link/hook_directory.h"
 
 namespace omx::link {
@@ -39,11 +39,8 @@ bool HookKeeper::start(const HookShare& share, std::function<void()> look, std::
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, kStack);
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   running_ = ::pthread_create(&thread_, &attributes, run, this) == 0;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);
   return running_;
 }

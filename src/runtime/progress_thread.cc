@@ -2,11 +2,11 @@
 #include "runtime/progress_thread.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "base/log.h"
+#include "base/no_signals.h"
 #include "base/text_file.h"
 
 namespace omx::runtime {
@@ -59,11 +59,8 @@ void* ProgressThread::run(void* self) {
 bool ProgressThread::start(std::function<void()> body, const std::string& cpus) {
   body_ = std::move(body);
   cpus_ = cpus;
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   running_ = ::pthread_create(&thread_, nullptr, run, this) == 0;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return running_;
 }
 
