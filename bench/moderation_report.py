@@ -3,11 +3,10 @@
 import os
 import platform
 import statistics
-import subprocess
 
 from bench_run import MeasurementFailed
 from compare_report import size_text, table
-from papers_report import gnuplot_find  # noqa: F401  (for bench/moderation)
+from plotting import gnuplot_draw
 
 STRATEGIES = ("frame", "timer", "message", "stream", "adaptive")
 SIZES = (8, 64, 512, 4096, 32768, 65536, 1 << 18, 1 << 20, 4 << 20)
@@ -126,6 +125,4 @@ def draw(gnuplot, figures, path):
               "set origin 0.45,0; set size 0.55,0.42; set title 'Wake-ups for each message of 1 MiB'; unset ylabel; set key inside right top; set style histogram clustered gap 1",
               "plot " + ", ".join(f"$wakeups using {i + 2}:xtic(1) title 'by {way}'" for i, way in enumerate(WAYS)),
               "unset multiplot"]
-    ended = subprocess.run([gnuplot], input="\n".join(script) + "\n", capture_output=True, text=True, check=False)
-    if ended.returncode:
-        raise MeasurementFailed(f"gnuplot could not draw {path}: {ended.stderr.strip()}")
+    gnuplot_draw(gnuplot, script, path)

@@ -14,7 +14,7 @@ import time
 import bench_run
 import papers_live_measure
 import papers_live_report
-import papers_report
+import plotting
 from bench_run import MeasurementFailed
 from papers_live_tables import JUMBO, LARGEST, PLAIN, Figures
 
@@ -126,7 +126,7 @@ def main(arguments):
     spoiling = [name for name in papers_live_measure.OPERATIONS if name != "barrier"]  # which brings no data
     if options.spoil and options.spoil not in spoiling:
         parser.error(f"--spoil: no operation {options.spoil} that brings data: there are {', '.join(spoiling)}")
-    gnuplot = papers_report.gnuplot_find()
+    gnuplot = plotting.gnuplot_find()
     if options.again:
         with open(options.again, encoding="utf-8") as file:
             known = json.load(file)

@@ -2,12 +2,11 @@
 """docs/evaluation-live.md and its plots, from what bench/papers --live measured."""
 import os
 import statistics
-import subprocess
 
 import papers_report
-from bench_run import MeasurementFailed
 from compare_report import size_text, table
 from papers_live_tables import LEFT_OUT, NAMES, SECTIONS, TABLE1, TABLE1_SIZES, faster, over_tcp
+from plotting import gnuplot_draw
 
 RANKS = (2, 4)
 NOTHING = "–"
@@ -161,9 +160,7 @@ def bars_draw(program, figures, size, folder):
               "set style data histograms; set style histogram clustered gap 1; set style fill solid 0.8; set xzeroaxis lt -1; set xtics rotate by -30 nomirror",
               "$gains << EOD", *data, "EOD",
               "plot $gains using 2:xtic(1) title 'published', " + ", ".join(f"$gains using {i + 3} title '{n} ranks'" for i, n in enumerate(RANKS))]
-    ended = subprocess.run([program], input="\n".join(script) + "\n", capture_output=True, text=True, check=False)
-    if ended.returncode:
-        raise MeasurementFailed(f"gnuplot could not draw {bars_name(size)}: {ended.stderr.strip()}")
+    gnuplot_draw(program, script, bars_name(size))
 
 
 def points_of(function, figures):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/evaluation.md and its plots, from what bench/papers measured."""
 import os
-import shutil
-import subprocess
 
-from bench_run import MeasurementFailed
 from compare_report import size_text, table
+from plotting import gnuplot_draw
 
 FAR = 15  # percent: larger deviations are marked
 
@@ -110,13 +108,6 @@ def parameter_table(parameters):
                  [[f"`{p['name']}`", f"{p['value']:g}", p["unit"], p["kind"], p["source"]] for p in parameters], True)
 
 
-def gnuplot_find():
-    program = shutil.which("gnuplot")
-    if program is None:
-        raise MeasurementFailed("gnuplot is missing, which draws the plots; as root: apt-get install gnuplot-nox")
-    return program
-
-
 def plot_draw(program, plot, folder):
     """A plot has name, title, x, y, log, curves: {name: [(x, y)]}, and may have text(x) for its ticks."""
     text = getattr(plot, "text", None)
@@ -131,6 +122,4 @@ def plot_draw(program, plot, folder):
     for i, points in enumerate(plot.curves.values()):
         script += [f"$curve{i} << EOD", *(f"{x} {y}" for x, y in points), "EOD"]
     script.append("plot " + ", ".join(curves))
-    ended = subprocess.run([program], input="\n".join(script) + "\n", capture_output=True, text=True)
-    if ended.returncode:
-        raise MeasurementFailed(f"gnuplot could not draw {plot.name}: {ended.stderr.strip()}")
+    gnuplot_draw(program, script, plot.name)
