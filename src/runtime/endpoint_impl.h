@@ -157,7 +157,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // Two places of each: how many; and what happened there.
   nfds_t rails_listen(pollfd* waits, Moderation::Ears ears) const;
   int rails_woken(const pollfd* waits, Moderation::Ears ears);
-  link::LinkCounters links_counted() const;
+  std::uint64_t frames_received() const;
   std::uint32_t rails_mtu() const;  // of all boards
   // --- endpoint_silence.cc: peers by UDP that do not answer ---
   void on_refused(wire::Frame frame) override;

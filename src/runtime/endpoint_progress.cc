@@ -245,8 +245,7 @@ void Endpoint::Impl::check() {
 }
 
 std::uint64_t Endpoint::Impl::activity() const {
-  return uses_ + engine->completion_count() + links_counted().frames_received +
-         (hub ? hub->counters().frames_received : 0);
+  return uses_ + engine->completion_count() + frames_received() + (hub ? hub->counters().frames_received : 0);
 }
 
 void Endpoint::Impl::view_publish() {

@@ -83,7 +83,7 @@ void Endpoint::Impl::moderation_learn(bool frames, bool useful) {
   const Moderation::Found found{woken_by_,
                                 frames,
                                 useful,
-                                links_counted().frames_received,
+                                frames_received(),
                                 segment->counters().engine[protocol::Counter::messages_received],
                                 now};
   bool bells = moderation_.wants_marks(found) && link->bell_open();

@@ -146,11 +146,11 @@ Result<std::vector<const Board*>> Process::rails_of(const Board& board, const st
   const bool everything = wanted == "all";
   std::string names = wanted;
   std::replace(names.begin(), names.end(), ',', ' ');
-  const auto named = words_of(names);
+  const auto named = everything ? std::vector<std::string_view>() : words_of(names);
   bool own = everything;
   for (const std::string_view name : named) {
-    const auto it = std::find_if(boards_.begin(), boards_.end(),
-                                 [&](const Board& b) { return everything || board_meant(b, name); });
+    const auto it =
+        std::find_if(boards_.begin(), boards_.end(), [&](const Board& b) { return board_meant(b, name); });
     if (it == boards_.end() && link::term_of(name) == link::Term::malformed)
       return fail(kMxBadParamVal, link::term_failure({}, name, "OMX_RAILS"));
     if (it == boards_.end())
