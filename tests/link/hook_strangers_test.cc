@@ -43,6 +43,11 @@ HookShare share_get(const std::string& name) {
   return share;
 }
 
+// The group's directory, beside the endpoints that use it.
+bool look_into(const HookShare& share, HookMemory& memory) {
+  return memory.adopt(OwnFd(::fcntl(share.memory.get(), F_DUPFD_CLOEXEC, 0)));
+}
+
 // Runs in a child of another user that keeps its capabilities.
 template <class Body>
 pid_t as_stranger(Body body) {
@@ -68,7 +73,7 @@ TEST_F(hook_strangers, lock_held__a_hook_of_its_own_at_once) {
   const HookShare share = share_get(group_name(0));
   ASSERT_TRUE(share.whole());
   HookMemory memory;
-  ASSERT_TRUE(memory.adopt(OwnFd(::fcntl(share.memory.get(), F_DUPFD_CLOEXEC, 0))));
+  ASSERT_TRUE(look_into(share, memory));
   OwnFd stopped = memory.lock(kJoinLock);  // by somebody who is stopped now
   ASSERT_TRUE(stopped.open());
   auto second = open("v1", shared(2));
@@ -88,7 +93,7 @@ TEST_F(hook_strangers, table_lock_held__the_place_is_left_to_others) {
   auto first = open("v1", shared(1));
   const HookShare share = share_get(group_name(0));
   HookMemory memory;
-  ASSERT_TRUE(memory.adopt(OwnFd(::fcntl(share.memory.get(), F_DUPFD_CLOEXEC, 0))));
+  ASSERT_TRUE(look_into(share, memory));
   OwnFd stopped = memory.lock(load_lock(HookKind::frames));
   auto second = open("v1", shared(2));
   EXPECT_EQ(group_of(*second), 0U);
@@ -107,7 +112,7 @@ TEST_F(hook_strangers, maker_stopped__his_place_is_passed_over) {
   auto first = open("v1", shared(1));
   const HookShare share = share_get(group_name(0));
   HookMemory memory;
-  ASSERT_TRUE(memory.adopt(OwnFd(::fcntl(share.memory.get(), F_DUPFD_CLOEXEC, 0))));
+  ASSERT_TRUE(look_into(share, memory));
   HookDirectory& d = *memory.get();
   const std::uint32_t place = d.deposited;
   OwnFd stopped = memory.lock(place_lock(place));
@@ -244,7 +249,7 @@ TEST_F(hook_strangers, garbage_in_the_counts__who_enters_ends) {
   auto first = open("v1", shared(1));
   const HookShare share = share_get(group_name(0));
   HookMemory memory;
-  ASSERT_TRUE(memory.adopt(OwnFd(::fcntl(share.memory.get(), F_DUPFD_CLOEXEC, 0))));
+  ASSERT_TRUE(look_into(share, memory));
   HookDirectory& d = *memory.get();
   auto second = open("v1", shared(2));
   second.reset();

@@ -94,11 +94,7 @@ def firewall(lab, family):
     server = lab.start("h2", [lab.bin / "tools/omx", "perf", "--once"], family.env)
     server.stdout.readline()
     waits = lab.start("h1", [lab.bin / "tools/omx", "perf", "h2", "--timeout", 60, "-s", "0,1M", "-n", 10], family.env)
-    for line in waits.stdout:
-        if PORTS in line:
-            break
-    else:
-        raise Failure("it ended without a word")
+    hear([waits], PORTS, 60)
     must_run([waits], "it was told why")
     lab.lab("fault", "h2", "--clear")
     finish("client", waits, 0, 60)
