@@ -234,7 +234,6 @@ def findings_offload(o):
     return f
 
 
-SURE = ("published", "measured")  # kinds of numbers that are not doubted
 OUTCOMES = (  # what is told, at which speeds, the two runs whose ratio it is
     ("marks spare a stream of 1 MiB", (10, 100), lambda s: (("stream", "--size", MIB, "--window", 4, "--iterations", 30, "--strategy", s, *NEAR)), ("off", "openmx"), load),
     ("queues, Alltoall of 8, 64 KiB", (10, 100), lambda w: (("alltoall", "--size", 64 * KIB, "--iterations", 2, "--strategy", "openmx", "--interrupts", w, "--mpi",
@@ -245,13 +244,12 @@ OUTCOMES = (  # what is told, at which speeds, the two runs whose ratio it is
 
 
 def doubted(parameters):
-    """{name: (half, double)} of each number that no source gives: assumed, derived, or taken over from the papers' hosts."""
-    return {p["name"]: (p["value"] / 2, p["value"] * 2) for p in parameters
-            if p["kind"] not in SURE and p["unit"] != "0 or 1" and p["value"] > 0 and p["least"] <= p["value"] / 2 and p["value"] * 2 <= p["most"]}
+    """{name: (half, double)} of every number, whatever its source: but switches, what is nothing, and the link, whose rates are compared."""
+    return {p["name"]: (p["value"] / 2, p["value"] * 2) for p in parameters if p["unit"] != "0 or 1" and p["value"] > 0 and p["name"] != "link_bits"}
 
 
 def doubts(run, parameters):
-    """The outcomes with each uncertain number halved and doubled: {(name or None, factor): [ratio, ...]}"""
+    """The outcomes with each number halved and doubled: {(name or None, factor): [ratio, ...]}"""
     def row(settings):
         return [value(run(*today(*arguments(one)), *speed(g), *settings)) / value(run(*today(*arguments(other)), *speed(g), *settings))
                 for _, speeds, arguments, (one, other), value in OUTCOMES for g in speeds]
@@ -273,7 +271,7 @@ def findings_doubts(d):
     turned = [(name, factor, i) for (name, factor), row in varied.items() for i, x in enumerate(row) if (x > PAYS) != (base[i] > PAYS)]
     answers = len(kinds) * len(varied)
     f.say(answers > 0 and len(turned) <= answers * 0.05,
-          f"Each of {len({name for name, _ in varied})} numbers that no source gives (all that are derived, assumed or the papers'), halved and doubled, changes {len(turned)} of {answers} answers to whether something gains more than "
+          f"Each of {len({name for name, _ in varied})} numbers (all but the link's and switches), halved and doubled, changes {len(turned)} of {answers} answers to whether something gains more than "
           f"{(PAYS - 1) * 100:.0f} %" + (": " + "; ".join(f"`{n}` times {x:g}: {kinds[i]}, {d[n, x][i]:.2f} instead of {base[i]:.2f}" for n, x, i in turned) if turned else "") + ".")
     reach = {i: max((abs(row[i] / base[i] - 1), name) for (name, _), row in varied.items()) for i in range(len(kinds))} if varied else {}
     strongest = {name for _, name in reach.values()}

@@ -102,7 +102,8 @@ MULTIQUEUE = (
         Row("0 B, round robin (15 to 20)", 17.5, "us", us(*pingpong(*SLEEPING)), use=FITTED),
         Row("4 MB, throughput of the former (less by roughly 20 %)", 0.8, "", asleep_over_awake),
         as_gain(-20, "the same, gain", asleep_over_awake),
-    ]),
+    ], ("In the model each interrupt of a stream wakes its core once the handler before it is done, and eight cores take turns, so sleep costs twice what it cost the paper. If a core woke while another one's handler "
+        "works, sleep would cost a stream nothing, against [C] Fig. 4; the text does not say how much of it overlaps.",)),
     Table("Table II: cache misses in a ping-pong", list(miss_rows()),
           ("The papers counted all accesses to L2 caches. The model counts the lines of which it knows: the driver's state, events, and data that are "
            "copied; so levels differ, and only what changes from column to column can be compared: kernel and user misses vanish on the same core "

@@ -100,6 +100,18 @@ def summary(papers, values):
     return table(head, rows, True)
 
 
+def far_papers(papers, values):
+    """What is to be said of the papers whose predictions are not within reach."""
+    far = []
+    for name, _, tables in papers:
+        counted = [one for one in tables if not one.apart]
+        predicted, chosen = (errors_of(counted, values, uses) for uses in (("",), (CHOSEN,)))
+        if predicted and statistics.median(predicted) > FAR:
+            far.append(f"**{name}: {median_text(predicted)}, more than {FAR} %** (with the figures used to choose {median_text(predicted + chosen)})")
+    said = "; ".join(far)
+    return f"The median of the predictions is too large for {said}: the notes say where it comes from." if far else f"No paper's median is more than {FAR} %."
+
+
 def without_error(papers):
     """How many published figures have no error: bounds, and figures of another kind."""
     rows = [row for _, _, tables in papers for one in tables for row in one.rows if row.counted and row.published is not None]
@@ -111,7 +123,7 @@ def document(papers, values, plots, parameters, constants, left_out, facts):
     lines = [INTRODUCTION.format(far=FAR, **facts), "", *summary(papers, values), "",
              "*median error* is of the predictions alone; *and used to choose*, *and fitted* add those figures. "
              f"Beside these, {bounds} published figures are bounds, and {others} (cache misses) count something else than the model, so they have no error. "
-             "What the texts have more is listed in *Figures that are not reproduced*.", "", ENGINE, ""]
+             "What the texts have more is listed in *Figures that are not reproduced*.", "", far_papers(papers, values), "", ENGINE, ""]
     for name, sign, tables in papers:
         lines += [f"## {name} [{sign}]", ""]
         for one in tables:
