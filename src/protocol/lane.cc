@@ -55,6 +55,18 @@ std::uint32_t probe_cookie(const State& s, const Partner& p) {
   return static_cast<std::uint32_t>(hash >> 32);
 }
 
+// Whether some of it is missing yet.
+bool answer_due(State& s, std::uint32_t answer) {
+  Pull* const pull = pull_of_slot(s, answer);
+  if (!pull || !pull->by_lane) return false;
+  for (std::uint32_t i = 0; i < pull->block_count; i++) {
+    const PullBlock& block = pull->block(i);
+    const std::uint32_t last = block.first + block.frames - 1;
+    if (wire::lane_answer(pull->handle, last) == answer) return block.missing != 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
@@ -129,7 +141,7 @@ void lane_show(State& s, Partner& p) {
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
   if (!p.lane.present()) return;
   if (packet.flags & wire::kFlagLaneProbe) {
-    lane_announced(s, p, std::nullopt);
+    lane_announced(s, p, std::nullopt, packet.cookie);
   } else if (packet.is_reply) {
     if (s.now < p.lane_out_trust.from || packet.cookie != probe_cookie(s, p)) return;
     trust_again(s, p.lane_out_trust);
@@ -164,8 +176,8 @@ void lane_medium_lost(State& s, Request& r) {
   p.lane_probe_due = p.lane_out_trust.from;
 }
 
-void lane_announce(State& s, Partner& p) {
-  probe_lane(s, p, LaneProbe::look, kShortProbe, 0);
+void lane_announce(State& s, Partner& p, std::uint32_t answer) {
+  probe_lane(s, p, LaneProbe::look, kShortProbe, answer);
 }
 
 std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length) {
@@ -174,11 +186,16 @@ std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length) 
   return (length + unit - 1) / unit <= kMaxFragments ? unit : most;
 }
 
-void lane_announced(State& s, Partner& p, std::optional<Seqnum> message) {
+void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer) {
   if (!p.lane.present()) return;
   LaneAwaited& w = s.lane_awaited;
   if (s.now >= w.until) w = {};
+  if (answer != 0 && !answer_due(s, answer)) return;  // it came first
   w.until = s.now + kLook;
+  if (answer != 0 && w.answer_count < w.answers.size()) {
+    w.answers[w.answer_count++] = answer;
+    return;
+  }
   std::size_t i = 0;
   while (i < w.count && w.messages[i].from != &p) i++;
   if (message && i < w.messages.size()) {
@@ -192,7 +209,7 @@ void lane_announced(State& s, Partner& p, std::optional<Seqnum> message) {
 bool lane_awaited(State& s, TimeNs now) {
   LaneAwaited& w = s.lane_awaited;
   if (now >= w.until) return false;
-  if (w.replies) return true;
+  if (w.replies || w.answer_count > 0) return true;
   const auto awaited = [](const LaneAwaited::Message& m) {
     return seq_same_session(m.number, m.from->next_match) &&
            seq_diff(m.number, m.from->next_match) <= kEarlyWindow;
@@ -207,7 +224,7 @@ namespace {
 // Whose message comes by the lane next; nullptr: not known.
 Partner* medium_sender(State& s) {
   const LaneAwaited& w = s.lane_awaited;
-  if (!lane_awaited(s, s.now) || w.replies || w.count != 1) return nullptr;
+  if (!lane_awaited(s, s.now) || w.replies || w.answer_count > 0 || w.count != 1) return nullptr;
   Partner* p = w.messages[0].from;
   return w.messages[0].number == p->next_match ? p : nullptr;
 }
@@ -238,7 +255,13 @@ std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
 }
 
 void lane_came(State& s) {
-  s.lane_awaited.replies = false;
+  LaneAwaited& w = s.lane_awaited;
+  w.replies = false;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < w.answer_count; i++)
+    if (answer_due(s, w.answers[i])) w.answers[left++] = w.answers[i];
+  w.answer_count = left;
+  if (left > 0) w.until = s.now + kLook;  // on a slow cable a train takes half a millisecond
 }
 
 }  // namespace omx::protocol

@@ -44,7 +44,9 @@ struct LaneAwaited {
     Seqnum number = 0;  // the newest: those before it are awaited, too
   };
   TimeNs until = 0;
-  bool replies = false;  // or whatever there is no room for
+  bool replies = false;                    // or whatever there is no room for
+  std::array<std::uint32_t, 4> answers{};  // to pulls, of which more comes: wire::lane_answer()
+  std::size_t answer_count = 0;
   std::array<Message, 8> messages;
   std::size_t count = 0;
 };

@@ -86,11 +86,11 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
 }
 
 // Whether the end of the answer that is asked for now should find us awake: the message is whole, or half of
-// what may be in flight has come and more should be asked for.
+// what may be in flight has come and more should be asked for, or is to be copied while the rest comes.
 bool rings(State& s, const Pull& pull, std::uint32_t frames) {
   PullSchedule& schedule = s.pulling;
   const std::uint32_t left = pull.frames - pull.next_frame;
-  if (left > 0) {
+  if (left > 0 && pull.next_frame != pull.rings_at) {
     // The rest is asked for at once.
     if (schedule.drowsy && left <= (pull.blocks_max - pull.block_count) * frames) return false;
     const std::uint64_t most = std::uint64_t{pull.blocks_max} * frames * pull.unit;
@@ -146,6 +146,7 @@ void transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr) {
   pull.leave = rndv != nullptr;
   if (const std::uint32_t frames = rndv ? unasked_expect(s, pull, *rndv) : 0; frames > 0)
     pull_await_first(s, pull, frames);
+  pull_ring_midway(s, pull);
   pull_want(s, pull);
 }
 
@@ -345,10 +346,13 @@ void pulls_fail(State& s, Partner& p, Status status) {
   if (!s.closing) start_waiting(s);
 }
 
-Pull* pull_of_handle(State& s, std::uint32_t handle) {
+Pull* pull_of_slot(State& s, std::uint32_t handle) {
   const std::uint32_t slot = handle >> kSlotShift;
-  if (slot >= s.pull_slots.size()) return nullptr;
-  Pull* pull = s.pull_slots[slot].pull;
+  return slot < s.pull_slots.size() ? s.pull_slots[slot].pull : nullptr;
+}
+
+Pull* pull_of_handle(State& s, std::uint32_t handle) {
+  Pull* pull = pull_of_slot(s, handle);
   return pull && pull->handle == handle ? pull : nullptr;
 }
 

@@ -47,6 +47,7 @@ struct Pull {
   std::uint32_t shift = 0;       // o: how much the first frame is shorter
   std::uint32_t frames = 0;      // of the whole transfer
   std::uint32_t next_frame = 0;  // first not yet asked for
+  std::uint32_t rings_at = 0;    // the answer that ends before it rings, though all is asked for; 0: none
   std::uint32_t blocks_max = 0;
   std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
   std::uint32_t unasked_key = 0;                    // see unasked.cc

@@ -70,7 +70,16 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   std::uint32_t room = range.first;
   const bool by_lane = (pull.flags & wire::kFlagLane) && p.lane_out;
   if (s.packing.packets) pack_release(s);  // before so many data
+  const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
+  const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + partner_overhead(p));
+  const bool rings = by_lane && (pull.flags & wire::kFlagBell);
+  const std::uint32_t rings_at =
+      pull.frame_index + wire::lane_announced_before(frames, std::max(train, 1U), range.unit);
   while (left > 0) {
+    if (rings && index == rings_at) {
+      lane_announce(s, p, wire::lane_answer(pull.pull_handle, pull.frame_index + frames - 1));
+      s.sink.flush();  // the announcement leaves with what comes before it, not with what follows
+    }
     const std::uint32_t length = std::min(left, room);
     left -= length;
     packet.flags = p.extended ? frame_flags(p, left == 0 && !(pull.flags & wire::kFlagQuiet)) : 0;
@@ -95,7 +104,6 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
     offset += length;
     room = range.unit;
   }
-  if (by_lane && (pull.flags & wire::kFlagBell)) lane_announce(s, p);
 }
 
 }  // namespace

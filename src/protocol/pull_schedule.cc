@@ -23,6 +23,8 @@ constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
 // Asking for so little costs the port nothing.
 constexpr std::uint32_t kNoTurn = 1024;
+// From here on a sleeper who is woken for the end alone has more to copy than comes while it wakes.
+constexpr std::uint64_t kMidwayBytes = 256 * 1024;
 // So few bytes left over are not worth a request of their own.
 constexpr std::uint64_t kRest = 2048;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
@@ -35,20 +37,26 @@ std::uint32_t numbers_left(const Pull& pull) {
   return pull.block_count == 0 ? 256 : 256 - (pull.next_frame - pull.blocks[pull.first_block].first);
 }
 
-// At most what is left.
-std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
+// As many as one datagram of the lane holds.
+std::uint32_t train_of(const Pull& pull) {
+  return wire::frames_of_train(
+      static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(*pull.partner)));
+}
+
+// The most that a request asks for: by a lane one train; more for a sleeper, whom few answers should wake.
+// Replies are numbered in 8 bits.
+std::uint32_t block_most(const State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
   const bool free = p.extended && p.mode == wire::Mode::omx;
-  // By a lane as much as one datagram holds; more for a sleeper, whom few answers should wake. Replies are
-  // numbered in 8 bits.
-  const std::uint32_t train =
-      wire::frames_of_train(static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(p)));
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kTrainFrames, 256 / pull.blocks_max);
-  const std::uint32_t block = pull.by_lane
-                                  ? std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train, 1, numbers)
-                              : free ? std::min<std::uint32_t>(p.peer_pull_frames, 32)
-                                     : p.sizes.pull_frames;
-  const std::uint32_t most = std::min(block, numbers_left(pull));
+  if (pull.by_lane) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
+  return free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
+}
+
+// At most what is left.
+std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
+  std::uint32_t most = std::min(block_most(s, pull), numbers_left(pull));
+  if (pull.next_frame < pull.rings_at) most = std::min(most, pull.rings_at - pull.next_frame);
   const std::uint32_t blocks = pull_striped(pull)
                                    ? std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax)
                                    : pull.blocks_max;
@@ -254,6 +262,19 @@ void pull_leave(State& s, Pull& pull) {
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
   charge(s, pull, frames, pull.partner->rails ? pull.partner->rails->home : 0);
   pull_await(s, pull, frames);
+}
+
+void pull_ring_midway(State& s, Pull& pull) {
+  const Partner& p = *pull.partner;
+  pull.rings_at = 0;
+  if (!s.pulling.drowsy || s.pulling.senders > 1 || p.pulls_running > 1 || p.rails) return;
+  const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
+  const std::uint32_t allowed =
+      pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s);
+  if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
+  if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
+  const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
+  pull.rings_at = pull.next_frame + std::max(left / 2 / step * step, step);
 }
 
 void pull_want(State& s, Pull& pull) {

@@ -24,6 +24,8 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
 void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame);
 // nullptr: not a running one.
 Pull* pull_of_handle(State& s, std::uint32_t handle);
+// In the place that a handle names, whosever turn it is there.
+Pull* pull_of_slot(State& s, std::uint32_t handle);
 // Whose frame it is, of PULL_REPLY and NACK_MCP, where they name one that runs.
 Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame);
 // Asks again for what a block lacks.
@@ -58,6 +60,8 @@ void pull_enter(State& s, Pull& pull);
 void pull_leave(State& s, Pull& pull);
 // Its first frames come without being asked for.
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames);
+// All of a lone message can be asked for at once: where its answers ring a sleeper beside its end.
+void pull_ring_midway(State& s, Pull& pull);
 // It may have frames to ask for; pulls_ask() lets all ask whose turn it is.
 void pull_want(State& s, Pull& pull);
 void pulls_ask(State& s);

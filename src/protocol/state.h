@@ -324,11 +324,12 @@ void lane_medium_done(Partner& p, const Request& r);
 void lane_medium_lost(State& s, Request& r);
 // What was sent there is announced by the link: the receiver may not look there, or sleep. Of a medium
 // message the last fragment is the announcement.
-void lane_announce(State& s, Partner& p);
+// `answer`: which to a pull, of which more comes than was sent (wire::lane_answer()); 0: all was sent.
+void lane_announce(State& s, Partner& p, std::uint32_t answer = 0);
 // Bytes of the fragments of a message whose length needs kLaneFragments and more.
 std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length);
-// The partner announced pull replies, or that message.
-void lane_announced(State& s, Partner& p, std::optional<Seqnum> message);
+// The partner announced pull replies, or that message, or that answer.
+void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
 bool lane_awaited(State& s, TimeNs now);
 // Where the fragments of the message belong that is on its way there, if that is known.
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);

@@ -18,6 +18,19 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
   return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
 }
 
+// In the announcement of an answer to a pull: which, by the pull's handle and its last frame.
+inline std::uint32_t lane_answer(std::uint32_t handle, std::uint32_t last_frame) {
+  return (handle & 0xFFC00000) | (last_frame & 0x3FFFFF);
+}
+
+// Before which of its frames such an answer is announced: at the beginning of a train, so long before the end
+// as a sleeper takes to wake (some tens of microseconds). What is missing then it waits for at the lane.
+inline std::uint32_t lane_announced_before(std::uint32_t frames, std::uint32_t train, std::uint32_t unit) {
+  constexpr std::uint32_t kLead = 160 * 1024;
+  const std::uint32_t least = std::min(std::max(kLead / unit, 1U), frames);
+  return (frames - least) / train * train;
+}
+
 // Into fragments of how many bytes a message is cut of which all but the last go by trains. The last, which
 // announces them, is as short as may be: it takes the longer way. `most`: of a fragment; `overhead`: of its
 // frame.

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a sleeper is woken for what comes by a lane (docs/wire.md 15): ahead of the end, and half-way of a
+// long message.
+#include "tests/protocol/support.h"
+#include "wire/codec.h"
+
+namespace omx::protocol::test {
+namespace {
+
+constexpr std::uint32_t kMtu = 9000;
+const std::size_t kTrain = wire::frames_of_train(kMtu - 28);
+
+class LaneBellTest : public PairTest {
+ protected:
+  void SetUp() override {
+    const auto config = [](std::uint8_t host) {
+      Config c = with_lane(host, kMtu);
+      c.lane_window = 2 << 20;
+      return c;
+    };
+    open(config(1), config(2));
+    exchange(*a, to_b, *b, 100000);
+    ASSERT_TRUE(to_a->lane_in);
+    (*b)->set_drowsy(network.now, true);
+    network.faults.drop = [this](const Bytes& frame) {
+      note(frame);
+      return false;
+    };
+  }
+
+  static bool is_announcement(const Bytes& frame) {
+    wire::Probe packet;
+    return type_of(frame) == wire::PacketType::probe &&
+           wire::decode_probe(frame, packet) == wire::Drop::none && (packet.flags & wire::kFlagLaneProbe);
+  }
+  static wire::PacketType type_of(const Bytes& frame) {
+    wire::Head head;
+    return wire::decode_head(frame, head) == wire::Drop::none ? head.type : wire::PacketType::none;
+  }
+  // "r" for a reply, "!" for an announcement, in the order in which they were sent.
+  void note(const Bytes& frame) {
+    if (type_of(frame) == wire::PacketType::pull_reply) {
+      if (sent.ends_with('!')) left_at_once = a->flushes > flushes;
+      sent += 'r';
+    } else if (is_announcement(frame)) {
+      sent += '!';
+      flushes = a->flushes;
+    }
+  }
+  std::size_t rings() const { return static_cast<std::size_t>(std::count(sent.begin(), sent.end(), '!')); }
+  // Replies behind the last announcement.
+  std::size_t after_last() const { return sent.size() - 1 - sent.rfind('!'); }
+
+  std::string sent;
+  std::uint32_t flushes = 0;  // at the last announcement
+  bool left_at_once = false;
+};
+
+TEST(LaneAnnouncedBefore, at_the_beginning_of_a_train_and_long_enough_before_the_end) {
+  for (const std::uint32_t unit : {1408U, 8928U, 65400U}) {
+    const std::uint32_t train = std::max(wire::frames_of_train(unit + 48), 1U);
+    for (std::uint32_t frames = 1; frames <= 64; frames++) {
+      const std::uint32_t before = wire::lane_announced_before(frames, train, unit);
+      ASSERT_LT(before, frames);
+      EXPECT_EQ(before % train, 0U);
+      EXPECT_TRUE(before == 0 || (frames - before + 1) * unit >= 160U * 1024);
+      EXPECT_LE((frames - before) * unit, (160U * 1024) + (train + 1) * unit);
+    }
+  }
+}
+
+TEST_F(LaneBellTest, the_end_is_announced_ahead_of_its_last_frames) {
+  exchange(*a, to_b, *b, 300000);
+  ASSERT_EQ(rings(), 1U) << sent;
+  EXPECT_GE(after_last(), 160U * 1024 / 9000);
+  EXPECT_LE(after_last(), 160U * 1024 / 8900 + kTrain);
+}
+
+// A link sends what goes by the lane before frames of its own: a sleeper would be woken for all at the end.
+TEST_F(LaneBellTest, an_announcement_does_not_wait_for_what_follows_it) {
+  exchange(*a, to_b, *b, 300000);
+  ASSERT_EQ(rings(), 1U) << sent;
+  EXPECT_TRUE(left_at_once);
+}
+
+TEST_F(LaneBellTest, a_long_message_rings_midway_too) {
+  exchange(*a, to_b, *b, 1 << 20);
+  EXPECT_EQ(rings(), 2U) << sent;
+  const std::size_t first = sent.find('!'), replies = sent.size() - 2;
+  EXPECT_GT(first, replies / 8);
+  EXPECT_LT(first, replies / 2);
+}
+
+TEST_F(LaneBellTest, messages_in_a_row_do_not) {
+  constexpr std::size_t kMessages = 6, kLength = 1 << 20;
+  std::vector<Request*> receives;
+  for (std::size_t i = 0; i < kMessages; i++) {
+    receives.push_back(receive(*b, room(kLength), i));
+    send(*a, to_b, message(kLength, i), i);
+  }
+  for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
+  EXPECT_LE(rings(), kMessages + 2) << sent;
+}
+
+// It was announced before all of it came: nothing else would wake a sleeper then.
+TEST_F(LaneBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
+  network.faults.hold_lane = true;
+  Bytes& in = room(300000);
+  Request* r = receive(*b, in, 5);
+  send(*a, to_b, message(300000), 5);
+  ASSERT_TRUE(network.run_until([&] { return rings() == 1; }, kSecond));
+  network.run_for(10'000);
+  const auto held = network.held;
+  ASSERT_GT(held.size(), 2 * kTrain);
+  for (std::size_t i = 0; i < held.size(); i++) {
+    ASSERT_TRUE((*b)->lane_awaited(network.now)) << i << " of " << held.size();
+    network.inject(held[i]);
+    network.run_for(6'000);
+    (*b)->lane_came();
+  }
+  EXPECT_FALSE((*b)->lane_awaited(network.now));
+  EXPECT_EQ(wait(*b, r).status, Status::success);
+}
+
+TEST_F(LaneBellTest, an_announcement_that_comes_late_is_of_no_interest) {
+  network.faults.late = [](const Bytes& frame) { return is_announcement(frame) ? TimeNs{100'000} : 0; };
+  exchange(*a, to_b, *b, 300000);
+  (*b)->lane_came();
+  ASSERT_FALSE((*b)->lane_awaited(network.now));
+  network.run_for(150'000);
+  ASSERT_EQ(rings(), 1U);
+  EXPECT_FALSE((*b)->lane_awaited(network.now));
+}
+
+// Whose answer is asked of the pull that is there, if any.
+TEST_F(LaneBellTest, any_answer_may_be_named) {
+  for (const std::uint32_t answer : {1U, 0xFFC00000U, 0xFFFFFFFFU, 0x00400000U}) {
+    lane_announced((*b)->state(), *to_a, std::nullopt, answer);
+    (*b)->lane_came();
+    EXPECT_FALSE((*b)->lane_awaited(network.now)) << answer;
+  }
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
