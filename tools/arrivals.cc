@@ -12,11 +12,12 @@
 #include <array>
 #include <cerrno>
 
-#include "base/cpu_list.h"
+#include "base/affinity.h"
 #include "base/own_fd.h"
 #include "capture_filter.h"
 #include "link/open_failure.h"
 #include "link/packet_filter.h"
+#include "link/socket_buffer.h"
 #include "signals.h"
 #include "wire/codec.h"
 
@@ -58,21 +59,20 @@ class Watch {
     found_.interface = interface.name;
   }
 
-  // The kernel gives the members their places in the order in which they join, and picks by the number of the
-  // processor modulo their count.
+  // The kernel gives the members their places in the order in which they join. While that goes on, any of
+  // them would get frames that are others', so they let nothing in.
   Result<void> open(std::uint16_t udp_port) {
-    const auto processors = static_cast<std::size_t>(cpus_of_this_host());
-    if (processors > kMembersMost)
+    const std::size_t count = arrival_sockets(processors_online());
+    if (count > kMembersMost)
       return fail(link::kFailure,
-                  fmt::format("{} processors are more than can be watched: {}", processors, kMembersMost));
-    const link::FilterProgram filter = capture_filter_build({kLook, true, udp_port, true});
+                  fmt::format("{} processors are more than can be watched: {}", count, kMembersMost));
+    const link::FilterProgram nothing = {BPF_STMT(BPF_RET | BPF_K, 0)};
     std::uint32_t group = (PACKET_FANOUT_CPU | PACKET_FANOUT_FLAG_UNIQUEID) << 16;
-    for (std::size_t i = 0; i < processors; i++) {
+    for (std::size_t i = 0; i < count; i++) {
       OwnFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       if (!fd.open()) return refused(errno);
-      if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kBufferBytes, sizeof kBufferBytes) < 0)
-        ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
-      if (const int error = link::packet_filter_attach(fd.get(), filter)) return refused(error);
+      if (link::receive_buffer_set(fd.get(), kBufferBytes) < 2 * kBufferBytes) found_.small_buffers = true;
+      if (const int error = link::packet_filter_attach(fd.get(), nothing)) return refused(error);
       sockaddr_ll address{};
       address.sll_family = AF_PACKET;
       address.sll_protocol = htons(ETH_P_ALL);
@@ -84,12 +84,9 @@ class Watch {
       if (::getsockopt(fd.get(), SOL_PACKET, PACKET_FANOUT, &group, &size) < 0) return refused(errno);
       sockets_.push_back(std::move(fd));
     }
-    // What came while they joined is in any socket.
-    std::array<std::byte, kLook> bytes;
-    for (const OwnFd& fd : sockets_) {
-      while (::recv(fd.get(), bytes.data(), bytes.size(), 0) >= 0) continue;
-      dropped(fd);
-    }
+    const link::FilterProgram filter = capture_filter_build({kLook, true, udp_port, true});
+    for (const OwnFd& fd : sockets_)
+      if (const int error = link::packet_filter_attach(fd.get(), filter)) return refused(error);
     return {};
   }
 
@@ -147,6 +144,10 @@ class Watch {
 
 }  // namespace
 
+std::size_t arrival_sockets(const std::vector<int>& online) {
+  return static_cast<std::size_t>(online.empty() ? processor_numbers() : online.back() + 1);
+}
+
 int arrival_endpoint(std::span<const std::byte> packet) {
   if (packet.size() < kMac + kUdp) return -1;
   std::span<const std::byte> frame = packet;
@@ -157,6 +158,27 @@ int arrival_endpoint(std::span<const std::byte> packet) {
     frame = payload_of(packet);
   if (frame.size() < kDecodable || half_at(frame, kTypeAt) != wire::kEthertype) return -1;
   return wire::destination_endpoint(frame);
+}
+
+std::string arrivals_text(const Arrivals& arrivals) {
+  std::string text = fmt::format("{}: frames by the processor that took them in{}\n", arrivals.interface,
+                                 arrivals.endpoints.empty() ? ": none came for any endpoint" : "");
+  for (const auto& [endpoint, counts] : arrivals.endpoints) {
+    text += fmt::format("  endpoint {}: ", endpoint);
+    const char* before = "";
+    for (std::size_t cpu = 0; cpu < counts.size(); cpu++) {
+      if (counts[cpu] == 0) continue;
+      text += fmt::format("{}{} on processor {}", before, counts[cpu], cpu);
+      before = ", ";
+    }
+    text += '\n';
+  }
+  if (arrivals.missed)
+    text += fmt::format("  {} more came too fast to be looked at{}\n", arrivals.missed,
+                        arrivals.small_buffers
+                            ? ", as larger buffers take CAP_NET_ADMIN, or a larger net.core.rmem_max"
+                            : "");
+  return text;
 }
 
 Result<Arrivals> arrivals_watch(const link::Interface& interface, std::uint16_t udp_port,

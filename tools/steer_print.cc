@@ -60,11 +60,11 @@ void state_json(JsonWriter& json, const SteerState& state) {
 }
 
 // Of which endpoint the port is.
-unsigned endpoint_of(const FlowReport& report, const tuning::FlowRule& rule) {
+unsigned endpoint_of(const FlowReport& report, const steering::FlowRule& rule) {
   return static_cast<unsigned>(rule.port - report.port) % link::kUdpLanePorts;
 }
 
-std::vector<int> processors_of(const FlowReport& report, const tuning::FlowRule& rule) {
+std::vector<int> processors_of(const FlowReport& report, const steering::FlowRule& rule) {
   for (const steering::ReceiveQueue& queue : report.queues.queues)
     if (queue.number == static_cast<int>(rule.queue)) return queue.processors;
   return {};
@@ -72,7 +72,7 @@ std::vector<int> processors_of(const FlowReport& report, const tuning::FlowRule&
 
 std::string flows_text(const FlowReport& report) {
   std::string text = fmt::format("{}: flow rules for UDP\n", report.interface);
-  for (const tuning::FlowRule& rule : report.rules) {
+  for (const steering::FlowRule& rule : report.rules) {
     const auto cpus = processors_of(report, rule);
     text += fmt::format("  endpoint {}, port {} of IPv{}: into queue {}{}\n", endpoint_of(report, rule),
                         rule.port, rule.ipv6 ? 6 : 4, rule.queue,
@@ -82,7 +82,7 @@ std::string flows_text(const FlowReport& report) {
 }
 
 void flows_json(JsonWriter& json, const FlowReport& report) {
-  for (const tuning::FlowRule& rule : report.rules) {
+  for (const steering::FlowRule& rule : report.rules) {
     json.object([&] {
       json.field("interface", report.interface);
       json.field("endpoint", endpoint_of(report, rule));
@@ -115,23 +115,6 @@ void arrivals_json(JsonWriter& json, const Arrivals& arrivals) {
 }
 
 }  // namespace
-
-std::string arrivals_text(const Arrivals& arrivals) {
-  std::string text = fmt::format("{}: frames by the processor that took them in{}\n", arrivals.interface,
-                                 arrivals.endpoints.empty() ? ": none came for any endpoint" : "");
-  for (const auto& [endpoint, counts] : arrivals.endpoints) {
-    text += fmt::format("  endpoint {}: ", endpoint);
-    const char* before = "";
-    for (std::size_t cpu = 0; cpu < counts.size(); cpu++) {
-      if (counts[cpu] == 0) continue;
-      text += fmt::format("{}{} on processor {}", before, counts[cpu], cpu);
-      before = ", ";
-    }
-    text += '\n';
-  }
-  if (arrivals.missed) text += fmt::format("  {} more came too fast to be looked at\n", arrivals.missed);
-  return text;
-}
 
 std::string steer_text(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
                        const std::string& interface) {

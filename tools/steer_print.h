@@ -25,6 +25,5 @@ std::string steer_text(const std::vector<SteerReport>& reports, const std::vecto
 // "endpoints".
 std::string steer_json(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
                        const std::vector<Arrivals>& arrivals);
-std::string arrivals_text(const Arrivals& arrivals);
 
 }  // namespace omx::tools

@@ -58,4 +58,9 @@ std::vector<int> processors_online(const std::string& root) {
   return cpu_list_parse(line_read(root + "/sys/devices/system/cpu/online").value_or(""));
 }
 
+int processor_numbers(const std::string& root) {
+  const auto possible = cpu_list_parse(line_read(root + "/sys/devices/system/cpu/possible").value_or(""));
+  return possible.empty() ? 1 : possible.back() + 1;
+}
+
 }  // namespace omx

@@ -19,5 +19,8 @@ int affinity_set(const std::vector<int>& cpus);
 std::vector<int> affinity_possible();
 // The processors of this host that are switched on. `root`: of /sys; empty but in tests.
 std::vector<int> processors_online(const std::string& root = "");
+// Processors have numbers below this one, those that are switched off included; their count may be less, as
+// there may be gaps. At least 1.
+int processor_numbers(const std::string& root = "");
 
 }  // namespace omx

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <charconv>
@@ -88,10 +87,6 @@ std::string cpu_mask_text(const std::vector<int>& cpus) {
     text += text.empty() ? fmt::format("{:x}", words[i]) : fmt::format(",{:08x}", words[i]);
   }
   return text;
-}
-
-int cpus_of_this_host() {
-  return std::max(::get_nprocs_conf(), 1);
 }
 
 }  // namespace omx

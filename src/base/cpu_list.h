@@ -16,7 +16,4 @@ std::string cpu_list_text(const std::vector<int>& cpus);  // of sorted ones
 std::vector<int> cpu_mask_parse(std::string_view text);
 std::string cpu_mask_text(const std::vector<int>& cpus);
 
-// Those that are switched off, or that this process may not use, included.
-int cpus_of_this_host();
-
 }  // namespace omx

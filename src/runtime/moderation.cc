@@ -59,7 +59,7 @@ std::optional<Strategies> Strategies::parse(std::string_view text) {
       result.all_ = *strategy;
     } else {
       const auto endpoint = number_parse(part.substr(0, colon));
-      if (!endpoint || *endpoint >= result.own_.size()) return std::nullopt;
+      if (!endpoint || *endpoint >= result.own_.size() || result.own_[*endpoint]) return std::nullopt;
       result.own_[*endpoint] = *strategy;
     }
   }

@@ -29,7 +29,8 @@ const char* strategy_name(Strategy strategy);
 class Strategies {
  public:
   Strategy of(std::uint8_t endpoint) const { return own_[endpoint].value_or(all_); }
-  // "message", or "message,3:frame,4:timer" for others at some endpoints; nullopt: not understood.
+  // "message", or "message,3:frame,4:timer" for others at some endpoints; nullopt: not understood,
+  // or one endpoint named twice.
   static std::optional<Strategies> parse(std::string_view text);
   std::string print() const;
 

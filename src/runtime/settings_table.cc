@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "runtime/settings_kinds.h"
 
@@ -201,7 +202,8 @@ struct ModerationChoice {
   }
   static std::string print(const S& s) { return s.moderation.print(); }
   static std::string accepted() {
-    return "frame, timer, message, stream or adaptive; for some endpoints apart like adaptive,0:message";
+    return "frame, timer, message, stream or adaptive; for some endpoints apart, each once, like "
+           "adaptive,0:message";
   }
 };
 
@@ -220,13 +222,13 @@ struct ProgressCpus : Text<&S::progress_cpus> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto" && text != "inherit") {
       const std::vector<int> cpus = cpu_list_parse(text);
-      if (cpus.empty() || *std::max_element(cpus.begin(), cpus.end()) >= cpus_of_this_host()) return false;
+      if (cpus.empty() || *std::max_element(cpus.begin(), cpus.end()) >= processor_numbers()) return false;
     }
     return Text::parse(text, s);
   }
   static std::string accepted() {
     return "auto, inherit, or processors like 0,2-5, of which this host has 0 to " +
-           std::to_string(cpus_of_this_host() - 1);
+           std::to_string(processor_numbers() - 1);
   }
 };
 

@@ -147,8 +147,9 @@ TEST(strategies, parse_and_print) {
   for (const char* name : {"frame", "timer", "message", "stream", "adaptive"}) EXPECT_EQ(text(name), name);
   EXPECT_EQ(text("message,255:frame,3:timer"), "message,3:timer,255:frame");
   EXPECT_EQ(text("0:stream"), "adaptive,0:stream");
-  for (const char* bad : {"", "frames", "message,", ",message", "message,timer", "256:frame", "-1:frame",
-                          "1:", ":frame", "x:frame", "1:frame:2", "1:frame,message"})
+  for (const char* bad :
+       {"", "frames", "message,", ",message", "message,timer", "256:frame", "-1:frame", "1:", ":frame",
+        "x:frame", "1:frame:2", "1:frame,message", "message,3:frame,3:timer", "3:frame,3:frame"})
     EXPECT_EQ(text(bad), "?") << bad;
   const auto parsed = Strategies::parse("message,3:frame");
   ASSERT_TRUE(parsed);

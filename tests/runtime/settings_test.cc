@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/cpu_list.h"
+#include "base/affinity.h"
 #include "runtime/settings_table.h"
 
 namespace omx::runtime {
@@ -304,7 +304,7 @@ TEST(settings_rows, origin__who_set_it_last) {
 }
 
 TEST(settings_load, progress_cpus__only_those_of_this_host) {
-  const int cpus = cpus_of_this_host();
+  const int cpus = processor_numbers();
   EXPECT_TRUE(load("", {{"OMX_PROGRESS_CPUS", fmt::format("0-{}", cpus - 1)}}));
   for (const std::string& text : {std::to_string(cpus), std::string("9999"), std::string("0,99")}) {
     EXPECT_THAT(error_of(load("", {{"OMX_PROGRESS_CPUS", text}})),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "arrivals.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace omx::tools {
 namespace {
@@ -62,6 +62,26 @@ TEST(arrival_endpoint, cut_anywhere__is_not_read_beyond) {
       EXPECT_TRUE(endpoint == -1 || endpoint == 7) << size;
     }
   }
+}
+
+// The kernel picks by the number of the processor: with as many sockets as processors, 4 and 5 would be
+// counted as 0 and 1.
+TEST(arrival_sockets, gaps_between_processors_have_some) {
+  EXPECT_EQ(arrival_sockets({0, 1}), 2U);
+  EXPECT_EQ(arrival_sockets({0, 1, 4, 5}), 6U);
+  EXPECT_GE(arrival_sockets({}), 1U);
+}
+
+TEST(arrivals_text, what_was_missed__and_why) {
+  Arrivals arrivals{"eth0", {{1, {0, 5}}}, 0, true};
+  EXPECT_EQ(arrivals_text(arrivals),
+            "eth0: frames by the processor that took them in\n"
+            "  endpoint 1: 5 on processor 1\n");
+  arrivals.missed = 7;
+  EXPECT_THAT(arrivals_text(arrivals), testing::HasSubstr("  7 more came too fast to be looked at, as larger "
+                                                          "buffers take CAP_NET_ADMIN"));
+  arrivals.small_buffers = false;
+  EXPECT_THAT(arrivals_text(arrivals), testing::HasSubstr("  7 more came too fast to be looked at\n"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <map>
 #include <utility>
 
@@ -31,8 +32,9 @@ tl::unexpected<Failure> bad_rule(std::string_view rule) {
                                          shown(rule), kSteerEndpoints - 1));
 }
 
-// One rule: "E:CPU" or "E-F:CPU".
-Result<void> rule_apply(SteerTable& table, std::string_view rule, const std::vector<int>& online) {
+// One rule: "E:CPU" or "E-F:CPU". `mapped`: those of the rules before it.
+Result<void> rule_apply(SteerTable& table, std::bitset<kSteerEndpoints>& mapped, std::string_view rule,
+                        const std::vector<int>& online) {
   const std::size_t colon = rule.find(':');
   if (colon == std::string_view::npos) return bad_rule(rule);
   const std::string_view range = rule.substr(0, colon);
@@ -43,8 +45,14 @@ Result<void> rule_apply(SteerTable& table, std::string_view rule, const std::vec
   if (!first || !last || !number || *first > *last || *last >= table.size()) return bad_rule(rule);
   const auto cpu = cpu_check(static_cast<int>(std::min<std::uint64_t>(*number, INT32_MAX)), online);
   if (!cpu) return tl::unexpected(cpu.error());
-  std::fill(table.begin() + static_cast<std::ptrdiff_t>(*first),
-            table.begin() + static_cast<std::ptrdiff_t>(*last) + 1, *cpu);
+  for (std::size_t e = *first; e <= *last; e++) {
+    if (mapped[e] && table[e] != *cpu)
+      return fail(kBadParameter, fmt::format("--map gives endpoint {} to processor {} and to processor {}; "
+                                             "leave out one of the two",
+                                             e, table[e], *cpu));
+    mapped.set(e);
+    table[e] = *cpu;
+  }
   return {};
 }
 
@@ -92,9 +100,10 @@ Result<SteerTable> steer_table_make(std::string_view cpus, std::string_view map,
     table[e] = *cpu;
   }
   // Rules are split at commas, and each is complete: "0:1,4-7:0".
+  std::bitset<kSteerEndpoints> mapped;
   while (!map.empty()) {
     const std::size_t comma = map.find(',');
-    if (const auto done = rule_apply(table, map.substr(0, comma), online); !done)
+    if (const auto done = rule_apply(table, mapped, map.substr(0, comma), online); !done)
       return tl::unexpected(done.error());
     if (comma == std::string_view::npos) break;
     map.remove_prefix(comma + 1);

@@ -18,7 +18,8 @@ using SteerTable = std::array<std::uint32_t, kSteerEndpoints>;
 
 // Endpoint e goes to the processor at place e modulo their number in `cpus` ("0,2-5"; empty: all of
 // `online`), except where `map` says otherwise ("0:1,4-7:0"; empty: nowhere). Fails with one sentence when
-// either text is malformed, or names an endpoint or processor that there is not.
+// either text is malformed, or names an endpoint or processor that there is not, or `map` one endpoint with
+// two processors.
 Result<SteerTable> steer_table_make(std::string_view cpus, std::string_view map,
                                     const std::vector<int>& online);
 

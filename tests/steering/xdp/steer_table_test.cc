@@ -34,7 +34,7 @@ TEST(steer_table_make, cpus_in_the_order_given) {
 }
 
 TEST(steer_table_make, map_comes_before_cpus) {
-  const SteerTable t = table("0", "7:1,250-255:5,255:2");
+  const SteerTable t = table("0", "7:1,250-254:5,255:2,250:5");
   for (std::size_t e = 0; e < t.size(); e++) {
     const unsigned expected = e == 7 ? 1 : e == 255 ? 2 : e >= 250 ? 5 : 0;
     EXPECT_EQ(t[e], expected) << e;
@@ -47,6 +47,13 @@ TEST(steer_table_make, malformed) {
   for (const char* map : {"x", "1", "1:", ":1", "1:x", "256:0", "3-2:0", "0-256:0", "1:0,", ",", "1:0,,2:0",
                           "-1:0", "1:-1", "1-:0", "99999999999999999999:0"})
     EXPECT_THAT(refusal("", map), HasSubstr("--map")) << map;
+}
+
+TEST(steer_table_make, map_that_contradicts_itself) {
+  EXPECT_THAT(refusal("0", "250-255:5,255:2"),
+              HasSubstr("--map gives endpoint 255 to processor 5 and to processor 2"));
+  EXPECT_THAT(refusal("0", "3:1,0-7:0"),
+              HasSubstr("--map gives endpoint 3 to processor 1 and to processor 0"));
 }
 
 TEST(steer_table_make, processors_that_are_not_there) {
