@@ -85,7 +85,8 @@ int info_run(const InfoOptions& options) {
       info.reference = engine_facts(settings.protocol, board.mtu, false);
       link::Interface interface = board.interface;
       interface.nic = board.mac;
-      info.queues = steering::receive_queues_read("", interface);
+      const auto udp = runtime::datagram_ports(board, settings);
+      info.queues = steering::receive_queues_read("", interface, udp ? &*udp : nullptr);
       info.rails = rails_facts_find(report.host, board);
       info.board = std::move(board);
       if (settings.link == runtime::LinkKind::xdp) xdp_try(settings, info);

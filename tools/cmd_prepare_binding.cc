@@ -25,10 +25,15 @@ struct PrepareOptions {
 Result<std::vector<steering::BindingBoard>> boards_read(const runtime::Settings& settings) {
   const auto choices = link::interfaces_choose(link::interfaces_list(), settings.interfaces);
   if (!choices) return tl::unexpected(choices.error());
+  using runtime::LinkKind;
+  const bool udp4 = settings.link == LinkKind::udp4, udp6 = settings.link == LinkKind::udp6;
+  const bool udp = settings.link == LinkKind::udp || udp4 || udp6;
+  const steering::DatagramPorts ports{settings.udp_port, !udp6, !udp4};
   std::vector<steering::BindingBoard> boards;
   for (const link::Choice& choice : *choices) {
     const link::Interface& i = choice.interface;
-    if (choice.taken) boards.push_back({i.name, i.nic, steering::receive_queues_read("", i)});
+    if (choice.taken)
+      boards.push_back({i.name, i.nic, steering::receive_queues_read("", i, udp ? &ports : nullptr)});
   }
   return boards;
 }

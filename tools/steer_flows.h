@@ -7,8 +7,8 @@
 
 #include "base/expected.h"
 #include "link/interfaces.h"
+#include "steering/flow_rule.h"
 #include "steering/queues.h"
-#include "tuning/flow_rule.h"
 
 namespace omx::tools {
 
@@ -31,7 +31,7 @@ Result<link::Interface> steer_interface_find(const std::string& name);
 struct FlowReport {
   std::string interface;
   std::uint16_t port = 0;  // of endpoint 0
-  std::vector<tuning::FlowRule> rules;
+  std::vector<steering::FlowRule> rules;
   steering::ReceiveQueues queues;
 };
 // Of those that have rules for our ports, whoever set them.

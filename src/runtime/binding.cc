@@ -60,7 +60,10 @@ std::vector<int> beside_on_this_host(int cpu) {
 // Of the calling thread.
 class Here final : public steering::Surroundings {
  public:
-  explicit Here(const Board& board) : interface_(board.interface) { interface_.nic = board.mac; }
+  Here(const Board& board, const Settings& settings)
+      : interface_(board.interface), udp_(datagram_ports(board, settings)) {
+    interface_.nic = board.mac;
+  }
 
   std::vector<int> affinity() override { return ours().seen_through(affinity_read()); }
   std::vector<int> possible() override {
@@ -69,7 +72,9 @@ class Here final : public steering::Surroundings {
     auto cpus = affinity_possible();
     return cpus.empty() ? online : cpus;
   }
-  steering::ReceiveQueues queues() override { return steering::receive_queues_read("", interface_); }
+  steering::ReceiveQueues queues() override {
+    return steering::receive_queues_read("", interface_, udp_ ? &*udp_ : nullptr);
+  }
   std::vector<int> beside(int cpu) override { return beside_on_this_host(cpu); }
   bool take(int cpu) override {
     auto claim = claim_processor(cpu);
@@ -83,6 +88,7 @@ class Here final : public steering::Surroundings {
 
  private:
   link::Interface interface_;
+  std::optional<steering::DatagramPorts> udp_;
 };
 
 }  // namespace
@@ -97,8 +103,8 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
     seat_ = std::move(seat);
     return;
   }
-  Here here(board);
-  const auto placement = steering::place(settings.binding, {board.mac, endpoint, board.udp}, here);
+  Here here(board, settings);
+  const auto placement = steering::place(settings.binding, {board.mac, endpoint}, here);
   const std::string how = steering::binding_setting_text(settings.binding);
   if (placement.refused) {
     level_ = LogLevel::warn;

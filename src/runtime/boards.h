@@ -3,6 +3,7 @@
 // (papers O2: any Ethernet hardware).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "link/udp_address.h"
 #include "link/xdp_link.h"
 #include "runtime/settings.h"
+#include "steering/flow_hints.h"
 
 namespace omx::runtime {
 
@@ -29,6 +31,13 @@ Result<std::vector<Board>> boards_find(const Settings& settings);
 // Whether they are reached by UDP: all are, or none.
 inline bool boards_by_udp(const std::vector<Board>& boards) {
   return !boards.empty() && boards.front().udp;
+}
+
+// Where the frames of its endpoints arrive, if it is reached by UDP.
+inline std::optional<steering::DatagramPorts> datagram_ports(const Board& board, const Settings& settings) {
+  if (!board.udp) return std::nullopt;
+  const bool ipv6 = board.family == link::IpFamily::v6;
+  return steering::DatagramPorts{settings.udp_port, !ipv6, ipv6};
 }
 
 // How an endpoint of a board opens AF_XDP, if it does: `packets` is for what does not come that way.

@@ -86,12 +86,13 @@ Placement place_automatic(const PlacedEndpoint& endpoint, Surroundings& surround
   for (const int cpu : possible)
     if (!has(affinity, cpu)) return place_bound(affinity, surroundings);
   if (affinity.size() == 1) return stay(fmt::format("it may run on processor {} only", affinity[0]));
-  ReceiveQueues queues = surroundings.queues();
-  if (endpoint.udp) {
-    if (queues.count != 1) return stay("messages by UDP arrive in all receive queues, not in one of them");
-    queues.steered = {};  // it lets IP pass
-  }
-  if (!queues.rps && !queues.steered.unreadable.empty()) return stay(queues.steered.unreadable);
+  const ReceiveQueues queues = surroundings.queues();
+  if (queues.udp && queues.count != 1 && !flow_decides(queues, endpoint.endpoint))
+    return stay(
+        "messages by UDP arrive in all receive queues, not in one of them, where no flow rule says in which "
+        "(omx steer --flows)");
+  if (!queues.udp && !queues.rps && !queues.steered.unreadable.empty())
+    return stay(queues.steered.unreadable);
   const auto queue = queue_find(queues, endpoint.endpoint);
   if (!queue || queue->processors.empty())
     return stay(fmt::format("which processor handles the frames of {} is not known", queues.interface));

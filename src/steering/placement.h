@@ -31,7 +31,6 @@ class Surroundings {
 struct PlacedEndpoint {
   NicId board = 0;  // the interface's own address
   std::uint32_t endpoint = 0;
-  bool udp = false;  // its frames are datagrams, which go to any queue
 };
 
 struct Placement {

@@ -106,12 +106,18 @@ std::optional<ReceiveQueue> queue_find(const ReceiveQueues& queues, std::uint32_
     return ReceiveQueue{-1, "", cpu < 0 ? std::vector<int>{} : std::vector<int>{cpu},
                         "omx steer on " + queues.steered.interface};
   }
+  const bool ruled = flow_decides(queues, endpoint);
+  if (queues.udp && !ruled && queues.count != 1) return std::nullopt;
   // Of queues with holes, those that are there.
-  const int wanted =
-      queues.count > 0 ? queue_of(endpoint, queues.count) : static_cast<int>(std::min(endpoint, 65535U));
-  for (const ReceiveQueue& queue : queues.queues)
-    if (queue.number == wanted) return queue;
-  return std::nullopt;
+  const int wanted = ruled              ? queues.flows[endpoint]
+                     : queues.count > 0 ? queue_of(endpoint, queues.count)
+                                        : static_cast<int>(std::min(endpoint, 65535U));
+  const auto found = std::find_if(queues.queues.begin(), queues.queues.end(),
+                                  [&](const ReceiveQueue& queue) { return queue.number == wanted; });
+  if (found == queues.queues.end()) return std::nullopt;
+  ReceiveQueue queue = *found;
+  if (ruled) queue.source = fmt::format("a flow rule, by {},", queue.source);
+  return queue;
 }
 
 std::vector<int> rps_queues(const std::string& root, const link::Interface& interface) {
@@ -123,9 +129,11 @@ std::vector<int> rps_queues(const std::string& root, const link::Interface& inte
   return found;
 }
 
-ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface) {
+ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface,
+                                  const DatagramPorts* udp) {
   ReceiveQueues all;
   all.interface = interface.name;
+  all.udp = udp != nullptr;
   if (!sysfs_shows(root, interface)) return all;
   const std::vector<int> online = processors_online(root);
   link::Interface at = interface;
@@ -137,7 +145,8 @@ ReceiveQueues receive_queues_read(const std::string& root, const link::Interface
       all.count = queues_count(folder);
       interrupts_add(root, at, online, all);
       rps_add(folder, online, all);
-      if (root.empty()) steering_add(interface, online, all);
+      if (root.empty() && !udp) steering_add(interface, online, all);
+      if (root.empty() && udp) all.flows = flow_hints_read(all.interface, *udp);
       return all;
     }
     at = link::Interface();

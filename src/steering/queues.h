@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "link/interfaces.h"
+#include "steering/flow_hints.h"
 #include "steering/steered.h"
 
 namespace omx::steering {
@@ -25,6 +26,8 @@ struct ReceiveQueues {
   std::vector<ReceiveQueue> queues;  // of which something is known, by number
   bool rps = false;                  // RPS is on for one of them: it comes after steering, and undoes it
   Steered steered = {};              // before which the queues do not matter
+  bool udp = false;                  // frames are datagrams, which omx steer lets pass, and go to any queue,
+  std::vector<int> flows = {};       // except where flow rules of the NIC say to which; see flow_hints()
 };
 
 // Which of so many queues an endpoint's frames are taken to arrive in, where they are not steered.
@@ -34,15 +37,21 @@ inline int queue_of(std::uint32_t endpoint, int queues) {
 
 // Whether they go by the table of omx steer.
 inline bool steering_decides(const ReceiveQueues& queues) {
-  return !queues.rps && !queues.steered.processors.empty();
+  return !queues.udp && !queues.rps && !queues.steered.processors.empty();
+}
+
+// Whether a flow rule says where those of this endpoint go.
+inline bool flow_decides(const ReceiveQueues& queues, std::uint32_t endpoint) {
+  return queues.udp && endpoint < queues.flows.size() && queues.flows[endpoint] >= 0;
 }
 
 // Where the frames of an endpoint are handled: steered, in no queue (-1). Nothing: that is not known.
 std::optional<ReceiveQueue> queue_find(const ReceiveQueues& queues, std::uint32_t endpoint);
 
 // `root` stands in front of /sys and /proc: it is empty except in tests, for which nothing is steered. What
-// cannot be read is not known.
-ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface);
+// cannot be read is not known. `udp`: frames come as datagrams, to these ports.
+ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface,
+                                  const DatagramPorts* udp = nullptr);
 
 // The receive queues of this interface for which RPS is on. It hands frames over anew, also those that an XDP
 // program has handed to a processor. `root` as above.

@@ -9,10 +9,17 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "tuning/flow_rule.h"
+#include "steering/flow_rule.h"
 #include "tuning/napi.h"
 
 namespace omx::tuning {
+
+using steering::FlowPlace;
+using steering::FlowRule;
+using steering::FlowTable;
+using steering::kAnyPlace;
+using steering::kFlowAbsent;
+using steering::kFlowThere;
 
 struct Coalescing {
   bool adaptive_rx = false;

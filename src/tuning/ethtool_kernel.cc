@@ -2,18 +2,15 @@
 // The ioctl form of ethtool: every kernel and every driver answers it; the netlink form says no more of what
 // is read here.
 #include <linux/ethtool.h>
-#include <linux/sockios.h>
 #include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "base/own_fd.h"
+#include "steering/ethtool_call.h"
+#include "steering/flow_kernel.h"
 #include "tuning/ethtool.h"
-#include "tuning/flow_kernel.h"
 
 namespace omx::tuning {
 
@@ -121,34 +118,26 @@ class KernelEthtool final : public Ethtool {
   int napi_set(const NapiField& which, std::uint64_t value) override { return napi_write(which, value); }
 
   Expected<FlowTable, int> flows(const std::string& interface) override {
-    return flow_table_read(call_of(interface));
+    return steering::flow_table_read(call_of(interface));
   }
   Expected<FlowPlace, int> flow(const std::string& interface, std::uint32_t place) override {
-    return flow_place_read(call_of(interface), place);
+    return steering::flow_place_read(call_of(interface), place);
   }
   int flow_add(const std::string& interface, const FlowRule& rule) override {
-    return flow_insert(call_of(interface), rule);
+    return steering::flow_insert(call_of(interface), rule);
   }
   int flow_remove(const std::string& interface, std::uint32_t place) override {
-    return flow_delete(call_of(interface), place);
+    return steering::flow_delete(call_of(interface), place);
   }
 
  private:
-  static EthtoolCall call_of(const std::string& interface) {
+  static steering::EthtoolCall call_of(const std::string& interface) {
     return [&interface](void* command) { return call(interface, command); };
   }
   static std::size_t blocks_of(std::size_t bits) { return (bits + kBlockBits - 1) / kBlockBits; }
 
-  // 0 or errno. SIOCETHTOOL may return positive values, which are remarks on features.
   static int call(const std::string& interface, void* command) {
-    if (interface.size() >= IFNAMSIZ) return ENODEV;
-    // Not kept: it belongs to the namespace in which it was opened, not to that of the caller.
-    const OwnFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    if (!socket.open()) return errno;
-    ifreq request{};
-    std::memcpy(request.ifr_name, interface.data(), interface.size());
-    request.ifr_data = static_cast<char*>(command);
-    return ::ioctl(socket.get(), SIOCETHTOOL, &request) < 0 ? errno : 0;
+    return steering::ethtool_call(interface, command);
   }
 
   // By bit number; empty for bits without a name.

@@ -88,7 +88,7 @@ class FlowApplier {
  private:
   std::optional<FlowRule> rule_of(const Saved& saved) const {
     if (saved.setting.kind != SettingKind::flow || !saved_of(saved, interface_)) return std::nullopt;
-    return flow_parse(saved.setting.name);
+    return steering::flow_parse(saved.setting.name);
   }
 
   bool is_ours(const FlowPlace& at) const {

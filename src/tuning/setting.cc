@@ -146,7 +146,7 @@ Expected<std::uint32_t, int> flow_find(const Machine& machine, const Setting& s,
 }
 
 Expected<std::string, int> flow_read(const Machine& machine, const Setting& s) {
-  const auto rule = flow_parse(s.name);
+  const auto rule = steering::flow_parse(s.name);
   if (!rule) return tl::unexpected<int>(EINVAL);
   const auto at = flow_find(machine, s, *rule);
   if (!at && at.error() != ENOENT) return tl::unexpected<int>(at.error());
@@ -154,7 +154,7 @@ Expected<std::string, int> flow_read(const Machine& machine, const Setting& s) {
 }
 
 int flow_write(const Machine& machine, const Setting& s, const std::string& value) {
-  const auto rule = flow_parse(s.name);
+  const auto rule = steering::flow_parse(s.name);
   if (!rule) return EINVAL;
   if (value == kFlowThere) {
     // Drivers put a rule in place of the one that is there.
@@ -172,7 +172,7 @@ std::string flow_text(const FlowRule& rule) {
 }
 
 std::string flow_command(const Setting& s, const std::string& value) {
-  const FlowRule rule = flow_parse(s.name).value_or(FlowRule{});
+  const FlowRule rule = steering::flow_parse(s.name).value_or(FlowRule{});
   if (value != kFlowThere)
     return fmt::format("ethtool -N {} delete {}", s.interface,
                        rule.place == kAnyPlace ? "PLACE" : std::to_string(rule.place));
@@ -242,7 +242,7 @@ std::string setting_text(const Setting& s) {
     case SettingKind::ring:
       return fmt::format("{} {} ring", s.interface, s.name);
     case SettingKind::flow:
-      return s.interface + " " + flow_text(flow_parse(s.name).value_or(FlowRule{}));
+      return s.interface + " " + flow_text(steering::flow_parse(s.name).value_or(FlowRule{}));
     case SettingKind::host_file:
       return s.name;
     case SettingKind::napi:
@@ -301,7 +301,7 @@ bool setting_valid(const Setting& s) {
     case SettingKind::irq:
       return all_digits(s.name);
     case SettingKind::flow:
-      return flow_parse(s.name).has_value();
+      return steering::flow_parse(s.name).has_value();
     case SettingKind::napi:
       return napi_name_parse(s.name).has_value();
     case SettingKind::feature:

@@ -6,7 +6,9 @@
 #include <set>
 
 #include "base/cpu_list.h"
+#include "fake_flows.h"
 #include "fake_tree.h"
+#include "steering/flow_hints.h"
 #include "steering/topology.h"
 #include "steering/xdp/steer_table.h"
 
@@ -49,7 +51,8 @@ class placement : public testing::Test, public Surroundings {
     queues_.queues[static_cast<std::size_t>(number)] = queue;
   }
   Placement placed(const std::string& setting, std::uint32_t endpoint, bool udp = false) {
-    return place(*binding_setting_parse(setting), {kPlacedBoard, endpoint, udp}, *this);
+    queues_.udp = udp;
+    return place(*binding_setting_parse(setting), {kPlacedBoard, endpoint}, *this);
   }
   // Where endpoint e of automatic mode goes; "stays" when nowhere.
   std::string automatic(std::uint32_t endpoint, bool udp = false) {
@@ -161,6 +164,23 @@ TEST_F(placement, automatic__datagrams_go_to_any_queue) {
   queues_ = {"eth0", 1, {}};
   queue_is(0, "6");
   EXPECT_EQ(automatic(3, true), "6");
+}
+
+TEST_F(placement, automatic__datagrams_where_flow_rules_bring_them) {
+  FakeFlows nic;
+  nic.places = 8;
+  ASSERT_EQ(flow_insert(nic.call(), {false, 27203, 6, 5}), 0);
+  ASSERT_EQ(flow_insert(nic.call(), {false, 27204, 9, 6}), 0);
+  queues_.flows = flow_hints(*flow_table_read(nic.call()), {27200, true, false});
+  EXPECT_EQ(automatic(3, true), "6");
+  EXPECT_EQ(last_.reason, "where a flow rule, by interrupt 40 (eth0-6), brings its frames");
+  EXPECT_EQ(automatic(2, true), "stays") << "it has no rule";
+  EXPECT_EQ(automatic(4, true), "stays") << "of that queue nothing is known";
+  queues_.steered.unreadable = "eth0 has a program";
+  EXPECT_EQ(automatic(3, true), "4") << "beside it; XDP lets datagrams pass";
+  EXPECT_EQ(automatic(3, false), "stays") << "frames go by the program";
+  queues_.steered = {};
+  EXPECT_EQ(automatic(3, false), "3") << "and not by rules for datagrams";
 }
 
 TEST_F(placement, automatic__steered) {

@@ -155,5 +155,11 @@ TEST_F(queues, nothing_to_read) {
   EXPECT_TRUE(processors_online("/nowhere").empty());
 }
 
+TEST_F(queues, processors_with_gaps_between_their_numbers) {
+  write("/sys/devices/system/cpu/possible", "0-1,4-5");
+  EXPECT_EQ(processor_numbers(root.string()), 6);
+  EXPECT_EQ(processor_numbers("/nowhere"), 1);
+}
+
 }  // namespace
 }  // namespace omx::steering

@@ -25,7 +25,7 @@ class FakeEthtool final : public Ethtool {
     bool adaptive_blocks = false;         // refuses other values while adaptive-rx is on
     bool shared_delay = false;            // tx-usecs follows rx-usecs
     std::function<void()> on_rings = {};  // what else such a driver does
-    FakeFlows flows = {};
+    steering::FakeFlows flows = {};
     std::optional<std::vector<Napi>> napis = {};
   };
   std::map<std::string, Nic> nics;
@@ -80,16 +80,16 @@ class FakeEthtool final : public Ethtool {
     return ENOENT;
   }
   Expected<FlowTable, int> flows(const std::string& interface) override {
-    return flow_table_read(nics[interface].flows.call());
+    return steering::flow_table_read(nics[interface].flows.call());
   }
   Expected<FlowPlace, int> flow(const std::string& interface, std::uint32_t place) override {
-    return flow_place_read(nics[interface].flows.call(), place);
+    return steering::flow_place_read(nics[interface].flows.call(), place);
   }
   int flow_add(const std::string& interface, const FlowRule& rule) override {
-    return flow_insert(nics[interface].flows.call(), rule);
+    return steering::flow_insert(nics[interface].flows.call(), rule);
   }
   int flow_remove(const std::string& interface, std::uint32_t place) override {
-    return flow_delete(nics[interface].flows.call(), place);
+    return steering::flow_delete(nics[interface].flows.call(), place);
   }
 
  private:

@@ -13,6 +13,11 @@
 namespace omx::tuning {
 namespace {
 
+using steering::FakeFlows;
+using steering::flow_insert;
+using steering::flow_name;
+using steering::flow_parse;
+
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tuning/flow_rule.h"
+#include "steering/flow_rule.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-namespace omx::tuning {
+namespace omx::steering {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::optional<FlowRule> flow_parse(std::string_view name) {
   return rule;
 }
 
-}  // namespace omx::tuning
+}  // namespace omx::steering

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tuning/flow_rule.h"
+#include "steering/flow_rule.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 
 #include "fake_flows.h"
 
-namespace omx::tuning {
+namespace omx::steering {
 namespace {
 
 TEST(flow_rule, name_and_back) {
@@ -76,4 +76,4 @@ TEST(flow_table_read, none) {
 }
 
 }  // namespace
-}  // namespace omx::tuning
+}  // namespace omx::steering

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace omx::tuning {
+namespace omx::steering {
 
 inline constexpr std::uint32_t kAnyPlace = 0xffffffff;
 
@@ -49,4 +49,4 @@ std::optional<FlowRule> flow_parse(std::string_view name);
 inline constexpr std::string_view kFlowThere = "there";
 inline constexpr std::string_view kFlowAbsent = "none";
 
-}  // namespace omx::tuning
+}  // namespace omx::steering

@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "base/expected.h"
-#include "tuning/flow_rule.h"
+#include "steering/flow_rule.h"
 
-namespace omx::tuning {
+namespace omx::steering {
 
 // An ethtool command for one interface: 0 or errno.
 using EthtoolCall = std::function<int(void*)>;
@@ -18,4 +18,4 @@ Expected<FlowPlace, int> flow_place_read(const EthtoolCall& call, std::uint32_t 
 int flow_insert(const EthtoolCall& call, const FlowRule& rule);
 int flow_delete(const EthtoolCall& call, std::uint32_t place);
 
-}  // namespace omx::tuning
+}  // namespace omx::steering

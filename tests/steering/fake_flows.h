@@ -9,9 +9,9 @@
 #include <functional>
 #include <map>
 
-#include "tuning/flow_kernel.h"
+#include "steering/flow_kernel.h"
 
-namespace omx::tuning {
+namespace omx::steering {
 
 class FakeFlows {
  public:
@@ -80,4 +80,4 @@ class FakeFlows {
   }
 };
 
-}  // namespace omx::tuning
+}  // namespace omx::steering

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tuning/flow_kernel.h"
+#include "steering/flow_kernel.h"
 
 #include <arpa/inet.h>
 #include <linux/ethtool.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace omx::tuning {
+namespace omx::steering {
 
 namespace {
 
@@ -113,4 +113,4 @@ int flow_delete(const EthtoolCall& call, std::uint32_t place) {
   return call(&one);
 }
 
-}  // namespace omx::tuning
+}  // namespace omx::steering
