@@ -90,7 +90,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
     if (drowsy_) [[unlikely]]
       set_drowsy(false);
     yields_ = false;
-    found_frames_ = poll_due() && (now = clock.now(), turn());
+    found_frames_ = poll_due(poll_looks_) && (now = clock.now(), turn());
     if (!found_frames_) copy_end();
     return found_frames_;
   }
@@ -104,9 +104,9 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool yields() const { return yields_; }
   // After a poll: whether the caller should yield, without the lock. Not when it found what it looks for.
   bool yield_due(bool found) { return courtesy_.yield_due(found || found_frames_); }
-  bool poll_due() {
-    // Several looks for one lock and unlock: a frame is seen sooner.
-    for (unsigned look = 0; look < kLooks; look++) {
+  // Several looks for one lock and unlock: a frame is seen sooner.
+  bool poll_due(unsigned looks) {
+    for (unsigned look = 0; look < looks; look++) {
       if (link->pending() || (hub && hub->pending())) return true;
       if (!rails.empty() && rails_pending()) [[unlikely]]
         return true;
@@ -342,6 +342,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // A look at the clock costs as much as ten at the ring.
   static constexpr unsigned kClockEvery = 15, kTurnEvery = 7, kTurnEveryBurst = 31;  // masks
   static constexpr unsigned kLooks = 8;
+  unsigned poll_looks_ = kLooks;  // of a call that only polls: its caller has other things to do
   unsigned idle_polls_ = 0;
   bool found_frames_ = false;  // the last poll
   PollCourtesy courtesy_;
