@@ -84,13 +84,14 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // One turn of the engine; true when frames came. Nothing happens inside the handler or while disabled.
   bool turn();
   // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
-  bool poll_turn() {
+  bool poll_turn() { return poll_turn(poll_looks_); }
+  bool poll_turn(unsigned looks) {
     burst_end();
     helper_notice();
     if (drowsy_) [[unlikely]]
       set_drowsy(false);
     yields_ = false;
-    found_frames_ = poll_due(poll_looks_) && (now = clock.now(), turn());
+    found_frames_ = poll_due(looks) && (now = clock.now(), turn());
     if (!found_frames_) copy_end();
     return found_frames_;
   }
