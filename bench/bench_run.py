@@ -123,6 +123,16 @@ def run_lab(script, plan, hosts, mtu=None, *options):
         raise MeasurementFailed("the part that runs in the lab printed no figures") from None
 
 
+def lab_needed():
+    """Fails with what the lab says if this user or machine cannot have one."""
+    done = subprocess.run([LAB, "run", "--hosts", "2", "--", "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          preexec_fn=end_with_parent)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise MeasurementFailed(said[-1] if said else f"the lab ended with status {done.returncode}",
+                                UNABLE if done.returncode == UNABLE else FAILED)
+
+
 def parts_of(parser, options, known):
     """The parts that were asked for; an unknown one, or no round, is wrong usage."""
     unknown = [part for part in options.parts if part not in known]
@@ -139,6 +149,20 @@ def print_rounds(rounds, width, digits):
         values = [figures[name] for figures in rounds]
         print(f"{name:<{width}} {statistics.median(values):>10.{digits}f}   "
               f"({min(values):.{digits}f} .. {max(values):.{digits}f})")
+
+
+def writable(folder, *files):
+    """Before anything is run: whether what is to be written can be, `folder` with what leads to it, and files if they are named."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as reason:
+        raise MeasurementFailed(f"{folder} cannot be made: {reason.strerror}") from None
+    for place in [folder, *(os.path.dirname(os.path.abspath(file)) for file in files if file)]:
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise MeasurementFailed(f"nothing can be written to {place}: name another folder")
+    for file in filter(None, files):
+        if os.path.isdir(file) or os.path.exists(file) and not os.access(file, os.W_OK):
+            raise MeasurementFailed(f"{file} cannot be written: name another file")
 
 
 def write_json(path, document):

@@ -10,6 +10,7 @@
 #include "simulation/nic/kernels.h"
 #include "simulation/nic/parameters_today.h"
 #include "simulation/nic/workloads.h"
+#include "wire/sizes.h"
 
 using namespace omx::simulation::nic;
 
@@ -30,8 +31,55 @@ int parameters_print(bool today) {
   for (; first != last; first++) {
     const ParameterText& p = *first;
     fmt::print(
+        "{}\n {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\", \"kind\": \"{}\", \"source\": \"{}\", "
+        "\"least\": {}, \"most\": {}}}",
+        between, p.name, p.value, unit_of(p.name), p.kind, p.source, range_of(p.name).least,
+        range_of(p.name).most);
+    between = ",";
+  }
+  fmt::print("\n]\n");
+  return 0;
+}
+
+// What the engine does by a number, as it is configured here.
+int constants_print(const NetworkOptions& options) {
+  const auto blocks = [&options](omx::wire::Mode mode) {
+    return static_cast<double>(omx::wire::reference_sizes(mode, options.mtu).pull_frames);
+  };
+  const omx::protocol::Config c = engine_config(options);
+  struct Line {
+    std::string_view name;
+    double value;
+    std::string_view unit, kind, source;
+  };
+  const Line lines[] = {
+      {"messages larger go by rendezvous", static_cast<double>(c.rndv_threshold), "B", "given",
+       "[C] III-A, [J] 3.1"},
+      {"blocks of a large message asked for at a time", static_cast<double>(c.pull_blocks), "blocks", "given",
+       "[C] IV-C3: 4 requests; [J] footnote 1: four blocks; where the experiment is of [I], 2: its footnote "
+       "3"},
+      {"frames of a block", blocks(omx::wire::Mode::omx), "frames", "given",
+       "[C] III-A: up to 32 fragments at once"},
+      {"frames of a block, MX's wire format", blocks(omx::wire::Mode::mxoe), "frames", "given",
+       "[I] footnote 3, [J] 3.1: eight packets of up to 4 kB, powers of two"},
+      {"messages that are acknowledged at once", static_cast<double>(c.notacked_max), "messages", "original",
+       "fits [C] IV-C2: up to 20 % of the traffic are other packets, for instance acknowledgements"},
+      {"acknowledgement of fewer, after", static_cast<double>(c.ack_delay) / 1e6, "ms", "original",
+       "no paper tells it"},
+      {"eager frame sent again after", static_cast<double>(c.resend_delay) / 1e6, "ms", "original",
+       "no paper tells it"},
+      {"block asked for again after", static_cast<double>(c.pull_delay) / 1e6, "ms", "original",
+       "no paper tells it"},
+      {"bytes asked for at a time, of all large messages of a process",
+       static_cast<double>(c.pull_window_bytes), "B", "ours",
+       "the engine's, more than the experiments reach"},
+  };
+  fmt::print("[");
+  const char* between = "";
+  for (const Line& p : lines) {
+    fmt::print(
         "{}\n {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\", \"kind\": \"{}\", \"source\": \"{}\"}}",
-        between, p.name, p.value, unit_of(p.name), p.kind, p.source);
+        between, p.name, p.value, p.unit, p.kind, p.source);
     between = ",";
   }
   fmt::print("\n]\n");
@@ -47,8 +95,8 @@ std::string parameter_set(Parameters& parameters, const std::string& text) {
   const char* end = text.data() + text.size();
   double number = 0;
   const auto read = std::from_chars(text.data() + equals + 1, end, number);
-  if (read.ec != std::errc{} || read.ptr != end || !(number >= 0))
-    return fmt::format("--set {}: the value must be a number that is not negative", text);
+  if (read.ec != std::errc{} || read.ptr != end)
+    return fmt::format("--set {}: the value must be a number", text);
   *value = number;
   return {};
 }
@@ -86,8 +134,10 @@ int main(int argc, char** argv) {
                                                         {"mxoe", omx::wire::Mode::mxoe}};
   Options o;
   WorkOptions& w = o.work;
-  CLI::App app("One experiment of the papers in simulation; `parameters` prints the model's numbers.",
-               "omx_papers");
+  CLI::App app(
+      "One experiment of the papers in simulation; `parameters` prints the model's numbers, `constants` the "
+      "engine's.",
+      "omx_papers");
   const auto keys = [](const auto& map) {
     std::vector<std::string> names;
     for (const auto& [name, value] : map) names.push_back(name);
@@ -95,6 +145,7 @@ int main(int argc, char** argv) {
   };
   std::vector<std::string> names = keys(experiments);
   names.push_back("parameters");
+  names.push_back("constants");
   app.add_option("experiment", o.experiment)->required()->check(CLI::IsMember(names));
   app.add_option("--size", w.size, "bytes of a message, or keys")->check(CLI::Range(0U, 1U << 28));
   app.add_option("--iterations", w.iterations)->check(CLI::Range(1U, 10'000'000U));
@@ -135,12 +186,17 @@ int main(int argc, char** argv) {
   app.add_option("--set", o.set, "a parameter: NAME=VALUE");
   CLI11_PARSE(app, argc, argv);
   if (o.experiment == "parameters") return parameters_print(o.parameters == "today");
+  if (o.experiment == "constants") return constants_print(w.network);
   if (o.parameters == "today") w.network.parameters = parameters_today();
   if (o.peers == "hub" && w.network.hosts != 0) w.network.peers = Peers::hub;
   for (const std::string& text : o.set) {
     const std::string error = parameter_set(w.network.parameters, text);
     if (error.empty()) continue;
     fmt::print(stderr, "omx_papers: {}\n", error);
+    return 2;
+  }
+  if (const std::string error = parameters_wrong(w.network.parameters); !error.empty()) {
+    fmt::print(stderr, "omx_papers: --set: {}\n", error);
     return 2;
   }
   w.network.host.strategy = *strategy_named(o.strategy);

@@ -3,6 +3,7 @@
 import argparse
 import datetime
 import json
+import math
 import os
 import platform
 import shlex
@@ -98,6 +99,23 @@ def write(gnuplot, output, facts, measured):
     return 0
 
 
+def measured_before(path):
+    """(facts, figures) of a file that --json wrote."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            known = json.load(file)
+        facts, figures = known["facts"], known["figures"]
+        papers_live_report.INTRODUCTION.format(**facts)
+        Figures(figures)
+    except OSError as reason:
+        raise MeasurementFailed(f"--again: {path} cannot be read: {reason.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise MeasurementFailed(f"--again: {path} is no file that --json wrote") from None
+    if not figures:
+        raise MeasurementFailed(f"--again: {path} has no figures")
+    return facts, figures
+
+
 def make_parser():
     parser = argparse.ArgumentParser(prog="papers --live", description=DESCRIPTION, epilog=bench_run.EXIT_STATUS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -126,11 +144,14 @@ def main(arguments):
     spoiling = [name for name in papers_live_measure.OPERATIONS if name != "barrier"]  # which brings no data
     if options.spoil and options.spoil not in spoiling:
         parser.error(f"--spoil: no operation {options.spoil} that brings data: there are {', '.join(spoiling)}")
+    if not math.isfinite(options.minutes) or options.minutes <= 0:
+        parser.error("--minutes must be a number above 0")
     gnuplot = plotting.gnuplot_find()
-    if options.again:
-        with open(options.again, encoding="utf-8") as file:
-            known = json.load(file)
-        return write(gnuplot, options.output or OUTPUT, known["facts"], known["figures"])
+    known = measured_before(options.again) if options.again else None
+    bench_run.writable(options.output or OUTPUT, options.json)
+    if known:
+        return write(gnuplot, options.output or OUTPUT, *known)
+    bench_run.lab_needed()  # before anything is compiled
     programs, provider = find_tools(options.build)
     if not options.no_prediction and not options.quick:
         programs["skipping"] = bench_run.script_module("offload").skipping_program(options.prediction_build)

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tables of the papers' evaluation consist of, and arguments of omx_papers that several of them use.
 
-A Row is one published figure. `ours` is a function of run(arguments of omx_papers) -> its result; `input` says
-that a parameter of the model was made from this very figure, which therefore proves nothing.
+A Row is one published figure, or, with counted=False, one beside it: the same figure in other words, or under another
+assumption. `ours` is a function of run(arguments of omx_papers) -> its result.
 """
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+MIB, KIB = 1 << 20, 1 << 10
 EIGHT = ("--cores", *map(str, range(8)))
 WAYS = {"RR": ("--interrupts", "round-robin"), "bound": ("--interrupts", "bound"), "queues": ("--interrupts", "queues")}
 LOSS = ("--set", "flow_control=0")
+MX_WIRE = ("--mode", "mxoe", "--mtu", "9000")  # frames of 4 kB, as MX sends them
+TUNED = ("--strategy", "off", "--interrupts", "bound", "--cores", 2)
+FITTED = "fitted"  # a parameter was made from this very figure
+CHOSEN = "used to choose"  # what the text leaves open was decided by it
+USES = ("", FITTED, CHOSEN)
 
 
 @dataclass
@@ -18,10 +24,10 @@ class Row:
     published: Optional[float]  # None: the papers have no figure
     unit: str
     ours: Callable
-    input: bool = False
+    use: str = ""  # of the figure, to make the model; then it proves nothing
     bound: str = ""  # "<", ">": the paper says less, or more, than that
     alike: bool = True  # False: the two count different things, so there is no error
-    counted: bool = True  # False: the row above in other words
+    counted: bool = True  # False: beside the row above, which has the figure
     digits: Optional[int] = None  # behind the point; None: three figures
 
 
@@ -31,3 +37,50 @@ class Table:
     rows: list
     notes: tuple = ()  # sentences; why we differ where we know it
     apart: bool = False  # counted apart in the summary
+
+
+def is_prediction(row):
+    """Whether the figure counts: published, of the same kind, and nothing was made from it."""
+    return row.published is not None and row.counted and row.alike and not row.bound and not row.use
+
+
+def pingpong(*arguments):
+    return ("pingpong", *arguments)
+
+
+def us(*arguments):
+    return lambda run: run(*arguments)["us"]
+
+
+def rate(*arguments):
+    return lambda run: run(*arguments)["rate"]
+
+
+def per_message(key, *arguments):
+    def ours(run):
+        result = run(*arguments)
+        return result[key] / result["messages"]
+    return ours
+
+
+def over(one, other):
+    """How one result relates to another."""
+    return lambda run: one(run) / other(run)
+
+
+def mean(functions):
+    functions = list(functions)
+    return lambda run: sum([function(run) for function in functions]) / len(functions)
+
+
+def mib_per_s(size, *arguments):
+    return lambda run: size / MIB / run("pingpong", "--size", size, *arguments)["us"] * 1e6
+
+
+def as_gain(published, what, ratio):
+    """A ratio as the paper writes it, in percent: its error is shown, and not counted again."""
+    return Row(what, published, "%", lambda run: (ratio(run) - 1) * 100, counted=False)
+
+
+def copied(how, size=4 * MIB, *more):
+    return mib_per_s(size, "--iterations", 3, "--copies", how, *(more or (*TUNED, *MX_WIRE)))

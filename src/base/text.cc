@@ -28,6 +28,16 @@ bool control(std::string_view c) {
   return first == 0xC2 && static_cast<unsigned char>(c[1]) < 0xA0;
 }
 
+std::vector<std::string_view> split(std::string_view text, std::string_view between) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; (at = text.find_first_not_of(between, at)) != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(between, at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string shown(std::string_view text, std::size_t most) {
@@ -45,14 +55,11 @@ std::string shown(std::string_view text, std::size_t most) {
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; (at = line.find_first_not_of(kBlank, at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
+  return split(line, " \t\r");
+}
+
+std::vector<std::string_view> list_words(std::string_view list) {
+  return split(list, ", \t\r");
 }
 
 }  // namespace omx

@@ -14,6 +14,8 @@ std::string shown(std::string_view text, std::size_t most = 60);
 
 // What stands between blanks of a line; views of `line`.
 std::vector<std::string_view> words_of(std::string_view line);
+// The same of a list, with commas or blanks between its words.
+std::vector<std::string_view> list_words(std::string_view list);
 
 // Names of files are longer than other words.
 inline constexpr std::size_t kPathShown = 200;

@@ -13,17 +13,11 @@ namespace {
 
 constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
 
+// Each word once.
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string_view name = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    const std::size_t first = name.find_first_not_of(" \t");
-    if (first == std::string_view::npos) continue;
-    name = name.substr(first, name.find_last_not_of(" \t") - first + 1);
+  for (const std::string_view name : list_words(text))
     if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
-  }
   return names;
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/log.h"
 #include "base/no_cancel.h"
-#include "base/text.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/process.h"
+#include "runtime/rail_choice.h"
 #include "wire/sizes.h"
 
 namespace omx::runtime {
@@ -49,13 +49,6 @@ void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t 
       "{}: MTU {} is less than the {} that native MX needs; from its hosts messages of more than about {} "
       "bytes will not arrive (ip link set dev {} mtu 9000, on all hosts and switches)",
       board.interface.name, mtu, kMxoeMtu, mtu - 34, board.interface.name);
-}
-
-// By its hardware address, even where it is reached by UDP.
-bool board_meant(const Board& board, std::string_view word) {
-  link::Interface interface = board.interface;
-  interface.nic = board.mac;
-  return link::interface_meant(interface, word);
 }
 
 }  // namespace
@@ -141,32 +134,8 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
 }
 
 Result<std::vector<const Board*>> Process::rails_of(const Board& board, const std::string& wanted) const {
-  std::vector<const Board*> found;
-  if (wanted.empty() || board.interface.loopback) return found;
-  const bool everything = wanted == "all";
-  std::string names = wanted;
-  std::replace(names.begin(), names.end(), ',', ' ');
-  const auto named = everything ? std::vector<std::string_view>() : words_of(names);
-  bool own = everything;
-  for (const std::string_view name : named) {
-    const auto it =
-        std::find_if(boards_.begin(), boards_.end(), [&](const Board& b) { return board_meant(b, name); });
-    if (it == boards_.end() && link::term_of(name) == link::Term::malformed)
-      return fail(kMxBadParamVal, link::term_failure({}, name, "OMX_RAILS"));
-    if (it == boards_.end())
-      return fail(kMxBadParamVal, fmt::format("OMX_RAILS names {}, which is no board here; omx info shows "
-                                              "the boards, and why others are none",
-                                              shown(name)));
-    own = own || board_meant(board, name);
-  }
-  for (const Board& other : boards_) {
-    const bool meant = everything ? !other.interface.loopback
-                                  : std::any_of(named.begin(), named.end(), [&](std::string_view name) {
-                                      return board_meant(other, name);
-                                    });
-    if (meant && own && other.number != board.number) found.push_back(&other);
-  }
-  if (found.empty()) return found;
+  auto found = rails_choose(boards_, board, wanted);
+  if (!found || found->empty()) return found;
   if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)
     return fail(kMxBadParamVal,
                 "several boards for one endpoint (OMX_RAILS) need raw frames, OMX_WIRE_MODE=omx and "

@@ -113,9 +113,10 @@ TEST(Moderator, adaptive__the_delay_follows_the_traffic) {
 class NicTest : public testing::Test {
  protected:
   Nic make(Strategy strategy, std::uint32_t queues = 1) {
-    return Nic(later, parameters, {strategy, queues}, [this](std::uint32_t queue) {
+    return Nic(later, parameters, {strategy, queues}, [this](std::uint32_t queue, double ago_ns) {
       interrupts.push_back(later.now());
       which.push_back(queue);
+      ago.push_back(ago_ns);
     });
   }
   void run() {
@@ -126,6 +127,7 @@ class NicTest : public testing::Test {
   Parameters parameters;
   std::vector<TimeNs> interrupts;
   std::vector<std::uint32_t> which;
+  std::vector<double> ago;
 };
 
 TEST_F(NicTest, openmx__the_interrupt_comes_with_the_end_of_the_dma) {
@@ -177,6 +179,22 @@ TEST_F(NicTest, poll__frames_that_are_left_raise_again) {
   ASSERT_TRUE(nic.take(0, frame));
   nic.poll_done(0);
   EXPECT_EQ(interrupts.size(), 2U);
+}
+
+TEST_F(NicTest, poll__the_next_interrupt_is_on_its_way_while_the_handler_works) {
+  Nic nic = make(Strategy::off);
+  ASSERT_TRUE(nic.arrived(1, 64, 0, false));
+  std::uint32_t frame = 0;
+  run();
+  ASSERT_TRUE(nic.take(0, frame));
+  ASSERT_TRUE(nic.arrived(2, 64, 0, false));
+  run();
+  const TimeNs raised = later.now();
+  later.after(700, [&] { nic.poll_done(0); });
+  run();
+  ASSERT_EQ(ago.size(), 2U);
+  EXPECT_EQ(ago[0], 0);
+  EXPECT_EQ(ago[1], static_cast<double>(later.now() - raised));
 }
 
 TEST_F(NicTest, queues__by_endpoint) {

@@ -2,6 +2,8 @@
 // Many hosts at a switch, and what hosts of today have that those of the papers had not.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "simulation/nic/parameters_today.h"
 #include "simulation/nic/workloads.h"
 
@@ -40,6 +42,36 @@ TEST(NicNetwork, parameters_today__name_each_number_once_with_a_source) {
     EXPECT_FALSE(found->source.empty());
     EXPECT_EQ(unit_of(text.name), text.unit);
   }
+}
+
+TEST(NicNetwork, parameters__both_sets_are_within_their_ranges) {
+  EXPECT_EQ(parameters_wrong({}), "");
+  EXPECT_EQ(parameters_wrong(parameters_today()), "");
+}
+
+TEST(NicNetwork, parameters__what_is_out_of_range_is_named) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const ParameterText& text : kParameterTexts) {
+    for (const double value : {-1.0, infinite, std::numeric_limits<double>::quiet_NaN()}) {
+      Parameters p;
+      *p.find(text.name) = value;
+      EXPECT_EQ(parameters_wrong(p).rfind(std::string(text.name) + " must be ", 0), 0U) << text.name << value;
+    }
+  }
+  Parameters p;
+  p.dma_latency_ns = p.hardware_ns + 1;
+  EXPECT_NE(parameters_wrong(p).find("is part of hardware_ns"), std::string::npos);
+}
+
+TEST(NicNetwork, invalid__every_frame_of_a_slow_handler_is_counted) {
+  WorkOptions o;
+  o.network.host.strategy = Strategy::off;
+  o.size = 128;
+  o.iterations = 3000;
+  const WorkResult r = done(invalid(o));
+  const Parameters& p = o.network.parameters;
+  EXPECT_NEAR(r.receiver_interrupt_ns / 3000, p.frame_ns + p.irq_ns, 5);
+  EXPECT_EQ(r.receiver_interrupts, 3000U);
 }
 
 TEST(NicNetwork, incast__all_messages_of_all_hosts_arrive) {

@@ -97,7 +97,7 @@ class Host {
 
  private:
   friend class Process;
-  void interrupt(std::uint32_t queue);
+  void interrupt(std::uint32_t queue, double ago_ns);
   void poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken);
   double driver_ns(std::uint32_t frame, std::uint32_t core);
   double wake_ns(std::uint32_t core) const;

@@ -22,6 +22,8 @@ PortLimits port_limits(const Parameters& p, double delay_ns) {
   return limits;
 }
 
+}  // namespace
+
 protocol::Config engine_config(const NetworkOptions& options) {
   protocol::Config config;
   config.mode = options.mode;
@@ -38,7 +40,6 @@ protocol::Config engine_config(const NetworkOptions& options) {
   config.unasked_bytes = 0;
   return config;
 }
-}  // namespace
 
 Network::Network(const NetworkOptions& options) : options_(options) {
   protocol::Config config = engine_config(options);

@@ -28,6 +28,9 @@ struct NetworkOptions {
   std::uint64_t seed = 1;  // when each host begins, within some microseconds
 };
 
+// Of every process: the real engine's, with the constants of the original.
+protocol::Config engine_config(const NetworkOptions& options);
+
 class Network {
  public:
   explicit Network(const NetworkOptions& options);

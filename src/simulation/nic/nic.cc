@@ -6,7 +6,7 @@
 namespace omx::simulation::nic {
 
 Nic::Nic(Later& later, const Parameters& parameters, const NicOptions& options,
-         std::function<void(std::uint32_t)> interrupt)
+         std::function<void(std::uint32_t, double)> interrupt)
     : later_(later), parameters_(parameters), options_(options), interrupt_(std::move(interrupt)) {
   for (std::uint32_t i = 0; i < options_.queues; i++)
     queues_.push_back({Moderator(options_.strategy, parameters_.timeout_ns, parameters_.adaptive_step_ns,
@@ -16,6 +16,7 @@ Nic::Nic(Later& later, const Parameters& parameters, const NicOptions& options,
                        0,
                        false,
                        false,
+                       0,
                        false,
                        0});
 }
@@ -71,10 +72,11 @@ void Nic::timer_start(std::uint32_t index) {
   });
 }
 
-// While the host is at it the next one waits.
-void Nic::raise(std::uint32_t index) {
+// While the host is at it the next one is on its way already.
+void Nic::raise(std::uint32_t index, double ago_ns) {
   Queue& queue = queues_[index];
   if (queue.claimed) {
+    if (!queue.owed) queue.owed_since = later_.now();
     queue.owed = true;
     return;
   }
@@ -83,7 +85,7 @@ void Nic::raise(std::uint32_t index) {
   queue.announced = queue.ready.size();
   queue.moderator.on_raised();
   counters_.interrupts++;
-  interrupt_(index);
+  interrupt_(index, ago_ns);
 }
 
 bool Nic::take(std::uint32_t index, std::uint32_t& frame) {
@@ -105,7 +107,9 @@ bool Nic::take(std::uint32_t index, std::uint32_t& frame) {
 void Nic::poll_done(std::uint32_t index) {
   Queue& queue = queues_[index];
   queue.claimed = false;
-  if (queue.owed || queue.announced > 0) raise(index);
+  // What it leaves had interrupts of its own, which came in vain.
+  if (queue.announced > 0) return raise(index, parameters_.irq_delivery_ns);
+  if (queue.owed) raise(index, static_cast<double>(later_.now() - queue.owed_since));
 }
 
 }  // namespace omx::simulation::nic

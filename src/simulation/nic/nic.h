@@ -24,8 +24,9 @@ struct NicCounters {
 
 class Nic {
  public:
+  // interrupt(queue, ns): it was raised so long ago, while the handler was still at work.
   Nic(Later& later, const Parameters& parameters, const NicOptions& options,
-      std::function<void(std::uint32_t queue)> interrupt);
+      std::function<void(std::uint32_t queue, double ns)> interrupt);
 
   // False: no descriptor is left, the frame is lost; or, with flow control, waits on the cable with all that
   // are behind it.
@@ -50,7 +51,8 @@ class Nic {
     std::uint32_t held = 0;     // descriptors in use
     std::size_t announced = 0;  // of `ready`, by the last interrupt
     bool claimed = false;       // from an interrupt until poll_done
-    bool owed = false;          // another interrupt then
+    bool owed = false;          // another interrupt then,
+    TimeNs owed_since = 0;      // raised here
     bool timer = false;
     std::uint64_t timer_number = 0;
   };
@@ -64,12 +66,12 @@ class Nic {
   bool room(std::uint32_t queue) const { return queues_[queue].held < parameters_.ring_frames; }
   void dma_done(std::uint32_t queue, std::uint32_t frame, bool marked);
   void timer_start(std::uint32_t queue);
-  void raise(std::uint32_t queue);
+  void raise(std::uint32_t queue, double ago_ns = 0);
 
   Later& later_;
   const Parameters& parameters_;
   NicOptions options_;
-  std::function<void(std::uint32_t)> interrupt_;
+  std::function<void(std::uint32_t, double)> interrupt_;
   std::vector<Queue> queues_;
   std::deque<Arrived> paused_;
   TimeNs dma_free_ = 0;

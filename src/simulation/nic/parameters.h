@@ -10,13 +10,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace omx::simulation::nic {
 
 // name, value, unit, kind, source
 #define OMX_NIC_PARAMETERS(X)                                                                                \
-  X(link_bits, 10e9, "bit/s", "given", "[C] IV-A: Myri-10G; two hosts without a switch, [J] 5.1")            \
+  X(link_bits, 9.953e9, "bit/s", "given",                                                                    \
+    "[I] footnote 2: the actual data rate; two hosts without a switch, [J] 5.1")                             \
   X(hardware_ns, 2000, "ns", "derived", "[J] 3.2: latency of native MX, 2 us, is all hardware and firmware") \
   X(dma_latency_ns, 1500, "ns", "fitted",                                                                    \
     "part of hardware_ns, from a frame's descriptor to the end of its DMA; to [C] IV-C4: 3 or 4 frames of "  \
@@ -30,43 +32,47 @@ namespace omx::simulation::nic {
   X(timeout_ns, 75000, "ns", "given", "[C] IV-B1: default coalescing delay of Myri-10G")                     \
   X(timeout_frames, 0, "frames", "assumed", "that raise an interrupt before the delay is over; 0: none do")  \
   X(adaptive_step_ns, 5000, "ns", "assumed", "[C] VI names adaptive coalescing without figures")             \
-  X(off_frames, 2, "frames", "fitted",                                                                       \
-    "frames that one interrupt hands over at most while coalescing is off; to [C] Table II: 162 frames, "    \
-    "92.4 interrupts")                                                                                       \
+  X(off_frames, 1, "frames", "given",                                                                        \
+    "that one interrupt hands over while coalescing is off; [C] IV-B2: it means 'always raising an "         \
+    "interrupt'")                                                                                            \
   X(multiqueue_ns, 760, "ns", "fitted",                                                                      \
-    "latency that several queues add in firmware; to [Q] Table I, S$: 10.10 - 9.34 us")                      \
-  X(poll_on, 0, "0 or 1", "derived",                                                                         \
-    "1: a handler goes on until it finds no frame, as NAPI does; [C] Table III: a fragment that came after " \
-    "the interrupt waited for the next one")                                                                 \
+    "that several queues add to a frame in firmware, as latency; to [Q] Table I, S$: 10.10 - 9.34 us")       \
+  X(poll_on, 0, "0 or 1", "fitted",                                                                          \
+    "1: a handler goes on until it finds no frame; chosen by [C] Table III, degrees 1 and 3: a fragment "    \
+    "that came after the interrupt waited for the next one")                                                 \
   X(irq_delivery_ns, 890, "ns", "fitted",                                                                    \
-    "from the end of the DMA to the first instruction of the handler; to [Q] Table I, 9.34 us on S$")        \
+    "from the end of the DMA to the first instruction of the handler, unless that is still at work; to [Q] " \
+    "Table I, 9.34 us on S$")                                                                                \
   X(irq_ns, 196, "ns", "derived", "[C] IV-B2: 965 ns a frame with an interrupt each, 774 ns without")        \
   X(frame_ns, 769, "ns", "derived", "[C] IV-B2: the same, without its share of the interrupts; the driver")  \
   X(handler_ns, 1200, "ns", "fitted",                                                                        \
-    "Open-MX receive handler; to [C] Table I, 0 B: it keeps up with 490k/s")                                 \
-  X(wake_ns, 6500, "ns", "derived", "[Q] 4.3: idle processors raise 11 us to 15-20 us; the middle")          \
+    "Open-MX receive handler; with transmit_ns to [C] Table I, 0 B, default: it keeps up with 490k/s")       \
+  X(wake_ns, 6500, "ns", "fitted", "to [Q] 4.3: idle processors raise 11 us to 15-20 us; the middle")        \
   X(sleep_after_ns, 10000, "ns", "assumed", "[C] IV-B1 says quickly")                                        \
   X(resume_ns, 1600, "ns", "fitted",                                                                         \
     "until an interrupted process runs on; to [Q] Table I: SC minus S$, 10.96 - 9.34 us")                    \
   X(line_shared_ns, 6, "ns", "assumed", "cache line from the other core of a shared cache: 14 cycles")       \
-  X(line_far_ns, 98, "ns", "assumed", "cache line from any other core, by the front side bus")               \
-  X(line_socket_ns, 98, "ns", "assumed", "cache line from the other cache of the socket: here the same bus") \
-  X(event_lines, 10, "lines", "fitted",                                                                      \
-    "from handler to library with each event; to [Q] Table I: SP minus S$, 10.32 - 9.34 us")                 \
+  X(line_far_ns, 98, "ns", "fitted",                                                                         \
+    "cache line from any other core, by the front side bus; ten of them, event_lines, to [Q] Table I: SP "   \
+    "minus S$, 10.32 - 9.34 us")                                                                             \
+  X(line_socket_ns, 98, "ns", "fitted",                                                                      \
+    "cache line from the other cache of the socket: the same bus, and the same difference")                  \
+  X(event_lines, 10, "lines", "assumed",                                                                     \
+    "from handler to library with each event; only its product with line_far_ns is fitted")                  \
   X(state_lines, 12, "lines", "fitted",                                                                      \
-    "of endpoint and pull that follow the handler to another core; to [Q] Table I: round robin, 11.4 us, "   \
-    "minus the mean of the bound ones weighted by cores, 10.24 us")                                          \
-  X(memcpy_rate, 1.6106e9, "B/s", "given", "[I] IV-A: 1.5 GiB/s by chunks of a page")                        \
+    "of endpoint and pull that follow the handler to another core; with line_far_ns to [Q] Table I: round "  \
+    "robin, 11.4 us, minus the mean of the bound ones weighted by cores, 10.24 us")                          \
+  X(memcpy_rate, 1.6106e9, "B/s", "given",                                                                   \
+    "[I] IV-A: 1.5 GiB/s by chunks of a page (beside it 1.6 GiB/s; [J] 5.3: 1.5 GB/s)")                      \
   X(memcpy_cached_rate, 12.885e9, "B/s", "given", "[I] IV-A: 12 GiB/s in the cache")                         \
   X(cache_bytes, 4194304, "B", "assumed", "L2 that two cores of a Xeon E5345 share")                         \
   X(local_shared_rate, 6.4425e9, "B/s", "given", "[I] IV-C: 6 GiB/s between processes of a shared cache")    \
   X(local_far_rate, 1.2885e9, "B/s", "given", "[I] IV-C: 1.2 GiB/s without one")                             \
   X(engine_submit_ns, 350, "ns", "given", "[I] IV-A: one descriptor")                                        \
-  X(engine_rate, 2.577e9, "B/s", "given", "[I] IV-A: 2.4 GiB/s by chunks of 4 kB")                           \
+  X(engine_rate, 2.577e9, "B/s", "given", "[I] IV-A: 2.4 GiB/s by chunks of 4 kB ([J] 5.3: 2.5 GB/s)")       \
   X(engine_chunk, 4096, "B", "given", "[I] IV-A: pages")                                                     \
-  X(engine_split, 0.5, "chunks", "given",                                                                    \
-    "[I] IV-A: most copies consist of one or two chunks per page, as frame and destination begin at "        \
-    "different places of theirs")                                                                            \
+  X(engine_split, 0.5, "chunks", "derived",                                                                  \
+    "[I] IV-A: most copies consist of one or two chunks per page, so half a chunk more on average")          \
   X(engine_latency_ns, 0, "ns", "given", "[I] IV-A: to see that copies are done is negligible")              \
   X(engine_frame_least, 1024, "B", "given", "[I] IV-A: smaller ones are copied by the processor")            \
   X(syscall_ns, 100, "ns", "given", "[I] II-A, [J] 3.2: close to 100 ns")                                    \
@@ -94,6 +100,15 @@ struct Parameters {
     return nullptr;
   }
 };
+
+// What a value may be. Beyond it the model means nothing, or does not end.
+struct Range {
+  double least, most;
+};
+Range range_of(std::string_view name);
+
+// A sentence about a value that is out of its range, or about two that contradict each other; or nothing.
+std::string parameters_wrong(const Parameters& parameters);
 
 struct ParameterText {
   std::string_view name;

@@ -190,12 +190,11 @@ void Attacker::pack(const Sender& from, Script& script) {
   }
   const auto said = count == 7 ? script.u16() : static_cast<std::uint16_t>(length);
   packet.length = said;
-  const auto encode = [&](std::byte* out, const wire::Head& h) {
-    const std::size_t n = encode_pack(out, h, packet);
-    __builtin_memcpy(out + n, records, length);
-    return n + length;
-  };
-  transmit(from, wire::PacketType::pack, encode, 0);
+  std::byte buffer[wire::kHeaderCapacity] = {};
+  const wire::Head head{kVictimNic, from.nic, from.peer_index, wire::PacketType::pack};
+  Bytes frame(buffer, buffer + encode_pack(buffer, head, packet));
+  frame.insert(frame.end(), records, records + length);
+  transmit_frame(from, std::move(frame));
 }
 
 void Attacker::medium(const Sender& from, Script& script) {

@@ -43,6 +43,11 @@ constexpr Seed kSeeds[] = {
     {"interfaces_pci", "i0000:3b:00.0"},
     {"interfaces_speed", "ispeed>=10g,speed=25000"},
     {"interfaces_malformed", "i10.77.0.0/33"},
+    {"rails_all", "rall"},
+    {"rails_names", "reth0, eth1"},
+    {"rails_words", "rspeed>=10g 02:4f:4d:58:00:02"},
+    {"rails_loopback", "rlo,eth0"},
+    {"rails_unknown", "reth7"},
     {"mac", "m02:00:0a:BC:de:f0"},
     {"bindings",
      "b# comment\nboard 02:00:00:00:00:01 ep 0 irq 45 mask 00000004\nboard 02:00:00:00:00:01 ep 255 irq - "

@@ -14,6 +14,7 @@
 #include "base/own_fd.h"
 #include "link/interfaces.h"
 #include "runtime/peers.h"
+#include "runtime/rail_choice.h"
 #include "runtime/settings.h"
 #include "steering/binding_file.h"
 #include "tests/fuzz/require.h"
@@ -156,6 +157,33 @@ void check_interfaces(const std::string& text) {
   for (const link::Choice& c : *choices) check_message(c.reason);
 }
 
+// A board for each endpoint, whose number is its place.
+void check_rails(const std::string& text) {
+  std::vector<runtime::Board> boards(3);
+  const char* const names[] = {"lo", "eth0", "eth1"};
+  for (std::uint32_t i = 0; i < 3; i++) {
+    boards[i].number = i;
+    boards[i].interface.name = names[i];
+    boards[i].interface.loopback = i == 0;
+    boards[i].interface.ethernet = i != 0;
+    boards[i].interface.up = boards[i].interface.running = true;
+    boards[i].mac = 0x024f4d580000 + i;
+    boards[i].interface.speed_mbps = 10000 * i;
+  }
+  for (const runtime::Board& board : boards) {
+    const auto rails = runtime::rails_choose(boards, board, text);
+    if (!rails) {
+      check_message(rails.error().message);
+      continue;
+    }
+    for (const runtime::Board* rail : *rails)
+      REQUIRE(rail != &board && !rail->interface.loopback && !board.interface.loopback);
+    // Who is a rail has the same ones.
+    for (const runtime::Board* rail : *rails)
+      REQUIRE(runtime::rails_choose(boards, *rail, text)->size() == rails->size());
+  }
+}
+
 void check_bindings(const std::string& text) {
   const auto lines = steering::binding_file_parse(text, "/tmp/bindings");
   if (!lines) return check_message(lines.error().message);
@@ -187,6 +215,8 @@ void check(std::uint8_t what, const std::string& text) {
       return check_peers(text);
     case 'i':
       return check_interfaces(text);
+    case 'r':
+      return check_rails(text);
     case 'b':
       return check_bindings(text);
     case 'm':
