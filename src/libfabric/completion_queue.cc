@@ -74,13 +74,18 @@ ssize_t CompletionQueue::take(void* out, std::size_t count, fi_addr_t* sources) 
     first_ = (first_ + 1) & mask_;
   }
   count_.store(waiting - taken, std::memory_order_release);
+  emptied_.store(taken == waiting, std::memory_order_relaxed);
   if (taken == 0 && count > 0) return -FI_EAVAIL;
   return static_cast<ssize_t>(taken);
 }
 
 ssize_t CompletionQueue::read(void* out, std::size_t count, fi_addr_t* sources) {
+  // Who drains the queue asks once more than it has entries, and what was there is to be answered first.
   // Without room for entries the call is there for progress alone.
-  if (empty() || count == 0 || reads_.fetch_add(1, std::memory_order_relaxed) % kReadsPerTurn == 0)
+  if (count > 0 && emptied_.load(std::memory_order_relaxed)) {
+    emptied_.store(false, std::memory_order_relaxed);
+    domain().progress(false);
+  } else if (empty() || count == 0 || reads_.fetch_add(1, std::memory_order_relaxed) % kReadsPerTurn == 0)
     domain().progress();
   return take(out, count, sources);
 }

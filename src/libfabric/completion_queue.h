@@ -61,6 +61,7 @@ class CompletionQueue : public fid_cq, public Waitable {
   std::atomic<std::size_t> count_{0};
   std::atomic<std::size_t> wanted_{1};
   std::atomic<unsigned> reads_{0};
+  std::atomic<bool> emptied_{false};   // by the last read
   std::vector<std::byte> error_data_;  // of the last error that was read
 };
 

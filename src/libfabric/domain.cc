@@ -86,15 +86,15 @@ void Domain::endpoint_remove(Endpoint& endpoint) {
   std::erase(endpoints_, &endpoint);
 }
 
-void Domain::progress() {
+void Domain::progress(bool look) {
   std::unique_lock guard(lock_, std::try_to_lock);
   if (!guard.owns_lock()) return;
   bool frames = false;
   try {
-    for (Endpoint* endpoint : endpoints_) frames = endpoint->poll() || frames;
+    for (Endpoint* endpoint : endpoints_) frames = endpoint->poll(look) || frames;
   } catch (const std::bad_alloc&) {  // what needed memory is tried again
   }
-  if (courtesy_.yield_due(frames)) {
+  if (look && courtesy_.yield_due(frames)) {
     guard.unlock();
     ::sched_yield();
   }

@@ -46,8 +46,8 @@ class Domain : public fid_domain {
   void endpoint_add(Endpoint& endpoint);
   void endpoint_remove(Endpoint& endpoint);
   // One turn of every endpoint: whoever waits for anything moves all (libfabric.md 6.5). Does nothing while
-  // another thread is at it.
-  void progress();
+  // another thread is at it. Without a look at the links only what their timers make due.
+  void progress(bool look = true);
   // If there is just one, and it is enabled; counted in its waiting() until the caller takes that back.
   Endpoint* only_endpoint();
   void revoke(MemoryRegion& region, bool late);

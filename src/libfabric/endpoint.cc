@@ -182,10 +182,10 @@ void Endpoint::connections_await() {
   runtime::wait_until(*endpoint_, none_waiting, this, domain_.process().settings().close_linger_ms);
 }
 
-bool Endpoint::poll() {
+bool Endpoint::poll(bool look) {
   if (endpoint_->foreign()) return false;
   Direct direct(*endpoint_);
-  return direct.poll();
+  return direct.poll(look);
 }
 
 std::size_t Endpoint::send_room() {

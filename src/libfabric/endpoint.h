@@ -99,7 +99,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   // 0, or why no operation can begin: not enabled yet, or another process's.
   int unusable() const { return !enabled() ? -FI_EOPBADSTATE : endpoint_->foreign() ? -FI_EPERM : 0; }
   runtime::Endpoint& runtime_endpoint() { return *endpoint_; }
-  bool poll();  // true when frames came
+  bool poll(bool look);  // as Direct's
   std::size_t send_room();
   std::uint64_t transmit_flags() const { return transmit_flags_; }
   std::uint64_t receive_flags() const { return receive_flags_; }

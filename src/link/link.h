@@ -116,6 +116,8 @@ class Link : public wire::FrameSink {
   virtual std::string complaint(NicId) const { return {}; }
   // Whether receive() would find something: the cheapest possible look, for poll loops.
   virtual bool pending() = 0;
+  // Whether that look is a system call: a poll does not repeat it then.
+  virtual bool look_is_call() const { return false; }
   // Whether that look took something from the kernel, of which no descriptor tells any more.
   virtual bool holds() const { return false; }
   // A descriptor that polls readable when frames wait; refresh() may change it where others share our hook.

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "link/packet_socket.h"
+#include "link/pieces.h"
 #include "link/socket_buffer.h"
 
 namespace omx::link {
@@ -52,17 +53,7 @@ OwnFd aligned_open(int like) {
 }
 
 std::size_t message_bytes(const msghdr& message) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < message.msg_iovlen; i++) bytes += message.msg_iov[i].iov_len;
-  return bytes;
-}
-
-void gather(const msghdr& message, std::byte* out) {
-  for (std::size_t i = 0; i < message.msg_iovlen; i++) {
-    const iovec& piece = message.msg_iov[i];
-    if (piece.iov_len > 0) std::memcpy(out, piece.iov_base, piece.iov_len);
-    out += piece.iov_len;
-  }
+  return pieces_bytes(message.msg_iov, message.msg_iovlen);
 }
 
 }  // namespace
@@ -100,10 +91,7 @@ void TxBatch::commit() {
   const std::size_t length = message_bytes(message);
   if (length < wire::kMinFrame) {
     // Gathered behind the header, and padded with zeros.
-    msghdr payload = message;
-    payload.msg_iov++;
-    payload.msg_iovlen--;
-    gather(payload, frame.header + frame.header_length);
+    pieces_gather(pieces + 1, frame.segment_count, frame.header + frame.header_length);
     std::memset(frame.header + length, 0, wire::kMinFrame - length);
     pieces[0].iov_len = wire::kMinFrame;
     message.msg_iovlen = 1;
@@ -140,7 +128,7 @@ int TxBatch::send_from(int fd, std::uint32_t first) {
   if (message.msg_iovlen > 1) {
     if (length > kContiguousBytes || fd == aligned_.get())
       return ::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT) < 0 ? -1 : 1;
-    gather(message, contiguous_.get());
+    pieces_gather(message.msg_iov, message.msg_iovlen, contiguous_.get());
     start = contiguous_.get();
   }
   return ::syscall(SYS_sendto, fd, start, length, MSG_DONTWAIT, nullptr, 0) < 0 ? -1 : 1;

@@ -84,6 +84,7 @@ class UdpLink final : public Link {
     held_ = fetch();
     return held_ || errors_due_;
   }
+  bool look_is_call() const override { return true; }
   bool holds() const override { return held_; }
   bool errors_are_news() override { return errors_due_ = true; }
   std::string complaint(NicId nic) const override;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "link/pieces.h"
 #include "link/tx_batch.h"
 
 namespace omx::link {
@@ -20,12 +21,9 @@ constexpr int kQueueFullTries = 64;  // as TxBatch's
 constexpr std::size_t kFrames = wire::kTrainFrames;
 constexpr std::size_t kPiecesMost = 1024;  // the kernel's limit per call
 constexpr std::size_t kPieces = kPiecesMost + kMaxSegments + 1;
-
-std::size_t bytes_of(const iovec* pieces, std::size_t count) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < count; i++) bytes += pieces[i].iov_len;
-  return bytes;
-}
+// A lone frame up to this size is made contiguous first, as TxBatch does it: sendto() took 3.55 us where
+// sendmsg() with two pieces took 3.72 us (64 bytes, veth, Linux 6.18, AMD EPYC).
+constexpr std::size_t kContiguousBytes = 4096;
 
 }  // namespace
 
@@ -33,6 +31,7 @@ struct UdpTrain::Memory {
   wire::TxFrame frames[kFrames];
   iovec pieces[kPieces];  // per frame: its header, then its segments
   std::uint32_t piece_counts[kFrames];
+  std::byte contiguous[kContiguousBytes];
 };
 
 UdpTrain::UdpTrain(LinkCounters& counters) : counters_(counters), memory_(std::make_unique<Memory>()) {}
@@ -72,7 +71,7 @@ void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex
   iovec* own = &m.pieces[pieces_];
   own[0] = {frame.header, frame.header_length};
   const std::size_t count = std::size_t{1} + frame.segment_count;
-  const std::size_t length = bytes_of(own, count);
+  const std::size_t length = pieces_bytes(own, count);
   if (count_ > 0 && (!joins(to, length) || pieces_ + count > kPiecesMost)) {
     flush(fd);
     frame_to_front(frame, own, count);
@@ -89,6 +88,27 @@ void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex
   count_++;
   pieces_ += count;
   bytes_ += length;
+}
+
+// By a call that returns less than 0 and sets errno when it fails. False: not sent, with errno.
+template <class Call>
+bool UdpTrain::send_by(Call call) {
+  bool again = true;
+  for (int tries = kQueueFullTries; tries > 0;) {
+    counters_.send_calls++;
+    if (call() >= 0) return true;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != ENOBUFS) {
+      // It may be about what was sent earlier, to anybody (udp_errors.h): then it is said only once.
+      error_told_ = true;
+      if (!again) return false;
+      again = false;
+      continue;
+    }
+    tries--;
+    ::sched_yield();
+  }
+  return false;
 }
 
 // One datagram, or one for each `segment` bytes. False: not sent, with errno.
@@ -110,32 +130,31 @@ bool UdpTrain::send(int fd, std::size_t first_piece, std::size_t pieces, std::si
     const auto size = static_cast<std::uint16_t>(segment);
     std::memcpy(CMSG_DATA(header), &size, sizeof size);
   }
-  bool again = true;
-  for (int tries = kQueueFullTries; tries > 0;) {
-    counters_.send_calls++;
-    // Not sendmsg(), which is a cancellation point (see tx_batch.cc).
-    if (::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT) >= 0) return true;
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN && errno != ENOBUFS) {
-      // It may be about what was sent earlier, to anybody (udp_errors.h): then it is said only once.
-      error_told_ = true;
-      if (!again) return false;
-      again = false;
-      continue;
-    }
-    tries--;
-    ::sched_yield();
+  // Not sendmsg(), which is a cancellation point (see tx_batch.cc).
+  return send_by([&] { return ::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT); });
+}
+
+// One datagram of `bytes`.
+bool UdpTrain::send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes) {
+  const iovec* const piece = &memory_->pieces[first_piece];
+  const void* start = piece->iov_base;
+  if (pieces > 1) {
+    if (bytes > kContiguousBytes) return send(fd, first_piece, pieces, 0);
+    pieces_gather(piece, pieces, memory_->contiguous);
+    start = memory_->contiguous;
   }
-  return false;
+  const SocketAddress to = socket_address(to_.ip, to_.port, ifindex_);
+  return send_by([&] { return ::syscall(SYS_sendto, fd, start, bytes, MSG_DONTWAIT, to.get(), to.length); });
 }
 
 void UdpTrain::send_singly(int fd) {
   std::size_t piece = 0;
   for (std::size_t i = 0; i < count_; i++) {
     const std::size_t count = memory_->piece_counts[i];
-    if (send(fd, piece, count, 0)) {
+    const std::size_t bytes = pieces_bytes(&memory_->pieces[piece], count);
+    if (send_one(fd, piece, count, bytes)) {
       counters_.frames_sent++;
-      counters_.bytes_sent += bytes_of(&memory_->pieces[piece], count);
+      counters_.bytes_sent += bytes;
       failure_ = 0;
     } else {
       counters_.send_errors++;

@@ -36,7 +36,10 @@ class UdpTrain {
 
   bool joins(const wire::LaneAddress& to, std::size_t length) const;
   void frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count);
+  template <class Call>
+  bool send_by(Call call);
   bool send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment);
+  bool send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes);
   void send_singly(int fd);
 
   LinkCounters& counters_;

@@ -27,8 +27,8 @@ protocol::TimeNs Direct::now() {
   return impl_.now;
 }
 
-bool Direct::poll() {
-  return impl_.poll_turn();
+bool Direct::poll(bool look) {
+  return look ? impl_.poll_turn() : impl_.poll_turn(0);
 }
 
 void Direct::turn() {

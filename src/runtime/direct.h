@@ -29,8 +29,9 @@ class Direct {
 
   protocol::Endpoint& engine();
   protocol::TimeNs now();  // reads the clock on first use
-  bool poll();             // one turn, if one is due; true when frames came
-  void turn();             // one turn
+  // One turn, if one is due; true when frames came. Without a look at the links only timers make one due.
+  bool poll(bool look = true);
+  void turn();  // one turn
   // Around each send: what goes to SendOp::hold, and after it.
   bool burst_goes_on();
   bool may_hold();

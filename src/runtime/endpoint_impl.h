@@ -84,13 +84,14 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // One turn of the engine; true when frames came. Nothing happens inside the handler or while disabled.
   bool turn();
   // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
-  bool poll_turn() {
+  bool poll_turn() { return poll_turn(poll_looks_); }
+  bool poll_turn(unsigned looks) {
     burst_end();
     helper_notice();
     if (drowsy_) [[unlikely]]
       set_drowsy(false);
     yields_ = false;
-    found_frames_ = poll_due() && (now = clock.now(), turn());
+    found_frames_ = poll_due(looks) && (now = clock.now(), turn());
     if (!found_frames_) copy_end();
     return found_frames_;
   }
@@ -104,9 +105,9 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool yields() const { return yields_; }
   // After a poll: whether the caller should yield, without the lock. Not when it found what it looks for.
   bool yield_due(bool found) { return courtesy_.yield_due(found || found_frames_); }
-  bool poll_due() {
-    // Several looks for one lock and unlock: a frame is seen sooner.
-    for (unsigned look = 0; look < kLooks; look++) {
+  // Several looks for one lock and unlock: a frame is seen sooner.
+  bool poll_due(unsigned looks) {
+    for (unsigned look = 0; look < looks; look++) {
       if (link->pending() || (hub && hub->pending())) return true;
       if (!rails.empty() && rails_pending()) [[unlikely]]
         return true;
@@ -342,6 +343,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // A look at the clock costs as much as ten at the ring.
   static constexpr unsigned kClockEvery = 15, kTurnEvery = 7, kTurnEveryBurst = 31;  // masks
   static constexpr unsigned kLooks = 8;
+  unsigned poll_looks_ = kLooks;  // of a call that only polls: its caller has other things to do
   unsigned idle_polls_ = 0;
   bool found_frames_ = false;  // the last poll
   PollCourtesy courtesy_;

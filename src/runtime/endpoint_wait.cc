@@ -180,7 +180,7 @@ WaitOutcome Endpoint::Impl::lead(Waiter& self, TimeNs deadline, std::uint64_t ge
     lock.give_way();
     lock.lock();
     if (leader_ != &self) return WaitOutcome::woken;
-    if (poll_due()) now = clock.now();
+    if (poll_due(kLooks)) now = clock.now();
   }
 }
 
