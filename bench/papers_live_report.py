@@ -42,7 +42,7 @@ ours of 2 ranks, a processor each, and of 4, two on each host's one processor, w
 agree about who was faster."""
 
 TABLE1_NOTES = (
-    "With 4 ranks half of all messages stay inside a host, where Open MPI over TCP uses its own shared memory (vader) and Open-MX its own, as in the paper. Roots go round.",
+    "With 4 ranks a part of all messages stays inside a host, where Open MPI over TCP uses its own shared memory (vader) and Open-MX its own, as in the paper. Roots go round.",
     "16 B: latency decides. The papers' TCP had 13.2 us to Open-MX's 7.3; the next section has today's.",
     "64 KiB is the largest message that Open-MX sends without asking here, and what the kernel takes from TCP in one call: the size at which TCP is at its best ([perf-notes.md](perf-notes.md)).",
     "Allgather of 64 KiB blocks, 4 ranks: Open MPI's algorithm (neighbor exchange, for both transports) sends 128 KiB at a time after its first step, which "

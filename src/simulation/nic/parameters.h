@@ -20,10 +20,9 @@ namespace omx::simulation::nic {
   X(link_bits, 9.953e9, "bit/s", "given",                                                                    \
     "[I] footnote 2: the actual data rate; two hosts without a switch, [J] 5.1")                             \
   X(hardware_ns, 2000, "ns", "derived", "[J] 3.2: latency of native MX, 2 us, is all hardware and firmware") \
-  X(dma_latency_ns, 1500, "ns", "fitted",                                                                    \
-    "part of hardware_ns, from a frame's descriptor to the end of its DMA; to [C] IV-C4: 3 or 4 frames of "  \
-    "a "                                                                                                     \
-    "stream can follow within one")                                                                          \
+  X(dma_latency_ns, 1500, "ns", "assumed",                                                                   \
+    "part of hardware_ns, from a frame's descriptor to the end of its DMA; [C] IV-C4's 3 or 4 frames would " \
+    "need about 4 us at line rate, more than all of hardware_ns")                                            \
   X(switch_ns, 300, "ns", "assumed", "through a switch, if there is one; the papers had none")               \
   X(dma_rate, 1.6e9, "B/s", "assumed", "PCI Express of eight lanes, first generation")                       \
   X(ring_frames, 1024, "frames", "assumed", "receive descriptors of a queue")                                \
@@ -32,9 +31,9 @@ namespace omx::simulation::nic {
   X(timeout_ns, 75000, "ns", "given", "[C] IV-B1: default coalescing delay of Myri-10G")                     \
   X(timeout_frames, 0, "frames", "assumed", "that raise an interrupt before the delay is over; 0: none do")  \
   X(adaptive_step_ns, 5000, "ns", "assumed", "[C] VI names adaptive coalescing without figures")             \
-  X(off_frames, 1, "frames", "given",                                                                        \
-    "that one interrupt hands over while coalescing is off; [C] IV-B2: it means 'always raising an "         \
-    "interrupt'")                                                                                            \
+  X(off_frames, 1, "frames", "assumed",                                                                      \
+    "that one interrupt hands over while coalescing is off; [C] IV-B2 and Table V read as an interrupt a "   \
+    "frame; Table II (92.4 for 162 frames) speaks against it")                                               \
   X(multiqueue_ns, 760, "ns", "fitted",                                                                      \
     "that several queues add to a frame in firmware, as latency; to [Q] Table I, S$: 10.10 - 9.34 us")       \
   X(poll_on, 0, "0 or 1", "fitted",                                                                          \
