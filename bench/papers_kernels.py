@@ -94,7 +94,8 @@ COALESCING_KERNELS = Table("Table IV: NAS kernels on 16 processes, time relative
     *KERNELS,
     "IS class B is a sort of as many keys with the same exchanges (counts, then keys), of one iteration; its bytes are sorted and checked.",
     f"IS: the paper's default times are {32.75 / 14.69:.1f} (class C) and {21.98 / 11.84:.1f} times (class B) those of [Q] with one queue, round robin (14.69, 11.84 s), and {32.75 / 5.62:.1f} and "
-    f"{21.98 / 1.25:.1f} times those with several queues, of the same benchmark on the same processors. So most of the time is something that is not modelled here; all of it counts as computing. That marks make IS 7 to 8 % faster is not reproduced: the model's IS does not change by them.",
+    f"{21.98 / 1.25:.1f} times those with several queues, of the same benchmark on the same processors. So most of the time is something that is not modelled here; all of it counts as computing. "
+    "That marks make IS 7 to 8 % faster is not reproduced: the model's IS does not change by them.",
     "LU, SP, MG: the paper's changes of up to a percent in either direction are noise by its own account (\"only non-negligible speedup percentages are shown\"), but for LU with Stream, 1.4 % slower, "
     "which the table prints and the model does not have."), apart=True)
 MULTIQUEUE_KERNELS = Table("Table III: CG, MG, FT and IS class C, time relative to round robin", list(multiqueue_rows()), (

@@ -111,7 +111,7 @@ def far_papers(papers, values):
         if predicted and statistics.median(predicted) > FAR:
             far.append(f"**{name}: {median_text(predicted)}, more than {FAR} %** (with the figures used to choose {median_text(predicted + chosen)})")
     said = "; ".join(far)
-    first = f"The median of the predictions is too large for {said}: the notes say where it comes from." if far else f"No paper's median is more than {FAR} %."
+    first = f"The median of the predictions is too large for {said}: the notes say where it comes from, as far as we know it." if far else f"No paper's median is more than {FAR} %."
     every = [one for _, _, tables in papers for one in tables]
     without, with_kernels = (median_text(errors_of(tables, values, ("",))) for tables in ([one for one in every if not one.apart], every))
     return f"{first} Over all predictions it is {without} without the NAS kernels, and {with_kernels} with them, most of whose time is computing, which is fitted."
