@@ -62,7 +62,7 @@ class Watch {
   // The kernel gives the members their places in the order in which they join. While that goes on, any of
   // them would get frames that are others', so they let nothing in.
   Result<void> open(std::uint16_t udp_port) {
-    const std::size_t count = arrival_sockets(processors_online());
+    const std::size_t count = arrival_sockets(processors_online(), processor_numbers());
     if (count > kMembersMost)
       return fail(link::kFailure,
                   fmt::format("{} processors are more than can be watched: {}", count, kMembersMost));
@@ -144,8 +144,9 @@ class Watch {
 
 }  // namespace
 
-std::size_t arrival_sockets(const std::vector<int>& online) {
-  return static_cast<std::size_t>(online.empty() ? processor_numbers() : online.back() + 1);
+std::size_t arrival_sockets(const std::vector<int>& online, int numbers) {
+  constexpr int kGroupMost = 256;
+  return static_cast<std::size_t>(numbers <= kGroupMost || online.empty() ? numbers : online.back() + 1);
 }
 
 int arrival_endpoint(std::span<const std::byte> packet) {

@@ -26,8 +26,9 @@ struct Arrivals {
 };
 
 // The kernel picks the socket by the number of the processor modulo their count, so processors that are
-// switched off, and gaps between the numbers, have sockets, too.
-std::size_t arrival_sockets(const std::vector<int>& online);
+// switched off, and gaps between the numbers, have sockets, too; those off behind the last one only where a
+// group holds them all. `numbers`: processors have numbers below it.
+std::size_t arrival_sockets(const std::vector<int>& online, int numbers);
 
 // The endpoint that a frame, or the first frame in a UDP datagram, is for; -1: none.
 int arrival_endpoint(std::span<const std::byte> packet);

@@ -151,6 +151,7 @@ constexpr CounterText kTexts[] = {
     {"Sleeps Ended", "sleeps", "a waiting thread that slept in the kernel was woken; of these:"},
     {"Sleeps Ended by a Frame", "sleeps", "by any frame"},
     {"Sleeps Ended by a Marked Frame", "sleeps", "in a stream, by a frame that its sender marked as urgent"},
+    {"Sleeps Ended by an Announced Lane", "sleeps", "in a stream, by the rest of what such a frame announced"},
     {"Sleeps Ended by the Moderation Timer", "sleeps",
      "in a stream, by OMX_MODERATION_US: a stream of a sender that marks nothing, or that lost a marked "
      "frame"},
@@ -196,6 +197,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Sleeps Ended", counters.wakeups},
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
                                {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},
+                               {"Sleeps Ended by an Announced Lane", counters.wakeups_lane},
                                {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
                                {"Sleeps Deaf to Marked Frames", counters.deferred},
                                {"Progress Thread Took Over", counters.takeovers}});

@@ -16,7 +16,7 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   ext.present = s.config.extension;
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
-                 wire::kFeatureTail | wire::kFeatureUnasked;
+                 wire::kFeatureTail | wire::kFeatureUnasked | wire::kFeatureAhead;
   if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
   if (s.config.lane.present()) {
     ext.features |= wire::kFeatureLane;

@@ -55,16 +55,28 @@ std::uint32_t probe_cookie(const State& s, const Partner& p) {
   return static_cast<std::uint32_t>(hash >> 32);
 }
 
-// Whether some of it is missing yet.
-bool answer_due(State& s, std::uint32_t answer) {
+// The pull to which it is an answer, if some of it is still to come by the lane; else nullptr. What is asked
+// for again may be a part of a block.
+Pull* answer_due(State& s, std::uint32_t answer) {
   Pull* const pull = pull_of_slot(s, answer);
-  if (!pull || !pull->by_lane) return false;
+  if (!pull || !pull->by_lane || !pull->partner->lane_in) return nullptr;
+  const std::uint32_t last = answer - 1;
   for (std::uint32_t i = 0; i < pull->block_count; i++) {
     const PullBlock& block = pull->block(i);
-    const std::uint32_t last = block.first + block.frames - 1;
-    if (wire::lane_answer(pull->handle, last) == answer) return block.missing != 0;
+    const std::uint32_t at = (last - block.first) & wire::kLaneAnswerFrame;
+    if (at < block.frames) return block.missing << (63 - at) ? pull : nullptr;
   }
-  return false;
+  return nullptr;
+}
+
+void answer_await(LaneAwaited& w, std::uint32_t answer, const Pull& pull) {
+  w.progress = std::max(w.progress, pull.last_reply);
+  const auto end = w.answers.begin() + static_cast<std::ptrdiff_t>(w.answer_count);
+  if (std::find(w.answers.begin(), end, answer) != end) return;
+  if (w.answer_count < w.answers.size())
+    w.answers[w.answer_count++] = answer;
+  else
+    w.more = true;
 }
 
 }  // namespace
@@ -190,12 +202,13 @@ void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::ui
   if (!p.lane.present()) return;
   LaneAwaited& w = s.lane_awaited;
   if (s.now >= w.until) w = {};
-  if (answer != 0 && !answer_due(s, answer)) return;  // it came first
-  w.until = s.now + kLook;
-  if (answer != 0 && w.answer_count < w.answers.size()) {
-    w.answers[w.answer_count++] = answer;
-    return;
+  if (answer != 0) {
+    const Pull* const pull = answer_due(s, answer);
+    if (!pull || pull->partner != &p) return;  // it came first
+    w.until = s.now + kLook;
+    return answer_await(w, answer, *pull);
   }
+  w.until = s.now + kLook;
   std::size_t i = 0;
   while (i < w.count && w.messages[i].from != &p) i++;
   if (message && i < w.messages.size()) {
@@ -209,7 +222,7 @@ void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::ui
 bool lane_awaited(State& s, TimeNs now) {
   LaneAwaited& w = s.lane_awaited;
   if (now >= w.until) return false;
-  if (w.replies || w.answer_count > 0) return true;
+  if (w.replies || w.more || w.answer_count > 0) return true;
   const auto awaited = [](const LaneAwaited::Message& m) {
     return seq_same_session(m.number, m.from->next_match) &&
            seq_diff(m.number, m.from->next_match) <= kEarlyWindow;
@@ -224,7 +237,7 @@ namespace {
 // Whose message comes by the lane next; nullptr: not known.
 Partner* medium_sender(State& s) {
   const LaneAwaited& w = s.lane_awaited;
-  if (!lane_awaited(s, s.now) || w.replies || w.answer_count > 0 || w.count != 1) return nullptr;
+  if (!lane_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
   Partner* p = w.messages[0].from;
   return w.messages[0].number == p->next_match ? p : nullptr;
 }
@@ -257,11 +270,18 @@ std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
 void lane_came(State& s) {
   LaneAwaited& w = s.lane_awaited;
   w.replies = false;
+  const TimeNs before = w.progress;
   std::size_t left = 0;
-  for (std::size_t i = 0; i < w.answer_count; i++)
-    if (answer_due(s, w.answers[i])) w.answers[left++] = w.answers[i];
+  for (std::size_t i = 0; i < w.answer_count; i++) {
+    const Pull* const pull = answer_due(s, w.answers[i]);
+    if (!pull) continue;
+    w.answers[left++] = w.answers[i];
+    w.progress = std::max(w.progress, pull->last_reply);
+  }
   w.answer_count = left;
-  if (left > 0) w.until = s.now + kLook;  // on a slow cable a train takes half a millisecond
+  // On a slow cable a train takes half a millisecond. What others send by their lanes is no sign of it.
+  if (w.progress > before) w.until = s.now + kLook;
+  if (s.now >= w.until) w = {};
 }
 
 }  // namespace omx::protocol

@@ -44,8 +44,10 @@ struct LaneAwaited {
     Seqnum number = 0;  // the newest: those before it are awaited, too
   };
   TimeNs until = 0;
-  bool replies = false;                    // or whatever there is no room for
-  std::array<std::uint32_t, 4> answers{};  // to pulls, of which more comes: wire::lane_answer()
+  TimeNs progress = 0;   // when the last frame of one of `answers` came
+  bool replies = false;  // what was sent before it was announced, or messages that there is no room for
+  bool more = false;     // answers that there is no room for
+  std::array<std::uint32_t, 8> answers{};  // to pulls, of which more comes: wire::lane_answer()
   std::size_t answer_count = 0;
   std::array<Message, 8> messages;
   std::size_t count = 0;

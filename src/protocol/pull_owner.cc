@@ -73,10 +73,11 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + partner_overhead(p));
   const bool rings = by_lane && (pull.flags & wire::kFlagBell);
+  const bool ahead = rings && (p.features & wire::kFeatureAhead);
   const std::uint32_t rings_at =
       pull.frame_index + wire::lane_announced_before(frames, std::max(train, 1U), range.unit);
   while (left > 0) {
-    if (rings && index == rings_at) {
+    if (ahead && index == rings_at) {
       lane_announce(s, p, wire::lane_answer(pull.pull_handle, pull.frame_index + frames - 1));
       s.sink.flush();  // the announcement leaves with what comes before it, not with what follows
     }
@@ -104,6 +105,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
     offset += length;
     room = range.unit;
   }
+  if (rings && !ahead) lane_announce(s, p);
 }
 
 }  // namespace

@@ -274,7 +274,11 @@ void pull_ring_midway(State& s, Pull& pull) {
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
   if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
   const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
-  pull.rings_at = pull.next_frame + std::max(left / 2 / step * step, step);
+  const std::uint32_t first = std::max(left / 2 / step * step, step), most = block_most(s, pull);
+  const auto requests = [most](std::uint32_t frames) { return (frames + most - 1) / most; };
+  // The split must not make it more than can be asked for at once.
+  if (first >= left || left > numbers_left(pull) || requests(first) + requests(left - first) > blocks) return;
+  pull.rings_at = pull.next_frame + first;
 }
 
 void pull_want(State& s, Pull& pull) {

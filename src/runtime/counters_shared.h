@@ -38,6 +38,7 @@ struct SharedCounters {
   std::uint64_t wakeups_moderated = 0;  // in a stream, by the moderation timer
   std::uint64_t takeovers = 0;          // times the progress thread took over
   std::uint64_t deferred = 0;           // sleeps that a marked frame could not end, as more followed
+  std::uint64_t wakeups_lane = 0;       // in a stream, by more of what a marked frame announced
 };
 
 // What an endpoint has in its hands, as it said about once a second: always after it did something, also when

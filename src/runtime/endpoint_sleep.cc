@@ -200,8 +200,9 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     link_quiet_until_ = now + kErrorPause;
   } else if (link_events && ears == Ears::marks) {
     if (own_events) link->bell_clear();
-    woken_by_ = WokenBy::mark;
-    counters.wakeups_bell++;
+    const bool marked = waits[kFrames].revents || rail_events;
+    woken_by_ = marked ? WokenBy::mark : WokenBy::lane;
+    (marked ? counters.wakeups_bell : counters.wakeups_lane)++;
   } else if (link_events) {
     woken_by_ = WokenBy::frame;
     counters.wakeups_frame++;

@@ -44,7 +44,8 @@ class Moderation {
  public:
   // What a sleeper hears; the timer beside the last two.
   enum class Ears : std::uint8_t { frames, marks, none };
-  enum class WokenBy : std::uint8_t { other, frame, mark, timer };
+  // `lane`: by what was announced before, whose mark woke already.
+  enum class WokenBy : std::uint8_t { other, frame, mark, lane, timer };
   // After a sleep, and the look that followed.
   struct Found {
     WokenBy by = WokenBy::other;

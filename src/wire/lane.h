@@ -18,16 +18,18 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
   return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
 }
 
-// In the announcement of an answer to a pull: which, by the pull's handle and its last frame.
+// In the announcement of an answer to a pull: which, by the pull's handle and its last frame, counted from 1
+// so that it is not 0.
+inline constexpr std::uint32_t kLaneAnswerFrame = 0x3FFFFF;
 inline std::uint32_t lane_answer(std::uint32_t handle, std::uint32_t last_frame) {
-  return (handle & 0xFFC00000) | (last_frame & 0x3FFFFF);
+  return (handle & ~kLaneAnswerFrame) | ((last_frame + 1) & kLaneAnswerFrame);
 }
 
 // Before which of its frames such an answer is announced: at the beginning of a train, so long before the end
 // as a sleeper takes to wake (some tens of microseconds). What is missing then it waits for at the lane.
 inline std::uint32_t lane_announced_before(std::uint32_t frames, std::uint32_t train, std::uint32_t unit) {
   constexpr std::uint32_t kLead = 160 * 1024;
-  const std::uint32_t least = std::min(std::max(kLead / unit, 1U), frames);
+  const std::uint32_t least = std::min((kLead + unit - 1) / unit, frames);
   return (frames - least) / train * train;
 }
 

@@ -161,6 +161,7 @@ enum Feature : std::uint16_t {
   kFeatureUnasked = 256,  // takes data of RNDV unasked
   kFeatureShare = 512,    // reads PACK whose records are packets
   kFeatureRails = 1024,   // has several boards; the block says which
+  kFeatureAhead = 2048,   // waits for the rest of an answer by a lane that is announced ahead of its end
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 

@@ -63,7 +63,7 @@ TEST(LaneAnnouncedBefore, at_the_beginning_of_a_train_and_long_enough_before_the
       const std::uint32_t before = wire::lane_announced_before(frames, train, unit);
       ASSERT_LT(before, frames);
       EXPECT_EQ(before % train, 0U);
-      EXPECT_TRUE(before == 0 || (frames - before + 1) * unit >= 160U * 1024);
+      EXPECT_TRUE(before == 0 || (frames - before) * unit >= 160U * 1024);
       EXPECT_LE((frames - before) * unit, (160U * 1024) + (train + 1) * unit);
     }
   }
@@ -100,6 +100,7 @@ TEST_F(LaneBellTest, messages_in_a_row_do_not) {
   }
   for (Request* r : receives) EXPECT_EQ(wait(*b, r).status, Status::success);
   EXPECT_LE(rings(), kMessages + 2) << sent;
+  EXPECT_GE(rings(), 1U) << sent;
 }
 
 // It was announced before all of it came: nothing else would wake a sleeper then.
@@ -132,13 +133,132 @@ TEST_F(LaneBellTest, an_announcement_that_comes_late_is_of_no_interest) {
   EXPECT_FALSE((*b)->lane_awaited(network.now));
 }
 
-// Whose answer is asked of the pull that is there, if any.
-TEST_F(LaneBellTest, any_answer_may_be_named) {
-  for (const std::uint32_t answer : {1U, 0xFFC00000U, 0xFFFFFFFFU, 0x00400000U}) {
-    lane_announced((*b)->state(), *to_a, std::nullopt, answer);
-    (*b)->lane_came();
-    EXPECT_FALSE((*b)->lane_awaited(network.now)) << answer;
+// Whose data are held on the way, so that its pull runs and all its answers are missing.
+class LaneAnswerTest : public LaneBellTest {
+ protected:
+  void SetUp() override {
+    LaneBellTest::SetUp();
+    network.faults.hold_lane = true;
+    incoming = receive(*b, room(300000), 5);
+    send(*a, to_b, message(300000), 5);
+    EXPECT_TRUE(network.run_until([&] { return rings() == 1; }, kSecond));
+    network.run_for(10'000);
+    pull = find_pull();
+    ASSERT_NE(pull, nullptr);
+    network.run_for(
+        1'100'000);  // what was announced is not awaited any more, and nothing is asked for again yet
+    state().lane_awaited = {};
   }
+  State& state() { return (*b)->state(); }
+  Pull* find_pull() {
+    for (std::uint32_t slot = 0; slot < 1024; slot++)
+      if (Pull* found = pull_of_slot(state(), slot << 22)) return found;
+    return nullptr;
+  }
+  void announce(Partner& from, std::uint32_t answer) {
+    state().now = network.now;
+    lane_announced(state(), from, std::nullopt, answer);
+  }
+  void others_came() {
+    state().now = network.now;
+    (*b)->lane_came();
+  }
+  bool awaited() { return (*b)->lane_awaited(network.now); }
+  std::uint32_t answer_until(std::uint32_t frame) const { return wire::lane_answer(pull->handle, frame); }
+
+  Request* incoming = nullptr;
+  Pull* pull = nullptr;
+};
+
+TEST_F(LaneAnswerTest, none_that_nobody_asked_for) {
+  for (const std::uint32_t answer : {1U, 0xFFC00000U, 0xFFFFFFFFU, answer_until(pull->frames + 300)}) {
+    if (answer == answer_until(0)) continue;
+    announce(*to_a, answer);
+    EXPECT_FALSE(awaited()) << std::hex << answer;
+  }
+}
+
+TEST_F(LaneAnswerTest, none_to_a_pull_from_somebody_else) {
+  Partner other;
+  other.lane = to_a->lane;
+  announce(other, answer_until(0));
+  EXPECT_FALSE(awaited());
+  announce(*to_a, answer_until(0));
+  EXPECT_TRUE(awaited());
+}
+
+// As when a part of a block is asked for again.
+TEST_F(LaneAnswerTest, one_that_ends_within_a_block) {
+  const PullBlock& block = pull->block(0);
+  ASSERT_GT(block.frames, 3U);
+  announce(*to_a, answer_until(block.first + 2));
+  EXPECT_TRUE(awaited());
+}
+
+TEST_F(LaneAnswerTest, each_once) {
+  for (int i = 0; i < 20; i++) announce(*to_a, answer_until(pull->block(0).first + 2));
+  EXPECT_EQ(state().lane_awaited.answer_count, 1U);
+}
+
+// Who has no room for more waits for all that may come, until the time is over.
+TEST_F(LaneAnswerTest, more_than_there_is_room_for) {
+  const PullBlock& block = pull->block(1);
+  ASSERT_GT(block.frames, 12U);
+  for (std::uint32_t i = 0; i < 12; i++) announce(*to_a, answer_until(block.first + i));
+  EXPECT_TRUE(state().lane_awaited.more);
+  others_came();
+  EXPECT_TRUE(awaited());
+  network.run_for(1'100'000);
+  EXPECT_FALSE(awaited());
+}
+
+// Whose data stay away while others' come.
+TEST_F(LaneAnswerTest, waiting_ends_though_others_send) {
+  announce(*to_a, answer_until(0));
+  for (int i = 0; i < 4; i++) {
+    network.run_for(300'000);
+    others_came();
+  }
+  EXPECT_FALSE(awaited());
+}
+
+TEST_F(LaneAnswerTest, none_by_a_lane_that_failed) {
+  to_a->lane_in = false;
+  announce(*to_a, answer_until(0));
+  EXPECT_FALSE(awaited());
+}
+
+// It waits for no more than a look: the announcement follows the answer, and names none.
+TEST_F(LaneBellTest, who_does_not_know_it_is_not_told_ahead) {
+  to_b->features &= static_cast<std::uint16_t>(~wire::kFeatureAhead);
+  exchange(*a, to_b, *b, 300000);
+  ASSERT_EQ(rings(), 1U) << sent;
+  EXPECT_EQ(after_last(), 0U) << sent;
+}
+
+// Half-way or not, all of a message that can be asked for at once is.
+TEST_F(LaneBellTest, a_bell_midway_costs_no_turn) {
+  std::size_t midway = 0;
+  for (std::size_t length = 260'000; length < 2'000'000; length += 37'000) {
+    for (const std::uint32_t blocks : {1U, 2U, 4U}) {
+      Pull p;
+      State& s = (*b)->state();
+      p.partner = to_a;
+      p.by_lane = true;
+      p.unit = 1440;
+      p.length = static_cast<std::uint32_t>(length);
+      p.frames = (p.length + p.unit - 1) / p.unit;
+      p.blocks_max = blocks;
+      pull_ring_midway(s, p);
+      if (p.rings_at == 0) continue;
+      midway++;
+      const std::uint32_t most = std::min(64U, 256 / blocks);
+      const std::uint32_t requests =
+          (p.rings_at + most - 1) / most + (p.frames - p.rings_at + most - 1) / most;
+      EXPECT_LE(requests, blocks) << length;
+    }
+  }
+  EXPECT_GT(midway, 0U);
 }
 
 }  // namespace

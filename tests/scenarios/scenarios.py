@@ -277,7 +277,7 @@ def sleepers(lab):
         found = re.search(rf"(\d+) {label}$", counters, re.MULTILINE)
         return int(found[1]) if found else 0
 
-    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame")
+    by_frames = count("Sleeps Ended by a Frame") + count("Sleeps Ended by a Marked Frame") + count("Sleeps Ended by an Announced Lane")
     if count("Link UDP Trains Received") < 100 or by_frames < 100:
         raise Failure(f"no lanes or no sleeps, so not a test: {counters}")
     # Some deadlines end sleeps in any case.

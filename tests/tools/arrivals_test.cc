@@ -67,9 +67,10 @@ TEST(arrival_endpoint, cut_anywhere__is_not_read_beyond) {
 // The kernel picks by the number of the processor: with as many sockets as processors, 4 and 5 would be
 // counted as 0 and 1.
 TEST(arrival_sockets, gaps_between_processors_have_some) {
-  EXPECT_EQ(arrival_sockets({0, 1}), 2U);
-  EXPECT_EQ(arrival_sockets({0, 1, 4, 5}), 6U);
-  EXPECT_GE(arrival_sockets({}), 1U);
+  EXPECT_EQ(arrival_sockets({0, 1}, 2), 2U);
+  EXPECT_EQ(arrival_sockets({0, 1, 4, 5}, 8), 8U);
+  EXPECT_EQ(arrival_sockets({}, 3), 3U);
+  EXPECT_EQ(arrival_sockets({0, 1, 4, 5}, 1024), 6U);
 }
 
 TEST(arrivals_text, what_was_missed__and_why) {
