@@ -151,7 +151,8 @@ constexpr CounterText kTexts[] = {
     {"Sleeps Ended", "sleeps", "a waiting thread that slept in the kernel was woken; of these:"},
     {"Sleeps Ended by a Frame", "sleeps", "by any frame"},
     {"Sleeps Ended by a Marked Frame", "sleeps", "in a stream, by a frame that its sender marked as urgent"},
-    {"Sleeps Ended by an Announced Lane", "sleeps", "in a stream, by the rest of what such a frame announced"},
+    {"Sleeps Ended by an Announced Lane", "sleeps",
+     "in a stream, by the rest of what such a frame announced"},
     {"Sleeps Ended by the Moderation Timer", "sleeps",
      "in a stream, by OMX_MODERATION_US: a stream of a sender that marks nothing, or that lost a marked "
      "frame"},
