@@ -7,7 +7,11 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
 
+#include "base/no_signals.h"
 #include "link/packet_filter.h"
 #include "link/packet_socket.h"
 #include "link/socket_buffer.h"
@@ -19,24 +23,47 @@ namespace {
 
 constexpr int kLeast = 6 << 20;  // of what the kernel charges
 
+FilterProgram filter_of(std::uint8_t endpoint) {
+  FilterRule rule;
+  rule.endpoint = endpoint;
+  rule.board_frames = false;
+  rule.lane = Lane::bulk;
+  return packet_filter_build(rule);
+}
+
 }  // namespace
 
 bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
   const int fd = socket.get();
-  FilterRule rule;
-  rule.endpoint = endpoint;
-  rule.board_frames = false;
-  rule.lane = Lane::bulk;
-  if (receive_buffer_set(fd, kBulkBuffer) < kLeast ||
-      packet_filter_attach(fd, packet_filter_build(rule)) != 0 || packet_socket_bind(fd, ifindex) != 0) {
+  endpoint_ = endpoint;
+  if (receive_buffer_set(fd, kBulkBuffer) < kLeast || packet_filter_attach(fd, filter_of(endpoint)) != 0 ||
+      packet_socket_bind(fd, ifindex) != 0) {
     return false;
   }
   fd_ = std::move(socket);
   fit(mtu);
   if (!memory_) fd_.reset();
   return fd_.open();
+}
+
+void BulkLane::admit(bool frames) const {
+  if (fd_.open())
+    packet_filter_attach(fd_.get(),
+                         frames ? filter_of(endpoint_) : FilterProgram{BPF_STMT(BPF_RET | BPF_K, 0)});
+}
+
+// The kernel waits for all processors, often for 20 ms, before a packet socket is gone: not in a thread that
+// is in the middle of messages.
+void BulkLane::close() {
+  if (!fd_.open()) return;
+  const NoSignals no_signals;
+  try {
+    std::thread([fd = std::move(fd_)]() mutable { fd.reset(); }).detach();
+  } catch (const std::system_error&) {  // no more threads: then here
+  }
+  fd_.reset();
 }
 
 void BulkLane::fit(std::uint32_t mtu) {

@@ -27,6 +27,9 @@ class BulkLane {
   bool open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu);
   bool is_open() const { return fd_.open(); }
   int descriptor() const { return fd_.get(); }
+  // Whether it takes new frames.
+  void admit(bool frames) const;
+  void close();
   // Frames may be this large from now on.
   void fit(std::uint32_t mtu);
 
@@ -47,6 +50,7 @@ class BulkLane {
   void judge(BulkHandler& handler, std::size_t i);
 
   OwnFd fd_;
+  std::uint8_t endpoint_ = 0;
   std::size_t slot_ = 0;
   std::size_t ahead_ = kFewest;  // frames to ask for: twice what came last, as each costs some preparation
   std::unique_ptr<std::byte[]> memory_;  // reused for every batch, so it stays in the cache

@@ -94,6 +94,8 @@ class Link : public wire::FrameSink {
   virtual void frames_abandon() {}
   // Large messages are on their way to us: a link that has a lane for them opens it. Cheap when it is open.
   virtual void bulk_expect() {}
+  // They shall come by receive() again. What is in the lane already is read there. `for_long`: it is closed.
+  virtual void bulk_forgo(bool for_long) { static_cast<void>(for_long); }
   // As receive(), from that lane; 0 when there is none. Costs a system call or two.
   virtual std::size_t bulk_receive(BulkHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.

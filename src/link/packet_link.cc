@@ -88,6 +88,7 @@ class PacketLink final : public Link {
   void frames_give_back(std::uint64_t ticket) override { ring_.give_back_up_to(ticket); }
   void frames_abandon() override;
   void bulk_expect() override;
+  void bulk_forgo(bool for_long) override;
   std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
     return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
   }
@@ -149,7 +150,8 @@ class PacketLink final : public Link {
   BulkLane bulk_;
   UdpLane lane_{counters_};
   bool by_lane_ = false;  // the frame that is being made
-  bool bulk_tried_ = false;
+  bool bulk_refused_ = false;
+  bool bulk_takes_ = false;                          // the pull replies; else the ring
   std::optional<std::vector<std::uint8_t>> others_;  // see hear_closed()
   bool wants_hold_ = false;
   bool holds_ = false;  // copies may read frames after receive()
@@ -209,19 +211,34 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
 }
 
 void PacketLink::bulk_expect() {
-  if (bulk_tried_ || place_.held()) return;
-  bulk_tried_ = true;
-  if (options_.all_frames || !options_.bulk || !bulk_.open(state_.index, options_.endpoint, state_.mtu))
+  if (bulk_takes_ || bulk_refused_ || place_.held()) return;
+  if (bulk_.is_open())
+    bulk_.admit(true);
+  else if (options_.all_frames || !options_.bulk ||
+           !bulk_.open(state_.index, options_.endpoint, state_.mtu)) {
+    bulk_refused_ = true;
     return;
+  }
+  bulk_takes_ = true;
   // Both sockets take pull replies until this; the engine drops what comes twice.
   filter_attach();
+}
+
+void PacketLink::bulk_forgo(bool for_long) {
+  if (bulk_takes_) {
+    bulk_takes_ = false;
+    filter_attach();
+    bulk_.admit(false);
+  } else if (for_long) {
+    bulk_.close();  // not at once: frames may be in it
+  }
 }
 
 void PacketLink::filter_attach() {
   FilterRule rule;
   rule.endpoint = options_.endpoint;
   rule.board_frames = options_.board_frames;
-  rule.lane = bulk_.is_open() ? Lane::eager : Lane::all;
+  rule.lane = bulk_takes_ ? Lane::eager : Lane::all;
   rule.closed_ones = others_.has_value() || place_.held();
   if (others_ && !place_.held()) rule.others = *others_;
   packet_filter_attach(fd(), packet_filter_build(rule));

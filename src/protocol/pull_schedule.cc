@@ -25,6 +25,8 @@ constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond /
 constexpr std::uint32_t kNoTurn = 1024;
 // From here on a sleeper who is woken for the end alone has more to copy than comes while it wakes.
 constexpr std::uint64_t kMidwayBytes = 256 * 1024;
+// From the end of a message to the next one's announcement, where its sender has nothing else to do.
+constexpr TimeNs kMoment = kMillisecond / 10;
 // So few bytes left over are not worth a request of their own.
 constexpr std::uint64_t kRest = 2048;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
@@ -77,11 +79,21 @@ void turn_update(State& s, Partner& p) {
   if (!p.pulls_wanting.empty()) s.pulling.turns.push_back(p);
 }
 
+void set_in_flight(const State& s, PullPort& port, std::uint64_t bytes) {
+  if (port.in_flight == 0 && bytes > 0)
+    port.busy_since = s.now - port.busy_until <= kMoment ? port.busy_until : s.now;
+  if (port.in_flight > 0 && bytes == 0) {
+    port.busy += s.now - port.busy_since;
+    port.busy_until = s.now;
+  }
+  port.in_flight = bytes;
+}
+
 void uncharge(State& s, Pull& pull, std::uint32_t bytes, unsigned rail) {
   const std::uint32_t part = std::min(pull.charges[rail], bytes);
   PullPort& port = s.pulling.port(rail);
   pull.charges[rail] -= part;
-  port.in_flight -= part;
+  set_in_flight(s, port, port.in_flight - part);
   if (port.in_flight == 0) port.rate_since = 0;
 }
 
@@ -92,7 +104,7 @@ void uncharge_all(State& s, Pull& pull) {
 void charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail) {
   const std::uint32_t bytes = std::min(frames * pull.unit, pull.length);
   pull.charges[rail] += bytes;
-  s.pulling.port(rail).in_flight += bytes;
+  set_in_flight(s, s.pulling.port(rail), s.pulling.port(rail).in_flight + bytes);
   s.pulling.asked += bytes;
 }
 
@@ -274,7 +286,9 @@ void pull_ring_midway(State& s, Pull& pull) {
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
   if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
   const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
-  const std::uint32_t first = std::max(left / 2 / step * step, step), most = block_most(s, pull);
+  // Earlier it would find too little to stay awake; half-way what came before takes longer to copy than the
+  // rest to come.
+  const std::uint32_t first = std::max(left / 4 / step * step, step), most = block_most(s, pull);
   const auto requests = [most](std::uint32_t frames) { return (frames + most - 1) / most; };
   // The split must not make it more than can be asked for at once.
   if (first >= left || left > numbers_left(pull) || requests(first) + requests(left - first) > blocks) return;
@@ -322,6 +336,7 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
     rtt_measured(port, s.now, std::min(s.now - block.asked_at, kRttMost));
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
+  if (!pull.by_lane) s.pulling.by_frames += bytes;
   Partner& p = *pull.partner;
   p.pull_heard = s.now;
   if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
@@ -336,9 +351,9 @@ void pull_repeated(State& s, Pull& pull) {
     missing[pull.block(i).rail] += static_cast<std::uint32_t>(std::popcount(pull.block(i).missing));
   for (unsigned rail = 0; rail < kRailsMost; rail++) {
     PullPort& port = s.pulling.port(rail);
-    port.in_flight -= pull.charges[rail];
+    const std::uint64_t others = port.in_flight - pull.charges[rail];
     pull.charges[rail] = std::min(missing[rail] * pull.unit, pull.length);
-    port.in_flight += pull.charges[rail];
+    set_in_flight(s, port, others + pull.charges[rail]);
   }
 }
 

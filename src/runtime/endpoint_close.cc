@@ -72,6 +72,8 @@ Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
   protocol::Config own = config;
   own.direct = hub.get();
   own.offload = copies.get();
+  if (settings_.placement == Placement::automatic && link->has_ring() && !copies && rails.empty())
+    placement_.begin(settings_.ring_bytes);
   own.lane_pulls = !by_ring();
   own.history = &segment->view().history;
   engine = std::make_unique<protocol::Endpoint>(own, *out, segment->counters().engine);

@@ -27,6 +27,7 @@
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
 #include "runtime/moderation.h"
+#include "runtime/placement_trial.h"
 #include "runtime/progress_thread.h"
 #include "runtime/rail.h"
 #include "runtime/router.h"
@@ -130,6 +131,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool by_ring() const {
     return (settings_.placement == Placement::ring && link->has_ring()) || (copies && copies->ring());
   }
+  void placement_choose();
   std::size_t ring_turn();
   std::size_t lanes_turn();
   template <class Expect>
@@ -356,8 +358,11 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs lanes_looked_ = 0;
   // They had frames a moment ago that nobody spoke of, so more are likely.
   TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
-  bool lanes_late_ = false;  // both are to be read, though no large message is on its way
-  bool lane_looks_ = false;  // whether or not anything is known to be there
+  PlacementTrial placement_;
+  std::optional<bool> placement_said_;  // by the kernel
+  bool bulk_left_ = false;              // the kernel's way may hold frames, though it takes none
+  bool lanes_late_ = false;             // both are to be read, though no large message is on its way
+  bool lane_looks_ = false;             // whether or not anything is known to be there
   bool link_up_ = true;
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame

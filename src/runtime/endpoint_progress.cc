@@ -67,6 +67,24 @@ std::size_t Endpoint::Impl::ring_turn() {
   return frames;
 }
 
+void Endpoint::Impl::placement_choose() {
+  const protocol::Endpoint::PullPace pace = engine->pull_pace();
+  placement_.heard(pace.bytes, pace.busy);
+  if (placement_.by_kernel())
+    link->bulk_expect();
+  else
+    link->bulk_forgo(placement_.settled());
+  if (placement_.settled() && placement_said_ != placement_.by_kernel()) {
+    placement_said_ = placement_.by_kernel();
+    log(LogLevel::info,
+        "{} endpoint {}: large messages by frames are put into their place by {}: tried now, by the kernel "
+        "{:.1f} and from the ring {:.1f} Gb/s",
+        board_.interface.name, id_, placement_.by_kernel() ? "the kernel" : "us, from the ring",
+        static_cast<double>(placement_.kernel_rate()) * 8 / 1e6,
+        static_cast<double>(placement_.ring_rate()) * 8 / 1e6);
+  }
+}
+
 // Each look is a system call: only where something may lie.
 std::size_t Endpoint::Impl::lanes_turn() {
   const bool late = lanes_late_ || now - lanes_looked_ >= kLookEvery;
@@ -84,8 +102,13 @@ std::size_t Endpoint::Impl::lanes_turn() {
   }
   const bool asked = engine->pulls_by_link();
   if (late || asked || now < bulk_busy_until_) {
-    if (engine->bulk_seen() && !by_ring()) link->bulk_expect();
-    std::size_t bulk = link->bulk_receive(*this, kBudget);
+    if (engine->bulk_seen() && !by_ring()) placement_choose();
+    std::size_t bulk = 0;
+    // Also when it takes no frames any more: now and then, as one may have been on its way into it.
+    if (late || placement_.by_kernel() || bulk_left_) {
+      bulk = link->bulk_receive(*this, kBudget);
+      bulk_left_ = bulk > 0;
+    }
     if (!rails.empty()) [[unlikely]]
       bulk += rails_receive_bulk(kBudget);
     // Not even asked for there: who sends does not use our lane any more.

@@ -87,5 +87,43 @@ TEST_F(bulk_lane, others__are_put_together_again) {
   EXPECT_EQ(std::memcmp(places.memory.data(), frames[1].data() + wire::kBulkHeader, kData), 0);
 }
 
+// Who is not to take large messages any more leaves them to the ring, with nothing lost on the way.
+TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
+  Places places(30, kData);
+  pass({reply(0)}, places);
+  const auto by_ring = [&](std::uint8_t number) {
+    frame_send(*a_, reply(number));
+    Collector ring;
+    return receive_until(*b_, ring, 1) && b_->bulk_receive(places, 64) == 0;
+  };
+  b_->bulk_forgo(false);
+  EXPECT_TRUE(by_ring(1));
+  EXPECT_GE(b_->bulk_descriptor(), 0);
+  b_->bulk_expect();
+  pass({reply(2)}, places);
+  EXPECT_TRUE(places.got[2]);
+
+  b_->bulk_forgo(true);
+  EXPECT_GE(b_->bulk_descriptor(), 0) << "frames may be in it";
+  b_->bulk_forgo(true);
+  EXPECT_LT(b_->bulk_descriptor(), 0);
+  EXPECT_TRUE(by_ring(3));
+  b_->bulk_expect();
+  ASSERT_GE(b_->bulk_descriptor(), 0);
+  pass({reply(4)}, places);
+  EXPECT_TRUE(places.got[4]);
+}
+
+// A frame that waits in the lane is read although it takes no more.
+TEST_F(bulk_lane, forgone_with_a_frame_in_it__not_lost) {
+  Places places(4, kData);
+  frame_send(*a_, reply(0));
+  pollfd wait{b_->bulk_descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, 5000), 1);
+  b_->bulk_forgo(true);
+  EXPECT_EQ(b_->bulk_receive(places, 64), 1U);
+  EXPECT_TRUE(places.got[0]);
+}
+
 }  // namespace
 }  // namespace omx::link

@@ -88,6 +88,19 @@ def copy_engine(lab):
 
 
 @scenario(mtu="9000")
+def placements(lab):
+    """Large messages by frames alone, put into their place by the kernel, and by what is tried in turn, clean and with faults."""
+    for faults in (False, True):
+        if faults:
+            for host in MAC:
+                lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 6)
+        for placement in ("kernel", "auto"):
+            soaks = steady(lab, {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M"}, "--seed", 14)
+            await_counter(lab, soaks, "Link Bulk Frames Placed")
+            end_steady(soaks)
+
+
+@scenario(mtu="9000")
 def kill(lab):
     """kill -9 of one side: the other notices in time, the id is free at once, reconnecting works."""
     env = {"OMX_PEER_TIMEOUT_MS": "2000"}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/placement_trial.h"
+
+#include <algorithm>
+
+namespace omx::runtime {
+
+namespace {
+
+// What was asked for before a change may still come the former way.
+constexpr std::uint64_t kSettle = 4 << 20;
+// A millisecond or more on the fastest links, so that what is asked for at its two ends hardly matters.
+constexpr std::uint64_t kSample = 16 << 20;
+// After a trial: longer each time that it says the same, as machines and peers do not change often.
+constexpr std::uint64_t kHoldLeast = std::uint64_t{1} << 30, kHoldMost = std::uint64_t{16} << 30;
+// The kernel's way has one copy less, of which others on this host may have the good: who is hardly faster
+// does not replace it. During a trial its socket costs the ring as much, too.
+constexpr std::uint64_t kRingAhead = 32;  // one part in so many
+
+}  // namespace
+
+void PlacementTrial::begin(std::uint64_t first) {
+  begun_ = true;
+  by_kernel_ = false;  // needs no socket, of which programs with few large messages have nothing
+  hold_ = kHoldLeast / 2;
+  next_ = std::max(first, kSettle);
+}
+
+bool PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
+  if (settled()) {
+    sample_ = 0;
+    best_ = {};
+    measuring_ = false;
+  }
+  if (!measuring_) {
+    measuring_ = true;
+    from_ = bytes;
+    busy_ = busy;
+    next_ = bytes + kSample;
+    return false;
+  }
+  const TimeNs time = std::max<TimeNs>(busy - busy_, 1);
+  std::uint64_t& best = best_[by_kernel_ ? 1 : 0];
+  // The best: what disturbs a sample makes it slower.
+  best = std::max<std::uint64_t>(best, (bytes - from_) * 1'000'000 / static_cast<std::uint64_t>(time));
+  measuring_ = false;
+  const bool before = by_kernel_;
+  if (++sample_ == kSamples)
+    decide(bytes);
+  else {
+    by_kernel_ = !by_kernel_;
+    next_ = bytes + kSettle;
+  }
+  return before != by_kernel_;
+}
+
+void PlacementTrial::decide(std::uint64_t bytes) {
+  // The last sample was of the way that the trial did not begin with.
+  const bool former = !by_kernel_;
+  by_kernel_ = best_[0] < best_[1] + best_[1] / kRingAhead;
+  hold_ = by_kernel_ == former ? std::min(hold_ * 2, kHoldMost) : kHoldLeast;
+  next_ = bytes + hold_;
+}
+
+}  // namespace omx::runtime
