@@ -69,7 +69,7 @@ std::size_t Endpoint::Impl::ring_turn() {
 
 void Endpoint::Impl::placement_choose() {
   const protocol::Endpoint::PullPace pace = engine->pull_pace();
-  placement_.heard(pace.bytes, pace.busy);
+  if (placement_.heard(pace.bytes, pace.busy)) bulk_left_ = true;
   if (placement_.by_kernel())
     link->bulk_expect();
   else
