@@ -336,7 +336,7 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
     rtt_measured(port, s.now, std::min(s.now - block.asked_at, kRttMost));
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
-  if (!pull.by_lane) s.pulling.by_frames += bytes;
+  if (!pull.by_lane && pull.partner->near_frame == 0) s.pulling.by_frames += bytes;
   Partner& p = *pull.partner;
   p.pull_heard = s.now;
   if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);

@@ -73,7 +73,7 @@ void Endpoint::Impl::placement_choose() {
   if (placement_.by_kernel())
     link->bulk_expect();
   else
-    link->bulk_forgo(placement_.settled());
+    link->bulk_forgo(placement_.settled() && !bulk_left_);
   if (placement_.settled() && placement_said_ != placement_.by_kernel()) {
     placement_said_ = placement_.by_kernel();
     log(LogLevel::info,
