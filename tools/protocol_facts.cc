@@ -81,13 +81,17 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
     return way;
   }
   way.way = fmt::format("rendezvous, pulled in blocks of {} frames of {} bytes", f.pull_frames, f.pull_reply);
+  if (udp) {
+    way.copy = "processor";
+    way.why = "OMX_UDP_LANE=0";
+    return way;
+  }
   if (!ring) {
-    const bool tries = !udp && facts.engine == "cpu" && settings.rails.empty() &&
+    const bool tries = facts.engine == "cpu" && settings.rails.empty() &&
                        settings.placement == runtime::Placement::automatic;
-    way.copy = udp ? "processor" : tries ? "kernel, or processor from the ring" : "kernel, into its place";
-    way.why = udp     ? "OMX_UDP_LANE=0"
-              : tries ? "no UDP lane here: both are tried in turn, and the faster one stays (OMX_PLACEMENT)"
-                      : "no UDP lane here: a packet socket of its own for large messages";
+    way.copy = tries ? "kernel, or processor from the ring" : "kernel, into its place";
+    way.why = tries ? "no UDP lane here: both are tried in turn, and the faster one stays (OMX_PLACEMENT)"
+                    : "no UDP lane here: a packet socket of its own for large messages";
     return way;
   }
   const copy::Policy policy = runtime::copy_policy(settings, facts.calibration.value_or(copy::Calibration{}));

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/no_signals.h"
+#include "link/hook_fanout.h"
 #include "link/packet_filter.h"
 #include "link/packet_socket.h"
 #include "link/socket_buffer.h"
@@ -49,9 +50,11 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
 }
 
 void BulkLane::admit(bool frames) const {
-  if (fd_.open())
-    packet_filter_attach(fd_.get(),
-                         frames ? filter_of(endpoint_) : FilterProgram{BPF_STMT(BPF_RET | BPF_K, 0)});
+  if (!fd_.open()) return;
+  if (frames)
+    packet_filter_attach(fd_.get(), filter_of(endpoint_));
+  else
+    drop_all(fd_.get());
 }
 
 // The kernel waits for all processors, often for 20 ms, before a packet socket is gone: not in a thread that
@@ -61,9 +64,8 @@ void BulkLane::close() {
   const NoSignals no_signals;
   try {
     std::thread([fd = std::move(fd_)]() mutable { fd.reset(); }).detach();
-  } catch (const std::system_error&) {  // no more threads: then here
+  } catch (const std::exception&) {  // no more threads, or memory: what was to run in one has closed it here
   }
-  fd_.reset();
 }
 
 void BulkLane::fit(std::uint32_t mtu) {

@@ -2,7 +2,7 @@
 // A second packet socket that takes an endpoint's pull replies only. The ring costs the sending side of a
 // veth (and the interrupt side of a NIC) a copy of every frame; here the receiver makes that copy, many
 // frames per system call, so that the two sides share the work. Each packet socket costs every frame about 50
-// ns, so it is opened when the first large message arrives and not before.
+// ns, so it is not open before large messages arrive, nor while they come by the ring for long.
 #pragma once
 
 #include <sys/socket.h>

@@ -42,7 +42,7 @@ bool PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
   const TimeNs time = std::max<TimeNs>(busy - busy_, 1);
   std::uint64_t& best = best_[by_kernel_ ? 1 : 0];
   // The best: what disturbs a sample makes it slower.
-  best = std::max<std::uint64_t>(best, (bytes - from_) * 1'000'000 / static_cast<std::uint64_t>(time));
+  best = std::max(best, (bytes - from_) * 1'000'000 / time);
   measuring_ = false;
   const bool before = by_kernel_;
   if (++sample_ == kSamples)

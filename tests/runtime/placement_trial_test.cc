@@ -9,15 +9,21 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20, kRing = 32 * kMiB;
 
-// A stream that comes at these rates, in bytes per microsecond, one MiB a look.
+// A stream that comes at these rates, in bytes per microsecond, one MiB a look, and its trial.
 struct Stream {
   double by_kernel = 0, from_ring = 0;
+  PlacementTrial trial = begun();
   std::uint64_t bytes = 0;
   double busy = 0;
   unsigned changes = 0;
   std::uint64_t kernel_bytes = 0;
 
-  void run(PlacementTrial& trial, std::uint64_t amount) {
+  static PlacementTrial begun() {
+    PlacementTrial trial;
+    trial.begin(kRing);
+    return trial;
+  }
+  void run(std::uint64_t amount) {
     for (const std::uint64_t end = bytes + amount; bytes < end;) {
       bytes += kMiB;
       if (trial.by_kernel()) kernel_bytes += kMiB;
@@ -28,84 +34,69 @@ struct Stream {
 };
 
 TEST(placement_trial, not_begun__always_the_kernel) {
-  PlacementTrial trial;
-  Stream stream{5000, 9000};
-  stream.run(trial, 1024 * kMiB);
-  EXPECT_TRUE(trial.by_kernel());
+  Stream stream{5000, 9000, PlacementTrial()};
+  stream.run(1024 * kMiB);
+  EXPECT_TRUE(stream.trial.by_kernel());
   EXPECT_EQ(stream.changes, 0U);
 }
 
 TEST(placement_trial, few_large_messages__the_ring_and_no_trial) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{5000, 5000};
-  stream.run(trial, kRing);
-  EXPECT_FALSE(trial.by_kernel());
-  EXPECT_FALSE(trial.settled());
+  stream.run(kRing);
+  EXPECT_FALSE(stream.trial.by_kernel());
+  EXPECT_FALSE(stream.trial.settled());
   EXPECT_EQ(stream.changes, 0U);
 }
 
 TEST(placement_trial, the_kernel_faster__kept) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{6000, 5000};
-  stream.run(trial, 256 * kMiB);
-  EXPECT_TRUE(trial.settled());
-  EXPECT_TRUE(trial.by_kernel());
-  EXPECT_NEAR(static_cast<double>(trial.kernel_rate()), 6e6, 6e4);
-  EXPECT_NEAR(static_cast<double>(trial.ring_rate()), 5e6, 5e4);
+  stream.run(256 * kMiB);
+  EXPECT_TRUE(stream.trial.settled());
+  EXPECT_TRUE(stream.trial.by_kernel());
+  EXPECT_NEAR(static_cast<double>(stream.trial.kernel_rate()), 6e6, 6e4);
+  EXPECT_NEAR(static_cast<double>(stream.trial.ring_rate()), 5e6, 5e4);
 }
 
 TEST(placement_trial, the_ring_faster__kept) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{5000, 6000};
-  stream.run(trial, 256 * kMiB);
-  EXPECT_TRUE(trial.settled());
-  EXPECT_FALSE(trial.by_kernel());
+  stream.run(256 * kMiB);
+  EXPECT_TRUE(stream.trial.settled());
+  EXPECT_FALSE(stream.trial.by_kernel());
   EXPECT_EQ(stream.changes, 6U);
 }
 
 TEST(placement_trial, both_alike__the_kernel_which_copies_once) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{5000, 5050};
-  stream.run(trial, 256 * kMiB);
-  EXPECT_TRUE(trial.by_kernel());
+  stream.run(256 * kMiB);
+  EXPECT_TRUE(stream.trial.by_kernel());
 }
 
 TEST(placement_trial, one_sample_disturbed__the_best_counts) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{5000, 6000};
-  stream.run(trial, kRing);
+  stream.run(kRing);
   stream.from_ring = 500;  // somebody else had the processor
-  stream.run(trial, 17 * kMiB);
+  stream.run(17 * kMiB);
   stream.from_ring = 6000;
-  stream.run(trial, 256 * kMiB);
-  EXPECT_TRUE(trial.settled());
-  EXPECT_FALSE(trial.by_kernel());
+  stream.run(256 * kMiB);
+  EXPECT_TRUE(stream.trial.settled());
+  EXPECT_FALSE(stream.trial.by_kernel());
 }
 
 TEST(placement_trial, the_machine_changed__tried_again_and_followed) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{5000, 6000};
-  stream.run(trial, 256 * kMiB);
-  ASSERT_FALSE(trial.by_kernel());
+  stream.run(256 * kMiB);
+  ASSERT_FALSE(stream.trial.by_kernel());
   stream.by_kernel = 8000;
-  stream.run(trial, 1400 * kMiB);
-  EXPECT_TRUE(trial.settled());
-  EXPECT_TRUE(trial.by_kernel());
+  stream.run(1400 * kMiB);
+  EXPECT_TRUE(stream.trial.settled());
+  EXPECT_TRUE(stream.trial.by_kernel());
 }
 
 // Else who has the slower way tried all the time would pay for it.
 TEST(placement_trial, the_same_again_and_again__seldom_tried) {
-  PlacementTrial trial;
-  trial.begin(kRing);
   Stream stream{2500, 5000};
-  stream.run(trial, 256 * 1024 * kMiB);
-  EXPECT_FALSE(trial.by_kernel());
+  stream.run(256 * 1024 * kMiB);
+  EXPECT_FALSE(stream.trial.by_kernel());
   EXPECT_LT(stream.kernel_bytes, 2 * 1024 * kMiB);
 }
 
