@@ -86,6 +86,11 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
     way.why = "OMX_UDP_LANE=0";
     return way;
   }
+  if (!ring && settings.link == runtime::LinkKind::xdp) {
+    way.copy = "processor, from the ring";
+    way.why = "no UDP lane here, and OMX_LINK=xdp takes all in by one ring";
+    return way;
+  }
   if (!ring) {
     const bool tries = facts.engine == "cpu" && settings.rails.empty() &&
                        settings.placement == runtime::Placement::automatic;

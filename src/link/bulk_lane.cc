@@ -32,6 +32,16 @@ FilterProgram filter_of(std::uint8_t endpoint) {
   return packet_filter_build(rule);
 }
 
+// The kernel waits for all processors, often for 20 ms, before a packet socket is gone: not in a thread that
+// is in the middle of messages.
+void close_later(OwnFd socket) {
+  const NoSignals no_signals;
+  try {
+    std::thread([fd = std::move(socket)]() mutable { fd.reset(); }).detach();
+  } catch (const std::exception&) {  // no more threads, or memory: what was to run in one has closed it here
+  }
+}
+
 }  // namespace
 
 bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu) {
@@ -41,46 +51,38 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
   endpoint_ = endpoint;
   if (receive_buffer_set(fd, kBulkBuffer) < kLeast || packet_filter_attach(fd, filter_of(endpoint)) != 0 ||
       packet_socket_bind(fd, ifindex) != 0) {
+    close_later(std::move(socket));
     return false;
   }
   fd_ = std::move(socket);
-  fit(mtu);
-  if (!memory_) fd_.reset();
-  return fd_.open();
+  if (fit(mtu)) return true;
+  close();
+  return false;
 }
 
-void BulkLane::admit(bool frames) const {
-  if (!fd_.open()) return;
-  if (frames)
-    packet_filter_attach(fd_.get(), filter_of(endpoint_));
-  else
-    drop_all(fd_.get());
+bool BulkLane::admit(bool frames) const {
+  if (!fd_.open()) return false;
+  return (frames ? packet_filter_attach(fd_.get(), filter_of(endpoint_)) : drop_all(fd_.get())) == 0;
 }
 
-// The kernel waits for all processors, often for 20 ms, before a packet socket is gone: not in a thread that
-// is in the middle of messages.
 void BulkLane::close() {
-  if (!fd_.open()) return;
-  const NoSignals no_signals;
-  try {
-    std::thread([fd = std::move(fd_)]() mutable { fd.reset(); }).detach();
-  } catch (const std::exception&) {  // no more threads, or memory: what was to run in one has closed it here
-  }
+  if (fd_.open()) close_later(std::move(fd_));
 }
 
-void BulkLane::fit(std::uint32_t mtu) {
+bool BulkLane::fit(std::uint32_t mtu) {
   // One byte more than a frame, so that a cut one is noticed; cache lines of their own.
   const std::size_t slot = (mtu + wire::kEthernetHeader + 1 + 63) & ~std::size_t{63};
-  if (!fd_.open() || slot <= slot_) return;
+  if (!fd_.open() || slot <= slot_) return true;
   std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[slot * kBatch]);
   if (!batch_) batch_.reset(new (std::nothrow) Batch);
-  if (!memory || !batch_) return;
+  if (!memory || !batch_) return false;
   memory_ = std::move(memory);
   slot_ = slot;
   for (std::size_t i = 0; i < kBatch; i++) {
     batch_->messages[i] = {};
     batch_->messages[i].msg_hdr.msg_iov = batch_->pieces[i];
   }
+  return true;
 }
 
 // The data of a frame whose place is known go there; the slot keeps room for them where they would be, so

@@ -22,16 +22,16 @@ class BulkLane {
   BulkLane(const BulkLane&) = delete;
   BulkLane& operator=(const BulkLane&) = delete;
 
-  // False when the socket cannot be had or its receive buffer would be too small (no CAP_NET_ADMIN and a low
-  // net.core.rmem_max): the ring then goes on taking all frames.
+  // False when socket or memory cannot be had or its receive buffer would be too small (no CAP_NET_ADMIN and
+  // a low net.core.rmem_max): the ring then goes on taking all frames.
   bool open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu);
   bool is_open() const { return fd_.open(); }
   int descriptor() const { return fd_.get(); }
-  // Whether it takes new frames.
-  void admit(bool frames) const;
+  // Whether it is to take new frames; false: it goes on as it did.
+  bool admit(bool frames) const;
   void close();
-  // Frames may be this large from now on.
-  void fit(std::uint32_t mtu);
+  // Frames may be this large from now on. False: no memory, larger ones than before would be cut.
+  bool fit(std::uint32_t mtu);
 
   std::size_t receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters);
 

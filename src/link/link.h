@@ -93,9 +93,14 @@ class Link : public wire::FrameSink {
   // Somebody may read what it held for ever: it is never used for frames again. Frames that wait are lost.
   virtual void frames_abandon() {}
   // Large messages are on their way to us: a link that has a lane for them opens it. Cheap when it is open.
-  virtual void bulk_expect() {}
-  // They shall come by receive() again. What is in the lane already is read there. `for_long`: it is closed.
-  virtual void bulk_forgo(bool for_long) { static_cast<void>(for_long); }
+  // False: they come by receive().
+  virtual bool bulk_expect() { return false; }
+  // They shall come by receive() again. What is in the lane already is read there. False: the lane still
+  // takes them; to be tried again.
+  virtual bool bulk_forgo() { return true; }
+  // A lane that takes none and was read until it was empty is not needed for long. One that could not be had
+  // may be tried again.
+  virtual void bulk_close() {}
   // As receive(), from that lane; 0 when there is none. Costs a system call or two.
   virtual std::size_t bulk_receive(BulkHandler&, std::size_t) { return 0; }
   // To sleep on beside descriptor(); -1 when there is none.

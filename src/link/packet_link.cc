@@ -87,8 +87,9 @@ class PacketLink final : public Link {
   std::uint32_t frames_room() const override { return holds_ ? ring_.geometry().slots() : 0; }
   void frames_give_back(std::uint64_t ticket) override { ring_.give_back_up_to(ticket); }
   void frames_abandon() override;
-  void bulk_expect() override;
-  void bulk_forgo(bool for_long) override;
+  bool bulk_expect() override;
+  bool bulk_forgo() override;
+  void bulk_close() override;
   std::size_t bulk_receive(BulkHandler& handler, std::size_t budget) override {
     return bulk_.is_open() ? bulk_.receive(handler, budget, counters_) : 0;
   }
@@ -116,7 +117,7 @@ class PacketLink final : public Link {
   int descriptor() const override { return fd(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override {
     others_ = others;
-    filter_attach();
+    filter_attach();  // else they are refused later, or not: as with a link that cannot tell
   }
   NicId nic() const override { return state_.nic; }
   std::uint32_t mtu() const override { return state_.mtu; }
@@ -135,7 +136,8 @@ class PacketLink final : public Link {
   }
   void ring_fit();
   void ring_renew(bool tell);
-  void filter_attach();
+  bool bulk_admit();
+  int filter_attach();
 
   PacketLinkOptions options_;
   InterfaceState state_;
@@ -210,38 +212,46 @@ std::size_t PacketLink::receive(FrameHandler& handler, std::size_t budget) {
   return frames;
 }
 
-void PacketLink::bulk_expect() {
-  if (bulk_takes_ || bulk_refused_ || place_.held()) return;
-  if (bulk_.is_open())
-    bulk_.admit(true);
-  else if (options_.all_frames || !options_.bulk ||
-           !bulk_.open(state_.index, options_.endpoint, state_.mtu)) {
-    bulk_refused_ = true;
-    return;
-  }
+bool PacketLink::bulk_expect() {
+  if (bulk_takes_ || bulk_refused_ || place_.held()) return bulk_takes_;
+  bulk_refused_ = !bulk_admit();
+  return bulk_takes_;
+}
+
+bool PacketLink::bulk_admit() {
+  if (options_.all_frames || !options_.bulk) return false;
+  if (bulk_.is_open() ? !bulk_.admit(true) : !bulk_.open(state_.index, options_.endpoint, state_.mtu))
+    return false;
   bulk_takes_ = true;
   // Both sockets take pull replies until this; the engine drops what comes twice.
-  filter_attach();
+  if (filter_attach() == 0) return true;
+  bulk_takes_ = false;
+  bulk_.admit(false);
+  return false;
 }
 
-void PacketLink::bulk_forgo(bool for_long) {
-  if (bulk_takes_) {
-    bulk_takes_ = false;
-    filter_attach();
-    bulk_.admit(false);
-  } else if (for_long) {
-    bulk_.close();  // not at once: frames may be in it
-  }
+bool PacketLink::bulk_forgo() {
+  if (!bulk_takes_) return true;
+  bulk_takes_ = false;
+  bulk_takes_ = filter_attach() != 0;    // one of the two must take them
+  if (!bulk_takes_) bulk_.admit(false);  // else they come twice until it is closed
+  return !bulk_takes_;
 }
 
-void PacketLink::filter_attach() {
+void PacketLink::bulk_close() {
+  if (bulk_takes_) return;
+  bulk_.close();
+  bulk_refused_ = false;
+}
+
+int PacketLink::filter_attach() {
   FilterRule rule;
   rule.endpoint = options_.endpoint;
   rule.board_frames = options_.board_frames;
   rule.lane = bulk_takes_ ? Lane::eager : Lane::all;
   rule.closed_ones = others_.has_value() || place_.held();
   if (others_ && !place_.held()) rule.others = *others_;
-  packet_filter_attach(fd(), packet_filter_build(rule));
+  return packet_filter_attach(fd(), packet_filter_build(rule));
 }
 
 bool PacketLink::place_enter(HookPlace place) {
@@ -256,8 +266,7 @@ bool PacketLink::place_enter(HookPlace place) {
     tpacket_stats former{};
     socklen_t length = sizeof former;
     ::getsockopt(fd(), SOL_PACKET, PACKET_STATISTICS, &former, &length);
-    filter_attach();
-    if (place_.enter(options_.endpoint)) return true;
+    if (filter_attach() == 0 && place_.enter(options_.endpoint)) return true;
   }
   place_leave();
   return false;
@@ -283,7 +292,7 @@ int PacketLink::own_hook() {
   if (const int error = data_socket_ready(fresh.get(), {BPF_STMT(BPF_RET | BPF_K, 0)})) return error;
   place_leave();
   fd_ = std::move(fresh);
-  filter_attach();
+  if (const int error = filter_attach()) return error;
   return packet_socket_bind(fd_.get(), state_.index);
 }
 
@@ -330,7 +339,7 @@ bool PacketLink::refresh() {
     ring_renew(true);
   else
     ring_fit();
-  bulk_.fit(state_.mtu);
+  if (!bulk_.fit(state_.mtu) && bulk_forgo()) bulk_refused_ = true;
   return state_.up && state_.running && ring_.mapped();
 }
 

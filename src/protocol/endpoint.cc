@@ -210,11 +210,9 @@ bool Endpoint::bulk_seen() const {
   return state_->bulk_seen;
 }
 
-Endpoint::PullPace Endpoint::pull_pace() const {
-  const PullSchedule& schedule = state_->pulling;
-  const TimeNs present =
-      schedule.in_flight > 0 ? state_->now - std::min(schedule.busy_since, state_->now) : 0;
-  return {schedule.by_frames, schedule.busy + present};
+Endpoint::Pace Endpoint::pull_pace() const {
+  const PullPace& pace = state_->pulling.pace;
+  return {pace.bytes(), pace.busy(state_->now)};
 }
 
 void Endpoint::set_lane_pulls(bool allowed) {

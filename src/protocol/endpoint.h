@@ -88,12 +88,12 @@ class Endpoint {
   // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
   // however small, and each more socket makes every frame slower.)
   bool bulk_seen() const;
-  // What came of large messages by frames of the endpoint's own board, and how long something was on its way.
-  struct PullPace {
+  // What came of large messages by frames of other hosts, and how long some were on their way.
+  struct Pace {
     std::uint64_t bytes = 0;
     TimeNs busy = 0;
   };
-  PullPace pull_pace() const;
+  Pace pull_pace() const;
   // See Config::lane_pulls.
   void set_lane_pulls(bool allowed);
   // Whether messages wait for nothing but copies (Config::offload).

@@ -53,6 +53,7 @@ struct Pull {
   std::uint32_t unasked_key = 0;                    // see unasked.cc
   bool leave = false;                               // the sender may send the next one's first frames unasked
   bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
+  bool paced = false;    // counts for the pace of the schedule
   std::array<PullBlock, kPullBlocksStriped> blocks;  // ring: the window
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;

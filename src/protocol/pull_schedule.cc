@@ -25,8 +25,6 @@ constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond /
 constexpr std::uint32_t kNoTurn = 1024;
 // From here on a sleeper who is woken for the end alone has more to copy than comes while it wakes.
 constexpr std::uint64_t kMidwayBytes = 256 * 1024;
-// From the end of a message to the next one's announcement, where its sender has nothing else to do.
-constexpr TimeNs kMoment = kMillisecond / 10;
 // So few bytes left over are not worth a request of their own.
 constexpr std::uint64_t kRest = 2048;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
@@ -79,21 +77,11 @@ void turn_update(State& s, Partner& p) {
   if (!p.pulls_wanting.empty()) s.pulling.turns.push_back(p);
 }
 
-void set_in_flight(const State& s, PullPort& port, std::uint64_t bytes) {
-  if (port.in_flight == 0 && bytes > 0)
-    port.busy_since = s.now - port.busy_until <= kMoment ? port.busy_until : s.now;
-  if (port.in_flight > 0 && bytes == 0) {
-    port.busy += s.now - port.busy_since;
-    port.busy_until = s.now;
-  }
-  port.in_flight = bytes;
-}
-
 void uncharge(State& s, Pull& pull, std::uint32_t bytes, unsigned rail) {
   const std::uint32_t part = std::min(pull.charges[rail], bytes);
   PullPort& port = s.pulling.port(rail);
   pull.charges[rail] -= part;
-  set_in_flight(s, port, port.in_flight - part);
+  port.in_flight -= part;
   if (port.in_flight == 0) port.rate_since = 0;
 }
 
@@ -104,7 +92,7 @@ void uncharge_all(State& s, Pull& pull) {
 void charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail) {
   const std::uint32_t bytes = std::min(frames * pull.unit, pull.length);
   pull.charges[rail] += bytes;
-  set_in_flight(s, s.pulling.port(rail), s.pulling.port(rail).in_flight + bytes);
+  s.pulling.port(rail).in_flight += bytes;
   s.pulling.asked += bytes;
 }
 
@@ -262,8 +250,15 @@ void pull_enter(State& s, Pull& pull) {
   if (pull.partner->pulls_running++ == 0) s.pulling.senders++;
 }
 
+void pull_pace_begin(State& s, Pull& pull) {
+  pull.paced = !pull.by_lane && pull.partner->near_frame == 0;
+  if (pull.paced) s.pulling.pace.enter(s.now);
+}
+
 void pull_leave(State& s, Pull& pull) {
   uncharge_all(s, pull);
+  if (pull.paced) s.pulling.pace.leave(s.now);
+  pull.paced = false;
   if (pull.wanting.linked()) {
     pull.wanting.unlink();
     if (pull.partner->pulls_wanting.empty()) pull.partner->pull_turn.unlink();
@@ -336,7 +331,7 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
     rtt_measured(port, s.now, std::min(s.now - block.asked_at, kRttMost));
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
-  if (!pull.by_lane && pull.partner->near_frame == 0) s.pulling.by_frames += bytes;
+  if (pull.paced) s.pulling.pace.arrived(bytes);
   Partner& p = *pull.partner;
   p.pull_heard = s.now;
   if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
@@ -353,7 +348,7 @@ void pull_repeated(State& s, Pull& pull) {
     PullPort& port = s.pulling.port(rail);
     const std::uint64_t others = port.in_flight - pull.charges[rail];
     pull.charges[rail] = std::min(missing[rail] * pull.unit, pull.length);
-    set_in_flight(s, port, others + pull.charges[rail]);
+    port.in_flight = others + pull.charges[rail];
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/list.h"
 #include "protocol/partner.h"
+#include "protocol/pull_pace.h"
 #include "protocol/timer.h"
 
 namespace omx::protocol {
@@ -24,9 +25,6 @@ struct PullWindow {
 struct PullPort {
   PullWindow alone, shared;     // with one sender, whose own link paces it; with several
   std::uint64_t in_flight = 0;  // sum of the pulls' charges
-  // How long something was in flight, with the moments between messages in a row; and since when it is, or
-  // was.
-  TimeNs busy = 0, busy_since = 0, busy_until = 0;
   // From a request to its first reply.
   TimeNs rtt = 0;  // smoothed
   TimeNs rtt_last = 0;
@@ -45,7 +43,7 @@ struct PullSchedule : PullPort {
   List<Partner, &Partner::pull_turn> turns;  // whose pulls have something to ask for; the front is next
   std::uint32_t senders = 0;                 // partners with running pulls
   std::uint64_t asked = 0;                   // bytes since the endpoint opened
-  std::uint64_t by_frames = 0;               // bytes that came, not by a lane
+  PullPace pace;                             // of pulls by frames of other hosts
   std::uint64_t rung = 0;                    // `asked`, when an answer was asked for that wakes us
   std::array<PullPort, kRailsMost - 1> more;
   Timer timer{TimerKind::pull_schedule};

@@ -58,6 +58,8 @@ bool pull_striped(const Pull& pull);
 // A pull has got, and gives up, its handle.
 void pull_enter(State& s, Pull& pull);
 void pull_leave(State& s, Pull& pull);
+// It is laid out, for frames or for the lane.
+void pull_pace_begin(State& s, Pull& pull);
 // Its first frames come without being asked for.
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames);
 // All of a lone message can be asked for at once: where its answers ring a sleeper beside its end.

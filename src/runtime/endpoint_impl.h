@@ -18,6 +18,7 @@
 #include "base/own_fd.h"
 #include "runtime/binding.h"
 #include "runtime/board_responder.h"
+#include "runtime/bulk_placement.h"
 #include "runtime/clock.h"
 #include "runtime/closed_endpoints.h"
 #include "runtime/copies.h"
@@ -27,7 +28,6 @@
 #include "runtime/endpoint.h"
 #include "runtime/endpoint_lock.h"
 #include "runtime/moderation.h"
-#include "runtime/placement_trial.h"
 #include "runtime/progress_thread.h"
 #include "runtime/rail.h"
 #include "runtime/router.h"
@@ -358,11 +358,9 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs lanes_looked_ = 0;
   // They had frames a moment ago that nobody spoke of, so more are likely.
   TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
-  PlacementTrial placement_;
-  std::optional<bool> placement_said_;  // by the kernel
-  bool bulk_left_ = false;              // the kernel's way may hold frames, though it takes none
-  bool lanes_late_ = false;             // both are to be read, though no large message is on its way
-  bool lane_looks_ = false;             // whether or not anything is known to be there
+  BulkPlacement placement_;
+  bool lanes_late_ = false;  // both are to be read, though no large message is on its way
+  bool lane_looks_ = false;  // whether or not anything is known to be there
   bool link_up_ = true;
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame

@@ -68,21 +68,17 @@ std::size_t Endpoint::Impl::ring_turn() {
 }
 
 void Endpoint::Impl::placement_choose() {
-  const protocol::Endpoint::PullPace pace = engine->pull_pace();
-  if (placement_.heard(pace.bytes, pace.busy)) bulk_left_ = true;
-  if (placement_.by_kernel())
-    link->bulk_expect();
-  else
-    link->bulk_forgo(placement_.settled() && !bulk_left_);
-  if (placement_.settled() && placement_said_ != placement_.by_kernel()) {
-    placement_said_ = placement_.by_kernel();
-    log(LogLevel::info,
-        "{} endpoint {}: large messages by frames are put into their place by {}: tried now, by the kernel "
-        "{:.1f} and from the ring {:.1f} Gb/s",
-        board_.interface.name, id_, placement_.by_kernel() ? "the kernel" : "us, from the ring",
-        static_cast<double>(placement_.kernel_rate()) * 8 / 1e6,
-        static_cast<double>(placement_.ring_rate()) * 8 / 1e6);
-  }
+  const protocol::Endpoint::Pace pace = engine->pull_pace();
+  const int lane = link->bulk_descriptor();
+  placement_.choose(*link, pace.bytes, pace.busy);
+  if (link->bulk_descriptor() != lane && asleep()) kick();  // who sleeps does not listen to it yet
+  if (!placement_.news()) return;
+  const PlacementTrial& trial = placement_.trial();
+  log(LogLevel::info,
+      "{} endpoint {}: large messages by frames are put into their place by {}: tried now, by the kernel "
+      "{:.1f} and from the ring {:.1f} Gb/s",
+      board_.interface.name, id_, trial.by_kernel() ? "the kernel" : "us, from the ring",
+      static_cast<double>(trial.kernel_rate()) * 8 / 1e6, static_cast<double>(trial.ring_rate()) * 8 / 1e6);
 }
 
 // Each look is a system call: only where something may lie.
@@ -103,12 +99,7 @@ std::size_t Endpoint::Impl::lanes_turn() {
   const bool asked = engine->pulls_by_link();
   if (late || asked || now < bulk_busy_until_) {
     if (engine->bulk_seen() && !by_ring()) placement_choose();
-    std::size_t bulk = 0;
-    // Also when it takes no frames any more: now and then, as one may have been on its way into it.
-    if (late || placement_.by_kernel() || bulk_left_) {
-      bulk = link->bulk_receive(*this, kBudget);
-      bulk_left_ = bulk > 0;
-    }
+    std::size_t bulk = placement_.receive(*link, *this, kBudget, late);
     if (!rails.empty()) [[unlikely]]
       bulk += rails_receive_bulk(kBudget);
     // Not even asked for there: who sends does not use our lane any more.

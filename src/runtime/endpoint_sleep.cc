@@ -183,7 +183,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     if (waits[kLocal].revents) next_tick_ = 0;
   }
   // Another thread may have closed it since we let go of the lock (placement_choose): no fault of the link.
-  waits[kBulk].revents = static_cast<short>(waits[kBulk].revents & ~POLLNVAL);
+  if (waits[kBulk].fd != link->bulk_descriptor()) waits[kBulk].revents = 0;
   // Late frames of a message that is complete wait there, too.
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
   if (result > 0 && waits[kStrangers].revents) link->strangers_ask();

@@ -29,8 +29,7 @@ void PlacementTrial::begin(std::uint64_t first) {
 bool PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
   if (settled()) {
     sample_ = 0;
-    best_ = {};
-    measuring_ = false;
+    refused_ = measuring_ = false;
   }
   if (!measuring_) {
     measuring_ = true;
@@ -40,25 +39,36 @@ bool PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
     return false;
   }
   const TimeNs time = std::max<TimeNs>(busy - busy_, 1);
-  std::uint64_t& best = best_[by_kernel_ ? 1 : 0];
-  // The best: what disturbs a sample makes it slower.
-  best = std::max(best, (bytes - from_) * 1'000'000 / time);
+  samples_[by_kernel_ ? 1 : 0][sample_ / 2] = (bytes - from_) * 1'000'000 / time;
   measuring_ = false;
   const bool before = by_kernel_;
-  if (++sample_ == kSamples)
-    decide(bytes);
-  else {
+  if (++sample_ < kSamples) {
     by_kernel_ = !by_kernel_;
     next_ = bytes + kSettle;
+    return true;
   }
+  for (unsigned way = 0; way < 2; way++) {
+    // Some are disturbed, and some hold what had come before but lay unread.
+    auto sorted = samples_[way];
+    std::nth_element(sorted.begin(), sorted.begin() + kEach / 2, sorted.end());
+    rates_[way] = sorted[kEach / 2];
+  }
+  // The last sample was of the way that the trial did not begin with.
+  settle(bytes, rates_[0] < rates_[1] + rates_[1] / kRingAhead, !before);
   return before != by_kernel_;
 }
 
-void PlacementTrial::decide(std::uint64_t bytes) {
-  // The last sample was of the way that the trial did not begin with.
-  const bool former = !by_kernel_;
-  by_kernel_ = best_[0] < best_[1] + best_[1] / kRingAhead;
-  hold_ = by_kernel_ == former ? std::min(hold_ * 2, kHoldMost) : kHoldLeast;
+void PlacementTrial::refused(std::uint64_t bytes) {
+  if (!begun_) return;
+  // It may be refused at the first sample of a trial or later: what was before does not matter.
+  sample_ = kSamples;
+  refused_ = true;
+  settle(bytes, false, false);
+}
+
+void PlacementTrial::settle(std::uint64_t bytes, bool by_kernel, bool former) {
+  by_kernel_ = by_kernel;
+  hold_ = by_kernel == former ? std::min(hold_ * 2, kHoldMost) : kHoldLeast;
   next_ = bytes + hold_;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Who puts the frames of large messages into their place: the kernel, by a socket of their own (one copy
 // less), or we, from the receive ring (no system calls, and one socket less that each frame is offered to).
-// Which is faster differs between machines by a third in either direction and cannot be told from a
+// Which is faster differs between machines by a quarter in either direction and cannot be told from a
 // processor's name, so both are tried in turn with the messages that come, and the better one is kept
 // (docs/copy-engines.md).
 #pragma once
@@ -21,27 +21,32 @@ class PlacementTrial {
   bool by_kernel() const { return by_kernel_; }
   // Between two trials: the way that was not chosen is of no use for long.
   bool settled() const { return sample_ == kSamples; }
+  // Settled after both ways were tried.
+  bool compared() const { return settled() && !refused_; }
 
   // How much came by frames up to now, and how long something was on its way. True: it answers differently
   // now.
   bool heard(std::uint64_t bytes, TimeNs busy) { return begun_ && bytes >= next_ && turn(bytes, busy); }
+  // The kernel's way cannot be had now: the ring, until another trial is due.
+  void refused(std::uint64_t bytes);
 
-  // The best of a trial, bytes in a millisecond; 0: not tried yet.
-  std::uint64_t kernel_rate() const { return best_[1]; }
-  std::uint64_t ring_rate() const { return best_[0]; }
+  // The median of a trial, bytes in a millisecond; 0: not tried yet.
+  std::uint64_t kernel_rate() const { return rates_[1]; }
+  std::uint64_t ring_rate() const { return rates_[0]; }
 
  private:
-  static constexpr unsigned kSamples = 6;  // half of them each way, in turn
+  static constexpr unsigned kEach = 5, kSamples = 2 * kEach;  // both ways in turn
 
   bool turn(std::uint64_t bytes, TimeNs busy);
-  void decide(std::uint64_t bytes);
+  void settle(std::uint64_t bytes, bool by_kernel, bool former);
 
-  bool begun_ = false, by_kernel_ = true;
+  bool begun_ = false, by_kernel_ = true, refused_ = false;
   bool measuring_ = false;
   unsigned sample_ = 0;
   std::uint64_t next_ = 0, from_ = 0, hold_ = 0;
   TimeNs busy_ = 0;
-  std::array<std::uint64_t, 2> best_{};
+  std::array<std::array<std::uint64_t, kEach>, 2> samples_{};
+  std::array<std::uint64_t, 2> rates_{};
 };
 
 }  // namespace omx::runtime

@@ -2,6 +2,7 @@
 // The lane of pull replies: data received into the place where they should belong, and moved when they do
 // not.
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 
 #include "places.h"
 
@@ -23,6 +24,11 @@ class bulk_lane : public CableTest {
   }
   Bytes reply(std::uint8_t number, std::size_t data = kData) {
     return make_reply(b_->nic(), a_->nic(), number, data);
+  }
+  // No filter of that socket can be changed any more.
+  static void filter_lock(int fd) {
+    const int on = 1;
+    ASSERT_EQ(::setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on), 0);
   }
   // All at once, so that they come in one batch or two.
   void pass(const std::vector<Bytes>& frames, Places& places) {
@@ -96,22 +102,56 @@ TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
     Collector ring;
     return receive_until(*b_, ring, 1) && b_->bulk_receive(places, 64) == 0;
   };
-  b_->bulk_forgo(false);
+  EXPECT_TRUE(b_->bulk_forgo());
   EXPECT_TRUE(by_ring(1));
   EXPECT_GE(b_->bulk_descriptor(), 0);
-  b_->bulk_expect();
+  EXPECT_TRUE(b_->bulk_expect());
   pass({reply(2)}, places);
   EXPECT_TRUE(places.got[2]);
 
-  b_->bulk_forgo(true);
-  EXPECT_GE(b_->bulk_descriptor(), 0) << "frames may be in it";
-  b_->bulk_forgo(true);
+  b_->bulk_close();
+  EXPECT_GE(b_->bulk_descriptor(), 0) << "it takes frames";
+  EXPECT_TRUE(b_->bulk_forgo());
+  b_->bulk_close();
   EXPECT_LT(b_->bulk_descriptor(), 0);
   EXPECT_TRUE(by_ring(3));
-  b_->bulk_expect();
+  EXPECT_TRUE(b_->bulk_expect());
   ASSERT_GE(b_->bulk_descriptor(), 0);
   pass({reply(4)}, places);
   EXPECT_TRUE(places.got[4]);
+}
+
+// Whatever filter cannot be changed, one of the two takes large messages.
+TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_begun) {
+  b_ = open("v1");
+  filter_lock(b_->descriptor());
+  EXPECT_FALSE(b_->bulk_expect());
+  Collector ring;
+  frame_send(*a_, reply(0));
+  EXPECT_TRUE(receive_until(*b_, ring, 1));
+}
+
+TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_ended) {
+  Places places(4, kData);
+  filter_lock(b_->descriptor());
+  EXPECT_FALSE(b_->bulk_forgo());
+  b_->bulk_close();
+  pass({reply(0)}, places);
+  EXPECT_TRUE(places.got[0]);
+}
+
+TEST_F(bulk_lane, filter_of_the_lane_cannot_be_set__by_the_ring_until_there_is_a_new_lane) {
+  Places places(4, kData);
+  ASSERT_TRUE(b_->bulk_forgo());
+  filter_lock(b_->bulk_descriptor());
+  EXPECT_FALSE(b_->bulk_expect());
+  frame_send(*a_, reply(0));
+  Collector ring;
+  EXPECT_TRUE(receive_until(*b_, ring, 1));
+  b_->bulk_close();
+  EXPECT_TRUE(b_->bulk_expect());
+  pass({reply(1)}, places);
+  EXPECT_TRUE(places.got[1]);
 }
 
 // A frame that waits in the lane is read although it takes no more.
@@ -120,7 +160,7 @@ TEST_F(bulk_lane, forgone_with_a_frame_in_it__not_lost) {
   frame_send(*a_, reply(0));
   pollfd wait{b_->bulk_descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
-  b_->bulk_forgo(true);
+  EXPECT_TRUE(b_->bulk_forgo());
   EXPECT_EQ(b_->bulk_receive(places, 64), 1U);
   EXPECT_TRUE(places.got[0]);
 }

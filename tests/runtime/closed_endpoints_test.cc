@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "quiet_link.h"
 #include "runtime/claim.h"
 
 namespace omx::runtime {
@@ -14,30 +15,18 @@ namespace {
 constexpr NicId kSelf = 0x020000000001, kPeer = 0x020000000002;
 
 // Keeps what is sent, and what it was told to listen for.
-class RecordingLink final : public link::Link {
+class RecordingLink final : public QuietLink {
  public:
-  wire::TxFrame& frame_begin(std::uint32_t) override { return frame_; }
+  RecordingLink() : QuietLink(kSelf, 1500) {}
   void frame_commit() override {
     std::vector<std::byte> bytes(frame_.header, frame_.header + frame_.header_length);
     bytes.resize(std::max(bytes.size(), wire::kMinFrame));
     sent.push_back(std::move(bytes));
   }
-  void flush() override {}
-  std::size_t receive(link::FrameHandler&, std::size_t) override { return 0; }
-  bool pending() override { return false; }
-  int descriptor() const override { return -1; }
-  NicId nic() const override { return kSelf; }
-  std::uint32_t mtu() const override { return 1500; }
-  bool refresh() override { return true; }
-  const link::LinkCounters& counters() const override { return counters_; }
   void hear_closed(const std::vector<std::uint8_t>& open) override { others = open; }
 
   std::vector<std::vector<std::byte>> sent;
   std::optional<std::vector<std::uint8_t>> others;
-
- private:
-  wire::TxFrame frame_;
-  link::LinkCounters counters_;
 };
 
 class closed_endpoints : public testing::Test {

@@ -3,6 +3,7 @@
 #include "runtime/copies.h"
 
 #include "../copy/dsa_rig.h"
+#include "quiet_link.h"
 
 namespace omx::runtime {
 namespace {
@@ -12,18 +13,8 @@ using copy::Pages;
 using Frames = Copies::Frames;
 using Answer = protocol::Offload::Answer;
 
-class FakeLink final : public link::Link {
+class FakeLink final : public QuietLink {
  public:
-  wire::TxFrame& frame_begin(std::uint32_t) override { return frame_; }
-  void frame_commit() override {}
-  void flush() override {}
-  std::size_t receive(link::FrameHandler&, std::size_t) override { return 0; }
-  bool pending() override { return false; }
-  int descriptor() const override { return -1; }
-  NicId nic() const override { return 1; }
-  std::uint32_t mtu() const override { return 9000; }
-  bool refresh() override { return true; }
-  const link::LinkCounters& counters() const override { return counters_; }
   bool has_ring() const override { return true; }
   bool may_hold() override { return true; }
   std::uint32_t frames_held() const override { return held; }
@@ -34,10 +25,6 @@ class FakeLink final : public link::Link {
   std::uint32_t held = 0;
   std::uint64_t given_back = 0;
   int abandoned = 0;
-
- private:
-  wire::TxFrame frame_;
-  link::LinkCounters counters_;
 };
 
 class copies : public testing::Test {

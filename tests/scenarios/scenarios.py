@@ -21,7 +21,7 @@ import time
 sys.dont_write_bytecode = True
 
 from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_steady, finish,  # noqa: E402
-                   finish_pair, killed_under_load, must_run, pair, scenario, steady, storm)
+                   finish_pair, hear, killed_under_load, must_run, pair, scenario, steady, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import rails_scenarios  # noqa: E402,F401
 import udp_scenarios  # noqa: E402,F401
@@ -87,17 +87,38 @@ def copy_engine(lab):
     end_steady(soaks)
 
 
+def placed(lab, placement, *more, **env):
+    """Large messages by frames alone, until a way of putting them into their place was seen, or found by trying."""
+    env = {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M", "OMX_VERBOSE": "1", **env}
+    soaks = steady(lab, env, "--seed", 14, *more)
+    if placement == "auto":
+        hear(soaks, "tried now", 120)
+    else:
+        await_counter(lab, soaks, "Link Bulk Frames Placed")
+    end_steady(soaks)
+
+
+def with_faults(lab):
+    for host in MAC:
+        lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 6)
+
+
 @scenario(mtu="9000")
 def placements(lab):
-    """Large messages by frames alone, put into their place by the kernel, and by what is tried in turn, clean and with faults."""
-    for faults in (False, True):
-        if faults:
-            for host in MAC:
-                lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 6)
-        for placement in ("kernel", "auto"):
-            soaks = steady(lab, {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M"}, "--seed", 14)
-            await_counter(lab, soaks, "Link Bulk Frames Placed")
-            end_steady(soaks)
+    """Put into their place by the kernel, and by what is tried in turn, clean and with faults."""
+    placed(lab, "kernel")
+    placed(lab, "auto")
+    with_faults(lab)
+    placed(lab, "kernel")
+    placed(lab, "auto")
+
+
+@scenario(mtu="1500")
+def placements_asleep(lab):
+    """The same where both sides sleep: on the ring, and on what is opened and closed meanwhile."""
+    placed(lab, "auto", "--wait", OMX_SPIN_US="0")
+    with_faults(lab)
+    placed(lab, "auto", "--wait", OMX_SPIN_US="0")
 
 
 @scenario(mtu="9000")

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/bulk_placement.h"
+
+namespace omx::runtime {
+
+void BulkPlacement::choose(link::Link& link, std::uint64_t bytes, TimeNs busy) {
+  trial_.heard(bytes, busy);
+  if (trial_.by_kernel()) {
+    const bool took = takes_;
+    takes_ = link.bulk_expect();
+    if (takes_ && !took) ring_turns_ = kRingTurns;
+    if (!takes_) {
+      left_ = left_ || took;
+      trial_.refused(bytes);
+    }
+  } else if (takes_) {
+    takes_ = !link.bulk_forgo();
+    left_ = !takes_;
+  } else if (trial_.settled() && !left_) {
+    link.bulk_close();
+  }
+}
+
+std::size_t BulkPlacement::receive(link::Link& link, link::BulkHandler& handler, std::size_t budget,
+                                   bool late) {
+  if (ring_turns_ > 0 && link.pending() && --ring_turns_ > 0) return 0;
+  ring_turns_ = 0;
+  // Also when it takes no frames any more: now and then, as one may have been on its way into it.
+  if (!late && !takes_ && !left_) return 0;
+  std::size_t frames = link.bulk_receive(handler, budget);
+  if (takes_) return frames;
+  // All of it, before the ring has later ones; none is added.
+  for (std::size_t more = frames; left_ && more > 0; frames += more)
+    more = link.bulk_receive(handler, budget);
+  left_ = frames > 0;
+  return frames;
+}
+
+bool BulkPlacement::news() {
+  if (!trial_.compared() || (told_ && told_kernel_ == trial_.by_kernel())) return false;
+  told_ = true;
+  told_kernel_ = trial_.by_kernel();
+  return true;
+}
+
+}  // namespace omx::runtime
