@@ -117,7 +117,8 @@ class PacketLink final : public Link {
   int descriptor() const override { return fd(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override {
     others_ = others;
-    filter_attach();  // else they are refused later, or not: as with a link that cannot tell
+    // Else they are not told: as with a link that cannot.
+    filter_attach(bulk_takes_ ? Lane::eager : Lane::all);
   }
   NicId nic() const override { return state_.nic; }
   std::uint32_t mtu() const override { return state_.mtu; }
@@ -137,7 +138,8 @@ class PacketLink final : public Link {
   void ring_fit();
   void ring_renew(bool tell);
   bool bulk_admit();
-  int filter_attach();
+  FilterProgram filter(Lane lane, bool shared) const;
+  int filter_attach(Lane lane);
 
   PacketLinkOptions options_;
   InterfaceState state_;
@@ -222,20 +224,18 @@ bool PacketLink::bulk_admit() {
   if (options_.all_frames || !options_.bulk) return false;
   if (bulk_.is_open() ? !bulk_.admit(true) : !bulk_.open(state_.index, options_.endpoint, state_.mtu))
     return false;
-  bulk_takes_ = true;
   // Both sockets take pull replies until this; the engine drops what comes twice.
-  if (filter_attach() == 0) return true;
-  bulk_takes_ = false;
-  bulk_.admit(false);
-  return false;
+  bulk_takes_ = filter_attach(Lane::eager) == 0;
+  if (!bulk_takes_) bulk_.admit(false);
+  return bulk_takes_;
 }
 
 bool PacketLink::bulk_forgo() {
   if (!bulk_takes_) return true;
+  if (filter_attach(Lane::all) != 0) return false;  // one of the two must take them
   bulk_takes_ = false;
-  bulk_takes_ = filter_attach() != 0;    // one of the two must take them
-  if (!bulk_takes_) bulk_.admit(false);  // else they come twice until it is closed
-  return !bulk_takes_;
+  bulk_.admit(false);  // else they come twice until it is closed
+  return true;
 }
 
 void PacketLink::bulk_close() {
@@ -244,14 +244,18 @@ void PacketLink::bulk_close() {
   bulk_refused_ = false;
 }
 
-int PacketLink::filter_attach() {
+FilterProgram PacketLink::filter(Lane lane, bool shared) const {
   FilterRule rule;
   rule.endpoint = options_.endpoint;
   rule.board_frames = options_.board_frames;
-  rule.lane = bulk_takes_ ? Lane::eager : Lane::all;
-  rule.closed_ones = others_.has_value() || place_.held();
-  if (others_ && !place_.held()) rule.others = *others_;
-  return packet_filter_attach(fd(), packet_filter_build(rule));
+  rule.lane = lane;
+  rule.closed_ones = others_.has_value() || shared;
+  if (others_ && !shared) rule.others = *others_;
+  return packet_filter_build(rule);
+}
+
+int PacketLink::filter_attach(Lane lane) {
+  return packet_filter_attach(fd(), filter(lane, place_.held()));
 }
 
 bool PacketLink::place_enter(HookPlace place) {
@@ -266,7 +270,7 @@ bool PacketLink::place_enter(HookPlace place) {
     tpacket_stats former{};
     socklen_t length = sizeof former;
     ::getsockopt(fd(), SOL_PACKET, PACKET_STATISTICS, &former, &length);
-    if (filter_attach() == 0 && place_.enter(options_.endpoint)) return true;
+    if (filter_attach(Lane::all) == 0 && place_.enter(options_.endpoint)) return true;
   }
   place_leave();
   return false;
@@ -286,14 +290,14 @@ bool PacketLink::group_wrong() {
 // From a group to a socket of its own, whose ring is made next: the ring of a member must never change.
 int PacketLink::own_hook() {
   if (!place_.held()) return 0;
-  ring_.forget();
   OwnFd fresh = packet_socket_new();
   if (!fresh.open()) return errno;
-  if (const int error = data_socket_ready(fresh.get(), {BPF_STMT(BPF_RET | BPF_K, 0)})) return error;
+  // All that may fail comes first: a member that stays tries again.
+  if (const int error = data_socket_ready(fresh.get(), filter(Lane::all, false))) return error;
+  if (const int error = packet_socket_bind(fresh.get(), state_.index)) return error;
   place_leave();
   fd_ = std::move(fresh);
-  if (const int error = filter_attach()) return error;
-  return packet_socket_bind(fd_.get(), state_.index);
+  return 0;
 }
 
 // Unmapped, it cannot be reached by a device that comes late.

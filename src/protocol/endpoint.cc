@@ -211,8 +211,7 @@ bool Endpoint::bulk_seen() const {
 }
 
 Endpoint::Pace Endpoint::pull_pace() const {
-  const PullPace& pace = state_->pulling.pace;
-  return {pace.bytes(), pace.busy(state_->now)};
+  return {state_->pulling.pace.bytes(), state_->pulling.pace.busy()};
 }
 
 void Endpoint::set_lane_pulls(bool allowed) {

@@ -88,7 +88,7 @@ class Endpoint {
   // Whether so many of them ever were that a lane of their own pays. (Synchronous messages are pulled too,
   // however small, and each more socket makes every frame slower.)
   bool bulk_seen() const;
-  // What came of large messages by frames of other hosts, and how long some were on their way.
+  // What came of large messages by frames of other hosts, and how long some of them ran.
   struct Pace {
     std::uint64_t bytes = 0;
     TimeNs busy = 0;

@@ -131,8 +131,10 @@ void transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr) {
   const Partner& p = *pull.partner;
   pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes && !p.rails;
   pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
-  pull_pace_begin(s, pull);
-  if (!pull.by_lane && pull.length >= kBulkBytes) s.bulk_seen = true;
+  if (!pull.by_lane && pull.length >= kBulkBytes) {
+    s.bulk_seen = true;
+    if (p.near_frame == 0) pull_pace_begin(s, pull);
+  }
   pull.shift = pull.region_offset % pull.unit;
   pull.frames =
       static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);

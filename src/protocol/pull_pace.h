@@ -14,27 +14,37 @@ class PullPace {
  public:
   // A pull begins, and ends.
   void enter(TimeNs now) {
-    if (running_++ == 0) since_ = now - std::min(now - until_, kMoment);
+    advance(now);
+    running_++;
   }
   void leave(TimeNs now) {
-    if (--running_ > 0) return;
-    busy_ += now - since_;
-    until_ = now;
+    advance(now);
+    running_--;
   }
-  void arrived(std::uint32_t bytes) { bytes_ += bytes; }
+  void arrived(TimeNs now, std::uint32_t bytes) {
+    advance(now);
+    bytes_ += bytes;
+  }
 
+  bool running() const { return running_ > 0; }
   std::uint64_t bytes() const { return bytes_; }
-  // How long some pull ran, with the moments between messages in a row.
-  TimeNs busy(TimeNs now) const { return busy_ + (running_ > 0 ? now - std::min(since_, now) : 0); }
+  // How long some pull ran, up to what came last.
+  TimeNs busy() const { return busy_; }
 
  private:
-  // From the end of a message to the next one's announcement: of a longer time this much, so that one a
-  // little longer does not count for nothing.
-  static constexpr TimeNs kMoment = kMillisecond / 10;
+  // Longer than any turn takes: a sender that is silent for so long says nothing of who copies.
+  static constexpr TimeNs kSilence = kMillisecond;
+  // From the end of a message to the next one's announcement, where its sender has nothing else to do.
+  static constexpr TimeNs kGap = kMillisecond / 100;
+
+  void advance(TimeNs now) {
+    busy_ += std::min(now - last_, running_ > 0 ? kSilence : kGap);
+    last_ = now;
+  }
 
   std::uint32_t running_ = 0;
   std::uint64_t bytes_ = 0;
-  TimeNs busy_ = 0, since_ = 0, until_ = 0;
+  TimeNs busy_ = 0, last_ = 0;
 };
 
 }  // namespace omx::protocol

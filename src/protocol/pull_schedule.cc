@@ -251,8 +251,8 @@ void pull_enter(State& s, Pull& pull) {
 }
 
 void pull_pace_begin(State& s, Pull& pull) {
-  pull.paced = !pull.by_lane && pull.partner->near_frame == 0;
-  if (pull.paced) s.pulling.pace.enter(s.now);
+  pull.paced = true;
+  s.pulling.pace.enter(s.now);
 }
 
 void pull_leave(State& s, Pull& pull) {
@@ -331,7 +331,7 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
     rtt_measured(port, s.now, std::min(s.now - block.asked_at, kRttMost));
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
-  if (pull.paced) s.pulling.pace.arrived(bytes);
+  if (pull.paced) s.pulling.pace.arrived(s.now, bytes);
   Partner& p = *pull.partner;
   p.pull_heard = s.now;
   if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);

@@ -58,7 +58,7 @@ bool pull_striped(const Pull& pull);
 // A pull has got, and gives up, its handle.
 void pull_enter(State& s, Pull& pull);
 void pull_leave(State& s, Pull& pull);
-// It is laid out, for frames or for the lane.
+// It is a large one by frames of another host.
 void pull_pace_begin(State& s, Pull& pull);
 // Its first frames come without being asked for.
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames);

@@ -9,16 +9,24 @@ void BulkPlacement::choose(link::Link& link, std::uint64_t bytes, TimeNs busy) {
     const bool took = takes_;
     takes_ = link.bulk_expect();
     if (takes_ && !took) ring_turns_ = kRingTurns;
-    if (!takes_) {
-      left_ = left_ || took;
-      trial_.refused(bytes);
-    }
+    if (!takes_) refused(bytes, took);
   } else if (takes_) {
     takes_ = !link.bulk_forgo();
-    left_ = !takes_;
+    if (takes_) return refused(bytes, false);
+    left_ = true;
+    ring_turns_ = 0;
   } else if (trial_.settled() && !left_) {
     link.bulk_close();
   }
+}
+
+void BulkPlacement::refused(std::uint64_t bytes, bool lost) {
+  if (lost) {
+    left_ = true;
+    ring_turns_ = 0;
+  }
+  trial_.refused(bytes, takes_);
+  told_ = false;  // what was told last is not so any more
 }
 
 std::size_t BulkPlacement::receive(link::Link& link, link::BulkHandler& handler, std::size_t budget,
@@ -29,10 +37,13 @@ std::size_t BulkPlacement::receive(link::Link& link, link::BulkHandler& handler,
   if (!late && !takes_ && !left_) return 0;
   std::size_t frames = link.bulk_receive(handler, budget);
   if (takes_) return frames;
-  // All of it, before the ring has later ones; none is added.
-  for (std::size_t more = frames; left_ && more > 0; frames += more)
+  // All of it, before the ring has later ones.
+  std::size_t more = frames;
+  for (unsigned turn = 0; turn < kRingTurns && more > 0; turn++, frames += more)
     more = link.bulk_receive(handler, budget);
+  const bool ended = left_ && frames == 0;
   left_ = frames > 0;
+  if (ended && trial_.by_kernel()) link.bulk_close();  // it ended by itself: once more with a new one
   return frames;
 }
 

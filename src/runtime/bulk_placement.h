@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From where an endpoint reads its large messages by frames, the receive ring or the kernel's lane for them
 // (link.h), and how it goes from one to the other: in order, as a frame that overtakes others looks as if
-// those were lost.
+// those were lost. Of its own board; further ones (endpoint_rails.cc) have the lane from the first on.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,12 @@ class BulkPlacement {
   const PlacementTrial& trial() const { return trial_; }
 
  private:
-  // Turns that frames which came before the lane was to take them may keep us from it.
+  // Turns that frames which came before the lane was to take them may keep us from it; and as much of the
+  // lane is read before the ring.
   static constexpr unsigned kRingTurns = 64;
+
+  // `lost`: a lane that took frames.
+  void refused(std::uint64_t bytes, bool lost);
 
   PlacementTrial trial_;
   bool takes_ = false;       // the lane, new frames

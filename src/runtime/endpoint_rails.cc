@@ -91,7 +91,9 @@ std::size_t Endpoint::Impl::rails_receive(std::size_t budget) {
 std::size_t Endpoint::Impl::rails_receive_bulk(std::size_t budget) {
   std::size_t frames = 0;
   for (const auto& rail : rails) {
+    const int lane = rail->link->bulk_descriptor();
     if (engine->bulk_seen() && !by_ring()) rail->link->bulk_expect();
+    if (rail->link->bulk_descriptor() != lane && asleep()) kick();
     frames += rail->link->bulk_receive(*rail, budget);
   }
   return frames;

@@ -26,26 +26,25 @@ void PlacementTrial::begin(std::uint64_t first) {
   next_ = std::max(first, kSettle);
 }
 
-bool PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
+void PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
   if (settled()) {
     sample_ = 0;
-    refused_ = measuring_ = false;
+    measuring_ = false;
   }
   if (!measuring_) {
     measuring_ = true;
     from_ = bytes;
     busy_ = busy;
     next_ = bytes + kSample;
-    return false;
+    return;
   }
   const TimeNs time = std::max<TimeNs>(busy - busy_, 1);
   samples_[by_kernel_ ? 1 : 0][sample_ / 2] = (bytes - from_) * 1'000'000 / time;
   measuring_ = false;
-  const bool before = by_kernel_;
   if (++sample_ < kSamples) {
     by_kernel_ = !by_kernel_;
     next_ = bytes + kSettle;
-    return true;
+    return;
   }
   for (unsigned way = 0; way < 2; way++) {
     // Some are disturbed, and some hold what had come before but lay unread.
@@ -54,21 +53,22 @@ bool PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
     rates_[way] = sorted[kEach / 2];
   }
   // The last sample was of the way that the trial did not begin with.
-  settle(bytes, rates_[0] < rates_[1] + rates_[1] / kRingAhead, !before);
-  return before != by_kernel_;
+  const bool former = !by_kernel_, by_kernel = rates_[0] < rates_[1] + rates_[1] / kRingAhead;
+  refused_ = false;
+  settle(bytes, by_kernel, by_kernel == former);
 }
 
-void PlacementTrial::refused(std::uint64_t bytes) {
+void PlacementTrial::refused(std::uint64_t bytes, bool by_kernel) {
   if (!begun_) return;
-  // It may be refused at the first sample of a trial or later: what was before does not matter.
+  const bool before = refused_;
   sample_ = kSamples;
   refused_ = true;
-  settle(bytes, false, false);
+  settle(bytes, by_kernel, before && by_kernel == !by_kernel_);
 }
 
-void PlacementTrial::settle(std::uint64_t bytes, bool by_kernel, bool former) {
+void PlacementTrial::settle(std::uint64_t bytes, bool by_kernel, bool as_before) {
   by_kernel_ = by_kernel;
-  hold_ = by_kernel == former ? std::min(hold_ * 2, kHoldMost) : kHoldLeast;
+  hold_ = as_before ? std::min(hold_ * 2, kHoldMost) : kHoldLeast;
   next_ = bytes + hold_;
 }
 

@@ -24,11 +24,12 @@ class PlacementTrial {
   // Settled after both ways were tried.
   bool compared() const { return settled() && !refused_; }
 
-  // How much came by frames up to now, and how long something was on its way. True: it answers differently
-  // now.
-  bool heard(std::uint64_t bytes, TimeNs busy) { return begun_ && bytes >= next_ && turn(bytes, busy); }
-  // The kernel's way cannot be had now: the ring, until another trial is due.
-  void refused(std::uint64_t bytes);
+  // How much came by frames up to now, and how long something was on its way.
+  void heard(std::uint64_t bytes, TimeNs busy) {
+    if (begun_ && bytes >= next_) turn(bytes, busy);
+  }
+  // The other way cannot be had now: this one, until another trial is due.
+  void refused(std::uint64_t bytes, bool by_kernel);
 
   // The median of a trial, bytes in a millisecond; 0: not tried yet.
   std::uint64_t kernel_rate() const { return rates_[1]; }
@@ -37,8 +38,8 @@ class PlacementTrial {
  private:
   static constexpr unsigned kEach = 5, kSamples = 2 * kEach;  // both ways in turn
 
-  bool turn(std::uint64_t bytes, TimeNs busy);
-  void settle(std::uint64_t bytes, bool by_kernel, bool former);
+  void turn(std::uint64_t bytes, TimeNs busy);
+  void settle(std::uint64_t bytes, bool by_kernel, bool as_before);
 
   bool begun_ = false, by_kernel_ = true, refused_ = false;
   bool measuring_ = false;

@@ -191,7 +191,7 @@ struct PlacementChoice {
     return false;
   }
   static std::string print(const S& s) { return placement_name(s.placement); }
-  static std::string accepted() { return "auto (the faster one, as tried), kernel or ring"; }
+  static std::string accepted() { return "auto (the faster one, as tried or measured), kernel or ring"; }
 };
 
 struct ModerationChoice {

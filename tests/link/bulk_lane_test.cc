@@ -129,6 +129,8 @@ TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_begun) {
   Collector ring;
   frame_send(*a_, reply(0));
   EXPECT_TRUE(receive_until(*b_, ring, 1));
+  Places places(4, kData);
+  EXPECT_EQ(b_->bulk_receive(places, 64), 0U) << "both take it";
 }
 
 TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_ended) {

@@ -126,6 +126,30 @@ TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   EXPECT_EQ(schedule().in_flight, 0U);
 }
 
+// docs/copy-engines.md: which way large messages are taken in is chosen by this.
+TEST_F(PullScheduleTest, pace__of_large_messages_while_they_run) {
+  Config config;
+  config.peer_timeout = 5 * kSecond;
+  open_senders(2, config);
+  const PullPace& pace = schedule().pace;
+  Request* synchronous = receive(*receiver, room(100), 8);
+  send(*senders[0], to_receiver[0], message(100, 8), 8, true);
+  EXPECT_EQ(wait(*receiver, synchronous).status, Status::success);
+  EXPECT_EQ(pace.bytes(), 0U);
+  Request* alive = receive(*receiver, room(kLength), 0);
+  send_from(0, kLength, 0);
+  EXPECT_EQ(wait(*receiver, alive).status, Status::success);
+  EXPECT_FALSE(pace.running());
+  EXPECT_EQ(pace.bytes(), kLength);
+  EXPECT_GT(pace.busy(), 0U);
+  Request* dead = receive(*receiver, room(kLength), 1);
+  send_from(1, kLength, 1);
+  ASSERT_TRUE(network.run_until([&] { return pace.running(); }));
+  network.kill(2);
+  EXPECT_EQ(wait(*receiver, dead, 20 * kSecond).status, Status::endpoint_unreachable);
+  EXPECT_FALSE(pace.running());
+}
+
 TEST_F(PullScheduleTest, turns__a_late_message_gets_its_share_at_once) {
   open_senders(4);
   std::vector<Request*> receives;

@@ -28,7 +28,9 @@ struct Stream {
       bytes += kMiB;
       if (trial.by_kernel()) kernel_bytes += kMiB;
       busy += static_cast<double>(kMiB) / (trial.by_kernel() ? by_kernel : from_ring) * 1000;
-      if (trial.heard(bytes, static_cast<TimeNs>(busy))) changes++;
+      const bool before = trial.by_kernel();
+      trial.heard(bytes, static_cast<TimeNs>(busy));
+      if (trial.by_kernel() != before) changes++;
     }
   }
 };
@@ -80,6 +82,32 @@ TEST(placement_trial, one_sample_disturbed__does_not_count) {
   stream.run(300 * kMiB);
   EXPECT_TRUE(stream.trial.settled());
   EXPECT_FALSE(stream.trial.by_kernel());
+}
+
+// What had piled up unread comes faster than anything.
+TEST(placement_trial, one_sample_too_fast__does_not_count) {
+  Stream stream{5000, 6000};
+  stream.run(kRing + 17 * kMiB);
+  stream.by_kernel = 50000;
+  stream.run(20 * kMiB);
+  stream.by_kernel = 5000;
+  stream.run(300 * kMiB);
+  EXPECT_TRUE(stream.trial.settled());
+  EXPECT_FALSE(stream.trial.by_kernel());
+}
+
+TEST(placement_trial, refused__the_other_way_and_asked_again_ever_less_often) {
+  Stream stream{5000, 6000};
+  unsigned refusals = 0;
+  while (stream.bytes < 64 * 1024 * kMiB) {
+    stream.run(kMiB);
+    if (!stream.trial.by_kernel()) continue;
+    stream.trial.refused(stream.bytes, false);
+    EXPECT_FALSE(stream.trial.compared());
+    refusals++;
+  }
+  EXPECT_GE(refusals, 5U);
+  EXPECT_LE(refusals, 9U);
 }
 
 TEST(placement_trial, the_machine_changed__tried_again_and_followed) {
