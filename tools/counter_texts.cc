@@ -142,6 +142,8 @@ constexpr CounterText kTexts[] = {
      "came while the receive ring was full: call the library more often, or raise OMX_RING_FRAMES"},
     {"Link Frames by AF_XDP", "frames",
      "received by AF_XDP (OMX_LINK=xdp); the others came by packet sockets (docs/xdp-link.md)"},
+    {"Link UDP Frames of One Peer Alone", "frames",
+     "received by a socket connected to who mostly talks with this endpoint, which is faster"},
     {"Link Frames Misdirected", "frames",
      "for another endpoint, where endpoints share a hook; a few when one opens, more when the group is "
      "broken"},
@@ -195,6 +197,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Link Frames Ignored, Too Long", l.frames_ignored},
                                {"Link Frames Misdirected", l.frames_misdirected},
                                {"Link Frames by AF_XDP", l.frames_by_xdp},
+                               {"Link UDP Frames of One Peer Alone", l.frames_alone},
                                {"Sleeps Ended", counters.wakeups},
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
                                {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},

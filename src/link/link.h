@@ -74,6 +74,7 @@ struct LinkCounters {
   // For other endpoints, to our place in a hook group: the group is not in order, or was not a moment ago.
   std::uint64_t frames_misdirected = 0;
   std::uint64_t frames_by_xdp = 0;  // of those received
+  std::uint64_t frames_alone = 0;   // of those received by UDP: by the socket of who talks with us alone
 };
 
 class Link : public wire::FrameSink {
@@ -131,6 +132,10 @@ class Link : public wire::FrameSink {
   // POLLERR says that the interface went down or away: call refresh(), which also makes poll() sleep again. A
   // forked child must not touch the link.
   virtual int descriptor() const = 0;
+  // Another one for frames of receive(), which does not change; -1: there is none. When it polled readable,
+  // favourite_ask() makes the next receive() look there in any case.
+  virtual int favourite_descriptor() const { return -1; }
+  virtual void favourite_ask() {}
   // Another one, for frames of those who do not know our address; -1: there is none. When it polled readable,
   // strangers_ask() makes the next receive() look there; it does so from time to time in any case.
   virtual int strangers_descriptor() const { return -1; }

@@ -28,12 +28,15 @@ std::size_t segment_of(msghdr& message, std::size_t bytes) {
 
 }  // namespace
 
-std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count) {
+std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count,
+                                         const wire::LaneAddress* from) {
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int))];
-  SocketAddress from;
+  std::optional<SocketAddress> told;
   msghdr message{};
-  message.msg_name = &from.storage;
-  message.msg_namelen = sizeof from.storage;
+  if (!from) {
+    message.msg_name = &told.emplace().storage;
+    message.msg_namelen = sizeof told->storage;
+  }
   message.msg_iov = pieces;
   message.msg_iovlen = count;
   message.msg_control = control;
@@ -45,14 +48,24 @@ std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t coun
   datagram.bytes = static_cast<std::size_t>(got);
   datagram.segment = segment_of(message, datagram.bytes);
   datagram.cut = message.msg_flags & MSG_TRUNC;
-  datagram.from = lane_address(from);
+  datagram.from = from ? *from : lane_address(*told);
   return datagram;
 }
 
-bool UdpDatagram::receive(int fd) {
+bool UdpDatagram::receive_lone(int fd, const wire::LaneAddress& from) {
+  if (!memory_) memory_.reset(new std::byte[kDatagramMost]);
+  const long got = ::syscall(SYS_recvfrom, fd, memory_.get(), kDatagramMost, MSG_DONTWAIT, nullptr, nullptr);
+  if (got < 0) return false;
+  datagram_.bytes = datagram_.segment = static_cast<std::size_t>(got);
+  datagram_.cut = false;
+  datagram_.from = from;
+  return true;
+}
+
+bool UdpDatagram::receive(int fd, const wire::LaneAddress* from) {
   if (!memory_) memory_.reset(new std::byte[kDatagramMost]);
   iovec piece{memory_.get(), kDatagramMost};
-  const auto datagram = datagram_receive(fd, &piece, 1);
+  const auto datagram = datagram_receive(fd, &piece, 1, from);
   if (datagram) datagram_ = *datagram;
   return datagram.has_value();
 }

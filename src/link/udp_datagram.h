@@ -24,8 +24,10 @@ struct Datagram {
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
-// Receives one into `pieces`, without waiting; none: nothing is there, or errno says what else.
-std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count);
+// Receives one into `pieces`, without waiting; none: nothing is there, or errno says what else. `from`: the
+// socket is connected there.
+std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count,
+                                         const wire::LaneAddress* from = nullptr);
 
 // Of a frame of at least wire::kHeadBytes.
 inline NicId frame_source(const std::byte* frame) {
@@ -37,7 +39,9 @@ inline NicId frame_source(const std::byte* frame) {
 class UdpDatagram {
  public:
   // False: nothing is there (EAGAIN), or errno says what else.
-  bool receive(int fd);
+  bool receive(int fd, const wire::LaneAddress* from = nullptr);
+  // The same by a connected socket that puts none together.
+  bool receive_lone(int fd, const wire::LaneAddress& from);
   const wire::LaneAddress& from() const { return datagram_.from; }
   std::size_t frames() const { return datagram_.frames(); }  // at least 1
   template <class Function>

@@ -13,6 +13,7 @@
 #include "link/udp_datagram.h"
 #include "link/udp_directory.h"
 #include "link/udp_errors.h"
+#include "link/udp_favourite.h"
 #include "link/udp_lane.h"
 #include "link/udp_socket.h"
 #include "link/udp_train.h"
@@ -41,6 +42,7 @@ class UdpLink final : public Link {
         address_(address),
         nic_(udp_nic(address.ip)),
         fd_(std::move(fd)),
+        favourite_(fd_.get(), address, port_of(options)),
         routes_(address) {
     // Without the group only those find us who know our address.
     if (!is_ipv4(address.ip))
@@ -48,6 +50,10 @@ class UdpLink final : public Link {
     udp_errors_keep(fd_.get(), is_ipv4(address.ip));
     send_buffer_set(fd_.get(), kSocketBuffer);
     window_ = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
+    if (favourite_.descriptor() >= 0) {
+      send_buffer_set(favourite_.descriptor(), kSocketBuffer);
+      receive_buffer_set(favourite_.descriptor(), kSocketBuffer);
+    }
     if (options_.lane) {
       lane_.open(address_, state_.mtu, static_cast<std::uint16_t>(port_of(options) + kUdpLanePorts));
     }
@@ -89,12 +95,15 @@ class UdpLink final : public Link {
   bool errors_are_news() override { return errors_due_ = true; }
   std::string complaint(NicId nic) const override;
   int descriptor() const override { return fd_.get(); }
+  int favourite_descriptor() const override { return favourite_.descriptor(); }
+  void favourite_ask() override { favourite_.ask(); }
   int strangers_descriptor() const override { return strangers_.get(); }
   void strangers_ask() override { looks_ = kLooksPerStranger; }
   NicId nic() const override { return nic_; }
   std::uint32_t mtu() const override { return udp_mtu(state_.mtu, address_); }
   bool refresh() override {
     errors_due_ = true;
+    favourite_.ask();
     InterfaceState now;
     if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
       state_.up = state_.running = false;
@@ -111,6 +120,11 @@ class UdpLink final : public Link {
   NicId sender_of(const wire::LaneAddress& from);
   bool strangers_due() const { return strangers_.open() && ++looks_ > kLooksPerStranger; }
   bool fetch();
+  // Why the last look found none: true, or an error.
+  bool nothing() {
+    (errno == EAGAIN ? quiet_ : errors_due_) = true;
+    return quiet_;
+  }
   std::size_t hand_over(FrameHandler& handler);
   std::size_t strangers_take(FrameHandler& handler, std::size_t budget);
   void errors_take(FrameHandler& handler);
@@ -123,6 +137,7 @@ class UdpLink final : public Link {
   std::uint32_t window_ = 0;
   LinkCounters counters_;
   OwnFd fd_;
+  UdpFavourite favourite_;
   OwnFd strangers_;  // takes what is sent to the group in which we listen
   mutable std::uint32_t looks_ = 0;
   UdpRoutes routes_;
@@ -162,12 +177,21 @@ NicId UdpLink::sender_of(const wire::LaneAddress& from) {
 
 // False: nothing is there, or an error, which is told once and before the datagrams that wait.
 bool UdpLink::fetch() {
-  if (datagram_.receive(fd_.get())) return true;
-  if (errno == EAGAIN)
-    quiet_ = true;
-  else
-    errors_due_ = true;
-  return false;
+  if (favourite_.leads()) {
+    if (favourite_.receive(datagram_)) {
+      counters_.frames_alone += datagram_.frames();
+      return true;
+    }
+    if (nothing() && !favourite_.main_due()) return false;
+  }
+  if (!datagram_.receive(fd_.get())) {
+    if (nothing()) favourite_.main_empty();
+    return false;
+  }
+  const bool was = favourite_.chosen();
+  favourite_.main_heard(datagram_.from());
+  if (favourite_.chosen() != was) train_.connected(was ? -1 : favourite_.descriptor(), favourite_.peer());
+  return true;
 }
 
 // A frame is taken from the address that its NIC id says: every host speaks for itself.
@@ -234,7 +258,9 @@ void UdpLink::errors_take(FrameHandler& handler) {
   errors_due_ = false;
   train_.error_forget();
   UdpError error;
-  for (unsigned i = 0; i < kAtOnce && udp_error_take(fd_.get(), error); i++) {
+  for (unsigned i = 0;
+       i < kAtOnce && (udp_error_take(fd_.get(), error) || udp_error_take(favourite_.descriptor(), error));
+       i++) {
     const NicId nic = udp_nic(error.to.ip);
     // What sizes pass is for probes to find out.
     if (nic == 0 || error.error == 0 || error.error == EMSGSIZE) continue;

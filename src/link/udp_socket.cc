@@ -16,7 +16,9 @@ void set(int fd, int level, int option, int value) {
 
 }  // namespace
 
-OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
+namespace {
+
+OwnFd socket_new(const InterfaceAddress& address) {
   const bool v4 = is_ipv4(address.ip);
   OwnFd fd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.open()) return fd;
@@ -28,12 +30,34 @@ OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
     set(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
   // A kernel without it (before 5.0) hands over single frames.
   set(fd.get(), SOL_UDP, UDP_GRO, 1);
+  return fd;
+}
+
+void bind_or_reset(OwnFd& fd, const InterfaceAddress& address, std::uint16_t port) {
   const SocketAddress own = socket_address(address.ip, port, address.ifindex);
-  if (::bind(fd.get(), own.get(), own.length) != 0) {
-    const int error = errno;
-    fd.reset();
-    errno = error;
-  }
+  if (::bind(fd.get(), own.get(), own.length) == 0) return;
+  const int error = errno;
+  fd.reset();
+  errno = error;
+}
+
+}  // namespace
+
+OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
+  OwnFd fd = socket_new(address);
+  if (fd.open()) bind_or_reset(fd, address, port);
+  return fd;
+}
+
+// The kernel asks both, when one is bound; later neither lets another one in.
+OwnFd udp_socket_beside(int first, const InterfaceAddress& address, std::uint16_t port) {
+  OwnFd fd = socket_new(address);
+  if (!fd.open()) return fd;
+  set(first, SOL_SOCKET, SO_REUSEADDR, 1);
+  set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  bind_or_reset(fd, address, port);
+  set(first, SOL_SOCKET, SO_REUSEADDR, 0);
+  if (fd.open()) set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 0);
   return fd;
 }
 

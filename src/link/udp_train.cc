@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "link/pieces.h"
 #include "link/tx_batch.h"
@@ -113,11 +114,16 @@ bool UdpTrain::send_by(Call call) {
 
 // One datagram, or one for each `segment` bytes. False: not sent, with errno.
 bool UdpTrain::send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment) {
-  const SocketAddress to = socket_address(to_.ip, to_.port, ifindex_);
+  std::optional<SocketAddress> to;
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
   msghdr message{};
-  message.msg_name = const_cast<sockaddr*>(to.get());
-  message.msg_namelen = to.length;
+  if (by_connected()) {
+    fd = connected_fd_;
+  } else {
+    to = socket_address(to_.ip, to_.port, ifindex_);
+    message.msg_name = &to->storage;
+    message.msg_namelen = to->length;
+  }
   message.msg_iov = &memory_->pieces[first_piece];
   message.msg_iovlen = pieces;
   if (segment > 0) {
@@ -142,6 +148,10 @@ bool UdpTrain::send_one(int fd, std::size_t first_piece, std::size_t pieces, std
     if (bytes > kContiguousBytes) return send(fd, first_piece, pieces, 0);
     pieces_gather(piece, pieces, memory_->contiguous);
     start = memory_->contiguous;
+  }
+  if (by_connected()) {
+    return send_by(
+        [&] { return ::syscall(SYS_sendto, connected_fd_, start, bytes, MSG_DONTWAIT, nullptr, 0); });
   }
   const SocketAddress to = socket_address(to_.ip, to_.port, ifindex_);
   return send_by([&] { return ::syscall(SYS_sendto, fd, start, bytes, MSG_DONTWAIT, to.get(), to.length); });

@@ -24,6 +24,11 @@ class UdpTrain {
   // `ifindex`: of our own interface. Without it the frame is forgotten.
   void commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex);
   void flush(int fd);
+  // What goes to `to` goes by that socket, which is connected there; -1: as all else.
+  void connected(int fd, const wire::LaneAddress& to) {
+    connected_fd_ = fd;
+    connected_to_ = to;
+  }
   // A call failed since error_forget(), perhaps for what was sent earlier.
   bool error_told() const { return error_told_; }
   void error_forget() { error_told_ = false; }
@@ -41,6 +46,7 @@ class UdpTrain {
   bool send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment);
   bool send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes);
   void send_singly(int fd);
+  bool by_connected() const { return connected_fd_ >= 0 && to_ == connected_to_; }
 
   LinkCounters& counters_;
   std::unique_ptr<Memory> memory_;
@@ -51,6 +57,8 @@ class UdpTrain {
   std::size_t size_ = 0;                            // of its frames, except perhaps the last
   bool complete_ = false;                           // its last frame is shorter
   bool error_told_ = false;
+  int connected_fd_ = -1;
+  wire::LaneAddress connected_to_;
   int failure_ = 0;
   wire::LaneAddress failed_to_;
 };

@@ -157,7 +157,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::size_t bulk_places_by(unsigned rail, std::span<iovec> places);
   void on_bulk_placed_by(unsigned rail, std::size_t index, wire::Frame frame);
   void rails_check();
-  // Two places of each: how many; and what happened there.
+  // Places of each: how many; and what happened there.
+  static constexpr int kRailWaits = 3;
   nfds_t rails_listen(pollfd* waits, Moderation::Ears ears) const;
   int rails_woken(const pollfd* waits, Moderation::Ears ears);
   std::uint64_t frames_received() const;

@@ -146,8 +146,9 @@ nfds_t Endpoint::Impl::rails_listen(pollfd* waits, Moderation::Ears ears) const 
   for (const auto& rail : rails) {
     const bool quiet = now < rail->quiet_until;
     waits[count++] = {quiet ? -1 : frames_descriptor(*rail->link, ears), POLLIN, 0};
-    waits[count++] = {!quiet && ears == Moderation::Ears::frames ? rail->link->bulk_descriptor() : -1, POLLIN,
-                      0};
+    const bool frames = !quiet && ears == Moderation::Ears::frames;
+    waits[count++] = {frames ? rail->link->bulk_descriptor() : -1, POLLIN, 0};
+    waits[count++] = {frames ? rail->link->favourite_descriptor() : -1, POLLIN, 0};
   }
   return count;
 }
@@ -156,8 +157,9 @@ int Endpoint::Impl::rails_woken(const pollfd* waits, Moderation::Ears ears) {
   int events = 0;
   bool failed = false;
   for (const auto& rail : rails) {
-    const int frames = waits[0].revents, bulk = waits[1].revents;
-    waits += 2;
+    const int frames = waits[0].revents | waits[2].revents, bulk = waits[1].revents;
+    if (waits[2].revents) rail->link->favourite_ask();
+    waits += kRailWaits;
     if ((frames | bulk) & (POLLERR | POLLHUP | POLLNVAL)) {
       failed = true;
       rail->quiet_until = now + kErrorPause;

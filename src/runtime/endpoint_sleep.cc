@@ -143,7 +143,6 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   b.taken = true;
   b.kicked = false;
   b.until = until;
-  // Two of each other board.
   enum {
     kEvent,
     kLocal,
@@ -151,15 +150,17 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     kBulk,
     kLane,
     kStrangers,
+    kFavourite,
     kRails,
-    kWaits = kRails + 2 * (wire::kRailsMost - 1)
+    kWaits = kRails + kRailWaits * (wire::kRailsMost - 1)
   };
   pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
                           {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
                           {frames_descriptor(*link, ears), POLLIN, 0},
                           {ears == Ears::frames ? link->bulk_descriptor() : -1, POLLIN, 0},
                           {lane ? link->lane_descriptor() : -1, POLLIN, 0},
-                          {link->strangers_descriptor(), POLLIN, 0}};
+                          {link->strangers_descriptor(), POLLIN, 0},
+                          {ears == Ears::frames ? link->favourite_descriptor() : -1, POLLIN, 0}};
   nfds_t count = polls_link ? kRails : kFrames;
   if (!rails.empty() && !stopped) [[unlikely]] {
     // They are listened to while the endpoint's own board is in trouble, too.
@@ -187,12 +188,16 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   // Late frames of a message that is complete wait there, too.
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
   if (result > 0 && waits[kStrangers].revents) link->strangers_ask();
-  if (result > 0 && (waits[kFrames].revents & POLLERR) && link->errors_are_news()) {
-    waits[kFrames].revents = static_cast<short>(waits[kFrames].revents & ~POLLERR);
+  if (result > 0 && waits[kFavourite].revents) link->favourite_ask();
+  if (result > 0 && ((waits[kFrames].revents | waits[kFavourite].revents) & POLLERR) &&
+      link->errors_are_news()) {
+    for (const auto which : {kFrames, kFavourite})
+      waits[which].revents = static_cast<short>(waits[which].revents & ~POLLERR);
   }
   const int rail_events = result > 0 && count > kRails ? rails_woken(waits + kRails, ears) : 0;
-  const int own_events =
-      result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents : 0;
+  const int own_events = result > 0 ? waits[kFrames].revents | waits[kBulk].revents | waits[kLane].revents |
+                                          waits[kFavourite].revents
+                                    : 0;
   const int link_events = own_events | rail_events;
   using WokenBy = Moderation::WokenBy;
   woken_by_ = WokenBy::other;
