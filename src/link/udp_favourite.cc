@@ -76,6 +76,7 @@ bool UdpFavourite::receive(UdpDatagram& datagram) {
   const bool got = lone_ ? datagram.receive_lone(fd_.get(), peer_) : datagram.receive(fd_.get(), &peer_);
   if (got) {
     own_++;
+    in_row_++;
     rhythm_learn(empty_ && datagram.frames() == 1);
   }
   empty_ = !got;
@@ -99,6 +100,7 @@ void UdpFavourite::main_heard(const wire::LaneAddress& from) {
     if (++streak_ >= need_ && !draining_) choose();
     return;
   }
+  in_row_ = 0;
   if (main_first_ > 0) main_first_--;
   if (from == peer_ || ++others_ < kOthers) return;
   if (own_ - own_before_ < std::uint64_t{kOthers} * kShare) part();

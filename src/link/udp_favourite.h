@@ -26,7 +26,7 @@ class UdpFavourite {
 
   // Whether it is to be looked at now, before the main socket. Each has its turn until it is empty after a
   // change, as frames that overtake others look as if those were lost.
-  bool leads() const { return fd_.open() && (chosen_ ? main_first_ == 0 : draining_); }
+  bool leads() const { return fd_.open() && (chosen_ ? main_first_ == 0 && in_row_ < kRow : draining_); }
   // It may hold one although nobody is chosen: what was on its way into it at a change.
   void ask() { draining_ = !chosen_; }
   // A look at it. False: nothing is there (EAGAIN), or errno says what else.
@@ -35,7 +35,7 @@ class UdpFavourite {
   bool main_due();
   // What the main socket held: a datagram from there, or none.
   void main_heard(const wire::LaneAddress& from);
-  void main_empty() { main_first_ = 0; }
+  void main_empty() { main_first_ = in_row_ = 0; }
 
  private:
   // Datagrams from one peer alone before it is chosen. More, if the last one did not stay for long.
@@ -44,6 +44,8 @@ class UdpFavourite {
   static constexpr std::uint32_t kOthers = 16, kShare = 4;
   // Looks at the main socket: one after so many in vain.
   static constexpr std::uint32_t kLooks = 8;
+  // Datagrams of it in a row, until the main socket is looked at even if there are more.
+  static constexpr std::uint32_t kRow = 64;
   // Datagrams that the main socket may hold from before a change.
   static constexpr std::uint32_t kMainFirst = 4096;
 
@@ -66,7 +68,7 @@ class UdpFavourite {
   wire::LaneAddress peer_;        // chosen, or last
   wire::LaneAddress candidate_;   // who the main socket heard last
   std::uint32_t streak_ = 0, need_ = kStreak;
-  std::uint32_t looks_ = 0;
+  std::uint32_t looks_ = 0, in_row_ = 0;
   std::uint64_t own_ = 0, own_before_ = 0;  // from it; when others were counted last
   std::uint32_t others_ = 0;
   // Frames come one by one, so the kernel is not to put them together; and need not say whether it did: a

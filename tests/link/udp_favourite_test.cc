@@ -114,6 +114,20 @@ TEST_P(udp_favourite, another_peer_comes__heard_at_once_and_chosen_later) {
   one_by_one(1, 20);
 }
 
+// Its socket is never found empty, and yet the others are heard.
+TEST_P(udp_favourite, a_flood_of_one__does_not_silence_the_others) {
+  one_by_one(1, 300);
+  ASSERT_GT(alone(), 0U);
+  send(1, 64);
+  send(2, 1);
+  for (unsigned i = 0; i < 200 && got_.next[2] == 0; i++) {
+    send(1, 4);
+    links_[0]->receive(got_, 2);
+  }
+  EXPECT_EQ(got_.next[2], 1U);
+  take_all();
+}
+
 // What was sent together still comes as one.
 TEST_P(udp_favourite, trains__are_not_taken_apart_for_long) {
   one_by_one(1, 1000);
