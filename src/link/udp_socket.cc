@@ -49,15 +49,16 @@ OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
   return fd;
 }
 
-// The kernel asks both, when one is bound; later neither lets another one in.
+// The kernel asks both when the second is bound, and lets in only what the same user has (SO_REUSEADDR would
+// let in anybody just then); later neither lets another one in.
 OwnFd udp_socket_beside(int first, const InterfaceAddress& address, std::uint16_t port) {
   OwnFd fd = socket_new(address);
   if (!fd.open()) return fd;
-  set(first, SOL_SOCKET, SO_REUSEADDR, 1);
-  set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  set(first, SOL_SOCKET, SO_REUSEPORT, 1);
+  set(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   bind_or_reset(fd, address, port);
-  set(first, SOL_SOCKET, SO_REUSEADDR, 0);
-  if (fd.open()) set(fd.get(), SOL_SOCKET, SO_REUSEADDR, 0);
+  set(first, SOL_SOCKET, SO_REUSEPORT, 0);
+  if (fd.open()) set(fd.get(), SOL_SOCKET, SO_REUSEPORT, 0);
   return fd;
 }
 

@@ -194,6 +194,8 @@ TEST_P(udp_favourite, refused__is_told_and_forgotten) {
 }
 
 TEST_P(udp_favourite, the_port__is_still_nobody_elses) {
+  one_by_one(1, 300);
+  ASSERT_GT(alone(), 0U);
   const int on = 1;
   for (const int option : {SO_REUSEADDR, SO_REUSEPORT}) {
     OwnFd fd(::socket(GetParam() == IpFamily::v6 ? AF_INET6 : AF_INET, SOCK_DGRAM, 0));
