@@ -88,11 +88,15 @@ bool UdpFavourite::main_due() {
     draining_ = false;
     return true;
   }
-  return ++looks_ % kLooks == 0;
+  if (++looks_ < looks_until_main_) return false;
+  looks_ = 0;
+  looks_until_main_ = std::min(2 * looks_until_main_, kLooksMost);
+  return true;
 }
 
 void UdpFavourite::main_heard(const wire::LaneAddress& from) {
   if (!fd_.open()) return;
+  looks_until_main_ = kLooksLeast;
   if (!chosen_) {
     if (!(from == candidate_)) streak_ = 0;
     candidate_ = from;

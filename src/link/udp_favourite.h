@@ -42,8 +42,8 @@ class UdpFavourite {
   static constexpr std::uint32_t kStreak = 128, kStreakMost = 1 << 16, kLong = 4096;
   // So many from others, unless there were more than kShare times as many from it, end it.
   static constexpr std::uint32_t kOthers = 16, kShare = 4;
-  // Looks at the main socket: one after so many in vain.
-  static constexpr std::uint32_t kLooks = 8;
+  // Looks at the main socket: one after so many in vain, and the rarer the longer it has held nothing.
+  static constexpr std::uint32_t kLooksLeast = 8, kLooksMost = 64;
   // Datagrams of it in a row, until the main socket is looked at even if there are more.
   static constexpr std::uint32_t kRow = 64;
   // Datagrams that the main socket may hold from before a change.
@@ -68,7 +68,7 @@ class UdpFavourite {
   wire::LaneAddress peer_;        // chosen, or last
   wire::LaneAddress candidate_;   // who the main socket heard last
   std::uint32_t streak_ = 0, need_ = kStreak;
-  std::uint32_t looks_ = 0, in_row_ = 0;
+  std::uint32_t looks_ = 0, looks_until_main_ = kLooksLeast, in_row_ = 0;
   std::uint64_t own_ = 0, own_before_ = 0;  // from it; when others were counted last
   std::uint32_t others_ = 0;
   // Frames come one by one, so the kernel is not to put them together; and need not say whether it did: a

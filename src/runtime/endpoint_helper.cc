@@ -2,13 +2,13 @@
 // The progress thread of an endpoint: rendezvous, pulls, acknowledgements, retransmissions and answers to
 // peers go on while the application computes.
 //
-// It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls) whether there were
-// calls. When there were none or few, it *leads*, like a waiting thread that waits for nothing: it sleeps on
-// the endpoint's descriptors and moves what comes. It makes way when a thread of the application waits, or
-// polls a few times in a row; so a polling application meets it every 2 ms for some microseconds, and an idle
-// one never. Sent away, it looks away first, and longer each time it had hardly come: a poller that gets
-// little of the processor makes few calls, too. While a thread of the application sleeps in a wait for long,
-// it *rests* until that one leaves.
+// It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls, and to 16 ms while
+// it polls without a break, see steady_calls.h) whether there were calls. When there were none or few, it
+// *leads*, like a waiting thread that waits for nothing: it sleeps on the endpoint's descriptors and moves
+// what comes. It makes way when a thread of the application waits, or polls a few times in a row; so a
+// polling application meets it now and then for some microseconds, and an idle one never. Sent away, it looks
+// away first, and longer each time it had hardly come: a poller that gets little of the processor makes few
+// calls, too. While a thread of the application sleeps in a wait for long, it *rests* until that one leaves.
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
@@ -25,7 +25,7 @@ namespace {
 // Messages that wait to share a frame wait about so long.
 constexpr TimeNs kHaste = 40'000;
 constexpr unsigned long kTimerSlack = 5'000;
-constexpr TimeNs kWatchLeast = 200'000, kWatchMost = 2'000'000;
+constexpr TimeNs kWatchLeast = 200'000, kWatchMost = SteadyCalls::kAwayLeast;
 // Sent away sooner than this, it should not have come; and how long it looks away then at most.
 constexpr TimeNs kTenureShort = protocol::kMillisecond, kAwayMost = kWatchMost;
 // Some calls between two computations are no polling: no reason to make way, nor to stay away.
@@ -59,6 +59,7 @@ void Endpoint::Impl::helper_stop() {
 void Endpoint::Impl::helper_main() {
   ::prctl(PR_SET_TIMERSLACK, kTimerSlack);  // instead of 50 us
   const std::lock_guard guard(lock);
+  steady_.restart(clock.read(), uses_);
   // Closing: nobody leads any more, and a turn without an end would keep the lock.
   while (!closing_ && !helper_stops_.load(std::memory_order_relaxed)) {
     now = clock.read();
@@ -99,6 +100,7 @@ bool Endpoint::Impl::helper_watch() {
   }
   sent_away_ = false;
   uses_seen_ = uses_;
+  const TimeNs most = steady_.away_most(now, uses_);
   // The same sleep as at the last look: a long one.
   const std::uint64_t sleeps = segment->counters().wakeups;
   const bool rests = asleep() && (always || (watch_ >= kWatchMost && sleeps == sleep_seen_));
@@ -117,7 +119,7 @@ bool Endpoint::Impl::helper_watch() {
     else
       helper_look_away(clock_now() + watch_);
     forever = false;
-    watch_ = std::max(watch_, std::min(2 * watch_, kWatchMost));
+    watch_ = std::min(2 * watch_, most);
   } while (!helper_stops_.load(std::memory_order_relaxed) && !lock.try_lock());
   if (!lock.owned()) lock.lock();
   helper_rests_ = false;
@@ -131,6 +133,7 @@ void Endpoint::Impl::helper_lead() {
   helper_since_ = now;
   lead(helper_, protocol::kNever, wake_generation_);
   uses_seen_ = uses_;
+  steady_.restart(now, uses_);
   if (leader_ != &helper_) {
     sent_away_ = true;
     watch_ = away_;

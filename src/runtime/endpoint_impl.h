@@ -31,6 +31,7 @@
 #include "runtime/progress_thread.h"
 #include "runtime/rail.h"
 #include "runtime/router.h"
+#include "runtime/steady_calls.h"
 #include "runtime/yielding.h"
 
 namespace omx::runtime {
@@ -396,6 +397,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool helper_rests_ = false;     // until a waiting thread leaves
   std::uint64_t uses_ = 0;        // operations of the application
   std::uint64_t uses_seen_ = 0;   // by the progress thread
+  SteadyCalls steady_;
   std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;
   std::atomic<bool> helper_stops_{false};

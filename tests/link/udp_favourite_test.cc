@@ -239,6 +239,29 @@ TEST_P(udp_favourite, a_straggler__is_read_when_asked_for) {
   EXPECT_EQ(::poll(&wait, 1, 0), 0);
 }
 
+TEST_P(udp_favourite, the_common_one__looked_at_more_rarely_while_it_is_empty) {
+  const InterfaceAddress own = loopback(GetParam());
+  const OwnFd main = udp_socket_open(own, kPort + 100);
+  UdpFavourite favourite(main.get(), own, kPort + 100);
+  ASSERT_GE(favourite.descriptor(), 0);
+  wire::LaneAddress from;
+  from.ip = own.ip;
+  from.port = kPort;
+  for (int i = 0; i < 1000 && !favourite.chosen(); i++) favourite.main_heard(from);
+  ASSERT_TRUE(favourite.chosen());
+  const auto looks = [&] {
+    int count = 1;
+    while (!favourite.main_due() && count < 1000) count++;
+    return count;
+  };
+  EXPECT_EQ(looks(), 8);
+  EXPECT_EQ(looks(), 16);
+  for (int i = 0; i < 10; i++) looks();
+  EXPECT_EQ(looks(), 64);
+  favourite.main_heard(from);
+  EXPECT_EQ(looks(), 8);
+}
+
 INSTANTIATE_TEST_SUITE_P(by, udp_favourite, testing::Values(IpFamily::v4, IpFamily::v6),
                          [](const auto& family) { return family.param == IpFamily::v4 ? "ipv4" : "ipv6"; });
 

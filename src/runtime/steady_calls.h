@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether an application has polled without a break, so that the progress thread may look away for longer:
+// each of its looks costs a poller on a busy processor two switches and a cold cache. Who has polled for long
+// will go on for a while; should it compute instead, what it loses is a small part of the time it polled.
+//
+// Polls that become rarer are a sign of computation between them. A long look away would not see it by their
+// number alone, so growth begins anew then.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+
+namespace omx::runtime {
+
+class SteadyCalls {
+ public:
+  static constexpr TimeNs kAwayLeast = 2'000'000, kAwayMost = 16'000'000;
+  // A look away lasts at most this part of the time that the application has polled.
+  static constexpr TimeNs kPart = 64;
+
+  // Calls are counted from here: there was a break.
+  void restart(TimeNs now, std::uint64_t calls) {
+    since_ = seen_at_ = now;
+    seen_ = calls;
+    best_rate_ = 0;
+  }
+
+  // At a look: how long the next look away may last.
+  TimeNs away_most(TimeNs now, std::uint64_t calls) {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    if (now <= seen_at_) return kAwayLeast;
+    const std::uint64_t rate = (calls - seen_) * kSecond / (now - seen_at_);
+    if (2 * rate < best_rate_ || rate == 0) since_ = now, best_rate_ = 0;
+    best_rate_ = std::max(best_rate_, rate);
+    seen_at_ = now;
+    seen_ = calls;
+    return std::clamp((now - since_) / kPart, kAwayLeast, kAwayMost);
+  }
+
+ private:
+  TimeNs since_ = 0, seen_at_ = 0;
+  std::uint64_t seen_ = 0, best_rate_ = 0;  // calls, calls a second
+};
+
+}  // namespace omx::runtime
