@@ -237,8 +237,9 @@ std::size_t UdpLink::receive(FrameHandler& handler, std::size_t budget) {
     held_ = false;
     looked_at += datagram_.frames();
     frames += hand_over(handler);
-    // After a pause one frame mostly comes alone, and somebody waits for it: another look is a system call.
-    if (lone && datagram_.frames() == 1) break;
+    // After a pause a frame or train mostly is a whole message, and somebody waits for it: another look is a
+    // system call.
+    if (lone) break;
   }
   if (strangers_due()) frames += strangers_take(handler, budget);
   if (errors_due_ || train_.error_told()) errors_take(handler);
