@@ -324,6 +324,12 @@ bool Endpoint::held() const {
   return state_->packing.partner != nullptr;
 }
 
+bool Endpoint::held_question() const {
+  State& s = *state_;
+  return held() && s.packing.packets && !s.pull_list.empty() &&
+         s.pull_list.next(*s.pull_list.front()) == nullptr;
+}
+
 bool Endpoint::held_messages() const {
   return held() && !state_->packing.packets;
 }

@@ -135,6 +135,8 @@ class Endpoint {
   // Short messages wait for others to share their frame (SendOp::hold); sends them.
   bool held() const;
   bool held_messages() const;  // and not only announcements, whose data nobody could send meanwhile
+  // While one large message alone is received: they ask for the rest of it.
+  bool held_question() const;
   TimeNs held_since() const;
   void release(TimeNs now);
   // kNever when nothing is scheduled.

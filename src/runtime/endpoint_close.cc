@@ -50,7 +50,8 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   auto opened = frames_open(board_, false);
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
-  if (link->look_is_call()) poll_looks_ = 1;
+  looks_are_calls_ = link->look_is_call();
+  if (looks_are_calls_) poll_looks_ = 1;
   auto made = Copies::create(settings_, *link);
   if (made)
     copies = std::move(*made);

@@ -109,6 +109,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool yield_due(bool found) { return courtesy_.yield_due(found || found_frames_); }
   // Several looks for one lock and unlock: a frame is seen sooner.
   bool poll_due(unsigned looks) {
+    if (looks_are_calls_ && engine->pulls_running()) return true;  // the turn looks
     for (unsigned look = 0; look < looks; look++) {
       if (link->pending() || (hub && hub->pending())) return true;
       if (!rails.empty() && rails_pending()) [[unlikely]]
@@ -348,6 +349,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   static constexpr unsigned kClockEvery = 15, kTurnEvery = 7, kTurnEveryBurst = 31;  // masks
   static constexpr unsigned kLooks = 8;
   unsigned poll_looks_ = kLooks;  // of a call that only polls: its caller has other things to do
+  bool looks_are_calls_ = false;
   unsigned idle_polls_ = 0;
   bool found_frames_ = false;  // the last poll
   PollCourtesy courtesy_;
@@ -392,11 +394,11 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   Want nothing_{.kind = Want::Kind::nothing};
   Waiter helper_{nothing_};
   Bed helper_bed_;
-  bool helper_runs_ = false;      // and will look
-  bool helper_invited_ = false;   // leads at the next look
-  bool helper_rests_ = false;     // until a waiting thread leaves
-  std::uint64_t uses_ = 0;        // operations of the application
-  std::uint64_t uses_seen_ = 0;   // by the progress thread
+  bool helper_runs_ = false;     // and will look
+  bool helper_invited_ = false;  // leads at the next look
+  bool helper_rests_ = false;    // until a waiting thread leaves
+  std::uint64_t uses_ = 0;       // operations of the application
+  std::uint64_t uses_seen_ = 0;  // by the progress thread
   SteadyCalls steady_;
   std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;

@@ -38,6 +38,8 @@ bool Endpoint::Impl::turn() {
   if (!rails.empty()) [[unlikely]]
     frames += rails_receive(kBudget);
   if (hub) frames += local_turn();
+  // The rest of a lone large message is asked for before its beginning is read.
+  if (frames > 0 && engine->held_question()) engine->release(now);
   const std::size_t by_lanes = lanes_turn();
   frames += by_lanes;
   lanes_late_ = by_lanes >= kBudget;

@@ -144,6 +144,29 @@ TEST_F(ShareTest, announcements__a_lone_one_does_not_wait_for_old_ones) {
   EXPECT_FALSE((*a)->held());
 }
 
+// Who reads what has come of the message first would ask later for the rest.
+TEST_F(ShareTest, requests__of_a_lone_message_are_known_as_such) {
+  open();
+  b->paused = true;
+  stream(2);
+  network.run_for(kMillisecond);
+  const auto hear_next = [this] {
+    b->hear(network.now, b->ring.front());
+    b->ring.pop_front();
+  };
+  EXPECT_FALSE((*b)->held_question());
+  ASSERT_EQ(b->ring.size(), 2U);
+  hear_next();
+  EXPECT_TRUE((*b)->held_question());
+  hear_next();
+  EXPECT_FALSE((*b)->held_question()) << "two share a frame";
+  (*b)->release(network.now);
+  EXPECT_FALSE((*b)->held_question());
+  EXPECT_EQ(count(*b, Counter::send_gathered), 1U);
+  b->paused = false;
+  arrive();
+}
+
 // Acknowledgements that no packet of the frame carries are still owed.
 TEST_F(ShareTest, acknowledgements__of_short_messages_in_the_same_look) {
   open();
