@@ -2,7 +2,7 @@
 // The progress thread of an endpoint: rendezvous, pulls, acknowledgements, retransmissions and answers to
 // peers go on while the application computes.
 //
-// It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls, and to 16 ms while
+// It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls, and to 4 ms while
 // it polls without a break, see steady_calls.h) whether there were calls. When there were none or few, it
 // *leads*, like a waiting thread that waits for nothing: it sleeps on the endpoint's descriptors and moves
 // what comes. It makes way when a thread of the application waits, or polls a few times in a row; so a

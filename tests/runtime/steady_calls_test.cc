@@ -33,7 +33,7 @@ TEST_F(steady_calls, at_first__no_longer_than_without) {
 
 TEST_F(steady_calls, polled_for_long__a_small_part_of_it) {
   const TimeNs began = now_;
-  const TimeNs away = calls(1000, 400 * kMs);
+  const TimeNs away = calls(1000, 200 * kMs);
   EXPECT_EQ(away, (now_ - began) / SteadyCalls::kPart);
   EXPECT_GT(away, SteadyCalls::kAwayLeast);
   EXPECT_EQ(calls(900, 5000 * kMs), SteadyCalls::kAwayMost);
@@ -43,7 +43,7 @@ TEST_F(steady_calls, rarer_calls__begin_anew) {
   calls(1000, 5000 * kMs);
   EXPECT_EQ(calls(400, away_), SteadyCalls::kAwayLeast);
   // That is its way from now on.
-  EXPECT_GT(calls(400, 400 * kMs), SteadyCalls::kAwayLeast);
+  EXPECT_GT(calls(400, 200 * kMs), SteadyCalls::kAwayLeast);
 }
 
 TEST_F(steady_calls, none__begin_anew_each_time) {
