@@ -83,12 +83,16 @@ bool UdpFavourite::receive(UdpDatagram& datagram) {
   return got;
 }
 
-bool UdpFavourite::main_due() {
+bool UdpFavourite::main_due(TimeNs (*clock)()) {
   if (!chosen_) {
     draining_ = false;
     return true;
   }
-  if (++looks_ < looks_until_main_) return false;
+  if (++looks_ % kLooksLeast != 0 && !main_asked_) return false;
+  const TimeNs now = clock();
+  if (!main_asked_ && looks_ < looks_until_main_ && now < main_looked_ + kMainRest) return false;
+  main_asked_ = false;
+  main_looked_ = now;
   looks_ = 0;
   looks_until_main_ = std::min(2 * looks_until_main_, kLooksMost);
   return true;

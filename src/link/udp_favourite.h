@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
 #include "base/own_fd.h"
 #include "link/udp_address.h"
 #include "link/udp_datagram.h"
@@ -32,7 +33,9 @@ class UdpFavourite {
   // A look at it. False: nothing is there (EAGAIN), or errno says what else.
   bool receive(UdpDatagram& datagram);
   // It held none: whether to look at the main socket now. Not each time, as every look takes time.
-  bool main_due();
+  bool main_due(TimeNs (*clock)() = clock_now);
+  // The next time in any case.
+  void main_ask() { main_asked_ = true; }
   // What the main socket held: a datagram from there, or none.
   void main_heard(const wire::LaneAddress& from);
   void main_empty() { main_first_ = in_row_ = 0; }
@@ -42,8 +45,10 @@ class UdpFavourite {
   static constexpr std::uint32_t kStreak = 128, kStreakMost = 1 << 16, kLong = 4096;
   // So many from others, unless there were more than kShare times as many from it, end it.
   static constexpr std::uint32_t kOthers = 16, kShare = 4;
-  // Looks at the main socket: one after so many in vain, and the rarer the longer it has held nothing.
+  // Looks at the main socket: one after so many in vain, and the rarer the longer it has held nothing, but
+  // no more than kMainRest apart if there were kLooksLeast: who seldom looks makes nobody wait for that.
   static constexpr std::uint32_t kLooksLeast = 8, kLooksMost = 64;
+  static constexpr TimeNs kMainRest = 50'000;
   // Datagrams of it in a row, until the main socket is looked at even if there are more.
   static constexpr std::uint32_t kRow = 64;
   // Datagrams that the main socket may hold from before a change.
@@ -69,6 +74,8 @@ class UdpFavourite {
   wire::LaneAddress candidate_;   // who the main socket heard last
   std::uint32_t streak_ = 0, need_ = kStreak;
   std::uint32_t looks_ = 0, looks_until_main_ = kLooksLeast, in_row_ = 0;
+  TimeNs main_looked_ = 0;  // when, by main_due()
+  bool main_asked_ = false;
   std::uint64_t own_ = 0, own_before_ = 0;  // from it; when others were counted last
   std::uint32_t others_ = 0;
   // Frames come one by one, so the kernel is not to put them together; and need not say whether it did: a

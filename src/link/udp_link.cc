@@ -95,6 +95,7 @@ class UdpLink final : public Link {
   bool errors_are_news() override { return errors_due_ = true; }
   std::string complaint(NicId nic) const override;
   int descriptor() const override { return fd_.get(); }
+  void frames_ask() override { favourite_.main_ask(); }
   int favourite_descriptor() const override { return favourite_.descriptor(); }
   void favourite_ask() override { favourite_.ask(); }
   int strangers_descriptor() const override { return strangers_.get(); }

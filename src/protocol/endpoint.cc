@@ -326,8 +326,8 @@ bool Endpoint::held() const {
 
 bool Endpoint::held_question() const {
   State& s = *state_;
-  return held() && s.packing.packets && !s.pull_list.empty() &&
-         s.pull_list.next(*s.pull_list.front()) == nullptr;
+  const Pull* const pull = s.packing.packets ? s.pull_list.front() : nullptr;
+  return pull && s.packing.partner == pull->partner && !s.pull_list.next(*s.pull_list.front());
 }
 
 bool Endpoint::held_messages() const {

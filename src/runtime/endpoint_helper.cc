@@ -62,9 +62,10 @@ void Endpoint::Impl::helper_main() {
   steady_.restart(clock.read(), uses_);
   // Closing: nobody leads any more, and a turn without an end would keep the lock.
   while (!closing_ && !helper_stops_.load(std::memory_order_relaxed)) {
+    const TimeNs last_call = now;
     now = clock.read();
     try {
-      if (helper_watch()) helper_lead();
+      if (helper_watch(last_call)) helper_lead();
     } catch (const std::bad_alloc&) {
       // What needed memory is tried again, by whoever leads next.
       if (leader_ == &helper_) leader_ = nullptr;
@@ -90,9 +91,10 @@ void Endpoint::Impl::helper_look_away(TimeNs until) {
 }
 
 // Looks away for a while. True when nobody else looks after the endpoint.
-bool Endpoint::Impl::helper_watch() {
+bool Endpoint::Impl::helper_watch(TimeNs last_call) {
   const bool always = settings_.progress == ProgressMode::always;
-  const bool idle = !sent_away_ && (uses_ - uses_seen_ < kPollsToDismiss || always);
+  const bool few = uses_ - uses_seen_ < kPollsToDismiss || SteadyCalls::silent(watch_, now, last_call);
+  const bool idle = !sent_away_ && (few || always);
   if (!leader_ && (idle || helper_invited_)) {
     helper_invited_ = false;
     watch_ = away_;
@@ -101,6 +103,7 @@ bool Endpoint::Impl::helper_watch() {
   sent_away_ = false;
   uses_seen_ = uses_;
   const TimeNs most = steady_.away_most(now, uses_);
+  watch_ = std::min(watch_, most);
   // The same sleep as at the last look: a long one.
   const std::uint64_t sleeps = segment->counters().wakeups;
   const bool rests = asleep() && (always || (watch_ >= kWatchMost && sleeps == sleep_seen_));

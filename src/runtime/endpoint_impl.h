@@ -321,7 +321,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   void helper_main();
   void helper_hasten();
   void helper_release();
-  bool helper_watch();
+  bool helper_watch(TimeNs last_call);
   void helper_look_away(TimeNs until);
   void helper_lead();
   void helper_beside();

@@ -159,6 +159,7 @@ int Endpoint::Impl::rails_woken(const pollfd* waits, Moderation::Ears ears) {
   for (const auto& rail : rails) {
     const int frames = waits[0].revents | waits[2].revents, bulk = waits[1].revents;
     if (waits[2].revents) rail->link->favourite_ask();
+    if (waits[0].revents) rail->link->frames_ask();
     waits += kRailWaits;
     if ((frames | bulk) & (POLLERR | POLLHUP | POLLNVAL)) {
       failed = true;

@@ -189,6 +189,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
   if (result > 0 && waits[kStrangers].revents) link->strangers_ask();
   if (result > 0 && waits[kFavourite].revents) link->favourite_ask();
+  if (result > 0 && waits[kFrames].revents) link->frames_ask();
   if (result > 0 && ((waits[kFrames].revents | waits[kFavourite].revents) & POLLERR) &&
       link->errors_are_news()) {
     for (const auto which : {kFrames, kFavourite})

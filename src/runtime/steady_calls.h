@@ -3,8 +3,8 @@
 // each of its looks costs a poller on a busy processor two switches and a cold cache. Who has polled for long
 // will go on for a while; should it compute instead, what it loses is a small part of the time it polled.
 //
-// Polls that become rarer are a sign of computation between them. A long look away would not see it by their
-// number alone, so growth begins anew then.
+// Polls that become rarer are a sign of computation between them, so growth begins anew then. And after a
+// long look away their number says nothing of the last moments: silent() does.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,12 @@ class SteadyCalls {
   static constexpr TimeNs kAwayLeast = 2'000'000, kAwayMost = 4'000'000;
   // A look away lasts at most this part of the time that the application has polled.
   static constexpr TimeNs kPart = 64;
+
+  // Whether it has stopped calling, however often it did before; after a look away that was longer than
+  // those of who has not polled for long.
+  static bool silent(TimeNs away, TimeNs now, TimeNs last_call) {
+    return away > kAwayLeast && now > last_call + kSilence;
+  }
 
   // Calls are counted from here: there was a break.
   void restart(TimeNs now, std::uint64_t calls) {
@@ -41,6 +47,9 @@ class SteadyCalls {
   }
 
  private:
+  // A poller reads the clock at least every sixteenth time.
+  static constexpr TimeNs kSilence = 200'000;
+
   TimeNs since_ = 0, seen_at_ = 0;
   std::uint64_t seen_ = 0, best_rate_ = 0;  // calls, calls a second
 };

@@ -249,14 +249,24 @@ TEST_P(udp_favourite, the_common_one__looked_at_more_rarely_while_it_is_empty) {
   from.port = kPort;
   for (int i = 0; i < 1000 && !favourite.chosen(); i++) favourite.main_heard(from);
   ASSERT_TRUE(favourite.chosen());
-  const auto looks = [&] {
+  static TimeNs now;
+  now = 1'000'000;
+  const auto looks = [&](TimeNs each = 0) {
     int count = 1;
-    while (!favourite.main_due() && count < 1000) count++;
+    for (; count < 1000; count++) {
+      now += each;
+      if (favourite.main_due([] { return now; })) break;
+    }
     return count;
   };
   EXPECT_EQ(looks(), 8);
   EXPECT_EQ(looks(), 16);
   for (int i = 0; i < 10; i++) looks();
+  EXPECT_EQ(looks(), 64);
+  EXPECT_EQ(looks(20'000), 8) << "who looks seldom";
+  EXPECT_EQ(looks(2'500), 24);
+  favourite.main_ask();
+  EXPECT_EQ(looks(), 1) << "a sleeper was woken by it";
   EXPECT_EQ(looks(), 64);
   favourite.main_heard(from);
   EXPECT_EQ(looks(), 8);

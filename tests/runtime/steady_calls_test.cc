@@ -57,6 +57,13 @@ TEST_F(steady_calls, a_break__begin_anew) {
   EXPECT_EQ(calls(1000, away_), SteadyCalls::kAwayLeast);
 }
 
+TEST_F(steady_calls, silent__by_the_last_call_after_a_long_look_away) {
+  EXPECT_TRUE(SteadyCalls::silent(4 * kMs, now_, now_ - kMs));
+  EXPECT_FALSE(SteadyCalls::silent(4 * kMs, now_, now_ - kMs / 10));
+  EXPECT_FALSE(SteadyCalls::silent(4 * kMs, now_, now_ + kMs));
+  EXPECT_FALSE(SteadyCalls::silent(SteadyCalls::kAwayLeast, now_, now_ - kMs)) << "their number tells";
+}
+
 TEST_F(steady_calls, looked_twice_at_once__nothing_breaks) {
   calls(1000, 5000 * kMs);
   EXPECT_EQ(steady_.away_most(now_, calls_), SteadyCalls::kAwayLeast);
