@@ -130,8 +130,8 @@ class Link : public wire::FrameSink {
   virtual bool holds() const { return false; }
   // A descriptor that polls readable when frames wait; refresh() may change it where others share our hook.
   // POLLERR says that the interface went down or away: call refresh(), which also makes poll() sleep again. A
-  // forked child must not touch the link. When it polled readable, frames_ask() makes the next receive() look
-  // there in any case.
+  // forked child must not touch the link. When it polled readable, frames_ask() makes receive() look there as
+  // soon as the one below holds nothing.
   virtual int descriptor() const = 0;
   virtual void frames_ask() {}
   // Another one for frames of receive(), which does not change; -1: there is none. When it polled readable,

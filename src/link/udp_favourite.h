@@ -46,7 +46,7 @@ class UdpFavourite {
   // So many from others, unless there were more than kShare times as many from it, end it.
   static constexpr std::uint32_t kOthers = 16, kShare = 4;
   // Looks at the main socket: one after so many in vain, and the rarer the longer it has held nothing, but
-  // no more than kMainRest apart if there were kLooksLeast: who seldom looks makes nobody wait for that.
+  // after kMainRest at the next kLooksLeast'th: who seldom looks does not look there more rarely.
   static constexpr std::uint32_t kLooksLeast = 8, kLooksMost = 64;
   static constexpr TimeNs kMainRest = 50'000;
   // Datagrams of it in a row, until the main socket is looked at even if there are more.

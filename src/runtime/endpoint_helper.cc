@@ -3,12 +3,13 @@
 // peers go on while the application computes.
 //
 // It *watches*: looks now and then (0.2 ms, growing to 2 ms while the application calls, and to 4 ms while
-// it polls without a break, see steady_calls.h) whether there were calls. When there were none or few, it
-// *leads*, like a waiting thread that waits for nothing: it sleeps on the endpoint's descriptors and moves
-// what comes. It makes way when a thread of the application waits, or polls a few times in a row; so a
-// polling application meets it now and then for some microseconds, and an idle one never. Sent away, it looks
-// away first, and longer each time it had hardly come: a poller that gets little of the processor makes few
-// calls, too. While a thread of the application sleeps in a wait for long, it *rests* until that one leaves.
+// it polls without a break, see steady_calls.h) whether there were calls. When there were none or few, or
+// none lately, it *leads*, like a waiting thread that waits for nothing: it sleeps on the endpoint's
+// descriptors and moves what comes. It makes way when a thread of the application waits, or polls a few times
+// in a row; so a polling application meets it now and then for some microseconds, and an idle one never. Sent
+// away, it looks away first, and longer each time it had hardly come: a poller that gets little of the
+// processor makes few calls, too. While a thread of the application sleeps in a wait for long, it *rests*
+// until that one leaves.
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
@@ -93,7 +94,7 @@ void Endpoint::Impl::helper_look_away(TimeNs until) {
 // Looks away for a while. True when nobody else looks after the endpoint.
 bool Endpoint::Impl::helper_watch(TimeNs last_call) {
   const bool always = settings_.progress == ProgressMode::always;
-  const bool few = uses_ - uses_seen_ < kPollsToDismiss || SteadyCalls::silent(watch_, now, last_call);
+  const bool few = uses_ - uses_seen_ < kPollsToDismiss || steady_.silent(watch_, now, last_call);
   const bool idle = !sent_away_ && (few || always);
   if (!leader_ && (idle || helper_invited_)) {
     helper_invited_ = false;

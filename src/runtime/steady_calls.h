@@ -22,9 +22,10 @@ class SteadyCalls {
   static constexpr TimeNs kPart = 64;
 
   // Whether it has stopped calling, however often it did before; after a look away that was longer than
-  // those of who has not polled for long.
-  static bool silent(TimeNs away, TimeNs now, TimeNs last_call) {
-    return away > kAwayLeast && now > last_call + kSilence;
+  // those of who has not polled for long. `last_call`: of those that read the clock.
+  bool silent(TimeNs away, TimeNs now, TimeNs last_call) const {
+    if (away <= kAwayLeast || best_rate_ == 0) return false;
+    return now > last_call + std::max(kSilence, kUntimedCalls * kSecond / best_rate_);
   }
 
   // Calls are counted from here: there was a break.
@@ -36,7 +37,6 @@ class SteadyCalls {
 
   // At a look: how long the next look away may last.
   TimeNs away_most(TimeNs now, std::uint64_t calls) {
-    constexpr std::uint64_t kSecond = 1'000'000'000;
     if (now <= seen_at_) return kAwayLeast;
     const std::uint64_t rate = (calls - seen_) * kSecond / (now - seen_at_);
     if (2 * rate < best_rate_ || rate == 0) since_ = now, best_rate_ = 0;
@@ -47,8 +47,9 @@ class SteadyCalls {
   }
 
  private:
-  // A poller reads the clock at least every sixteenth time.
-  static constexpr TimeNs kSilence = 200'000;
+  static constexpr TimeNs kSecond = 1'000'000'000, kSilence = 500'000;
+  // Polls in vain read it every sixteenth time; twice that, as they do not come evenly.
+  static constexpr std::uint64_t kUntimedCalls = 32;
 
   TimeNs since_ = 0, seen_at_ = 0;
   std::uint64_t seen_ = 0, best_rate_ = 0;  // calls, calls a second

@@ -58,10 +58,16 @@ TEST_F(steady_calls, a_break__begin_anew) {
 }
 
 TEST_F(steady_calls, silent__by_the_last_call_after_a_long_look_away) {
-  EXPECT_TRUE(SteadyCalls::silent(4 * kMs, now_, now_ - kMs));
-  EXPECT_FALSE(SteadyCalls::silent(4 * kMs, now_, now_ - kMs / 10));
-  EXPECT_FALSE(SteadyCalls::silent(4 * kMs, now_, now_ + kMs));
-  EXPECT_FALSE(SteadyCalls::silent(SteadyCalls::kAwayLeast, now_, now_ - kMs)) << "their number tells";
+  calls(1000, 5000 * kMs);
+  EXPECT_TRUE(steady_.silent(4 * kMs, now_, now_ - kMs));
+  EXPECT_FALSE(steady_.silent(4 * kMs, now_, now_ - kMs / 10));
+  EXPECT_FALSE(steady_.silent(4 * kMs, now_, now_ + kMs));
+  EXPECT_FALSE(steady_.silent(SteadyCalls::kAwayLeast, now_, now_ - kMs)) << "their number tells";
+  steady_.restart(now_, calls_);
+  calls(10, 5000 * kMs);
+  EXPECT_FALSE(steady_.silent(4 * kMs, now_, now_ - 3 * kMs))
+      << "one in 0.1 ms, each sixteenth reads the clock";
+  EXPECT_TRUE(steady_.silent(4 * kMs, now_, now_ - 4 * kMs));
 }
 
 TEST_F(steady_calls, looked_twice_at_once__nothing_breaks) {
