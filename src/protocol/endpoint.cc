@@ -324,12 +324,6 @@ bool Endpoint::held() const {
   return state_->packing.partner != nullptr;
 }
 
-bool Endpoint::held_question() const {
-  State& s = *state_;
-  const Pull* const pull = s.packing.packets ? s.pull_list.front() : nullptr;
-  return pull && s.packing.partner == pull->partner && !s.pull_list.next(*s.pull_list.front());
-}
-
 bool Endpoint::held_messages() const {
   return held() && !state_->packing.packets;
 }

@@ -4,6 +4,7 @@
 // needs three such packets for each, and a frame costs as much as 10 KiB of data.
 #include <cstring>
 
+#include "protocol/endpoint.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -50,6 +51,12 @@ void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rai
   frame.header_length = static_cast<std::uint32_t>(draft.length);
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);
+}
+
+bool Endpoint::held_question() const {
+  State& s = *state_;
+  const Pull* const pull = s.packing.packets ? s.pull_list.front() : nullptr;
+  return pull && s.packing.partner == pull->partner && !s.pull_list.next(*s.pull_list.front());
 }
 
 HandlerAction handler_call(State& s, const Arrival& arrival) {
