@@ -34,12 +34,14 @@ constexpr int kLooksBesideOthers = 20;
 std::mutex g_ports_mutex;
 std::vector<std::weak_ptr<XdpPort>> g_ports;
 
-// Where queues were waited for in vain, the endpoints that a process opens next do not wait again.
+// Where queues were waited for in vain, the endpoints that a process opens next do not wait again, unless the
+// others who had them have gone meanwhile.
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTakenFor{10};
 struct Taken {
   std::uint32_t index = 0;
   std::uint64_t network = 0;
+  bool by_others = false;  // whose program was there
   Clock::time_point until;
 };
 Taken g_taken;
@@ -165,8 +167,11 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
   const bool any = options.queue == kAnyQueue;
   const std::uint32_t from = any ? 0 : static_cast<std::uint32_t>(options.queue);
   // The kernel gives a queue free some time after its process has ended.
-  int looks = attachment_.joined() ? kLooksBesideOthers : kLooksAlone;
-  if (g_taken.index == index_ && g_taken.network == network_ && Clock::now() < g_taken.until) looks = 1;
+  const bool others = attachment_.joined();
+  int looks = others ? kLooksBesideOthers : kLooksAlone;
+  if (g_taken.index == index_ && g_taken.network == network_ && g_taken.by_others == others &&
+      Clock::now() < g_taken.until)
+    looks = 1;
   bool first = true;
   std::uint32_t queue = from;
   for (;; first = false) {
@@ -187,7 +192,7 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
       queue = from;
       continue;
     }
-    g_taken = {index_, network_, Clock::now() + kTakenFor};
+    g_taken = {index_, network_, others, Clock::now() + kTakenFor};
     return fail(kQueuesTaken, any ? "other processes have all of its receive queues"
                                   : fmt::format("another process has its receive queue {}", queue));
   }

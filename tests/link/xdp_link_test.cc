@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AF_XDP over a virtual cable, in generic mode and natively.
+#include <linux/if_xdp.h>
+#include <sys/socket.h>
+
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <thread>
 
 #include "allocation_count.h"
 #include "base/bytes.h"
+#include "base/own_fd.h"
 #include "wire/packets.h"
 #include "xdp_network.h"
 
@@ -334,6 +341,50 @@ TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for) {
       ASSERT_TRUE(trial) << trial.error().message;
     }
   }
+}
+
+// What the kernel still holds of a process that has ended.
+OwnFd bare_socket_on(const char* interface) {
+  static std::vector<std::byte> memory(2 * 4096 + 4096);
+  OwnFd fd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
+  xdp_umem_reg umem{};
+  umem.addr = (reinterpret_cast<std::uintptr_t>(memory.data()) + 4095) & ~std::uintptr_t{4095};
+  umem.len = std::uint64_t{2} * 4096;
+  umem.chunk_size = 4096;
+  const int entries = 2;
+  sockaddr_xdp address{};
+  address.sxdp_family = AF_XDP;
+  address.sxdp_ifindex = ::if_nametoindex(interface);
+  address.sxdp_flags = XDP_COPY;
+  const bool made =
+      ::setsockopt(fd.get(), SOL_XDP, XDP_UMEM_REG, &umem, sizeof umem) == 0 &&
+      ::setsockopt(fd.get(), SOL_XDP, XDP_UMEM_FILL_RING, &entries, sizeof entries) == 0 &&
+      ::setsockopt(fd.get(), SOL_XDP, XDP_UMEM_COMPLETION_RING, &entries, sizeof entries) == 0 &&
+      ::setsockopt(fd.get(), SOL_XDP, XDP_RX_RING, &entries, sizeof entries) == 0 && becomes_true([&] {
+        return ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+      });
+  EXPECT_TRUE(made) << std::strerror(errno);
+  return fd;
+}
+
+// That others had it, while they were there, says nothing of it once they are gone.
+TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for_after_a_wait_in_vain) {
+  const XdpLinkOptions options{.mode = GetParam(), .packets = {.interface = "v1"}};
+  {
+    OtherProcess other([&] {
+      static auto held = xdp_link_open(options);
+      return held.has_value();
+    });
+    EXPECT_FALSE(xdp_trial(options));
+  }
+  OwnFd rest = bare_socket_on("v1");
+  ASSERT_FALSE(programs_of("v1").any());
+  std::jthread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    rest.reset();
+  });
+  const auto trial = xdp_trial(options);
+  EXPECT_TRUE(trial) << trial.error().message;
 }
 
 TEST_P(xdp_link, queue__one_each_and_the_program_stays_with_the_last) {

@@ -4,6 +4,8 @@
  */
 #include "pair.h"
 
+#include <stdatomic.h>
+
 enum { CONSUME = 1, POST = 2, QUEUE = 3 };
 #define ACTION(match_info) ((int)((match_info) >> 32 & 0xff))
 #define MATCH(action, round) ((uint64_t)(action) << 32 | (round))
@@ -15,7 +17,7 @@ static struct {
   struct pair* pair;
   unsigned char* data;
   mx_request_t posted;
-  unsigned calls;
+  atomic_uint calls; /* the handler may run in the progress thread: counted when all else is done */
 } state;
 
 static mx_unexp_handler_action_t handler(void* context, mx_endpoint_addr_t source, uint64_t match_info,
@@ -30,20 +32,14 @@ static mx_unexp_handler_action_t handler(void* context, mx_endpoint_addr_t sourc
   /* In the 128 bytes of one small frame the data are there. */
   if (length > 0 && length <= 128) CHECK(data != NULL);
   if (data) pattern_check(data, length, round);
-  state.calls++;
-  switch (ACTION(match_info)) {
-    case CONSUME:
-      return MX_RECV_FINISHED;
-    case POST: {
-      uint32_t result = 77;
-      state.posted = pair_receive(state.pair, state.data, length, match_info);
-      CHECK_MX(mx_test(state.pair->endpoint, &state.posted, NULL, &result));
-      CHECK(result == 0);
-      return MX_RECV_CONTINUE;
-    }
-    default:
-      return MX_RECV_CONTINUE;
+  if (ACTION(match_info) == POST) {
+    uint32_t result = 77;
+    state.posted = pair_receive(state.pair, state.data, length, match_info);
+    CHECK_MX(mx_test(state.pair->endpoint, &state.posted, NULL, &result));
+    CHECK(result == 0);
   }
+  state.calls++;
+  return ACTION(match_info) == CONSUME ? MX_RECV_FINISHED : MX_RECV_CONTINUE;
 }
 
 static void await_calls(struct pair* pair, unsigned calls) {
