@@ -5,10 +5,12 @@
  * and gone with a disconnect. */
 #include "pair.h"
 
+#include <stdatomic.h>
+
 static int other_mark, own_mark, later_mark;
 static struct {
   void* context;
-  int called;
+  atomic_int called; /* perhaps by the progress thread */
 } handled;
 
 static void* context_of(mx_endpoint_addr_t address) {

@@ -3,6 +3,7 @@
  * The native interface from a program of its own: two processes, or one, that find each other, connect,
  * exchange messages as buffers and as segments, and look at requests in every way there is. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "open-mx.h"
@@ -192,7 +193,7 @@ static void waiting(void) {
   CHECK(result == 0);
 }
 
-static int handled;
+static atomic_int handled; /* perhaps by the progress thread */
 
 static omx_unexp_handler_action_t handler(void* context, omx_endpoint_addr_t source, uint64_t match_info,
                                           uint32_t length, void* data) {

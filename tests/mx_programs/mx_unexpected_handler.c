@@ -5,6 +5,8 @@
  * for it, post a receive of no bytes and forget it, or send an answer. */
 #include "pair.h"
 
+#include <stdatomic.h>
+
 enum { CONSUME, QUEUE, POST, POST_EMPTY, ANSWER, ACTIONS };
 #define MATCH_ANSWER (1ULL << 40)
 
@@ -16,7 +18,8 @@ static struct {
   struct pair* pair;
   unsigned char* data;
   mx_request_t posted;
-  unsigned calls, number, length;
+  atomic_uint calls; /* the handler may run in the progress thread: counted when all else is done */
+  unsigned number, length;
   int action, synchronous;
 } now;
 static int alone;
@@ -25,29 +28,21 @@ static mx_unexp_handler_action_t handler(void* context, mx_endpoint_addr_t sourc
                                          uint32_t length, void* data) {
   CHECK(context == &now);
   if (match_info >= MATCH_ANSWER) return MX_RECV_CONTINUE;
-  now.calls++;
   CHECK(match_info == now.number && length == now.length);
   /* In one frame, and nobody waits to learn that it was matched: the data are there. */
   if (!now.synchronous && length > 0 && length <= 128) CHECK(data != NULL);
   if (length > LARGE) CHECK((data != NULL) == alone);
   if (data) pattern_check(data, length, now.number);
-  switch (now.action) {
-    case CONSUME:
-      return MX_RECV_FINISHED;
-    case POST:
-      now.posted = pair_receive(now.pair, now.data, length, match_info);
-      return MX_RECV_CONTINUE;
-    case POST_EMPTY: {
-      mx_request_t empty = pair_receive(now.pair, NULL, 0, match_info);
-      CHECK_MX(mx_forget(now.pair->endpoint, &empty));
-      return MX_RECV_CONTINUE;
-    }
-    case ANSWER:
-      CHECK_MX(mx_isend(now.pair->endpoint, NULL, 0, source, MATCH_ANSWER | now.number, NULL, NULL));
-      return MX_RECV_FINISHED;
-    default:
-      return MX_RECV_CONTINUE;
+  if (now.action == POST) now.posted = pair_receive(now.pair, now.data, length, match_info);
+  if (now.action == POST_EMPTY) {
+    mx_request_t empty = pair_receive(now.pair, NULL, 0, match_info);
+    CHECK_MX(mx_forget(now.pair->endpoint, &empty));
   }
+  if (now.action == ANSWER)
+    CHECK_MX(mx_isend(now.pair->endpoint, NULL, 0, source, MATCH_ANSWER | now.number, NULL, NULL));
+  const int consumed = now.action == CONSUME || now.action == ANSWER;
+  now.calls++;
+  return consumed ? MX_RECV_FINISHED : MX_RECV_CONTINUE;
 }
 
 static void receive_step(struct pair* pair) {
