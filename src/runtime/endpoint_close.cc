@@ -51,7 +51,6 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
   looks_are_calls_ = link->look_is_call();
-  if (looks_are_calls_) poll_looks_ = 1;
   auto made = Copies::create(settings_, *link);
   if (made)
     copies = std::move(*made);

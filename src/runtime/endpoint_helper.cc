@@ -85,7 +85,7 @@ void Endpoint::Impl::helper_look_away(TimeNs until) {
     helper_.parker.park(std::min(clock_now() + kHaste, until));
     if (!lock.try_lock()) continue;
     helper_release();
-    const bool invited = helper_invited_;
+    const bool invited = helper_invited_.load(std::memory_order_relaxed);
     lock.unlock();
     if (invited) return;
   }
@@ -96,8 +96,8 @@ bool Endpoint::Impl::helper_watch(TimeNs last_call) {
   const bool always = settings_.progress == ProgressMode::always;
   const bool few = uses_ - uses_seen_ < kPollsToDismiss || steady_.silent(watch_, now, last_call);
   const bool idle = !sent_away_ && (few || always);
-  if (!leader_ && (idle || helper_invited_)) {
-    helper_invited_ = false;
+  if (!leader_ && (idle || helper_invited_.load(std::memory_order_relaxed))) {
+    helper_invited_.store(false, std::memory_order_relaxed);
     watch_ = away_;
     return true;
   }
@@ -115,7 +115,8 @@ bool Endpoint::Impl::helper_watch(TimeNs last_call) {
     hastened_.store(false, std::memory_order_relaxed);
   }
   lock.unlock();
-  // An endpoint that is locked is looked after: nobody who is busy there shall wait for us.
+  // An endpoint that is locked is looked after: nobody who is busy there shall wait for us. But who invited
+  // us may still hold the lock, and goes.
   bool forever = rests;
   do {
     if (forever)
@@ -124,7 +125,8 @@ bool Endpoint::Impl::helper_watch(TimeNs last_call) {
       helper_look_away(clock_now() + watch_);
     forever = false;
     watch_ = std::min(2 * watch_, most);
-  } while (!helper_stops_.load(std::memory_order_relaxed) && !lock.try_lock());
+  } while (!helper_stops_.load(std::memory_order_relaxed) && !lock.try_lock() &&
+           !helper_invited_.load(std::memory_order_relaxed));
   if (!lock.owned()) lock.lock();
   helper_rests_ = false;
   return false;
@@ -150,7 +152,7 @@ void Endpoint::Impl::helper_lead() {
 bool Endpoint::Impl::helper_invite() {
   if (!helper_runs_) return false;
   if (leader_) return true;
-  helper_invited_ = true;
+  helper_invited_.store(true, std::memory_order_relaxed);
   helper_.parker.unpark();
   return true;
 }

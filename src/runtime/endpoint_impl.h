@@ -86,7 +86,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // One turn of the engine; true when frames came. Nothing happens inside the handler or while disabled.
   bool turn();
   // A turn for poll loops: reads the clock only when frames wait, and now and then for the deadlines.
-  bool poll_turn() { return poll_turn(poll_looks_); }
+  bool poll_turn() { return poll_turn(looks_are_calls_ ? 1 : kLooks); }
   bool poll_turn(unsigned looks) {
     burst_end();
     helper_notice();
@@ -348,8 +348,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // A look at the clock costs as much as ten at the ring.
   static constexpr unsigned kClockEvery = 15, kTurnEvery = 7, kTurnEveryBurst = 31;  // masks
   static constexpr unsigned kLooks = 8;
-  unsigned poll_looks_ = kLooks;  // of a call that only polls: its caller has other things to do
-  bool looks_are_calls_ = false;
+  bool looks_are_calls_ = false;  // system calls: one a poll, as its caller has other things to do
   unsigned idle_polls_ = 0;
   bool found_frames_ = false;  // the last poll
   PollCourtesy courtesy_;
@@ -394,11 +393,11 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   Want nothing_{.kind = Want::Kind::nothing};
   Waiter helper_{nothing_};
   Bed helper_bed_;
-  bool helper_runs_ = false;     // and will look
-  bool helper_invited_ = false;  // leads at the next look
-  bool helper_rests_ = false;    // until a waiting thread leaves
-  std::uint64_t uses_ = 0;       // operations of the application
-  std::uint64_t uses_seen_ = 0;  // by the progress thread
+  bool helper_runs_ = false;                 // and will look
+  std::atomic<bool> helper_invited_{false};  // leads at the next look; written with the lock held
+  bool helper_rests_ = false;                // until a waiting thread leaves
+  std::uint64_t uses_ = 0;                   // operations of the application
+  std::uint64_t uses_seen_ = 0;              // by the progress thread
   SteadyCalls steady_;
   std::uint64_t sleep_seen_ = 0;  // by it: how many had ended
   unsigned polls_beside_helper_ = 0;

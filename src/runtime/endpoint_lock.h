@@ -70,12 +70,15 @@ class EndpointLock {
     depth_ = depth;
   }
 
+  // Whether threads wait in lock().
+  bool wanted() const { return wanted_.load(std::memory_order_relaxed) > 0; }
+
   // Between two turns of a poll loop, not held: lets those who want the lock have it.
   void give_way() {
-    if (wanted_.load(std::memory_order_relaxed) == 0) return;
+    if (!wanted()) return;
     // Long enough for a spinning thread to see it free; a sleeping one needs the processor.
-    for (int i = 0; i < 32 && wanted_.load(std::memory_order_relaxed) > 0; i++) cpu_relax();
-    if (wanted_.load(std::memory_order_relaxed) > 0) ::sched_yield();
+    for (int i = 0; i < 32 && wanted(); i++) cpu_relax();
+    if (wanted()) ::sched_yield();
   }
 
   // pthread_self() without the call: the thread control block points to itself.

@@ -11,6 +11,8 @@
 #include "base/bytes.h"
 #include "pair.h"
 #include "runtime/counters_shared.h"
+#include "runtime/direct.h"
+#include "runtime/endpoint_impl.h"
 #include "wire/packets.h"
 
 namespace omx::runtime {
@@ -250,6 +252,17 @@ TEST_F(endpoint_helper, late_pull_replies__wake_once) {
   const std::uint64_t before = counters(*b_).wakeups;
   EXPECT_EQ(b_->wait_any(0, 0, 100, completion), WaitOutcome::timed_out);
   EXPECT_LT(counters(*b_).wakeups - before, 100U);
+}
+
+// Who goes to sleep elsewhere may still hold the lock when it comes.
+TEST_F(endpoint_helper, invited__it_waits_for_the_lock) {
+  start(ProgressMode::automatic);
+  const TimeNs polled_until = clock_now() + 20 * protocol::kMillisecond;
+  while (clock_now() < polled_until) a_->progress();
+  EndpointLock& lock = a_->impl().lock;
+  const std::lock_guard guard(lock);
+  ASSERT_TRUE(hand_over(*a_));
+  EXPECT_TRUE(becomes_true([&] { return lock.wanted(); }));
 }
 
 // What wakes a sleeper while a stream of large messages comes.
