@@ -345,12 +345,13 @@ TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for) {
 
 // What the kernel still holds of a process that has ended.
 OwnFd bare_socket_on(const char* interface) {
-  static std::vector<std::byte> memory(2 * 4096 + 4096);
+  constexpr std::size_t kChunk = 4096;
+  alignas(kChunk) static std::byte memory[2 * kChunk];
   OwnFd fd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
   xdp_umem_reg umem{};
-  umem.addr = (reinterpret_cast<std::uintptr_t>(memory.data()) + 4095) & ~std::uintptr_t{4095};
-  umem.len = std::uint64_t{2} * 4096;
-  umem.chunk_size = 4096;
+  umem.addr = reinterpret_cast<std::uintptr_t>(memory);
+  umem.len = sizeof memory;
+  umem.chunk_size = kChunk;
   const int entries = 2;
   sockaddr_xdp address{};
   address.sxdp_family = AF_XDP;

@@ -28,8 +28,6 @@ class endpoint_favourite : public PairTest {
   }
   Settings settings() override {
     Settings s = PairTest::settings();
-    s.progress = ProgressMode::off;
-    s.local = false;
     s.spin_us = 0;
     return s;
   }
