@@ -11,6 +11,15 @@ using testing::HasSubstr;
 
 class xdp_refusals : public XdpTest {};
 
+TEST(xdp_absent, says_what_to_install) {
+  if (xdp_built()) GTEST_SKIP() << "this build has AF_XDP";
+  const auto link = xdp_link_open({.packets = {.interface = "v0"}});
+  ASSERT_FALSE(link);
+  EXPECT_THAT(link.error().message, AllOf(HasSubstr("libxdp-dev"), HasSubstr("OMX_LINK=ethernet")));
+  EXPECT_FALSE(xdp_trial({}));
+  EXPECT_FALSE(XdpAttachment::take("v0", 1, XdpMode::generic));
+}
+
 TEST_F(xdp_refusals, zero_copy_that_the_driver_has_not) {
   const auto link = attempt("v0", {.mode = XdpMode::zerocopy});
   ASSERT_FALSE(link);
