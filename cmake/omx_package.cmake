@@ -2,6 +2,7 @@
 # Debian packages, one for each component: `cpack -G DEB` in the build folder. The provider has a package of its own,
 # because it needs libfabric and with it the libraries of half a dozen other networks.
 set(CPACK_GENERATOR DEB)
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/debian/needs.cmake")
 set(CPACK_PACKAGE_NAME open-mx)
 set(CPACK_PACKAGE_CONTACT "Open-MX developers <open-mx@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own

@@ -56,7 +56,7 @@ if [ "$1" = --inside ]; then
 fi
 
 build=$(realpath "$1")
-for tool in cpack dpkg dpkg-deb dpkg-shlibdeps pkg-config ip; do
+for tool in cpack dpkg dpkg-deb dpkg-shlibdeps file pkg-config ip; do
   command -v $tool >/dev/null || skip "there is no $tool"
 done
 work=$(mktemp -d)
