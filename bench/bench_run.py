@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench/compare, bench/behind and bench/local share: two cores, a quiet machine, the programs, a lab, and a
-server with its client in it.
+"""What the benchmarks share: two cores, a quiet machine, a lab, and a server with its client in it.
 """
 import contextlib
 import ctypes
@@ -21,7 +20,7 @@ EXIT_STATUS = """\
 Settings of Open-MX (OMX_...) are taken from the environment. Figures mean something
 only on a machine that does nothing else.
 exit status: 0 measured, 1 failed (where there is --check, with it: or a target was missed), 2 wrong usage,
-77 this user or machine cannot run the lab
+77 not measured: this user or machine cannot run the lab, or others kept the machine too busy
 """
 
 FAILED, UNABLE, INTERRUPTED = 1, 77, 130
@@ -33,18 +32,25 @@ BUSY_CORES = 0.2  # of others: more than the timers and daemons of a quiet machi
 
 
 class MeasurementFailed(Exception):
-    """With a sentence for the user."""
+    """With a sentence for the user. `measuring`: the machine may be the cause, when others keep it busy."""
 
-    def __init__(self, sentence, status=FAILED):
+    def __init__(self, sentence, status=FAILED, measuring=False):
         super().__init__(sentence)
         self.status = status
+        self.measuring = measuring
+
+
+doubts = []  # that the machine was busy, since this program began
 
 
 def run_main(name, main):
-    """The status of main(); a failure is one sentence."""
+    """The status of main(); a failure is one sentence. On a busy machine a measurement that fails says nothing about Open-MX."""
     try:
         return main()
     except MeasurementFailed as failure:
+        if failure.measuring and (doubts or doubt_now()):
+            print(f"{name}: not measured, because {doubts[-1]}: {failure}", file=sys.stderr)
+            return UNABLE
         print(f"{name}: {failure}", file=sys.stderr)
         return failure.status
     except KeyboardInterrupt:
@@ -74,24 +80,21 @@ def cores_in_use(seconds=LOOK_S):
     return ticks_per_s / os.sysconf("SC_CLK_TCK")
 
 
-def doubt_if_busy(name):
-    """Why the figures will not count, which is also said at once; "" on a quiet machine."""
+def doubt_now():
+    """Why figures of this moment do not count; "" on a quiet machine."""
     busy = cores_in_use()
     if busy < BUSY_CORES:
         return ""
-    doubt = f"the machine is busy (others use {busy:.1f} processors)"
-    print(f"{name}: {doubt}: do not believe the figures", file=sys.stderr)
+    doubts.append(f"the machine is busy (others use {busy:.1f} processors)")
+    return doubts[-1]
+
+
+def doubt_if_busy(name):
+    """The same, which is also said at once."""
+    doubt = doubt_now()
+    if doubt:
+        print(f"{name}: {doubt}: do not believe the figures", file=sys.stderr)
     return doubt
-
-
-def find_programs(build, programs):
-    """{name: path below the build} -> {name: absolute path}"""
-    paths = {name: os.path.join(os.path.abspath(build), path) for name, path in programs.items()}
-    missing = [path for path in paths.values() if not os.access(path, os.X_OK)]
-    if missing:
-        raise MeasurementFailed(f"{missing[0]} does not exist: build it first (cmake --build {build}), "
-                                "or name the build with --build")
-    return paths
 
 
 def script_module(name):
@@ -115,8 +118,7 @@ def run_lab(script, plan, hosts, mtu=None, *options):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=end_with_parent)
     if done.returncode != 0:
         status = UNABLE if done.returncode == UNABLE else FAILED
-        raise MeasurementFailed(f"nothing was measured: the lab ended with status {done.returncode}, for the "
-                                "reason above", status)
+        raise MeasurementFailed(f"the lab ended with status {done.returncode}, for the reason above", status, measuring=status == FAILED)
     try:
         return json.loads(done.stdout)
     except ValueError:

@@ -7,11 +7,11 @@ import math
 import os
 import platform
 import shlex
-import shutil
 import subprocess
 import sys
 import time
 
+import bench_build
 import bench_run
 import papers_live_measure
 import papers_live_report
@@ -50,14 +50,9 @@ def machine_text():
 
 def find_tools(build):
     """(programs, the provider's folder)"""
-    provider = os.path.join(os.path.abspath(build), "lib", "libfabric")
-    if not os.path.exists(os.path.join(provider, "libomx-fi.so")):
-        raise MeasurementFailed("the libfabric provider is not built: install libfabric-dev, then cmake --build "
-                                f"{build}, or name the build with --build", bench_run.UNABLE)
-    for program, package in (("mpirun.openmpi", "openmpi-bin"), ("mpicc.openmpi", "libopenmpi-dev"), ("taskset", "util-linux")):
-        if not shutil.which(program):
-            raise MeasurementFailed(f"{program} is missing: apt-get install {package}", bench_run.UNABLE)
-    programs = bench_run.find_programs(build, PROGRAMS)
+    bench_build.tools_needed({"mpirun.openmpi": "openmpi-bin", "mpicc.openmpi": "libopenmpi-dev", "taskset": "util-linux"})
+    programs = bench_build.built(build, {**PROGRAMS, "provider": bench_build.PROVIDER})
+    provider = os.path.dirname(programs.pop("provider"))
     for name, program in MPI_PROGRAMS.items():
         programs[name] = os.path.join(os.path.abspath(build), "bench", program)
         source = os.path.join(bench_run.HERE, f"{program}.c")
@@ -128,7 +123,7 @@ def make_parser():
     parser.add_argument("--prediction-build", metavar="DIR", help="where that is (default: build/prediction; made when it is missing)")
     parser.add_argument("--json", metavar="FILE", help="write the figures of all rounds there as well")
     parser.add_argument("--again", metavar="FILE", help="measure nothing: write the document from what --json wrote")
-    parser.add_argument("--build", default=bench_run.DEFAULT_BUILD, metavar="DIR", help="where the programs were built (default: build/release)")
+    bench_build.add_options(parser)
     parser.add_argument("--spoil", metavar="OPERATION", help="change a byte of what that operation brings: the check must find it, and this fail")
     return parser
 
@@ -151,12 +146,14 @@ def main(arguments):
     bench_run.writable(options.output or OUTPUT, options.json)
     if known:
         return write(gnuplot, options.output or OUTPUT, *known)
-    bench_run.lab_needed()  # before anything is compiled
+    cores = bench_run.two_cores()
     programs, provider = find_tools(options.build)
     if not options.no_prediction and not options.quick:
         programs["skipping"] = bench_run.script_module("offload").skipping_program(options.prediction_build)
+    if options.prepare:
+        return 0
     started = time.monotonic()
-    plan = {"programs": programs, "provider": provider, "cores": bench_run.two_cores(),
+    plan = {"programs": programs, "provider": provider, "cores": cores,
             "extent": papers_live_measure.QUICK if options.quick else papers_live_measure.FULL,
             "spoil": ["--spoil", options.spoil] if options.spoil else []}
     rounds, measured, doubt = rounds_measured(options, plan)

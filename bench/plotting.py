@@ -3,13 +3,13 @@
 import shutil
 import subprocess
 
-from bench_run import MeasurementFailed
+from bench_run import UNABLE, MeasurementFailed
 
 
 def gnuplot_find():
     program = shutil.which("gnuplot")
     if program is None:
-        raise MeasurementFailed("gnuplot is missing, which draws the plots; as root: apt-get install gnuplot-nox")
+        raise MeasurementFailed("gnuplot is missing, which draws the plots; as root: apt-get install gnuplot-nox", UNABLE)
     return program
 
 

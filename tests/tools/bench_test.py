@@ -4,15 +4,18 @@
 import contextlib
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
 sys.path.insert(0, BENCH)
 
-import bench_run  # noqa: E402  (the path must be set first)
+import bench_build  # noqa: E402  (the path must be set first)
+import bench_run  # noqa: E402
 import compare_report  # noqa: E402
 import moderation_report  # noqa: E402
 import papers_live_report  # noqa: E402
@@ -35,19 +38,24 @@ class Run(unittest.TestCase):
             raise bench_run.MeasurementFailed("no cable", bench_run.UNABLE)
         self.assertEqual(said(fail), (77, "bench: no cable\n"))
 
-    def test_missing_program_names_the_remedy(self):
-        status, text = said(lambda: bench_run.find_programs("/nonexistent", {"omx": "tools/omx"}))
-        self.assertEqual(status, 1)
-        self.assertRegex(text, r"^bench: /nonexistent/tools/omx does not exist: build it first")
+    def lab_that_fails(self, cores_in_use):
+        with mock.patch.object(bench_run, "LAB", "/bin/false"), mock.patch.object(bench_run, "doubts", []), \
+                mock.patch.object(bench_run, "cores_in_use", lambda: cores_in_use):
+            return said(lambda: bench_run.run_lab("compare", {}, 2))
 
     def test_lab_that_fails(self):
-        lab, bench_run.LAB = bench_run.LAB, "/bin/false"
-        try:
-            status, text = said(lambda: bench_run.run_lab("compare", {}, 2))
-        finally:
-            bench_run.LAB = lab
-        self.assertEqual(status, 1)
-        self.assertRegex(text, "nothing was measured: the lab ended with status 1")
+        self.assertEqual(self.lab_that_fails(0.0), (1, "bench: the lab ended with status 1, for the reason above\n"))
+
+    def test_busy_machine_is_no_failure(self):
+        status, text = self.lab_that_fails(1.5)
+        self.assertEqual(status, 77)
+        self.assertRegex(text, r"^bench: not measured, because the machine is busy \(others use 1.5 processors\): the lab ended")
+
+    def test_busy_machine_excuses_no_wrong_use(self):
+        def fail():
+            raise bench_run.MeasurementFailed("nothing can be written")
+        with mock.patch.object(bench_run, "doubts", ["the machine is busy"]):
+            self.assertEqual(said(fail), (1, "bench: nothing can be written\n"))
 
     def test_server_that_does_not_start(self):
         status, text = said(lambda: bench_run.run_pair(["false"], ["true"], ready="waiting"))
@@ -62,6 +70,61 @@ class Run(unittest.TestCase):
         self.assertEqual(bench_run.verdict(True, [True], ""), 0)
         self.assertEqual(bench_run.verdict(True, [True, False], ""), 1)
         self.assertEqual(said(lambda: bench_run.verdict(True, [True], "busy"))[0], 1)
+
+
+class Build(unittest.TestCase):
+    """What is missing is said before anything is measured, with its remedy."""
+
+    def build(self, folder, programs, **options):
+        with mock.patch.object(bench_build, "lab_needed", lambda: None):
+            return said(lambda: bench_build.built(folder, programs, **options))
+
+    def test_folder_that_is_no_build(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, text = self.build(folder, {"omx": "tools/omx"})
+        self.assertEqual(status, 1)
+        self.assertRegex(text, "holds no build of Open-MX: name another with --build, or make one: cmake --preset release -B")
+
+    def test_programs_without_a_build_are_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink("/bin/true", os.path.join(folder, "omx"))
+            path = os.path.join(os.path.realpath(folder), "omx")
+            self.assertEqual(bench_build.built(folder, {"omx": "omx"}, lab=False), {"omx": path})
+            self.assertEqual(bench_build.built(folder, {"omx": "omx", "xdp": "xdp"}, lab=False, optional=("xdp",)), {"omx": path})
+
+    def in_small_build(self, action):
+        """With a build that has two targets, one of which fails."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="ascii") as file:
+                file.write("cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n"
+                           "add_custom_target(good COMMAND touch good VERBATIM)\nadd_custom_target(bad COMMAND false VERBATIM)\n")
+            build = os.path.join(folder, "build")
+            subprocess.run(["cmake", "-S", folder, "-B", build, "-G", "Ninja"], check=True, stdout=subprocess.DEVNULL)
+            return action(build)
+
+    def test_what_is_needed_is_built(self):
+        def action(build):
+            paths = bench_build.built(build, {"good": "good", "xdp": "omx_floor_xdp"}, lab=False, optional=("xdp",))
+            self.assertEqual(paths, {"good": os.path.join(os.path.realpath(build), "good")})
+            self.assertTrue(os.path.exists(paths["good"]))
+        self.in_small_build(action)
+
+    def test_what_a_build_lacks(self):
+        for path, status, remedy in ((bench_build.PROVIDER, 77, "apt-get install libfabric-dev"),
+                                     ("bench/omx_floor_xdp", 77, "apt-get install clang bpftool"),
+                                     ("bench/omx_floor", 1, "cmake -DOMX_BENCH=ON ")):
+            got, text = self.in_small_build(lambda build, path=path: self.build(build, {"x": path}))
+            self.assertEqual(got, status)
+            self.assertIn(remedy, text)
+
+    def test_build_that_fails(self):
+        with mock.patch.object(sys, "stderr", sys.__stderr__):
+            with self.assertRaisesRegex(bench_run.MeasurementFailed, "could not be built, for the reason above"):
+                self.in_small_build(lambda build: bench_build.built(build, {"bad": "bad"}, lab=False))
+
+    def test_tool_that_is_missing(self):
+        self.assertEqual(said(lambda: bench_build.tools_needed({"sh": "dash", "omx-none": "no-such"})),
+                         (77, "bench: omx-none is missing: apt-get install no-such\n"))
 
 
 class Report(unittest.TestCase):

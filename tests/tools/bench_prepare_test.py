@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every benchmark finds or builds what it needs, or says at once what it lacks: bench/... --prepare.
+
+  bench_prepare_test.py BUILD_DIR
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
+UNABLE = 77
+# Beside --prepare: the builds that are made only for these would take minutes.
+OPTIONS = {"offload": ["--no-prediction"]}
+
+
+def commands():
+    for name in sorted(os.listdir(BENCH)):
+        path = os.path.join(BENCH, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            yield path, OPTIONS.get(name, [])
+
+
+def prepared(path, build, options):
+    """Why it failed; "" if it did not. Prints what it lacks."""
+    done = subprocess.run([path, "--prepare", "--build", build, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    said = done.stderr.strip().splitlines()
+    name = os.path.basename(path)
+    print(f"{name}: status {done.returncode}", *said, sep="\n  ")
+    if done.stdout:
+        return f"{name} --prepare printed figures: {done.stdout}"
+    if done.returncode == 0:
+        return ""
+    if done.returncode == UNABLE and said and said[-1].startswith(f"{name}: "):
+        return ""
+    return f"{name} --prepare: status {done.returncode}"
+
+
+def main():
+    build = sys.argv[1]
+    with tempfile.TemporaryDirectory() as output:
+        runs = [*commands(), (os.path.join(BENCH, "papers"), ["--live", "--quick", "--output", output])]
+        failures = [why for path, options in runs if (why := prepared(path, build, options))]
+    print(*failures, sep="\n")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
