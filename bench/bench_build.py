@@ -81,8 +81,9 @@ def built(build, programs, lab=True, optional=()):
 
 
 def built_in(folder, configured, paths, optional):
-    tools_needed({"cmake": "cmake", "c++": "g++", "ninja": "ninja-build"})
+    tools_needed({"cmake": "cmake"})
     if not configured:
+        tools_needed({"c++": "g++", "ninja": "ninja-build"})
         run_build(folder, ["help"], "--preset", "release")
     absent = absent_targets(folder, [target_of(path) for path in paths.values()])
     paths = {name: path for name, path in paths.items() if name not in optional or target_of(path) not in absent}
