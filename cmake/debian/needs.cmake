@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Read by cpack when it begins: without these two it would make packages that name no dependencies, or end with a riddle.
+# Read by cpack when it begins. Without these two programs the packages would name no dependencies, or cpack would fail
+# with a message that names no remedy.
 find_program(shlibdeps dpkg-shlibdeps)
 find_program(file file)
 if(NOT shlibdeps OR NOT file)

@@ -22,7 +22,7 @@ omx_keeper() {
 omx_workplace_end() {
   local group
   if group=$(cat "$1/group" 2>/dev/null); then
-    # Its processes may be gone by now.
+    # The processes of the group may be gone by now.
     if kill -TERM -- "-$group" 2>/dev/null; then sleep 1; fi
     kill -KILL -- "-$group" 2>/dev/null || true
   fi
