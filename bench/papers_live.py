@@ -51,7 +51,7 @@ def machine_text():
 def find_tools(build):
     """(programs, the provider's folder)"""
     bench_build.tools_needed({"mpirun.openmpi": "openmpi-bin", "mpicc.openmpi": "libopenmpi-dev", "taskset": "util-linux"})
-    programs = bench_build.built(build, {**PROGRAMS, "provider": bench_build.PROVIDER})
+    programs = bench_build.built(build, {**PROGRAMS, "provider": bench_build.PROVIDER}, lab=False)
     provider = os.path.dirname(programs.pop("provider"))
     for name, program in MPI_PROGRAMS.items():
         programs[name] = os.path.join(os.path.abspath(build), "bench", program)
@@ -147,6 +147,7 @@ def main(arguments):
     if known:
         return write(gnuplot, options.output or OUTPUT, *known)
     cores = bench_run.two_cores()
+    bench_run.lab_needed()  # before anything is compiled
     programs, provider = find_tools(options.build)
     if not options.no_prediction and not options.quick:
         programs["skipping"] = bench_run.script_module("offload").skipping_program(options.prediction_build)
