@@ -8,8 +8,9 @@
 OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libhwloc-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev
   iproute2 procps python3 pkgconf)
 # To run all tests: faults on the lab's cables are eBPF programs, and so on. With clang, libbpf-dev and bpftool the build has
-# `omx steer`, with libxdp-dev also OMX_LINK=xdp.
-OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev libxdp-dev bpftool binutils util-linux tshark mandoc dpkg-dev file)
+# `omx steer`, with libxdp-dev also OMX_LINK=xdp. relacy-dev and the compiler for arm64 try the order of loads and stores.
+OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev libxdp-dev bpftool binutils util-linux tshark mandoc dpkg-dev
+  relacy-dev g++-aarch64-linux-gnu)
 
 # The libfabric provider, and what it is shown and tested with. Wanted, not needed: without libfabric-dev all the
 # rest is built, and what finds the others missing says so.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The handshake between a thread that goes to sleep and another one that has news for it.
+//
+//   sleeper                                  notifier
+//   1. flag.arm()                            1. publishes the news
+//   2. looks for news, sleeps if none        2. if (flag.take()) wakes the sleeper
+//
+// Each side writes one word and then reads the other's. A processor, also x86, may delay the write until
+// after the read. Then both sides read old values: the sleeper sees no news, the notifier sees no sleeper,
+// and the sleep has no end. Release and acquire do not forbid that.
+//
+// So both sides exchange the same word. Two exchanges of one word have an order. If the sleeper's is first,
+// take() reads what arm() wrote. If the notifier's is first, arm() acquires what take() released, and the
+// look finds the news. disarm() exchanges as well, because a plain store would cut the chain between the two.
+//
+// Who writes the word: the sleeper sets it, both clear it; always acquire and release. It may lie in memory
+// that two processes share, and zeroed memory is a flag that is not armed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace omx {
+
+// `Atomic` is another template only where a test explores what a memory model permits.
+template <template <class> class Atomic = std::atomic>
+class BasicWakeFlag {
+ public:
+  static constexpr std::uint32_t kIdle = 0, kArmed = 1;
+
+  // Sleeper, before its last look at the news.
+  void arm() { word_.exchange(kArmed, std::memory_order_acq_rel); }
+  // Sleeper, when it does not sleep after all, or does not any more.
+  void disarm() { word_.exchange(kIdle, std::memory_order_acq_rel); }
+  // Notifier, after it has published news. True, once for each arm(): the sleeper must be woken.
+  bool take() { return word_.exchange(kIdle, std::memory_order_acq_rel) != kIdle; }
+  // The same for one load, where the news bring the order along: they are written, and looked for after
+  // arm(), under one lock, or both by read-modify-write operations of one word (acquire and release). Then
+  // either the look finds the news, or the notifier came to the lock or word after arm() and reads what arm()
+  // wrote.
+  bool take_of_ordered_news() { return word_.load(std::memory_order_relaxed) != kIdle && take(); }
+
+  // To sleep on with futex_wait(word, kArmed).
+  Atomic<std::uint32_t>& word() { return word_; }
+
+ private:
+  Atomic<std::uint32_t> word_{kIdle};
+};
+
+using WakeFlag = BasicWakeFlag<>;
+
+}  // namespace omx
