@@ -26,12 +26,11 @@ constexpr TimeNs kSpinNs = 5000;
 }  // namespace
 
 void ThreadEngine::Bed::wake() {
-  if (word.load() == 0 || word.exchange(0) == 0) return;
-  futex_wake(word, 1);
+  if (flag.take()) futex_wake(flag.word(), 1);
 }
 
 void ThreadEngine::Bed::sleep(TimeNs deadline) {
-  futex_wait(word, 1, deadline);
+  futex_wait(flag.word(), WakeFlag::kArmed, deadline);
 }
 
 ThreadEngine::ThreadEngine(const ThreadOptions& options)
@@ -57,7 +56,7 @@ Result<std::unique_ptr<CopyEngine>> ThreadEngine::create(const ThreadOptions& op
 ThreadEngine::~ThreadEngine() {
   if (!running_ || mark_.forked()) return;
   const NoCancel no_cancel;
-  ending_.store(true);
+  ending_.store(true, std::memory_order_release);
   helper_.wake();
   ::pthread_join(thread_, nullptr);
 }
@@ -90,7 +89,7 @@ Submission ThreadEngine::submit(const Piece& piece) {
   counters_.add(Counter::bytes, piece.bytes);
   submitted_++;
   pieces_[submitted_ & (pieces_.size() - 1)] = piece;
-  published_.store(submitted_);
+  published_.store(submitted_, std::memory_order_release);
   helper_.wake();
   return {Answer::accepted, submitted_};
 }
@@ -111,9 +110,9 @@ bool ThreadEngine::drain(TimeNs deadline) {
     if (now < spin_until) {
       cpu_relax();
     } else {
-      owner_.word.store(1);
-      if (done_.load() != submitted_) owner_.sleep(deadline);
-      owner_.word.store(0);
+      owner_.flag.arm();
+      if (done_.load(std::memory_order_acquire) != submitted_) owner_.sleep(deadline);
+      owner_.flag.disarm();
     }
     poll(0);
     now = clock_now();
@@ -147,12 +146,12 @@ bool ThreadEngine::wait_for_piece(Ticket next) {
     if (published_.load(std::memory_order_acquire) >= next) return true;
   } while (clock_now() < spin_until);
   for (;;) {
-    helper_.word.store(1);
-    if (published_.load() >= next) break;
-    if (ending_.load()) return false;
+    helper_.flag.arm();
+    if (published_.load(std::memory_order_acquire) >= next) break;
+    if (ending_.load(std::memory_order_acquire)) return false;
     helper_.sleep(kNever);
   }
-  helper_.word.store(0);
+  helper_.flag.disarm();
   return true;
 }
 
@@ -165,9 +164,10 @@ void ThreadEngine::work() {
     }
     const Piece& piece = pieces_[next & (pieces_.size() - 1)];
     if (piece.bytes) std::memcpy(piece.destination, piece.source, piece.bytes);
-    done_.store(next);  // The owner sleeps until all that it submitted is done; it asks for no less.
+    // The owner sleeps until all that it submitted is done; it asks for no less.
+    done_.store(next, std::memory_order_release);
     if (next != known) continue;
-    known = published_.load();
+    known = published_.load(std::memory_order_acquire);
     if (next == known) owner_.wake();
   }
 }

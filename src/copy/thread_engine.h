@@ -11,6 +11,7 @@
 
 #include "base/expected.h"
 #include "base/fork_guard.h"
+#include "base/wake_flag.h"
 #include "copy/engine.h"
 
 namespace omx::copy {
@@ -36,11 +37,11 @@ class ThreadEngine final : public CopyEngine {
   const char* disabled_reason() const override;
 
  private:
-  // A sleeper's word: 1 while it sleeps or is about to.
+  // Armed while its thread sleeps or is about to. On a cache line of its own.
   struct alignas(64) Bed {
-    std::atomic<std::uint32_t> word{0};
+    WakeFlag flag;
     void wake();
-    // Sleeps unless woken since the word was set; until the deadline.
+    // Sleeps unless woken since the flag was armed; until the deadline.
     void sleep(TimeNs deadline);
   };
 
@@ -57,11 +58,11 @@ class ThreadEngine final : public CopyEngine {
   bool running_ = false;
   Ticket failed_from_ = ~Ticket{0};  // in a forked child
 
-  // Sequentially consistent together with the beds: "published, then looked at the bed" against "went to
-  // bed, then looked at what is published".
+  // News of one thread for the other: stored with release before the other's flag is taken, loaded with
+  // acquire after the own flag was armed.
   alignas(64) std::atomic<Ticket> published_{0};  // written by the owner
-  std::atomic<bool> ending_{false};
-  alignas(64) std::atomic<Ticket> done_{0};  // written by the helper
+  std::atomic<bool> ending_{false};               // written by the owner
+  alignas(64) std::atomic<Ticket> done_{0};       // written by the helper
   Bed helper_;
   Bed owner_;
 };

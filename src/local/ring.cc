@@ -59,12 +59,6 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
   return true;
 }
 
-bool RingWriter::must_wake() {
-  // Two exchanges of one word have an order: either this one sees that the reader sleeps, or the reader,
-  // after its own, sees the record.
-  return header_->asleep.exchange(0, std::memory_order_acq_rel) != 0;
-}
-
 Record RingReader::front() {
   if (broken_) return {};
   for (int laps = 0; laps < 2; laps++) {
@@ -93,7 +87,7 @@ void RingReader::pop() {
 
 bool RingReader::fall_asleep() {
   publish_all();
-  header_->asleep.exchange(1, std::memory_order_acq_rel);
+  header_->asleep.arm();
   if (!pending() && !broken_) return true;
   wake_up();
   return false;

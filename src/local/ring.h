@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/wake_flag.h"
+
 namespace omx::local {
 
 inline constexpr std::size_t kLine = 64;
@@ -35,10 +37,11 @@ struct Record {
 // together, so each has more than one to itself.
 struct RingHeader {
   alignas(4 * kLine) std::atomic<std::uint64_t> consumed{0};  // by the reader, bytes since the start
-  alignas(4 * kLine) std::atomic<std::uint32_t> asleep{0};    // the reader wants a byte on the connection
+  alignas(4 * kLine) WakeFlag asleep;                         // the reader wants a byte on the connection
 };
 inline constexpr std::size_t kRecordsAt = 4096;
 static_assert(sizeof(RingHeader) <= kRecordsAt && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(sizeof(WakeFlag) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
 
 // What a ring of so many record bytes (a power of two) occupies.
 constexpr std::size_t ring_memory(std::size_t bytes) {
@@ -58,7 +61,7 @@ class RingWriter {
   // Whether the reader has yet to read some of it.
   bool unread() const { return header_->consumed.load(std::memory_order_acquire) != written_; }
   // After puts: whether the reader sleeps and must be woken. Says so once.
-  bool must_wake();
+  bool must_wake() { return header_->asleep.take(); }
 
  private:
   bool room(std::size_t bytes);
@@ -101,8 +104,7 @@ class RingReader {
   }
   // Before sleeping: from now on the writer wakes us. False: there is something, do not sleep.
   bool fall_asleep();
-  // An exchange, too: a store would hide the writer's from the next one (must_wake()).
-  void wake_up() { header_->asleep.exchange(0, std::memory_order_acq_rel); }
+  void wake_up() { header_->asleep.disarm(); }
   // The writer broke the rules: nothing more is read.
   bool broken() const { return broken_; }
   // Bytes read since the start.
