@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/store_ahead.h"
 #include "local/hub.h"
 #include "local/memory_access.h"
 #include "local/threshold.h"
@@ -97,7 +98,10 @@ void Hub::send_region(const Place& to, std::uint16_t region, std::uint8_t genera
 
 void Hub::region_ended(std::uint16_t region) {
   const std::size_t level = region / kLivesAtOnce;
-  if (level < lives_.size()) (*lives_[level])[region % kLivesAtOnce].store(0, std::memory_order_seq_cst);
+  if (level >= lives_.size()) return;
+  // The application may write to the memory as soon as its send is complete, with plain stores. A reader that
+  // finds any of them must not find the life.
+  store_ahead((*lives_[level])[region % kLivesAtOnce], 0);
 }
 
 std::unique_ptr<Hub::Region>* Hub::region_find(LaneIn& lane, std::uint8_t region, std::uint8_t generation) {
@@ -168,7 +172,9 @@ bool Hub::read(NicId nic, std::uint8_t endpoint, std::uint8_t region, std::uint8
   if (!found) return false;
   const Region& memory = **found;
   // The sender ends a region before its memory is used for something else. So what was read is right if the
-  // region lived afterwards: that is asked behind the data, where all fit one call.
+  // region lived afterwards: that is asked behind the data, where all fit one call. The kernel copies the
+  // pieces in order, and between two it gives back the pages of the first, with atomic operations that are
+  // barriers.
   std::uint64_t life = 0;
   const iovec life_here{&life, sizeof life};
   const iovec life_there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory.life_at)), sizeof life};

@@ -120,6 +120,24 @@ Result<OwnFd> segment_open(std::uint32_t endpoint, const std::string& name, cons
   return fd;
 }
 
+bool segment_copy(int fd, void* to, std::size_t bytes, std::size_t from) {
+  return ::pread(fd, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
+}
+
+// `ended` before all else and `begun` after all else, the opposite of the order in which they are written.
+// One call promises no order within a page; between two, the kernel takes and gives back the page with atomic
+// operations that are barriers.
+bool view_read(int fd, SharedView& view) {
+  constexpr std::size_t kView = offsetof(SharedEndpoint, view);
+  std::uint64_t ended = 0;
+  if (!segment_copy(fd, &ended, sizeof ended, kView + offsetof(SharedView, ended)) ||
+      !segment_copy(fd, &view, sizeof view, kView) ||
+      !segment_copy(fd, &view.begun, sizeof view.begun, kView + offsetof(SharedView, begun)))
+    return false;
+  view.ended = ended;
+  return true;
+}
+
 // The beginning of the segment, which is checked.
 Result<OwnFd> segment_read(std::uint32_t ifindex, std::uint32_t endpoint, SharedCounters& counters) {
   const auto holder = claim_holder(ifindex, endpoint);
@@ -154,12 +172,10 @@ Result<std::unique_ptr<SharedEndpoint>> endpoint_read(std::uint32_t ifindex, std
   auto shared = std::make_unique<SharedEndpoint>();
   const auto fd = segment_read(ifindex, endpoint, shared->counters);
   if (!fd) return tl::unexpected(fd.error());
-  // It is written in microseconds. Who was stopped in the middle of it leaves it torn; that is told by the
-  // reader's finding `ended` and `begun` different.
+  // It is written in microseconds. A process that was stopped in the middle of it leaves it torn. The reader
+  // sees that when `ended` and `begun` differ.
   for (unsigned tries = 0; tries < kTries; tries++) {
-    const ssize_t size =
-        ::pread(fd->get(), &shared->view, sizeof shared->view, offsetof(SharedEndpoint, view));
-    if (size != static_cast<ssize_t>(sizeof shared->view))
+    if (!view_read(fd->get(), shared->view))
       return fail(kMxFailure, fmt::format("endpoint {} was closed just now", endpoint));
     if (shared->view.ended == shared->view.begun) break;
     ::sched_yield();

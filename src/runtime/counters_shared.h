@@ -45,7 +45,9 @@ struct SharedCounters {
 // it sleeps then. Who stops it, or keeps its lock for ever, finds what was there before.
 struct SharedView {
   enum class Driver : std::uint8_t { nobody, application, progress_thread };
-  std::uint64_t ended = 0;  // equal to `begun`, except while it is written
+  // Equal to `begun`, except while it is written. Written by the lock's holder: `begun` ahead of all between
+  // them (base/store_ahead.h), `ended` after all of it, with release.
+  std::uint64_t ended = 0;
   protocol::Snapshot snapshot;
   std::uint32_t waiting = 0;  // threads in waiting calls
   Driver driver = Driver::nobody;

@@ -8,6 +8,7 @@
 
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/store_ahead.h"
 #include "protocol/partner.h"
 #include "runtime/endpoint_impl.h"
 
@@ -270,8 +271,7 @@ void Endpoint::Impl::view_publish() {
   view_seen_ = seen;
   SharedView& view = segment->view();
   const std::uint64_t turn = view.ended + 1;
-  // Before all that follows; not a fence, which ThreadSanitizer does not know.
-  std::atomic_ref(view.begun).exchange(turn, std::memory_order_acq_rel);
+  store_ahead(std::atomic_ref(view.begun), turn);
   engine->snapshot(now, view.snapshot);
   view.waiting = 0;
   for (Waiter* waiter = waiters_.front(); waiter; waiter = waiters_.next(*waiter))
