@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/fences.h"
 #include "link/open_failure.h"
 #include "wire/sizes.h"
 
@@ -242,6 +243,7 @@ bool XdpPort::refill(std::span<const std::uint64_t> chunks) {
   for (std::uint32_t i = 0; i < count; i++)
     *::xsk_ring_prod__fill_addr(&fill_, first + i) = chunks[i] & ~std::uint64_t{kChunkBytes - 1};
   ::xsk_ring_prod__submit(&fill_, count);
+  Fences::full();  // as for frames to send (xdp_socket.cc)
   return ::xsk_ring_prod__needs_wakeup(&fill_);
 }
 

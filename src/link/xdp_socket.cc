@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fences.h"
 #include "link/socket_buffer.h"
 
 namespace omx::link {
@@ -226,7 +227,11 @@ bool XdpSocket::send(const wire::TxFrame& frame, std::size_t bytes, LinkCounters
 // Where the driver does not say that it looks by itself, the kernel sends while we ask it to, 32 pieces at a
 // time. What it does not take now waits in the ring for the next call.
 void XdpSocket::flush(LinkCounters& counters) {
-  if (queued_ > 0) ::xsk_ring_prod__submit(&tx_, std::exchange(queued_, 0));
+  if (queued_ > 0) {
+    ::xsk_ring_prod__submit(&tx_, std::exchange(queued_, 0));
+    // A driver says that it wants to be told, and then looks at the ring: one of the two sees the other.
+    Fences::full();
+  }
   for (int tries = kQueueFullTries; tries > 0; tries--) {
     const std::uint32_t taken = __atomic_load_n(tx_.consumer, __ATOMIC_ACQUIRE);
     if (taken == *tx_.producer) return;
