@@ -55,7 +55,7 @@ void CompletionQueue::push(const Entry& entry) {
     ring_[(first_ + count) & mask_] = entry;
     count_.store(count + 1, std::memory_order_release);
   }
-  added();
+  added_in_order();
 }
 
 ssize_t CompletionQueue::take(void* out, std::size_t count, fi_addr_t* sources) {

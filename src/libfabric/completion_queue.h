@@ -47,6 +47,10 @@ class CompletionQueue : public fid_cq, public Waitable {
   bool something() const override {
     return count_.load(std::memory_order_acquire) >= wanted_.load(std::memory_order_relaxed);
   }
+  bool something_since_armed() override {
+    const std::lock_guard guard(lock_);  // under which push() adds
+    return something();
+  }
 
  private:
   ssize_t take(void* out, std::size_t count, fi_addr_t* sources);
@@ -58,7 +62,7 @@ class CompletionQueue : public fid_cq, public Waitable {
   std::unique_ptr<Entry[]> ring_;
   std::size_t mask_;
   std::size_t first_ = 0;
-  std::atomic<std::size_t> count_{0};
+  std::atomic<std::size_t> count_{0};  // written with the lock held, with release
   std::atomic<std::size_t> wanted_{1};
   std::atomic<unsigned> reads_{0};
   std::atomic<bool> emptied_{false};   // by the last read

@@ -30,6 +30,13 @@ void Counter::set_error(std::uint64_t value) {
   wake();
 }
 
+bool Counter::something_since_armed() {
+  // Changes nothing, but comes before or after whoever adds.
+  value_.fetch_add(0, std::memory_order_acq_rel);
+  errors_.fetch_add(0, std::memory_order_acq_rel);
+  return something();
+}
+
 bool Counter::something() const {
   return value() >= wanted_.load(std::memory_order_relaxed) ||
          errors() != errors_seen_.load(std::memory_order_relaxed);

@@ -15,12 +15,12 @@ class Counter : public fid_cntr, public Waitable {
   explicit Counter(Domain& domain);
 
   void add(std::uint64_t value) {
-    value_.fetch_add(value, std::memory_order_release);
-    added();
+    value_.fetch_add(value, std::memory_order_acq_rel);
+    added_in_order();
   }
   void add_error(std::uint64_t value) {
-    errors_.fetch_add(value, std::memory_order_release);
-    added();
+    errors_.fetch_add(value, std::memory_order_acq_rel);
+    added_in_order();
   }
   void set(std::uint64_t value);
   void set_error(std::uint64_t value);
@@ -38,8 +38,10 @@ class Counter : public fid_cntr, public Waitable {
 
  protected:
   bool something() const override;
+  bool something_since_armed() override;
 
  private:
+  // Added to by whoever completes something: acquire and release, for something_since_armed().
   std::atomic<std::uint64_t> value_{0}, errors_{0};
   std::atomic<std::uint64_t> errors_told_{0};
   std::atomic<int> waiters_{0};

@@ -52,18 +52,17 @@ int Waitable::control(int command, void* argument) const {
   }
 }
 
-void Waitable::notify() {
-  // Once for each time that somebody armed it.
-  if (armed_.exchange(false)) event_.signal();
-}
-
 int Waitable::arm() {
   domain_.progress();
   if (something()) return -FI_EAGAIN;
   event_.clear();
-  armed_.store(true, std::memory_order_seq_cst);
+  armed_.arm();
   // What came before it was armed has told nobody.
-  if (something()) return -FI_EAGAIN;
+  if (something_since_armed()) {
+    // Another thread may sleep in poll() already, and clear() may have taken the signal that was for it.
+    added();
+    return -FI_EAGAIN;
+  }
   domain_.hand_over();
   return 0;
 }
@@ -90,6 +89,7 @@ bool Waitable::wait(int timeout_ms) {
       continue;
     }
     if (arm() != 0) continue;
+    if (woken_.load(std::memory_order_acquire)) break;  // before it was armed
     pollfd wait{event_.descriptor(), POLLIN, 0};
     if (::poll(&wait, 1, left > 1000 ? 1000 : static_cast<int>(left)) < 0) break;  // a signal of the system
   }
@@ -97,8 +97,8 @@ bool Waitable::wait(int timeout_ms) {
 }
 
 void Waitable::wake() {
-  woken_.store(true);
-  notify();
+  woken_.store(true, std::memory_order_release);
+  added();
   Endpoint* endpoint = domain_.only_endpoint();
   if (!endpoint) return;
   endpoint->runtime_endpoint().wakeup();

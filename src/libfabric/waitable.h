@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/wake_flag.h"
 #include "libfabric/domain.h"
 #include "libfabric/wait_event.h"
 #include "protocol/types.h"
@@ -43,21 +44,32 @@ class Waitable {
 
  protected:
   virtual bool something() const = 0;
-  // After something was added.
+  // The same, ordered behind the arming of the flag: nothing that was added without finding it armed is
+  // overlooked.
+  virtual bool something_since_armed() { return something(); }
+  // After something was added with release, or a stronger order.
   void added() {
-    if (armed_.load(std::memory_order_seq_cst)) [[unlikely]]
-      notify();
+    if (armed_.take()) [[unlikely]]
+      event_.signal();
+  }
+  // The same, at the cost of a load, where something_since_armed() takes the lock under which it was added,
+  // or modifies the word that it was added to.
+  void added_in_order() {
+    if (armed_.take_of_ordered_news()) [[unlikely]]
+      event_.signal();
   }
 
  private:
-  void notify();
   static bool ready(void* self);
 
   Domain& domain_;
   WaitEvent event_;
   fi_wait_obj object_ = FI_WAIT_NONE;
   bool has_descriptor_ = false;
-  std::atomic<bool> armed_{false};
+  // Armed by a thread that is about to sleep in poll(); taken by the thread that has something for it, which
+  // signals the event.
+  WakeFlag armed_;
+  // Set by wake(); cleared by the thread that it woke.
   std::atomic<bool> woken_{false};
 };
 

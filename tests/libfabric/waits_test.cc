@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads that wait: in calls, in poll(), with counters; what wakes them (libfabric.md 6.5).
+#include <poll.h>
+
 #include <atomic>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/random.h"
 #include "fabric_pair.h"
 
 namespace omx::fabric::test {
@@ -100,6 +104,42 @@ TEST_F(Waits, in_poll) {
     EXPECT_EQ(entry.tag, i);
     other.join();
   }
+}
+
+// What another thread completes falls into every moment of fi_trywait(): the sleep that follows must end. A
+// wake-up that is missed shows as a poll() that takes all of its ten seconds.
+TEST_F(Waits, in_poll__no_completion_is_missed) {
+  open_waiting(FI_WAIT_FD);
+  const fi_addr_t self = b.learn(b);
+  int fd = -1;
+  ASSERT_EQ(fi_control(&b.cq->fid, FI_GETWAIT, &fd), 0);
+  constexpr unsigned kMessages = 200'000;
+  std::atomic<unsigned> wanted{0};
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    Random random(1);
+    for (unsigned i = 1; i <= kMessages; i++) {
+      while (wanted < i && !over) cpu_relax();
+      if (over) return;
+      for (std::uint64_t spins = random.below(4000); spins > 0; spins--) asm volatile("");
+      while (fi_tinject(b.ep, &i, sizeof i, self, i) == -FI_EAGAIN) std::this_thread::yield();
+    }
+  });
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(8);
+  fid* objects[] = {&b.cq->fid};
+  bool missed = false;
+  for (unsigned i = 1; i <= kMessages && !missed && std::chrono::steady_clock::now() < limit; i++) {
+    receive(b, in, i, 0, &x);
+    wanted = i;
+    fi_cq_tagged_entry entry{};
+    while (!missed && fi_cq_read(b.cq, &entry, 1) == -FI_EAGAIN) {
+      pollfd wait{fd, POLLIN, 0};
+      missed = fi_trywait(b.fabric, objects, 1) == 0 && ::poll(&wait, 1, 10'000) == 0;
+      EXPECT_FALSE(missed) << "nobody woke the sleeper for message " << i;
+    }
+  }
+  over = true;
+  other.join();
 }
 
 TEST_F(Waits, counters_count_each_kind) {
