@@ -2,7 +2,8 @@
 // What must hold in every workload.
 #include <fmt/format.h>
 
-#include "protocol/state.h"
+#include "protocol/partner.h"
+#include "simulation/leftovers.h"
 #include "simulation/workload.h"
 
 namespace omx::simulation {
@@ -155,24 +156,8 @@ void Workload::reap(SimHost& host) {
 }
 
 void Workload::leftovers(bool timers) {
-  for (std::uint32_t i = 0; i < hosts() && !failed(); i++) {
-    const protocol::State& s = engine(i).state();
-    const auto none = [&](const char* what, std::uint64_t n) {
-      if (n > 0) fail(fmt::format("host {} still has {} {}", i, n, what));
-    };
-    none("requests", s.requests.live());
-    none("unexpected messages", s.unexpected_slab.live());
-    none("pulls", s.pulls.live());
-    none("bytes asked for", s.pulling.in_flight);
-    none("senders of pulls", s.pulling.senders);
-    none("early windows", s.early_windows.live());
-    none("bytes of buffers", s.buffers.in_use());
-    none("bytes of send buffers", s.send_buffers.in_use());
-    none("regions", s.regions.used());
-    none("sends without acknowledgement", s.zombies);
-    if (timers && engine(i).next_deadline() != protocol::kNever)
-      fail(fmt::format("host {} still has a timer", i));
-  }
+  for (std::uint32_t i = 0; i < hosts() && !failed(); i++)
+    if (const std::string left = host_leftovers(world_.host(i), timers); !left.empty()) fail(left);
   if (world_.frames().live() > 0) fail("frames are still under way");
 }
 
