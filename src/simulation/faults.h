@@ -2,8 +2,10 @@
 // What goes wrong with frames on their way from a host into the network. All from one seed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -44,9 +46,12 @@ class Faults {
   FaultPlan plan;
   // Hosts that cannot hear each other: those of different groups. Empty: all hear all.
   std::vector<unsigned> groups;
+  // Ways that are closed, from one host to another; the way back is another entry. Twice: two causes.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> closed;
 
-  bool separated(std::uint32_t a, std::uint32_t b) const {
-    return a < groups.size() && b < groups.size() && groups[a] != groups[b];
+  bool separated(std::uint32_t from, std::uint32_t to) const {
+    const bool apart = from < groups.size() && to < groups.size() && groups[from] != groups[to];
+    return apart || std::find(closed.begin(), closed.end(), std::pair(from, to)) != closed.end();
   }
   Fate fate(std::uint64_t number, wire::PacketType type);
   // Damages one bit behind the addresses.

@@ -2,6 +2,7 @@
 // Runs workloads in the simulated network, any number of seeds, or one with a trace.
 //   omx_sim --seeds 2000                      seeds 1 to 2000 of the mixed workload
 //   omx_sim --workload deaths --seeds 2000    with endpoints that die
+//   omx_sim --workload stalls --seeds 2000    with hosts that stop and cables that are cut
 //   omx_sim --seed 17 --trace                 one run, with what happened on stderr
 #include <fmt/format.h>
 #include <malloc.h>
@@ -17,6 +18,7 @@
 
 #include "simulation/mixed.h"
 #include "simulation/restless.h"
+#include "simulation/stalls.h"
 
 namespace {
 
@@ -41,6 +43,7 @@ RunResult run(const Arguments& a, std::uint64_t seed, bool trace) {
   options.seed = seed;
   options.operations = a.operations;
   options.trace = trace ? stderr : nullptr;
+  if (a.workload == "stalls") return stalls_run(options);
   return a.workload == "deaths" ? restless_run(options) : mixed_run(options);
 }
 
@@ -85,8 +88,10 @@ int run_many(const char* program, const Arguments& a) {
 int main(int argc, char** argv) {
   CLI::App app("Runs the real engine in a simulated network; the same seed gives the same run.");
   Arguments a;
-  app.add_option("--workload", a.workload, "mixed: nobody dies; deaths: crashes, pauses, partitions")
-      ->check(CLI::IsMember({"mixed", "deaths"}))
+  app.add_option(
+         "--workload", a.workload,
+         "mixed: nobody dies; deaths: crashes, pauses, partitions; stalls: silences around the time-out")
+      ->check(CLI::IsMember({"mixed", "deaths", "stalls"}))
       ->capture_default_str();
   app.add_option("--seed", a.seed, "one run with this seed");
   app.add_option("--seeds", a.seeds, "so many runs");
