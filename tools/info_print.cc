@@ -58,7 +58,7 @@ void binding_print(Out out, const runtime::Settings& settings) {
     return;
   }
   fmt::format_to(out,
-                 "  are moved to processors (OMX_PROCESS_BINDING={}); OMX_VERBOSE=1 shows where and why\n",
+                 "  are moved to processors (OMX_PROCESS_BINDING={}); OMX_VERBOSE=2 shows where and why\n",
                  setting);
 }
 

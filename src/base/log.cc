@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
+#include "base/log_file.h"
 #include "base/no_cancel.h"
 
 namespace omx {
@@ -17,6 +19,17 @@ std::string& prefix_text() {
   static std::string& prefix = *new std::string("OMX: ");
   return prefix;
 }
+
+// `line` ends in a newline.
+void line_print(LogLevel level, std::string_view line) {
+  const int error = errno;
+  const NoCancel no_cancel;
+  const bool filed = log_file_write(line);
+  // One write per line, so that lines of several processes do not mix.
+  if (!filed || level <= LogLevel::warn) [[maybe_unused]]
+    const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  errno = error;
+}
 }  // namespace
 
 void log_set_prefix(std::string_view prefix) {
@@ -24,14 +37,16 @@ void log_set_prefix(std::string_view prefix) {
 }
 
 void log_line(LogLevel level, std::string_view text) {
-  static constexpr std::string_view kNames[] = {"error: ", "warning: ", "", "debug: "};
+  static constexpr std::string_view kNames[] = {"error: ", "warning: ", "", ""};
   std::string line = prefix_text();
   line += kNames[static_cast<int>(level)];
   line += text;
   line += '\n';
-  const NoCancel no_cancel;
-  // One write per line, so that lines of several processes do not mix.
-  if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+  line_print(level, line);
+}
+
+void log_plain(LogLevel level, std::string_view line) {
+  line_print(level, std::string(line) + '\n');
 }
 
 }  // namespace omx

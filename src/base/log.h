@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages for people: one line each on stderr, printed where the cause is first known.
+// Messages for people: one line each, printed where the cause is first known. They go to stderr; with a log
+// file (base/log_file.h) all go to the file, and only errors and warnings to stderr as well.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +10,8 @@
 
 namespace omx {
 
-enum class LogLevel : int { error = 0, warn = 1, info = 2, debug = 3 };
+// summary: one line about the whole process. info: facts about endpoints and peers.
+enum class LogLevel : int { error = 0, warn = 1, summary = 2, info = 3 };
 
 // What is printed: error and warn by default; OMX_VERBOSE raises it (runtime/settings).
 extern std::atomic<int> g_log_level;
@@ -18,6 +20,8 @@ extern std::atomic<int> g_log_level;
 void log_set_prefix(std::string_view prefix);
 
 void log_line(LogLevel level, std::string_view text);
+// Prints a line that has its own beginning instead of the prefix, whatever the level in force is.
+void log_plain(LogLevel level, std::string_view line);
 
 inline bool log_enabled(LogLevel level) {
   return static_cast<int>(level) <= g_log_level.load(std::memory_order_relaxed);

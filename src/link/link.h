@@ -143,6 +143,8 @@ class Link : public wire::FrameSink {
   virtual int strangers_descriptor() const { return -1; }
   virtual void strangers_ask() {}
   virtual NicId nic() const = 0;
+  // What carries the frames, for people.
+  virtual const char* name() const { return "raw frames"; }
   virtual std::uint32_t mtu() const = 0;  // as last read by refresh()
   // Reads interface state again: false while the interface is down, without carrier or gone. What is down or
   // unplugged may come back, what is gone does not. Cheap enough for once a second. When the MTU has grown

@@ -101,6 +101,7 @@ class UdpLink final : public Link {
   int strangers_descriptor() const override { return strangers_.get(); }
   void strangers_ask() override { looks_ = kLooksPerStranger; }
   NicId nic() const override { return nic_; }
+  const char* name() const override { return "UDP"; }
   std::uint32_t mtu() const override { return udp_mtu(state_.mtu, address_); }
   bool refresh() override {
     errors_due_ = true;

@@ -77,6 +77,7 @@ class XdpLink final : public Link {
   int descriptor() const override { return socket_.descriptor(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override { packets_->hear_closed(others); }
   NicId nic() const override { return packets_->nic(); }
+  const char* name() const override { return "raw frames (AF_XDP)"; }
   std::uint32_t mtu() const override { return std::min(packets_->mtu(), mtu_most()); }
   bool refresh() override;
   const LinkCounters& counters() const override;

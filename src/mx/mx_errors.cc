@@ -26,10 +26,11 @@ constinit ErrorHandler g_handler;  // not set: the initial one
 constinit std::atomic<bool> g_initially_fatal{true}, g_ignore_mx_env{false};
 
 [[noreturn]] void die(const char* text, int code) {
-  std::fprintf(stderr, "Open-MX: %s (error %d: %s)\n", text, code, code_text(code));
+  log_plain(LogLevel::error, fmt::format("Open-MX: {} (error {}: {})", text, code, code_text(code)));
   const runtime::Process* p = process();
   if (const std::uint32_t pause = p ? p->settings().abort_sleep_s : 0) {
-    std::fprintf(stderr, "Open-MX: process %d ends in %u s: time for a debugger\n", ::getpid(), pause);
+    log_plain(LogLevel::error,
+              fmt::format("Open-MX: process {} ends in {} s: time for a debugger", ::getpid(), pause));
     std::this_thread::sleep_for(std::chrono::seconds(pause));
   }
   std::exit(-1);

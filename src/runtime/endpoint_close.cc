@@ -135,6 +135,7 @@ void Endpoint::Impl::close_end() {
   engine->flush_acks(now);
   out->flush();
   log_partners();
+  summary_check(true);
 }
 
 }  // namespace omx::runtime

@@ -294,6 +294,9 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool view_old() const { return activity() != view_seen_; }
   std::uint64_t activity() const;  // changes whenever something happens
   void log_partners();
+  // endpoint_summary.cc: `last` when the endpoint is being closed.
+  void summary_check(bool last);
+  std::string summary(std::size_t peers) const;
   void silence_check();
   void silence_tell(const protocol::PartnerInfo& peer);
 
@@ -368,6 +371,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
   std::vector<NicId> silent_;                                    // of which was warned
+  std::size_t summary_peers_ = 0;                                // at the last check
+  bool summarized_ = false;
 
   // Waiting. The first in the list leads next when the leader leaves.
   List<Waiter, &Waiter::hook> waiters_;

@@ -259,6 +259,7 @@ void Endpoint::Impl::check() {
   if (!hub) claim_.drain();
   silence_check();
   log_partners();
+  summary_check(false);
 }
 
 std::uint64_t Endpoint::Impl::activity() const {

@@ -10,6 +10,7 @@
 
 #include "base/fork_guard.h"
 #include "base/log.h"
+#include "base/log_file.h"
 #include "base/no_cancel.h"
 #include "base/text.h"
 #include "base/text_file.h"
@@ -62,6 +63,7 @@ void Process::log_setup() {
   facts.pid = ::getpid();
   facts.host = host_of(boards_);
   log_set_prefix(prefix_of(settings_, facts));
+  log_file_try();
 }
 
 // Only the first endpoint: the prefix is shared by all, and must not change while others write.

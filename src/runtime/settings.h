@@ -83,8 +83,9 @@ struct Settings {
   std::uint32_t ring_frames = 1024;                            // OMX_RING_FRAMES
   std::uint32_t ring_bytes = 32U << 20;
   std::uint32_t discovery_ms = 1000;     // OMX_DISCOVERY_MS: how long a name look-up may ask the network
-  int verbose = 0;                       // OMX_VERBOSE: 1 = info, 2 = debug lines
+  int verbose = 0;                       // OMX_VERBOSE: 1 = one line a process, 2 = info lines too
   std::string verbose_prefix = "OMX: ";  // OMX_VERBOSE_PREFIX, not expanded; see verbose_prefix_expand
+  std::string log_file;                  // OMX_LOG_FILE, not expanded; see base/log_file.h
   std::uint32_t abort_sleep_s = 0;  // OMX_ABORT_SLEEPS: the fatal error handler sleeps first (for a debugger)
   bool ignore_mx_env = false;       // OMX_IGNORE_MX_ENV
   std::string config_file;          // the file that was read; empty: none

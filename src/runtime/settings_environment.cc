@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/log.h"
+#include "base/log_file.h"
 #include "base/text.h"
 #include "runtime/settings.h"
 #include "runtime/settings_table.h"
@@ -55,8 +56,9 @@ bool known(std::string_view name) {
          std::any_of(std::begin(kOthers), std::end(kOthers), is_other);
 }
 
-// Which file is read must not be for the caller of a program that may do more than he may.
-constexpr std::string_view kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE"};
+// A privileged program (setuid, file capabilities) must not let its caller choose which files it reads or
+// writes.
+constexpr std::string_view kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_LOG_FILE"};
 
 // A value of this one that begins so names a file, too.
 constexpr std::string_view kBinding = "OMX_PROCESS_BINDING", kBindingPath = "file";
@@ -98,7 +100,8 @@ std::vector<std::string> settings_unknown(const char* const* environment) {
 
 Result<void> settings_read(Settings& settings) {
   auto result = settings_read(variable_get, "", settings);
-  for (const char* name : {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_PROCESS_BINDING"}) {
+  log_file_set(settings.log_file);
+  for (const char* name : {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_PROCESS_BINDING", "OMX_LOG_FILE"}) {
     if (std::getenv(name) && !variable_get(name)) {
       settings.warnings.push_back(fmt::format(
           "{} has no effect in a program with privileges of its own (setuid, setcap); use the files "

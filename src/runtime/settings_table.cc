@@ -5,6 +5,7 @@
 
 #include "base/affinity.h"
 #include "base/cpu_list.h"
+#include "base/log_file.h"
 #include "runtime/settings_kinds.h"
 
 namespace omx::runtime {
@@ -115,6 +116,13 @@ struct Prefix : Text<&S::verbose_prefix> {
   static std::string accepted() {
     return "1, or a text with %p (process), %e (endpoint), %b (board), %B (interface), %H (host), %B[a-b], "
            "%H[a-b]";
+  }
+};
+
+struct LogFile : Text<&S::log_file> {
+  static bool parse(std::string_view text, S& s) { return log_file_name(text) && Text::parse(text, s); }
+  static std::string accepted() {
+    return "a path, in which %h is the host, %p the process, %% a percent sign";
   }
 };
 
@@ -254,8 +262,11 @@ constexpr Tunable kTunables[] = {
                                false),
     row<Boolean<&S::ignore_mx_env>>("OMX_IGNORE_MX_ENV", "", "1 = the MX_ variables have no effect"),
     row<Number<&S::verbose, 0, 9>>("OMX_VERBOSE", "MX_VERBOSE",
-                                   "messages on stderr: 0 warnings, 1 facts, 2 debugging"),
+                                   "messages: 0 warnings, 1 also a line about each process, 2 also facts "
+                                   "about endpoints and peers"),
     row<Prefix>("OMX_VERBOSE_PREFIX", "", "text before each message; 1 = host and process"),
+    row<LogFile>("OMX_LOG_FILE", "",
+                 "messages go to this file, with the time; warnings and errors to stderr as well"),
     row<Boolean<&S::errors_are_fatal>>(
         "OMX_FATAL_ERRORS", "MX_ERRORS_ARE_FATAL",
         "1 = the initial error handler ends the process, 0 = it returns the code"),

@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "base/affinity.h"
+#include "base/log.h"
 #include "runtime/settings_table.h"
 
 namespace omx::runtime {
@@ -233,6 +237,7 @@ TEST(settings_load, values) {
       {"OMX_VERBOSE_PREFIX", "%p%%", "%p%%"}, {"OMX_EXTENSION", "off", "0"},
       {"OMX_ACK_DELAY_US", "7", "7"},         {"OMX_INTERFACES", "", ""},
       {"OMX_ENDPOINTS_MAX", "256", "256"},    {"OMX_WAITSPIN", "true", "1"},
+      {"OMX_LOG_FILE", "a%h%p%%", "a%h%p%%"}, {"OMX_LOG_FILE", "", ""},
   };
   for (const auto& [variable, text, printed] : good) {
     const auto s = load("", {{variable, text}});
@@ -261,6 +266,8 @@ TEST(settings_load, values) {
       {"OMX_HOSTNAME", "a:b"},
       {"OMX_HOSTNAME", "a b"},
       {"OMX_VERBOSE_PREFIX", "%x"},
+      {"OMX_LOG_FILE", "/tmp/%x"},
+      {"OMX_LOG_FILE", "/tmp/%"},
       {"OMX_EXTENSION", ""},
       {"OMX_SPIN_US", " 3"},
       {"OMX_ENDPOINTS_MAX", "257"},
@@ -338,6 +345,59 @@ TEST(settings_rows, every_value_is_accepted_in_a_file) {
     EXPECT_TRUE(std::string_view(rows[i].variable).starts_with("OMX_"));
     EXPECT_NE(tunables()[i].accepted(), "");
   }
+}
+
+// A copy of this program that anybody may start with root's privileges.
+class Privileged {
+ public:
+  Privileged() {
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+    std::filesystem::copy("/proc/self/exe", program());
+    EXPECT_EQ(::chmod(folder_.c_str(), 0755), 0);
+    EXPECT_EQ(::chmod(program().c_str(), 04755), 0);
+  }
+  ~Privileged() { std::filesystem::remove_all(folder_); }
+  std::string program() const { return folder_ + "/program"; }
+  std::string log() const { return folder_ + "/log"; }
+  // Its exit status, when an ordinary user runs that test of it.
+  int run(const std::string& test) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::setenv("OMX_LOG_FILE", log().c_str(), 1);
+      if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(78);
+      ::execl(program().c_str(), "program", "--gtest_also_run_disabled_tests",
+              ("--gtest_filter=" + test).c_str(), nullptr);
+      ::_exit(79);
+    }
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  std::string folder_ = "/tmp/omx-privileged-XXXXXX";
+};
+
+constexpr int kNotPrivileged = 77, kFileIgnored = 42;
+
+TEST(settings_privileged, log_file__is_not_for_the_caller_to_choose) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to make a setuid program";
+  const Privileged privileged;
+  const int status = privileged.run("settings_privileged.DISABLED_child");
+  if (status == kNotPrivileged) GTEST_SKIP() << "/tmp is mounted without setuid programs";
+  EXPECT_EQ(status, kFileIgnored);
+  EXPECT_FALSE(std::filesystem::exists(privileged.log()));
+}
+
+// The setuid program of the test above.
+TEST(settings_privileged, DISABLED_child) {
+  if (!::getauxval(AT_SECURE)) ::_exit(kNotPrivileged);
+  testing::internal::CaptureStderr();
+  const auto settings = settings_load();
+  log(LogLevel::warn, "something");
+  const std::string said = testing::internal::GetCapturedStderr();
+  const bool told = said.find("OMX_LOG_FILE has no effect in a program with privileges") != std::string::npos;
+  ::_exit(settings && settings->log_file.empty() && told ? kFileIgnored : 1);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ for mode_ in ("omx", "mxoe", "udp", "udp6"):
 @scenario(mtu="1500,9000")
 def mixed_mtu(lab):
     """A 1500-byte interface and a 9000-byte one agree, and say so."""
-    env = {"OMX_VERBOSE": "1"}
+    env = {"OMX_VERBOSE": "2"}
     a = lab.soak("h1", env)
     b = lab.soak("h2", env)
     said = finish("h1", a, 0, 300) + finish("h2", b, 0, 300)
@@ -89,7 +89,7 @@ def copy_engine(lab):
 
 def placed(lab, placement, *more, **env):
     """Large messages by frames alone, until a way of putting them into their place was seen, or found by trying."""
-    env = {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M", "OMX_VERBOSE": "1", **env}
+    env = {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M", "OMX_VERBOSE": "2", **env}
     soaks = steady(lab, env, "--seed", 14, *more)
     if placement == "auto":
         hear(soaks, "tried now", 120)

@@ -186,7 +186,7 @@ def every_size(lab, family):
     server = lab.start("h2", [omx, "perf", "--once"], family.env)
     server.stdout.readline()
     sizes = "0,1,31,32,33,127,128,129,1000,1231,1232,1233,1300,4095,4K,8K,32K,33K,64K,100K,1M,4M"
-    finish("client", lab.start("h1", [omx, "perf", "h2", "--verify", "-s", sizes, "-n", 10], {"OMX_VERBOSE": "1", **family.env}), 0, 120)
+    finish("client", lab.start("h1", [omx, "perf", "h2", "--verify", "-s", sizes, "-n", 10], {"OMX_VERBOSE": "2", **family.env}), 0, 120)
     finish("server", server, 0, 30)
 
 
@@ -197,7 +197,7 @@ def router_scenario(family, mtu, path, told, carried):
         if not told:
             router_hush(lab, family)
         every_size(lab, family)
-        soaks = steady(lab, {"OMX_VERBOSE": "1", **family.env})
+        soaks = steady(lab, {"OMX_VERBOSE": "2", **family.env})
         hear(soaks, f" {carried} proven")
         end_steady(soaks)
         if fragments(lab, family):

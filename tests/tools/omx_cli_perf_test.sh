@@ -93,7 +93,7 @@ test_local() {
   expect 0 '"Local One-Copy Reads": [0-9]+' on h2 "$omx" counters --json
   expect 0 '^ +3000000 +20 ' on h2 env OMX_LOCAL_DIRECT=0 "${perf[@]}" 3000000
   expect 0 '^ +200000 +20 ' on h2 env OMX_LOCAL_RNDV_THRESHOLD=1M "${perf[@]}" 200000
-  expect 0 'one copy is cheaper for messages of more than [0-9]+ bytes \(32 KiB: ' on h2 env OMX_VERBOSE=1 "${perf[@]}" 8
+  expect 0 'one copy is cheaper for messages of more than [0-9]+ bytes \(32 KiB: ' on h2 env OMX_VERBOSE=2 "${perf[@]}" 8
   # Where a process has no number for the other one, it cannot read its memory.
   if on h2 unshare --pid --fork true 2>/dev/null; then
     expect 0 'warning: large messages .* take two copies.*--pid=host' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
