@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libfabric/decline.h"
 #include "libfabric/event_queue.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
@@ -125,7 +126,7 @@ int Endpoint::enable() {
   if (wanted_id_ != kAnyId) options.endpoint = wanted_id_;
   const auto opened = domain_.process().open(options);
   if (!opened) {
-    decline(opened.error().message, true);
+    decline(opened.error().message, Caller::names_us);
     return error_of(opened.error().mx_code);
   }
   endpoint_ = *opened;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "libfabric/decline.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
 
@@ -42,7 +43,7 @@ int fabric_open(fi_fabric_attr* attr, fid_fabric** opened, void* context) {
   return fenced([&] {
     if (attr && attr->name && std::strcmp(attr->name, kFabricName) != 0) return -FI_ENODATA;
     if (const auto process = runtime_of_process(); !process) {
-      decline(process.error().message, true);
+      decline(process.error().message, Caller::names_us);
       return -FI_ENODEV;
     }
     auto* fabric = new Fabric;

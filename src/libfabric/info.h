@@ -51,6 +51,8 @@ inline constexpr std::size_t kKeyBytes = 8;
 inline constexpr std::uint32_t kProtocol = FI_PROV_SPECIFIC | 0x6F6D78;
 inline constexpr std::uint64_t kTagFormat = 0xAAAAAAAAAAAAAAAA;  // all 64 bits
 inline constexpr const char* kFabricName = "omx";
+// libfabric's interface up to which we know what its structures mean.
+inline constexpr std::uint32_t kInterface = FI_VERSION(1, 17);
 
 int getinfo(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
             const fi_info* hints, fi_info** found);
@@ -64,6 +66,7 @@ inline constexpr const char* kAllBoards = "omx-all";
 const runtime::Board* board_of_all(const runtime::Process& process);
 // --- info_hints.cc -----------------------------------------------------------------------------------------
 // Cuts `offer` to what is asked for; nullptr if it can be had, else the name of what cannot.
+inline constexpr const char* kOtherDomain = "domain_attr->name (another interface)";
 const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version);
 // --- nic.cc ------------------------------------------------------------------------------------------------
 // A description of the board's hardware, owned by the fi_info. nullptr: no memory.

@@ -83,7 +83,7 @@ const char* endpoint_cut(fi_ep_attr& ours, const fi_ep_attr& wanted) {
 }
 
 const char* domain_cut(fi_domain_attr& ours, const fi_domain_attr& wanted) {
-  if (named_otherwise(wanted.name, ours.name)) return "domain_attr->name (another interface)";
+  if (named_otherwise(wanted.name, ours.name)) return kOtherDomain;
   if (wanted.control_progress == FI_PROGRESS_AUTO && ours.control_progress != FI_PROGRESS_AUTO)
     return "domain_attr->control_progress (OMX_PROGRESS=off)";
   if (wanted.data_progress == FI_PROGRESS_AUTO && ours.data_progress != FI_PROGRESS_AUTO)

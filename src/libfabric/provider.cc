@@ -4,12 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 #include "base/fork_guard.h"
+#include "base/log_file.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "libfabric/fabric.h"
@@ -91,7 +92,7 @@ Result<runtime::Process*> runtime_make() {
 }  // namespace
 
 fi_provider g_provider = {
-    FI_VERSION(0, 1), FI_VERSION(1, 17), {}, "omx", getinfo, fabric_open, cleanup,
+    FI_VERSION(0, 1), kInterface, {}, "omx", getinfo, fabric_open, cleanup,
 };
 
 const Parameters& parameters() {
@@ -113,18 +114,11 @@ Result<runtime::Process*> runtime_of_process() {
 
 void warn(fi_log_subsys subsystem, const std::string& text) {
   FI_WARN(&g_provider, subsystem, "%s\n", text.c_str());
+  log_file_write("libfabric provider omx: warning: " + text + '\n');
 }
 
 void info(fi_log_subsys subsystem, const std::string& text) {
   FI_INFO(&g_provider, subsystem, "%s\n", text.c_str());
-}
-
-void decline(const std::string& text, bool named) {
-  warn(FI_LOG_CORE, text);
-  static std::atomic<bool> told{false};
-  // libfabric's log is off unless somebody switches it on.
-  if (named && !fi_log_enabled(&g_provider, FI_LOG_WARN, FI_LOG_CORE) && !told.exchange(true))
-    std::fprintf(stderr, "libfabric provider omx: %s\n", text.c_str());
 }
 
 const char* text_give(const char* text, char* out, std::size_t length) {
@@ -151,5 +145,8 @@ int no_ops_open(fid*, const char*, std::uint64_t, void**, void*) {
 
 extern "C" __attribute__((visibility("default"))) fi_provider* fi_prov_ini() {
   omx::fabric::parameters_define();
+  // libfabric would not ask us on behalf of a program that wants a newer interface than we say, and nobody
+  // would learn why: getinfo declines with a sentence instead.
+  omx::fabric::g_provider.fi_version = std::max(omx::fabric::kInterface, fi_version());
   return &omx::fabric::g_provider;
 }

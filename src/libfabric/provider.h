@@ -36,11 +36,9 @@ void parameters_define();
 // process exits.
 Result<runtime::Process*> runtime_of_process();
 
-// One line for people who asked libfabric for its log (FI_LOG_LEVEL).
+// One line for people who asked libfabric for its log (FI_LOG_LEVEL), a warning for our log file as well.
 void warn(fi_log_subsys subsystem, const std::string& text);
 void info(fi_log_subsys subsystem, const std::string& text);
-// The same; and on stderr, once, for those who named this provider and must know why they do not get it.
-void decline(const std::string& text, bool named);
 
 // Runs `body` for libfabric: no exception passes.
 template <class Body>

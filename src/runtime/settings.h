@@ -111,6 +111,8 @@ Result<void> settings_read(const GetEnv& getenv, const std::string& path, Settin
 // --- settings_environment.cc: those of this process; warns, once of each, of what has no effect ---
 Result<Settings> settings_load();
 Result<void> settings_read(Settings& settings);
+// Whether a variable of the environment sets something of ours, well or not.
+bool settings_in_environment();
 // A warning for each OMX_ variable of an environment that nobody knows.
 std::vector<std::string> settings_unknown(const char* const* environment);
 

@@ -86,6 +86,12 @@ void warn_once(const std::string& text) {
 
 }  // namespace
 
+bool settings_in_environment() {
+  for (const Tunable& tunable : tunables())
+    if (std::getenv(tunable.variable)) return true;
+  return false;
+}
+
 std::vector<std::string> settings_unknown(const char* const* environment) {
   std::vector<std::string> warnings;
   for (; *environment; environment++) {

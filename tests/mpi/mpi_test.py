@@ -128,6 +128,12 @@ def require_lines(out, wanted):
         raise Failure(f"not said: {missing}; but: {out[-1500:]}")
 
 
+def require_parts(out, wanted):
+    missing = [part for part in wanted if part not in out]
+    if missing:
+        raise Failure(f"not said: {missing}; but: {out[-2500:]}")
+
+
 def patterns_test(ranks, lossy):
     def run(lab):
         program = lab.program("omx_mpi_patterns")
@@ -223,16 +229,45 @@ def without_right(lab):
     program = lab.program("omx_mpi_patterns")
     lab.need("setpriv", "util-linux")
     require_lines(finish(lab.mpirun(2, *WITHOUT_RIGHT, program)), PATTERNS)  # by UDP
-    out = finish(lab.mpirun(2, *WITHOUT_RIGHT, program, "large", FI_LOG_LEVEL="warn", OMX_LINK="ethernet"), None, 60)
-    for wanted in (WHY, "setcap cap_net_raw+ep", "cm cannot be selected"):
-        if wanted not in out:
-            raise Failure(f"not said: {wanted}; but: {out[-2500:]}")
+    out = finish(lab.mpirun(2, *WITHOUT_RIGHT, program, "large", OMX_LINK="ethernet"), None, 60)
+    require_parts(out, [WHY, "setcap cap_net_raw+ep", "cm cannot be selected"])
     # Where another pml may be taken, Open MPI goes over TCP.
     out = finish(lab.plain_mpirun("--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "omx", "-x", "FI_PROVIDER_PATH",
                                   "-x", "OMX_LINK", *WITHOUT_RIGHT, program, "large", OMX_LINK="ethernet"), 0, 60)
     require_lines(out, ["large ok"])
     if "component ob1 selected" not in out:
         raise Failure(f"not over TCP: {out[-1500:]}")
+
+
+@test
+def declined(lab):
+    """The provider says why it offers nothing, without any log level: once for each of the two ranks, when it is chosen as Open MPI
+    does it, and when FI_PROVIDER names it."""
+    program = lab.program("omx_mpi_patterns")
+    for settings, parts in ({"FI_OMX_IFACE": "nosuch"}, ["FI_OMX_IFACE", "nosuch"]), ({"OMX_WIRE_MODE": "mxoe"}, ["OMX_WIRE_MODE=mxoe"]), \
+                           ({"OMX_SPIN_US": "soon"}, ['OMX_SPIN_US="soon"']):
+        out = finish(lab.mpirun(2, program, "large", **settings), None, 60)
+        require_parts(out, ["libfabric provider omx: ", *parts])
+        if out.count("libfabric provider omx: ") != 2:
+            raise Failure(f"not one sentence a rank: {out[-2500:]}")
+    tool = lab.need("fi_info", "libfabric-bin")
+    if "provider omx:" in finish(lab.host("h1", tool, OMX_SPIN_US="soon")):
+        raise Failure("a mere list speaks")
+    require_parts(finish(lab.host("h1", tool, OMX_SPIN_US="soon", FI_PROVIDER="omx"), None), ["libfabric provider omx: ", "OMX_SPIN_US"])
+
+
+@test
+def log_file(lab):
+    """OMX_VERBOSE=1 and OMX_LOG_FILE: one line in a file of each rank."""
+    program = lab.program("omx_mpi_patterns")
+    for link, text in ("ethernet", "raw frames"), ("udp", "UDP over IPv4"):
+        out = finish(lab.mpirun(2, program, "large", OMX_LINK=link, OMX_VERBOSE="1", OMX_LOG_FILE="/dev/shm/omx-%h-%p.log"))
+        require_lines(out, ["large ok"])
+        for host in ("h1", "h2"):
+            log = lab.lab("exec", host, "--", "sh", "-c", f"cat /dev/shm/omx-{host}-*.log; rm /dev/shm/omx-*.log")
+            wanted = rf"[-0-9]+ [0-9:]+\.[0-9]{{3}} OMX: eth0 endpoint 0: messages by {text}, MTU [0-9]+, wire mode omx, 1 peer\n"
+            if not re.fullmatch(wanted, log):
+                raise Failure(f"not one line about {text} in the log of {host}: {log}")
 
 
 @test
