@@ -163,6 +163,9 @@ class Endpoint {
   // The endpoint that had this address is known to be gone: fails what is pending with it (closed), but
   // connects, which may be for its successor.
   void peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint);
+  // Nothing can be sent to this address, and that will not change by itself: fails what is pending with it
+  // (unreachable), connects and receives from there too.
+  void peer_unreachable(TimeNs now, NicId nic, std::uint8_t endpoint);
   // The network says that nobody takes this frame of ours. If it is a connect request that waits for its
   // answer, that one ends (closed): it holds our session, which is told to peers only. Nothing else changes,
   // as anybody may say so. False: it is none.

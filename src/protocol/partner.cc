@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "protocol/direct.h"
+#include "protocol/endpoint.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -226,6 +227,23 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);
+}
+
+void Endpoint::peer_unreachable(TimeNs now, NicId nic, std::uint8_t endpoint) {
+  state_->now = now;
+  Partner* p = partner_find(*state_, nic, endpoint);
+  if (!p) return;
+  partner_cleanup(*state_, *p, Cleanup::given_up);
+  for (;;) {
+    Request* directed = nullptr;
+    state_->posted.visit([&](Request& r) {
+      if (r.source == p && !r.multi) directed = &r;
+      return !directed;
+    });
+    if (!directed) return;
+    state_->posted.remove(*directed);
+    request_finish(*state_, *directed, Status::endpoint_unreachable);
+  }
 }
 
 }  // namespace omx::protocol

@@ -78,6 +78,34 @@ TEST_F(Matching, source__directed_receives) {
   EXPECT_FALSE((*b)->probe(1, ~0ULL, to_c));
 }
 
+// A receive from a peer that cannot be reached waits for nothing, a receive from any goes on.
+TEST_F(Matching, source__unreachable_ends_directed_receives_and_connects) {
+  open();
+  Host& c = network.add({});
+  (void)connect(network, c, *b);
+  std::vector<Request*> directed;
+  ReceiveOp op;
+  op.match_mask = 0;
+  op.source = (*b)->find_partner(c->config().nic, 0);
+  for (int i = 0; i < 3; i++) {
+    Segment s = segment(room(8));
+    op.segments = {&s, 1};
+    directed.push_back((*b)->receive(network.now, op).value());
+  }
+  Request* from_any = receive(*b, room(8), 0, 0);
+  (*b)->peer_unreachable(network.now, c->config().nic, 0);
+  for (Request* request : directed) EXPECT_EQ(wait(*b, request).status, Status::endpoint_unreachable);
+  (*b)->peer_unreachable(network.now, 0x020000000077, 0);  // nobody that we know
+  (void)send(*a, to_b, message(8), 1);
+  EXPECT_EQ(wait(*b, from_any).partner, to_a);
+  // One that was never reached.
+  Partner* nobody = (*b)->partner(0x020000000077, 3);
+  ASSERT_TRUE(nobody);
+  Request* request = (*b)->connect(network.now, 0x020000000077, 3, 0, 0, nullptr, false).value();
+  (*b)->peer_unreachable(network.now, 0x020000000077, 3);
+  EXPECT_EQ(wait(*b, request).status, Status::endpoint_unreachable);
+}
+
 TEST_F(Matching, message_class__is_a_space_of_its_own) {
   open();
   for (const std::size_t length : {8, 100, 5000, 100000}) {
