@@ -7,7 +7,8 @@
 namespace omx {
 
 inline bool is_shortage(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS ||
+         error == ENOSPC;  // of epoll, and of files in memory
 }
 
 }  // namespace omx

@@ -38,6 +38,11 @@ bool trusted(const OwnFd& connection, ucred& credentials) {
          (credentials.uid == ::geteuid() || credentials.uid == 0);
 }
 
+// False, with errno: none can be had.
+bool descriptor_free() {
+  return OwnFd(::epoll_create1(EPOLL_CLOEXEC)).open();
+}
+
 }  // namespace
 
 Hub::Hub(HubOptions options) : options_(std::move(options)), poll_(::epoll_create1(EPOLL_CLOEXEC)) {
@@ -92,7 +97,16 @@ Hub::LaneOut* Hub::lane_open(const Place& to) {
   lane->memory.descriptor_close();
   lane->connection = std::move(connection);
   out_.push_back(std::move(lane));
+  if (!unreached_.empty()) unreached_forget(to);
   return last_out_ = out_.back().get();
+}
+
+bool Hub::reach(const Place& to) {
+  return lane_to(to) != nullptr;
+}
+
+void Hub::unreached_forget(const Place& to) {
+  unreached_.erase(std::remove(unreached_.begin(), unreached_.end(), to), unreached_.end());
 }
 
 void Hub::put(LaneOut& lane, Kind kind, std::span<const iovec> pieces, std::size_t least) {
@@ -167,8 +181,12 @@ Hub::LaneIn* Hub::lane_from(const Place& from) {
 bool Hub::lane_fill(LaneIn& lane, const OwnFd& connection, const Hello& hello, OwnFd memory) {
   ucred credentials{};
   if (!stays(hello.nic) || !trusted(connection, credentials)) return false;
+  errno = 0;
   lane.memory = SharedMemory::adopt(std::move(memory), ring_memory(kRingBytes));
-  if (!lane.memory.mapped()) return false;
+  if (!lane.memory.mapped()) {
+    if (errno == ENOMEM) no_room(errno);
+    return false;
+  }
   lane.memory.descriptor_close();
   lane.ring = RingReader(lane.memory.data(), kRingBytes);
   lane.from = {hello.nic, static_cast<std::uint8_t>(hello.endpoint)};
@@ -235,6 +253,7 @@ void Hub::strangers_accept() {
     OwnFd connection(::accept4(options_.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.open()) {
       deaf = is_shortage(errno);
+      if (deaf) no_room(errno);
       break;
     }
     ucred credentials{};
@@ -266,6 +285,8 @@ void Hub::strangers_hear() {
       lane_adopt(std::move(*it), hello, std::move(memory));
     else if (hello.magic == Hello::kMagic && hello.version != kRingVersion)
       refused_version(*it, hello);
+    else if (hello.magic == Hello::kMagic && !memory.open() && !descriptor_free())
+      no_room(errno);  // the kernel dropped the descriptor that came with it
     it = strangers_.erase(it);
   }
   if (strangers_.size() > kStrangersMost)

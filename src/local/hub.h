@@ -100,6 +100,12 @@ class Hub final : public protocol::DirectReader {
   bool stuck() const { return stuck_; }
   // Nobody can be let in now, for want of descriptors or memory: to be tried again, as nobody tells us.
   bool deaf() const { return deaf_; }
+  // Peers to which no way could be made at the last try, for want of descriptors or memory.
+  const std::vector<Place>& unreached() const { return unreached_; }
+  // Tries once more. False, with errno: as before.
+  bool reach(const Place& to);
+  // The peer is given up: only the next frame for it tries again.
+  void unreached_forget(const Place& to);
   // Frames that found nobody there are still to be told of.
   bool refusals() const { return !refused_.empty(); }
 
@@ -169,6 +175,7 @@ class Hub final : public protocol::DirectReader {
   // hub_refusals.cc: who stays without messages, each told of once
   void refused_listener(const Place& to, const ucred& who);
   void no_way(const Place& to, int error);
+  void no_room(int error);
   void refused_stranger(const OwnFd& connection, const ucred& who);
   void refused_version(const OwnFd& connection, const Hello& hello);
   bool told_once(std::uint64_t whom);
@@ -185,6 +192,7 @@ class Hub final : public protocol::DirectReader {
   bool deaf_ = false;
   std::deque<std::vector<std::byte>> refused_;
   std::vector<std::uint64_t> told_;
+  std::vector<Place> unreached_;
   HubCounters counters_;
   // By region of ours: what it is known by while its memory may be read, or 0. Peers know where: they stay.
   static constexpr std::size_t kLivesAtOnce = 256;

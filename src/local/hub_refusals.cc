@@ -19,6 +19,19 @@ namespace {
 // Whoever comes again and again under other numbers must not fill anybody's terminal.
 constexpr std::size_t kToldMost = 16;
 
+const char* remedy(int error) {
+  switch (error) {
+    case EMFILE:
+      return "raise the limit of open files (ulimit -n)";
+    case ENFILE:
+      return "raise sysctl fs.file-max";
+    case ENOSPC:
+      return "raise sysctl fs.epoll.max_user_watches";
+    default:
+      return "free memory";
+  }
+}
+
 }  // namespace
 
 bool Hub::told_once(std::uint64_t whom) {
@@ -36,12 +49,20 @@ void Hub::refused_listener(const Place& to, const ucred& who) {
       to.endpoint, who.pid, who.uid, ::geteuid());
 }
 
+// The frame is sent again, until whoever asks for unreached() gives the peer up.
 void Hub::no_way(const Place& to, int error) {
-  if (!is_shortage(error) || told_once(to.nic << 8 | to.endpoint)) return;
+  if (!is_shortage(error)) return;
+  if (std::find(unreached_.begin(), unreached_.end(), to) == unreached_.end()) unreached_.push_back(to);
+  if (told_once(to.nic << 8 | to.endpoint)) return;
   log(LogLevel::warn, "no connection to endpoint {} of this host: {}; {}", to.endpoint, std::strerror(error),
-      error == EMFILE   ? "raise the limit of open files (ulimit -n)"
-      : error == ENFILE ? "raise sysctl fs.file-max"
-                        : "free memory");
+      remedy(error));
+}
+
+// A peer that connects cannot be let in. It waits, and cannot be told why.
+void Hub::no_room(int error) {
+  if (told_once(~std::uint64_t{0})) return;
+  log(LogLevel::warn, "another endpoint of this host cannot be let in, its messages are not received: {}; {}",
+      std::strerror(error), remedy(error));
 }
 
 // Many only look whether an endpoint is open, and say nothing.

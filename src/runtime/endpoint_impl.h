@@ -173,6 +173,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_local.cc: the other endpoints of this host ---
   Result<void> local_open(const std::vector<Board>& boards);
   std::size_t local_turn();
+  void shortages_check();
   // When the hub wants a turn of which nobody tells.
   TimeNs local_deadline() const;
   void on_local_frame(wire::Frame frame) override { on_frame(frame); }
@@ -360,6 +361,13 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::uint64_t view_seen_ = 0;  // the activity when it was published
   TimeNs next_tick_ = 0;         // of the hub
   TimeNs backlog_pause_ = 0;
+  // A peer of this host to which there is no way for want of descriptors or memory.
+  struct Shortage {
+    local::Place to;
+    TimeNs lasted = 0;
+    TimeNs seen = 0;  // the last look
+  };
+  std::vector<Shortage> shortages_;
   unsigned behind_ = 0;  // turns in a row that left frames unread
   TimeNs lanes_looked_ = 0;
   // They had frames a moment ago that nobody spoke of, so more are likely.

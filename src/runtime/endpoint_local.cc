@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The other endpoints of this host: frames to and from them go through shared memory (local/hub.h).
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
+#include "base/log.h"
+#include "base/shortage.h"
 #include "runtime/endpoint_impl.h"
 
 namespace omx::runtime {
@@ -17,6 +21,8 @@ constexpr TimeNs kTickPeriod = 500'000;
 constexpr TimeNs kBacklogPause = 50'000, kBacklogPauseMost = 1'000'000;
 // As little is told when descriptors are to be had again.
 constexpr TimeNs kDeafPause = 100 * protocol::kMillisecond;
+// A shortage that lasts longer does not end by itself: operations that wait for such a peer fail.
+constexpr TimeNs kShortagePatience = 10'000 * protocol::kMillisecond;
 
 }  // namespace
 
@@ -55,6 +61,8 @@ std::size_t Endpoint::Impl::local_turn() {
   if (now >= next_tick_) {
     next_tick_ = now + kTickPeriod;
     hub->tick(*this);
+    if (!shortages_.empty() || !hub->unreached().empty()) [[unlikely]]
+      shortages_check();
   }
   return frames;
 }
@@ -63,7 +71,41 @@ TimeNs Endpoint::Impl::local_deadline() const {
   if (!hub) return protocol::kNever;
   if (hub->refusals()) return now;
   if (hub->backlog()) return now + std::max(backlog_pause_, kBacklogPause);
-  return hub->deaf() ? now + kDeafPause : protocol::kNever;
+  return hub->deaf() || !hub->unreached().empty() ? now + kDeafPause : protocol::kNever;
+}
+
+// Peers of this host to which there has been no way for long are given up. Time in which nobody looked does
+// not count.
+void Endpoint::Impl::shortages_check() {
+  const auto& unreached = hub->unreached();
+  const auto is_over = [&](const Shortage& s) {
+    return std::find(unreached.begin(), unreached.end(), s.to) == unreached.end();
+  };
+  shortages_.erase(std::remove_if(shortages_.begin(), shortages_.end(), is_over), shortages_.end());
+  for (const local::Place& to : unreached) {
+    const auto known = [&](const Shortage& s) { return s.to == to; };
+    if (std::none_of(shortages_.begin(), shortages_.end(), known)) shortages_.push_back({to, 0, now});
+  }
+  // Before the engine gives the peer up as silent, which would not say why.
+  const TimeNs patience = std::min(kShortagePatience, settings_.protocol.peer_timeout / 2);
+  for (Shortage& shortage : shortages_) {
+    shortage.lasted += std::min(now - shortage.seen, 2 * kDeafPause);
+    shortage.seen = now;
+    if (shortage.lasted < patience) continue;
+    const local::Place to = shortage.to;
+    shortage.lasted = 0;
+    if (hub->reach(to)) continue;
+    const int error = errno;
+    hub->unreached_forget(to);
+    if (!is_shortage(error)) continue;  // it is gone meanwhile: the next frame learns that
+    log(LogLevel::error,
+        "{} endpoint {}: no way to endpoint {} of this host for {:.1f} s ({}): what waits for it fails; "
+        "raise "
+        "the limit of open files (ulimit -n), or free memory",
+        board_.interface.name, id_, to.endpoint, static_cast<double>(patience) / 1e9, std::strerror(error));
+    engine->peer_unreachable(now, to.nic, to.endpoint);
+  }
+  out->flush();
 }
 
 void Endpoint::Impl::on_local_gone(const local::Place& peer) {

@@ -2,7 +2,6 @@
 // Frames between hubs: full rings, peers that go, strangers, rubbish.
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <optional>
@@ -233,46 +232,6 @@ TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
   if (::send(stranger.get(), "x", 1, MSG_OOB) < 0) GTEST_SKIP() << "this kernel has none on such sockets";
   for (int i = 0; i < 3; i++) b.turn();
   EXPECT_FALSE(wakes(b));
-}
-
-TEST_F(HubTest, strangers__while_no_descriptor_is_free_nobody_is_woken_for_ever) {
-  const OwnFd connection = socket_to(b.place());
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  for (int i = 0; i < 3; i++) b.turn();
-  const bool busy = wakes(b), deaf = b->deaf();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_FALSE(busy);
-  EXPECT_TRUE(deaf);
-  const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
-  ASSERT_TRUE(hello_send(connection.get(), hello_of({kNic, 5}), memory.descriptor()));
-  b.turn();
-  EXPECT_FALSE(b->deaf());
-  EXPECT_FALSE(hung_up(connection)) << "let in";
-}
-
-TEST_F(HubTest, no_descriptor_for_a_connection__is_told_once_with_the_remedy) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  testing::internal::CaptureStderr();
-  rlimit none = before;
-  none.rlim_cur = 0;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  send(a, b, 1);
-  send(a, b, 2);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(told, testing::HasSubstr("no connection to endpoint"));
-  EXPECT_THAT(told, testing::HasSubstr("ulimit -n"));
-  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
-  a.turn();
-  EXPECT_TRUE(a.refused.empty()) << "there is somebody, it is sent again";
-  send(a, b, 3);
-  b.turn();
-  expect_frames(a, b, 3, 1);
 }
 
 // What this process does meanwhile is another user's.

@@ -271,6 +271,14 @@ def log_file(lab):
 
 
 @test
+def few_descriptors(lab):
+    """Ranks that have too few file descriptors for the peers of their host: the job ends with an error that names the limit."""
+    program = lab.program("omx_mpi_patterns")
+    out = finish(lab.mpirun(8, "sh", "-c", f"ulimit -n 32; exec {program} large", OMX_PEER_TIMEOUT_MS="3000"), None, 120)
+    require_parts(out, ["ulimit -n"])
+
+
+@test
 def ordinary_user(lab):
     """mpirun as it is, of a user without any capability, whose ranks are on two hosts: by UDP."""
     program = lab.program("omx_mpi_patterns")

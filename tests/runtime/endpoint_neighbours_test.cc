@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints of one host do to each other's waits, hostile ones included.
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <functional>
+#include <optional>
 
 #include "allocation_failure.h"
 #include "local/hello.h"
@@ -78,6 +80,58 @@ TEST_F(endpoint_neighbours, wait__without_memory_leaves_nothing_behind) {
   other.join();
   b_->wakeup();
   EXPECT_TRUE(a_->cancel(*request).has_value());
+}
+
+// No descriptor can be had meanwhile.
+class NoDescriptor {
+ public:
+  NoDescriptor() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none{0, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptor() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_{};
+};
+
+class endpoint_shortage : public endpoint_neighbours {
+ protected:
+  Settings settings() override {
+    Settings s = endpoint_neighbours::settings();
+    s.protocol.resend_delay = s.protocol.resend_delay_extended = 10 * kMillisecond;
+    s.protocol.resend_delay_max = 50 * kMillisecond;
+    s.protocol.peer_timeout = 3000 * kMillisecond;  // and half of it the patience here
+    return s;
+  }
+};
+
+// Ends by the shortage, before the peer counts as silent.
+TEST_F(endpoint_shortage, connect__ends_when_no_descriptor_can_be_had) {
+  testing::internal::CaptureStderr();
+  Completion completion;
+  {
+    const NoDescriptor none;
+    const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
+    ASSERT_TRUE(request);
+    EXPECT_EQ(a_->wait(*request, 60'000, completion), WaitOutcome::done);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(completion.status, Status::endpoint_unreachable);
+  EXPECT_THAT(said, testing::HasSubstr("no way to endpoint"));
+  EXPECT_THAT(said, testing::HasSubstr("ulimit -n"));
+  connect(*a_, *b_);  // with descriptors it works
+}
+
+TEST_F(endpoint_shortage, connect__that_finds_descriptors_in_time_succeeds) {
+  testing::internal::CaptureStderr();
+  std::optional<NoDescriptor> none(std::in_place);
+  const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
+  ASSERT_TRUE(request);
+  none.reset();
+  EXPECT_EQ(complete(*a_, *request).status, Status::success);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(testing::HasSubstr("no way to endpoint")));
 }
 
 // Nothing but waits of the C library's own is a point where threads are cancelled.
