@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/log.h"
 #include "libfabric/event_queue.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
+#include "runtime/resolver.h"
 
 namespace omx::fabric {
 
@@ -74,6 +76,11 @@ fi_addr_t AddressVector::insert(const Address& address) {
   return number;
 }
 
+std::uint32_t AddressVector::next_generation() {
+  const std::lock_guard guard(mutex_);
+  return next_generation_;
+}
+
 int AddressVector::remove(fi_addr_t number) {
   const std::lock_guard guard(mutex_);
   const Entry* found = entry(number);
@@ -94,6 +101,19 @@ int AddressVector::event_queue_bind(EventQueue& queue) {
 
 namespace {
 
+// Whether the address is of a process whose messages travel another way than ours. Said at once: such a
+// message would never arrive.
+bool other_kind(const runtime::Board& board, NicId nic) {
+  if (runtime::by_udp(nic) == board.udp) return false;
+  log(LogLevel::warn,
+      "{}: the address {} is of a process that sends {}, and this process sends {}: nothing passes between "
+      "them; "
+      "set OMX_LINK=udp for all processes of the job, or let all of them have CAP_NET_RAW",
+      board.interface.name, runtime::by_udp(nic) ? runtime::address_name(nic) : mac_format(nic),
+      board.udp ? "raw frames" : "by UDP", board.udp ? "by UDP" : "raw frames");
+  return true;
+}
+
 constexpr std::uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID;
 
 // What an insertion of several addresses reports, in each of the three ways to ask.
@@ -108,7 +128,9 @@ class Insertion {
   void add(const std::optional<Address>& address) {
     fi_addr_t number = FI_ADDR_NOTAVAIL;
     int status = FI_EINVAL;
-    if (address && address->endpoint != kAnyId) {
+    if (address && other_kind(vector_.domain().board(), address->nic)) {
+      status = FI_EADDRNOTAVAIL;
+    } else if (address && address->endpoint != kAnyId) {
       number = vector_.insert(*address);
       status = number == FI_ADDR_NOTAVAIL ? FI_ENOMEM : 0;
     }

@@ -37,6 +37,8 @@ class AddressVector : public fid_av {
 
   fi_addr_t insert(const Address& address);
   int remove(fi_addr_t number);
+  // The generation that the next address gets: those inserted so far have lower ones.
+  std::uint32_t next_generation();
   std::uint32_t format() const { return format_; }
   int event_queue_bind(EventQueue& queue);
   // To report to; nullptr: nobody asked for that.

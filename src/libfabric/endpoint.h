@@ -125,6 +125,8 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
 
   // --- completions.cc ---
   void completed(protocol::Endpoint& engine, protocol::TimeNs now) override;
+  void conversation_ended(const protocol::PeerNews& news) override;
+  void message_lost(const protocol::LostMessage& lost) override;
 
  private:
   void connections_await();
@@ -147,6 +149,11 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   Peer* peer_of(Engine& engine, fi_addr_t number);
   int no_peer(fi_addr_t number) const;
   bool peer_ready(const Peer& peer) const;
+  // How the conversation ended that the address was good for; pending: it has not, or another instance of the
+  // peer may be there (docs/contract.md).
+  protocol::Status peer_over(const Peer& peer) const;
+  // The instance of the peer that must not be talked to again under that address; kAnySession: none.
+  std::uint32_t peer_shunned(const Peer& peer) const;
   int peer_connect(Engine& engine, protocol::TimeNs now, Peer& peer, fi_addr_t number);
   void peer_connected(Engine& engine, protocol::TimeNs now, Operation& connect,
                       const protocol::Completion& c);
@@ -164,7 +171,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   bool wanted(const CompletionQueue* queue, bool selective, std::uint64_t flags) const;
   Operation* operation_new(OperationKind kind);
   void operation_free(Operation& op);
-  int receive_source(Engine& engine, fi_addr_t from, const protocol::Partner*& source);
+  int receive_source(Engine& engine, fi_addr_t from, protocol::ReceiveOp& receive);
 
   // --- completions.cc ---
   void finish(Engine& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c);
@@ -225,6 +232,15 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
 
   runtime::Endpoint* endpoint_ = nullptr;  // when enabled
   std::vector<std::unique_ptr<Peer>> peers_;
+  // The last conversation with a peer that ended. Addresses inserted before that are not good for another
+  // one.
+  struct Ended {
+    std::uint32_t next_generation = 0;  // of the address vector, at that time
+    std::uint32_t session = kAnySession;
+    protocol::Status status = protocol::Status::endpoint_unreachable;
+  };
+  std::unordered_map<const protocol::Partner*, Ended> ended_;
+  std::uint64_t refusals_ = 0;  // operations that ended at once, as their conversation is over
   Slab<Operation> operations_;
   List<Operation, &Operation::all> all_;
   List<Operation, &Operation::hook> receives_;                // posted, for fi_cancel

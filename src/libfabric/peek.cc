@@ -21,8 +21,9 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
   Direct direct(*endpoint_);
   direct.turn();  // a loop of peeks must see what arrives
   Engine& engine = direct.engine();
-  const protocol::Partner* source = nullptr;
-  if (const int error = receive_source(engine, call.from, source)) return error;
+  protocol::ReceiveOp from_whom;
+  if (const int error = receive_source(engine, call.from, from_whom)) return error;
+  const protocol::Partner* const source = from_whom.source;
   const std::uint64_t mask = ~call.ignore;
   const auto found = engine.probe(call.tag & mask, mask, source, call.message_class);
   protocol::Unexpected* message = nullptr;
@@ -35,6 +36,13 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
   entry.good.tag = call.tag;
   if (!found || !found->whole) {
     entry.error = FI_ENOMSG;
+    // A loop of peeks waits for that peer.
+    if (from_whom.source_gone != protocol::Status::pending) {
+      entry.error = error_of(from_whom.source_gone);
+      entry.provider_error = static_cast<int>(from_whom.source_gone);
+    } else if (source) {
+      engine.watch(direct.now(), source);
+    }
   } else {
     entry.good.tag = found->match_info;
     entry.good.len = found->msg_length;

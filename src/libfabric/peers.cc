@@ -3,6 +3,9 @@
 // the connection is made behind the application's back.
 #include <fmt/format.h>
 
+#include <exception>
+
+#include "base/log.h"
 #include "libfabric/endpoint.h"
 #include "libfabric/provider.h"
 
@@ -60,13 +63,40 @@ bool Endpoint::peer_ready(const Peer& peer) const {
          (peer.session == kAnySession || peer.session == protocol::partner_session(peer.partner));
 }
 
+std::uint32_t Endpoint::peer_shunned(const Peer& peer) const {
+  const auto ended = ended_.find(peer.partner);
+  if (ended == ended_.end() || peer.generation >= ended->second.next_generation) return kAnySession;
+  return ended->second.session;
+}
+
+protocol::Status Endpoint::peer_over(const Peer& peer) const {
+  if (ended_.empty()) [[likely]]
+    return protocol::Status::pending;
+  const std::uint32_t shunned = peer_shunned(peer);
+  if (shunned == kAnySession) return protocol::Status::pending;
+  const protocol::Status how = ended_.at(peer.partner).status;
+  if (peer.session != kAnySession) return peer.session == shunned ? how : protocol::Status::pending;
+  const bool same =
+      protocol::partner_connected(peer.partner) && protocol::partner_session(peer.partner) == shunned;
+  return same ? how : protocol::Status::pending;
+}
+
+void Endpoint::conversation_ended(const protocol::PeerNews& news) {
+  if (closing_ || news.why == protocol::PeerNews::Why::disconnected) return;
+  try {
+    ended_[news.partner] = {addresses_->next_generation(), news.session, news.status};
+  } catch (const std::exception& e) {
+    warn(FI_LOG_EP_CTRL, e.what());
+  }
+}
+
 int Endpoint::peer_connect(Engine& engine, protocol::TimeNs now, Peer& peer, fi_addr_t number) {
   if (peer.connecting) return 0;
   Operation* op = operation_new(OperationKind::connect);
   if (!op) return -FI_ENOMEM;
   op->peer = number;
   const protocol::PartnerInfo info = protocol::partner_info(peer.partner);
-  auto request = engine.connect(now, info.nic, info.endpoint, kKey, 0, op, false);
+  auto request = engine.connect(now, info.nic, info.endpoint, kKey, 0, op, false, false, peer_shunned(peer));
   if (!request) {
     operation_free(*op);
     return -FI_ENOMEM;
@@ -82,10 +112,13 @@ void Endpoint::peer_connected(Engine& engine, protocol::TimeNs now, Operation& c
   peer.connecting = false;
   if (c.status != protocol::Status::success) {
     const protocol::PartnerInfo to = protocol::partner_info(peer.partner);
-    warn(FI_LOG_EP_CTRL,
-         fmt::format("{}: no connection from {} to {}: {}", domain_.board().interface.name,
-                     mac_format(domain_.board().interface.nic), address_text({to.nic, to.endpoint, 0}),
-                     no_connection_reason(c.status, endpoint_->silence_advice(to.nic))));
+    const std::string text = fmt::format(
+        "{}: no connection from {} to {}: {}", domain_.board().interface.name,
+        mac_format(domain_.board().interface.nic), address_text({to.nic, to.endpoint, kAnySession}),
+        no_connection_reason(c.status, endpoint_->silence_advice(to.nic)));
+    warn(FI_LOG_EP_CTRL, text);
+    // At the default level, too: what waits for the connection may have no request to fail.
+    if (!closing_) log(LogLevel::warn, "{}", text);
     return peer_fail(engine, now, peer, c.status);
   }
   if (!peer_ready(peer)) return peer_fail(engine, now, peer, protocol::Status::bad_session);
@@ -127,6 +160,14 @@ int Endpoint::dispatch(Engine& engine, protocol::TimeNs now, fi_addr_t number, O
                        std::span<const protocol::Segment> segments, const protocol::SendOp& send) {
   Peer* peer = peer_of(engine, number);
   if (!peer) return no_peer(number);
+  if (const protocol::Status over = peer_over(*peer); over != protocol::Status::pending) [[unlikely]] {
+    if (op.kind != OperationKind::send || !op.has_context) return -error_of(over);
+    protocol::Completion failed;
+    failed.status = over;
+    refusals_++;
+    finish(engine, now, op, failed);
+    return 0;
+  }
   protocol::SendOp full = send;
   full.partner = peer->partner;
   full.session = peer->session;

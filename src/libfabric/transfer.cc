@@ -61,7 +61,9 @@ ssize_t Endpoint::send(const SendCall& call) {
   send.hold = direct.burst_goes_on();
   send.hold_announcement = direct.may_hold();
   send.delivered = call.flags & (FI_DELIVERY_COMPLETE | FI_TRANSMIT_COMPLETE);
+  send.confirmed = op->wanted && !inject;
   ssize_t result = 0;
+  const std::uint64_t refusals = refusals_;
   sends_++;  // until it is reported
   if (!send_self(direct, *op, call.to, segments.span(), segments.length(), send, result))
     result = dispatch(direct.engine(), direct.now(), call.to, *op, segments.span(), send);
@@ -75,6 +77,7 @@ ssize_t Endpoint::send(const SendCall& call) {
     operation_free(*op);
     return result;
   }
+  if (refusals_ != refusals) direct.signal();
   direct.sent();
   return 0;
 }
@@ -101,12 +104,15 @@ bool Endpoint::send_self(Direct& direct, Operation& op, fi_addr_t to,
   return true;
 }
 
-int Endpoint::receive_source(Engine& engine, fi_addr_t from, const protocol::Partner*& source) {
-  source = nullptr;
+int Endpoint::receive_source(Engine& engine, fi_addr_t from, protocol::ReceiveOp& receive) {
   if (from == FI_ADDR_UNSPEC || !(caps_ & FI_DIRECTED_RECV)) return 0;
   const Peer* peer = peer_of(engine, from);
   if (!peer) return no_peer(from);
-  source = peer->partner;
+  receive.source = peer->partner;
+  receive.awaited = true;
+  // An address with a session is of an instance that was there. Of others the peer may come later.
+  receive.reach = peer->session != kAnySession || peer_shunned(*peer) != kAnySession;
+  receive.source_gone = peer_over(*peer);
   return 0;
 }
 
@@ -116,7 +122,7 @@ ssize_t Endpoint::receive(const ReceiveCall& call) {
   if (const int error = segments.assign(call.pieces)) return error;
   Direct direct(*endpoint_);
   protocol::ReceiveOp receive;
-  if (const int error = receive_source(direct.engine(), call.from, receive.source)) return error;
+  if (const int error = receive_source(direct.engine(), call.from, receive)) return error;
   Operation* op = operation_new(OperationKind::receive);
   if (!op) return -FI_ENOMEM;
   op->context = call.context;
@@ -131,7 +137,8 @@ ssize_t Endpoint::receive(const ReceiveCall& call) {
   receive.message_class = call.message_class;
   receive.context = op;
   if (op->several) receive.multi_least = static_cast<std::uint32_t>(std::min(least_, segments.length()));
-  const protocol::TimeNs now = direct.engine().unexpected_empty() ? 0 : direct.now();
+  const bool timeless = direct.engine().unexpected_empty() && !receive.source;
+  const protocol::TimeNs now = timeless ? 0 : direct.now();
   const auto request = direct.engine().receive(now, receive);
   if (!request) {
     operation_free(*op);

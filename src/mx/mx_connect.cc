@@ -62,7 +62,7 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
       if (!cancelled || !*cancelled) ep.test(*posted, completion);
     }
     if (completion.status == protocol::Status::success)
-      connected = ep.address_of(completion.partner, completion.session);
+      connected = ep.address_of(completion.partner, completion.session, completion.conversation);
     else
       advice = ep.silence_advice(nic);
   }

@@ -57,7 +57,7 @@ template <class ApiAddress, class Function, class Answer>
 protocol::HandlerAction unexpected(const runtime::UnexpectedHandler& self, const protocol::Arrival& arrival,
                                    Answer done) {
   const auto* endpoint = static_cast<const runtime::Endpoint*>(self.owner);
-  const Address source = endpoint->address_of(arrival.partner, arrival.session);
+  const Address source = endpoint->address_of(arrival.partner, arrival.session, arrival.conversation);
   // The interface's type forgot that the data are not the handler's to write.
   void* data = const_cast<std::byte*>(arrival.data);
   const auto function = reinterpret_cast<Function>(self.function);

@@ -21,9 +21,16 @@ wire::Rndv announcement(const Unexpected& u) {
 void message_receive(State& s, Request& r, Unexpected& u) {
   if (u.self_send) return self_match(s, r, u);
   receive_matched(r, u.partner, u.session, u.match_info, u.msg_length, u.has_data, u.data);
+  r.conversation = u.conversation;
+  if (u.failed != Status::success) {
+    const Status status = u.failed;
+    unexpected_free(s, u);
+    r.xfer_length = 0;
+    return request_finish(s, r, status);
+  }
   if (u.rendezvous) {
     const wire::Rndv rndv = announcement(u);
-    const bool gone = u.session != u.partner->reply_session();
+    const bool gone = u.conversation != u.partner->conversation || !u.partner->connected();
     unexpected_free(s, u);
     if (!gone) return receive_rndv(s, r, rndv, nullptr);
     r.xfer_length = 0;  // whoever announced it while we kept it

@@ -66,7 +66,8 @@ struct Config {
   TimeNs tail_delay = 5 * kMillisecond;
   TimeNs resend_delay_max = 1000 * kMillisecond;
   TimeNs peer_timeout = 500'000 * kMillisecond;  // no sign of life for so long: the partner is given up
-  TimeNs pull_delay = 1000 * kMillisecond;       // reference peers: re-request after this silence
+  TimeNs connect_timeout = kNever;          // a connect ends after this, or after the peer time-out if sooner
+  TimeNs pull_delay = 1000 * kMillisecond;  // reference peers: re-request after this silence
   TimeNs pull_delay_extended = 20 * kMillisecond;
   // At least so long with them; longer than an owner takes a repetition for needless.
   TimeNs pull_patience_least = 3 * kMillisecond;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "protocol/state.h"
+#include "protocol/watch.h"
 
 namespace omx::protocol {
 
@@ -82,7 +83,16 @@ void transmit(State& s, Partner& p, const wire::Connect& packet) {
   s.sink.frame_commit();
 }
 
-wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std::uint8_t connect_seqnum) {
+// Whether the instance that the request shall not reach may be the one that gets it. To that one the request
+// must not look as if it opened a conversation, so it claims to be in the one that is over; another instance
+// does not know that one, says who it is, and is asked again.
+bool shuns(const Partner& p, const Request* r) {
+  return r && r->shunned != wire::kUnknownSession && !p.connected() && p.peer_epoch_session == r->shunned &&
+         p.peer_epoch != 0;
+}
+
+wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std::uint8_t connect_seqnum,
+                             const Request* r = nullptr) {
   wire::Connect packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
@@ -92,6 +102,7 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
   packet.target_recv_seqnum_start = p.next_match;
   packet.connect_seqnum = connect_seqnum;
   packet.ext = own_extension(s, p);
+  if (shuns(p, r)) packet.ext.peer_epoch_in_use = true;
   return packet;
 }
 
@@ -216,13 +227,14 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   if (packet.status != 0) {
     if (packet.status != kConnectBadKey) return;
     if (ping) p->ping_pending = false;
-    if (r) {
-      r->queue.unlink();
-      request_finish(s, *r, Status::bad_key);
-    }
+    if (r) connect_fail(s, *p, *r, Status::bad_key);
     // A wrong key of the application's says nothing about another instance.
     if (ping || (p->connected() && p->true_session == session)) refused_by(s, *p, packet);
     return;
+  }
+  if (r && r->shunned == session) {  // the one that was given up
+    partner_heard(s, *p);
+    return connect_fail(s, *p, *r, p->gone);
   }
   if (ping)
     p->ping_pending = false;
@@ -241,6 +253,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   if (r) {
     r->queue.unlink();
     r->session = session;
+    r->conversation = p->conversation;
     request_finish(s, *r, Status::success);
   }
   partner_sizes_check(s, *p);
@@ -252,7 +265,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
 
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                           std::uint64_t match_info, void* context, bool forgotten,
-                                          bool hidden) {
+                                          bool hidden, std::uint32_t shunned) {
   if (endpoint >= s.config.max_endpoints) return tl::make_unexpected(OpError::bad_endpoint_id);
   Partner* p = partner_find(s, nic, endpoint);
   if (!p) p = partner_create(s, nic, endpoint);
@@ -264,9 +277,12 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   r->user_gone = forgotten;
   r->hidden = hidden;
   r->key = key;
+  r->shunned = shunned;
+  r->timeout = std::min(r->timeout, s.config.connect_timeout);
   Request* const handle = forgotten ? nullptr : r;
   if (p->self) {  // at once, and without looking at the key (protocol.md 3.1)
     r->session = s.config.session;
+    r->conversation = p->conversation;
     request_finish(s, *r, Status::success);
     return handle;
   }
@@ -282,15 +298,16 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
 
 namespace {
 
-// The peer may have taken up what the last request offered.
-void count_anew(State& s, Partner& p) {
-  if (s.config.extension && !p.connected() && p.connects.empty()) partner_renumber(p);
+// The peer may have taken up what `r`, the last request, offered.
+void count_anew(State& s, Partner& p, const Request& r) {
+  const bool last = p.connects.empty() || (p.connects.front() == &r && p.connects.back() == &r);
+  if (s.config.extension && !p.connected() && last) partner_renumber(p);
 }
 
 }  // namespace
 
 void connect_in_vain(State& s, Partner& p, const Request& r) {
-  count_anew(s, p);
+  count_anew(s, p, r);
   if (p.last_heard <= r.first_sent) s.silent = &p;
 }
 
@@ -308,16 +325,15 @@ bool connect_refused(State& s, wire::Frame frame) {
   while (r && (r->connect_seqnum != packet.connect_seqnum || r->key != packet.key_or_target_session))
     r = p->connects.next(*r);
   if (!r) return false;
-  r->queue.unlink();
-  count_anew(s, *p);
-  request_finish(s, *r, Status::endpoint_closed);
+  count_anew(s, *p, *r);
+  connect_fail(s, *p, *r, Status::endpoint_closed);
   return true;
 }
 
 void connect_transmit(State& s, Request& r) {
   r.last_sent = s.now;
   r.seqnum = r.partner->next_match;
-  transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum));
+  transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum, &r));
   s.count(Counter::send_connect_request)++;
   history_note(s, Happened::connect_sent, r.partner, r.match_info);
 }

@@ -42,7 +42,7 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
     return result;
   }
   if (!s.handler) return result;
-  const Arrival arrival{&p, p.reply_session(), m.match_info, msg_length, data};
+  const Arrival arrival{&p, p.reply_session(), p.conversation, m.match_info, msg_length, data};
   if (handler_call(s, arrival) == HandlerAction::finished) {
     result.consumed = true;
     return result;
@@ -66,6 +66,7 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
   }
   u->partner = &p;
   u->session = p.reply_session();
+  u->conversation = p.conversation;
   u->match_info = m.match_info;
   u->msg_length = msg_length;
   if (m.flags & wire::kFlagHeaderExt) {
@@ -274,6 +275,7 @@ void partial_abandon(State& s, Partner& p, Status status) {
   }
   if (r) {
     r->xfer_length = 0;
+    s.ending_failed++;
     request_finish(s, *r, status);
   }
 }

@@ -6,8 +6,10 @@
 #include <cassert>
 #include <utility>
 
+#include "protocol/running_time.h"
 #include "protocol/snapshot.h"
 #include "protocol/state.h"
+#include "protocol/watch.h"
 
 namespace omx::protocol {
 
@@ -24,18 +26,18 @@ const Config& Endpoint::config() const {
 
 Expected<Request*, OpError> Endpoint::connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                               std::uint64_t match_info, void* context, bool forgotten,
-                                              bool hidden) {
-  state_->now = now;
-  return connect_start(*state_, nic, endpoint, key, match_info, context, forgotten, hidden);
+                                              bool hidden, std::uint32_t shunned) {
+  time_enter(*state_, now);
+  return connect_start(*state_, nic, endpoint, key, match_info, context, forgotten, hidden, shunned);
 }
 
 Expected<Request*, OpError> Endpoint::send(TimeNs now, const SendOp& op) {
-  state_->now = now;
+  time_enter(*state_, now);
   return send_start(*state_, op);
 }
 
 Expected<Request*, OpError> Endpoint::receive(TimeNs now, const ReceiveOp& op) {
-  state_->now = now;
+  time_enter(*state_, now);
   return receive_start(*state_, op);
 }
 
@@ -77,7 +79,7 @@ bool Endpoint::forget(Request* request) {
 }
 
 void Endpoint::disconnect(TimeNs now, Partner* partner) {
-  state_->now = now;
+  time_enter(*state_, now);
   if (partner->self) return;
   pack_release(*state_);  // these are sent as far as the application knows
   partner_cleanup(*state_, *partner, Cleanup::disconnected);
@@ -86,7 +88,7 @@ void Endpoint::disconnect(TimeNs now, Partner* partner) {
 
 void Endpoint::set_drowsy(TimeNs now, bool drowsy) {
   State& s = *state_;
-  s.now = now;
+  time_enter(s, now);
   s.pulling.drowsy = drowsy;
   if (drowsy) pulls_ask(s);
 }
@@ -125,6 +127,7 @@ Completion Endpoint::consume(Request* request) {
   c.status = r.status;
   c.partner = r.partner;
   c.session = r.session;
+  c.conversation = r.conversation;
   c.match_info = r.match_info;
   c.msg_length = r.msg_length;
   c.xfer_length = r.xfer_length;
@@ -172,12 +175,18 @@ Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
   return request->buffered || request->user_done;
 }
 
+void Endpoint::watch(TimeNs now, const Partner* source) {
+  time_enter(*state_, now);
+  watch_probe(*state_, *state_->partners[source->index]);
+}
+
 std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,
                                        const Partner* source, std::uint8_t message_class) {
   const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, message_class);
   if (!u) return std::nullopt;
   return Arrival{u->partner,
                  u->session,
+                 u->conversation,
                  u->match_info,
                  u->msg_length,
                  u->complete ? u->buffer : nullptr,
@@ -192,12 +201,12 @@ Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, 
 }
 
 Expected<Request*, OpError> Endpoint::receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op) {
-  state_->now = now;
+  time_enter(*state_, now);
   return claimed_receive(*state_, *message, op);
 }
 
 bool Endpoint::discard(TimeNs now, Unexpected* message) {
-  state_->now = now;
+  time_enter(*state_, now);
   return claimed_discard(*state_, *message);
 }
 
@@ -227,11 +236,11 @@ bool Endpoint::pulls_by_link() const {
 }
 
 bool Endpoint::lane_awaited(TimeNs now) {
-  return protocol::lane_awaited(*state_, now);
+  return protocol::lane_awaited(*state_, now - state_->absent);
 }
 
 bool Endpoint::lane_wanted(TimeNs now) {
-  return state_->pulls_by_lane || protocol::lane_awaited(*state_, now);
+  return state_->pulls_by_lane || protocol::lane_awaited(*state_, now - state_->absent);
 }
 
 void Endpoint::lane_came() {
@@ -262,7 +271,7 @@ void Endpoint::set_unexpected_handler(UnexpectedHandler handler, void* context) 
 // --- driving -----------------------------------------------------------------------------------------------
 
 void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
-  state_->now = now;
+  time_enter(*state_, now);
   const Gathers may(*state_);
   rx_frame(*state_, frame);
 }
@@ -272,7 +281,7 @@ std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out, unsigned ra
 }
 
 std::size_t Endpoint::expected_by_lane(TimeNs now, std::span<ExpectedFrame> out) {
-  state_->now = now;
+  time_enter(*state_, now);
   const std::size_t replies = pulls_expected(*state_, out, 0);
   return replies ? replies : medium_expected(*state_, out);
 }
@@ -282,7 +291,7 @@ bool Endpoint::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
 }
 
 void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail) {
-  state_->now = now;
+  time_enter(*state_, now);
   state_->rx_rail = static_cast<std::uint8_t>(rail);
   placed(expected, frame);
   state_->rx_rail = 0;
@@ -301,7 +310,7 @@ void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
 }
 
 void Endpoint::progress(TimeNs now, bool more) {
-  state_->now = now;
+  time_enter(*state_, now);
   {
     const Gathers may(*state_);
     pulls_copied(*state_);
@@ -316,7 +325,7 @@ bool Endpoint::copy_owed() const {
 }
 
 void Endpoint::copy_make(TimeNs now) {
-  state_->now = now;
+  time_enter(*state_, now);
   if (state_->uncopied) send_copy(*state_);
 }
 
@@ -329,30 +338,30 @@ bool Endpoint::held_messages() const {
 }
 
 TimeNs Endpoint::held_since() const {
-  return state_->packing.began;
+  return time_outside(*state_, state_->packing.began);
 }
 
 void Endpoint::suspend(TimeNs now, bool suspended) {
   State& s = *state_;
-  s.now = now;
+  time_enter(s, now);
   s.suspended = suspended;
   for (std::size_t i = 0; i < s.partners.size() && !s.suspended; i++) early_drain(s, *s.partners[i]);
   self_pump(s);
 }
 
 void Endpoint::release(TimeNs now) {
-  state_->now = now;
+  time_enter(*state_, now);
   pack_release(*state_);
   state_->sink.flush();
 }
 
 TimeNs Endpoint::next_deadline() const {
-  return state_->ack_now.empty() ? state_->timers.next() : state_->now;
+  return time_outside(*state_, state_->ack_now.empty() ? state_->timers.next() : state_->now);
 }
 
 void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   State& s = *state_;
-  s.now = now;
+  time_enter(s, now);
   pack_release(s);
   s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
   const std::uint32_t before = s.own_frame;
@@ -382,7 +391,7 @@ void Endpoint::deliveries_end() {
 }
 
 void Endpoint::flush_acks(TimeNs now) {
-  state_->now = now;
+  time_enter(*state_, now);
   pack_release(*state_);
   ack_flush(*state_, true);
 }
@@ -399,14 +408,41 @@ bool Endpoint::drained() const {
 }
 
 void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
-  state_->now = now;
+  time_enter(*state_, now);
   Partner* p = partner_find(*state_, nic, endpoint);
-  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::restarted, Status::endpoint_closed);
+  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::refused, Status::endpoint_closed);
 }
 
 bool Endpoint::connect_refused(TimeNs now, wire::Frame frame) {
-  state_->now = now;
+  time_enter(*state_, now);
   return protocol::connect_refused(*state_, frame);
+}
+
+TimeNs Endpoint::silent_since(Partner* partner) const {
+  const Request* const oldest = partner->connects.front();
+  const bool silent = oldest && partner->last_heard <= oldest->first_sent;
+  return silent ? time_outside(*state_, oldest->first_sent) : kNever;
+}
+
+bool Endpoint::news() const {
+  return !state_->news.empty() || !state_->lost.empty();
+}
+
+std::optional<PeerNews> Endpoint::news_take() {
+  State& s = *state_;
+  if (s.news.empty()) return std::nullopt;
+  const PeerNews oldest = s.news.front();
+  s.news.erase(s.news.begin());
+  return oldest;
+}
+
+std::optional<LostMessage> Endpoint::lost_take() {
+  State& s = *state_;
+  Request* const r = s.lost.pop_front();
+  if (!r) return std::nullopt;
+  const LostMessage lost{r->partner, r->status, r->match_info, r->msg_length, r->message_class};
+  request_user_gone(s, *r);
+  return lost;
 }
 
 Partner* Endpoint::silent_take() {
@@ -417,81 +453,6 @@ RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) cons
   const Region* const region = state_->regions.find(number, generation);
   if (!region) return {};
   return {region->place, region->owner->segments.span()};
-}
-
-// --- partners ----------------------------------------------------------------------------------------------
-
-Partner* Endpoint::self() {
-  return state_->myself;
-}
-
-Partner* Endpoint::find_partner(NicId nic, std::uint8_t endpoint) {
-  return partner_find(*state_, nic, endpoint);
-}
-
-Partner* Endpoint::partner_at(std::uint32_t index) {
-  return index < state_->partners.size() ? state_->partners[index] : nullptr;
-}
-
-std::uint32_t Endpoint::partner_count() const {
-  return static_cast<std::uint32_t>(state_->partners.size());
-}
-
-// --- figures -----------------------------------------------------------------------------------------------
-
-Endpoint::Memory Endpoint::memory() const {
-  const State& s = *state_;
-  return {s.partner_slab.bytes() + s.early_windows.bytes(),
-          s.requests.bytes() + s.unexpected_slab.bytes() + s.segment_lists.in_use(),
-          s.buffers.in_use() + s.send_buffers.in_use(), sizeof(Partner)};
-}
-
-const Counters& Endpoint::counters() const {
-  return state_->counters;
-}
-
-void Endpoint::snapshot(TimeNs now, Snapshot& out) {
-  state_->now = now;
-  snapshot_take(*state_, out);
-}
-
-std::uint32_t Endpoint::eager_max(const Partner* partner) const {
-  return eager_limit(*state_, *partner);
-}
-
-PartnerInfo partner_info(const Partner* p) {
-  PartnerInfo info;
-  info.nic = p->nic;
-  info.endpoint = p->endpoint;
-  info.index = p->index;
-  info.session = p->reply_session();
-  info.extended = p->extended;
-  info.checksum = p->checksum;
-  info.mode = p->mode;
-  info.frame_max = p->frame_max;
-  info.frame_agreed = p->frame_agreed;
-  return info;
-}
-
-TimeNs partner_silent_since(Partner* partner) {
-  const Request* const oldest = partner->connects.front();
-  return oldest && partner->last_heard <= oldest->first_sent ? oldest->first_sent : kNever;
-}
-
-bool partner_connected(const Partner* partner) {
-  return partner->connected();
-}
-
-std::uint32_t partner_session(const Partner* partner) {
-  return partner->true_session;
-}
-
-void* partner_context(const Partner* partner) {
-  return partner->context;
-}
-
-void partner_set_context(Partner* partner, void* context) {
-  partner->context = context;
 }
 
 }  // namespace omx::protocol

@@ -39,9 +39,12 @@ class Endpoint {
   // A forgotten operation returns a null Request. Refused operations leave no trace.
   // A hidden request is seen by done() alone, not by find_done and peek_done.
   // no_resources only when the system is out of memory or of partner slots.
+  //
+  // A connect opens a conversation if there is none, with any instance of the peer that answers but `shunned`
+  // (a session): when that one answers, the connect ends as the last conversation did (docs/contract.md).
   Expected<Request*, OpError> connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                       std::uint64_t match_info, void* context, bool forgotten,
-                                      bool hidden = false);
+                                      bool hidden = false, std::uint32_t shunned = 0xFFFFFFFF);
   Expected<Request*, OpError> send(TimeNs now, const SendOp& op);
   Expected<Request*, OpError> receive(TimeNs now, const ReceiveOp& op);
 
@@ -73,6 +76,9 @@ class Endpoint {
   // and what is not held().
   Expected<bool, OpError> buffered(const Request* request) const;
   // Oldest matching unexpected message; stays queued.
+  // The application looks for messages from that peer and will look again: its silence is our business for
+  // some seconds, as if a receive waited for it.
+  void watch(TimeNs now, const Partner* source);
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
                                const Partner* source = nullptr, std::uint8_t message_class = 0);
   // Takes such a message out of matching, for receive_claimed or discard later. nullptr: none, or the oldest
@@ -170,6 +176,14 @@ class Endpoint {
   // answer, that one ends (closed): it holds our session, which is told to peers only. Nothing else changes,
   // as anybody may say so. False: it is none.
   bool connect_refused(TimeNs now, wire::Frame frame);
+  // Whether there is any of the next two.
+  bool news() const;
+  // What happened to peers, oldest first, each once; nullopt: no more. To be asked after progress().
+  std::optional<PeerNews> news_take();
+  // The messages of PeerNews::lost, each once.
+  std::optional<LostMessage> lost_take();
+  // When the oldest connect to the partner began that nothing has answered; kNever if there is none.
+  TimeNs silent_since(Partner* partner) const;
   // The last partner that answered nothing until its connect was over; once.
   Partner* silent_take();
   // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames
@@ -221,7 +235,10 @@ struct PartnerInfo {
   NicId nic = 0;
   std::uint8_t endpoint = 0;
   std::uint32_t index = 0;
-  std::uint32_t session = 0xFFFFFFFF;  // of the remote endpoint, if known
+  std::uint32_t session = 0xFFFFFFFF;          // of the remote endpoint, if known
+  std::uint32_t conversation = 0;              // the open one, or the next
+  std::uint32_t ended_session = 0xFFFFFFFF;    // of the remote endpoint, in the last one that ended
+  Status gone = Status::endpoint_unreachable;  // how that ended
   bool extended = false;
   bool checksum = false;
   wire::Mode mode = wire::Mode::omx;
@@ -229,8 +246,6 @@ struct PartnerInfo {
   std::uint32_t frame_agreed = 0;  // what both announced
 };
 PartnerInfo partner_info(const Partner* partner);
-// A connect waits since then and nothing was heard; kNever: no such one.
-TimeNs partner_silent_since(Partner* partner);
 // Whether messages can be sent, and to which instance.
 bool partner_connected(const Partner* partner);
 std::uint32_t partner_session(const Partner* partner);

@@ -4,8 +4,9 @@
 // Each side counts what it receives. Whenever it forgets a partner it begins a new count, under a new epoch,
 // and stops using the partner's. CONNECT says which epoch its first number belongs to, which one of the
 // receiver's the sender uses, and whether it still does. So nobody can mistake a late packet for news, nobody
-// uses a count twice, and whoever was forgotten finds out and starts anew as well. The session count in two
-// bits of each number only keeps frames of different epochs apart.
+// uses a count twice, and a side that was forgotten finds out and ends the conversation as well. The next one
+// is opened by an application's connect only (docs/contract.md). The session count in two bits of each number
+// only keeps frames of different epochs apart.
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -55,18 +56,23 @@ bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connec
   // It gave up the count that we still offer: it will not use that again.
   const bool offer_refused = theirs.peer_epoch == p.epoch && !theirs.peer_epoch_in_use;
   if (p.peer_epoch_in_use && (news > 0 || offer_refused)) {
-    partner_cleanup(s, p, Cleanup::restarted);
+    partner_cleanup(s, p, Cleanup::abandoned);
   } else if (offer_refused) {
     partner_renumber(p);
   }
   // Its count is adopted once. While it sends in one of ours that is past, it has not heard of that, and will
   // begin a new one when it does.
   const bool behind = theirs.peer_epoch_in_use && theirs.peer_epoch != p.epoch;
-  if (news > 0 && !behind && trusted) {
+  // A peer that has ended the conversation says so in answers, too: those must not open the next one, or what
+  // is sent then would follow messages that were given up.
+  const bool opens = !packet.is_reply && !theirs.peer_epoch_in_use;
+  const bool accepts = theirs.peer_epoch_in_use && theirs.peer_epoch == p.epoch;
+  if (news > 0 && !behind && trusted && (opens || accepts)) {
     p.peer_epoch = theirs.epoch;
     p.peer_epoch_in_use = true;
     p.true_session = p.back_session = session;
     p.next_send = p.next_acked = packet.target_recv_seqnum_start;
+    p.recv_acknum = 0;  // a late acknowledgement may have come after the last count was given up
   }
   return p.peer_epoch_in_use && theirs.peer_epoch_in_use && theirs.peer_epoch == p.epoch;
 }

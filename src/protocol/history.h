@@ -13,19 +13,20 @@
 namespace omx::protocol {
 
 // X(identifier, text)
-#define OMX_EVENTS(X)                                \
-  X(none, "nothing")                                 \
-  X(sent, "sent")                                    \
-  X(resent, "sent again")                            \
-  X(matched, "arrived for a posted receive")         \
-  X(unexpected, "arrived before its receive")        \
-  X(pulled, "large message received")                \
-  X(pull_repeated, "parts of a message asked again") \
-  X(failed, "request failed")                        \
-  X(connect_sent, "connect request sent")            \
-  X(partner_restarted, "peer forgotten: restarted")  \
-  X(partner_given_up, "peer forgotten: silent")      \
-  X(partner_refused, "peer forgotten: it refused")   \
+#define OMX_EVENTS(X)                                   \
+  X(none, "nothing")                                    \
+  X(sent, "sent")                                       \
+  X(resent, "sent again")                               \
+  X(matched, "arrived for a posted receive")            \
+  X(unexpected, "arrived before its receive")           \
+  X(pulled, "large message received")                   \
+  X(pull_repeated, "parts of a message asked again")    \
+  X(failed, "request failed")                           \
+  X(connect_sent, "connect request sent")               \
+  X(partner_restarted, "peer forgotten: restarted")     \
+  X(partner_given_up, "peer forgotten: silent")         \
+  X(partner_refused, "peer forgotten: it refused")      \
+  X(partner_abandoned, "peer forgotten: it gave us up") \
   X(partner_disconnected, "peer forgotten: disconnected")
 
 enum class Happened : std::uint8_t {

@@ -32,9 +32,12 @@ struct MatchKey {
 struct Unexpected {
   Partner* partner = nullptr;
   std::uint32_t session = 0xFFFFFFFF;
+  std::uint32_t conversation = 0;
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   std::uint8_t message_class = 0;
+  // Not success: its data can no longer be had. Its receive ends so, as the messages behind it are delivered.
+  Status failed = Status::success;
   bool has_data = false;
   bool rendezvous = false;
   bool complete = false;    // all data are in `buffer`

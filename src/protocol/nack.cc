@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Refusals: a packet for a session that is gone, a pull from a region that is not (wire.md 4.9-4.11).
 #include "protocol/state.h"
+#include "protocol/watch.h"
 
 namespace omx::protocol {
 
@@ -116,8 +117,8 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
     }
   }
   if (!for_connect) return;
-  if (Request* r = p->connects.pop_front())
-    request_finish(s, *r, status);
+  if (Request* r = p->connects.front())
+    connect_fail(s, *p, *r, status);
   else
     partner_cleanup(s, *p, Cleanup::refused, status);  // the answer to a ping: it lives no more
 }

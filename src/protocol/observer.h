@@ -9,8 +9,6 @@
 
 namespace omx::protocol {
 
-enum class Cleanup;
-
 class Observer {
  public:
   // A message was matched on arrival (`receive`), or is kept as unexpected (nullptr). Once per message, in

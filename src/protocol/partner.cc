@@ -6,7 +6,9 @@
 
 #include "protocol/direct.h"
 #include "protocol/endpoint.h"
+#include "protocol/news.h"
 #include "protocol/state.h"
+#include "protocol/watch.h"
 
 namespace omx::protocol {
 
@@ -129,8 +131,10 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
   while (Request* r = list.pop_front()) {
     if (r->kind == RequestKind::send && r->send_class == SendClass::large && r->phase != Phase::queued)
       region_release(s, *r);
-    // A receive whose NOTIFY did not leave: its message is as complete as one whose NOTIFY was lost.
-    request_finish(s, *r, r->kind == RequestKind::receive ? r->status : status);
+    if (r->kind == RequestKind::send)
+      send_fail(s, *r, status);
+    else  // A receive whose NOTIFY did not leave: its message is as complete as one whose NOTIFY was lost.
+      request_finish(s, *r, r->kind == RequestKind::receive ? r->status : status);
   }
 }
 
@@ -154,6 +158,8 @@ Happened happened(Cleanup why) {
       return Happened::partner_given_up;
     case Cleanup::refused:
       return Happened::partner_refused;
+    case Cleanup::abandoned:
+      return Happened::partner_abandoned;
     case Cleanup::disconnected:
       break;
   }
@@ -162,12 +168,30 @@ Happened happened(Cleanup why) {
 
 }  // namespace
 
+namespace {
+
+// A large message that waits for its receive, and whose sender will not send it any more. The sender was told
+// that we know of it, and later messages may be here whole: so its place in the order stays, and whoever
+// receives it learns that it is lost.
+void announcement_fail(State& s, Unexpected& u, Cleanup why, Status status) {
+  if (why == Cleanup::disconnected) {  // our application does not want it any more
+    arrival_drop(s, u);
+    return unexpected_free(s, u);
+  }
+  u.rendezvous = false;
+  u.complete = true;
+  u.failed = status;
+}
+
+}  // namespace
+
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   history_note(s, happened(why), &p);
-  if (why == Cleanup::restarted) s.count(Counter::partner_restarted)++;
+  if (why == Cleanup::restarted || why == Cleanup::abandoned) s.count(Counter::partner_restarted)++;
   if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_forget(p, why);
+  s.ending_failed = s.ending_lost = 0;
 
   if (p.region_blocked) {
     p.region_blocked = false;
@@ -181,25 +205,21 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   fail_list(s, p.await_notify, status);
   fail_list(s, p.queued, status);
   // A refused message says nothing about a connect under way: that has an answer of its own.
-  if (why != Cleanup::restarted && why != Cleanup::refused) fail_list(s, p.connects, status);
-  while (Request* r = p.awaited.pop_front()) {
-    s.posted.remove(*r);
-    request_finish(s, *r, status);
-  }
+  if (why == Cleanup::given_up || why == Cleanup::disconnected) fail_list(s, p.connects, status);
+  watch_fail(s, p, status);
   partial_abandon(s, p, status);
   early_drop(s, p);
   pulls_fail(s, p, status);
   for (Unexpected* u = s.unexpected.front(); u;) {
     Unexpected* next = s.unexpected.next(*u);
-    if (u->partner == &p && u->rendezvous) {
-      arrival_drop(s, *u);
-      unexpected_free(s, *u);
-    }
+    if (u->partner == &p && u->rendezvous) announcement_fail(s, *u, why, status);
     u = next;
   }
 
   const bool was_extended = p.extended;
+  const bool was_open = p.connected();
   p.gone = status;
+  if (was_open) p.ended_session = p.true_session;
   p.true_session = p.back_session = wire::kUnknownSession;
   p.back_known = false;
   p.peer_epoch_in_use = false;
@@ -227,23 +247,16 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);
+  if (!was_open) return;
+  if (++p.conversation == 0) p.conversation = 1;  // 0 means none
+  p.silence_told = false;
+  news_ended(s, p, why, status);
 }
 
 void Endpoint::peer_unreachable(TimeNs now, NicId nic, std::uint8_t endpoint) {
   state_->now = now;
   Partner* p = partner_find(*state_, nic, endpoint);
-  if (!p) return;
-  partner_cleanup(*state_, *p, Cleanup::given_up);
-  for (;;) {
-    Request* directed = nullptr;
-    state_->posted.visit([&](Request& r) {
-      if (r.source == p && !r.multi) directed = &r;
-      return !directed;
-    });
-    if (!directed) return;
-    state_->posted.remove(*directed);
-    request_finish(*state_, *directed, Status::endpoint_unreachable);
-  }
+  if (p) partner_cleanup(*state_, *p, Cleanup::given_up);
 }
 
 }  // namespace omx::protocol

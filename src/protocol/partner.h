@@ -18,9 +18,6 @@ namespace omx::protocol {
 struct EarlyWindow;
 struct Unexpected;
 
-// Why a partner is forgotten.
-enum class Cleanup { restarted, given_up, refused, disconnected };
-
 // The multi-fragment message that is arriving. There is at most one per partner: messages complete in
 // order (mx-clients.md 17), later ones wait in the early window.
 struct Partial {
@@ -59,7 +56,21 @@ struct Partner {
   std::uint32_t key = 0;    // that the peer accepted last; pings repeat it
   bool back_known = false;  // the peer has our session from a CONNECT request of ours (reference.cc)
 
-  Status gone = Status::endpoint_unreachable;  // how sends to who is not connected end: as the last that was
+  // --- Conversations (docs/contract.md) ---
+  //
+  //          connect_start(), or a CONNECT request that opens
+  //   none ---------------------------------------------------> open
+  //    ^                                                          |
+  //    +----------------------------------------------------------+
+  //      partner_cleanup(): given up, abandoned, refused, restarted, disconnected
+  //
+  // Each is numbered, and addresses carry the number: what the application obtained in one is of no use in
+  // the next. Nothing but those two events opens one: the answer to a ping never does.
+  Status gone = Status::endpoint_unreachable;  // how the last one ended; sends without one end so
+  bool silence_told = false;                   // PeerNews::silent is out, and not yet ::back
+  bool reach = false;                          // see ReceiveOp::reach, of any receive that is awaited
+  std::uint32_t ended_session = wire::kUnknownSession;  // of the peer in the last one that ended
+  std::uint16_t conversation = 1;                       // the open one, or else the next
 
   // Numbers.
   Seqnum next_send = 0xFFFF;            // next number to use
@@ -105,6 +116,7 @@ struct Partner {
   // Data that we send unasked (unasked.cc).
   std::uint16_t larges_out = 0;                      // large messages that are not notified
   std::uint8_t unasked_pause = 0, unasked_skip = 0;  // messages after one that was of no use
+  std::uint32_t resends = 0;                         // for snapshot.h; here it fills a gap
   LaneTrust lane_in_trust, lane_out_trust;
   TimeNs lane_probe_due = 0;
   TimeNs unasked_until = 0;
@@ -140,7 +152,6 @@ struct Partner {
 
   // For those who look at us (snapshot.h).
   std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
-  std::uint64_t resends = 0;
 
   // Acknowledging.
   TimeNs ack_due = 0;

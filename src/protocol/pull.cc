@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "protocol/direct.h"
+#include "protocol/news.h"
 #include "protocol/offload.h"
 #include "protocol/state.h"
 
@@ -340,6 +341,7 @@ void pulls_fail(State& s, Partner& p, Status status) {
       if (pull->partner == &p) {
         Request& r = *pull->request;
         r.xfer_length = 0;
+        s.ending_failed++;
         pull_free(s, *pull);
         request_finish(s, r, status);
       }
@@ -395,10 +397,13 @@ void pull_timer(State& s, Pull& pull) {
   const TimeNs asked = silent_since(pull);
   if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked &&
       s.now <= asked + 2 * pull_delay(s, pull)) {
+    // The rest of the message will not come, so nothing behind it may.
     s.count(Counter::pull_timeout)++;
-    pull_finish(s, pull, Status::endpoint_unreachable);
+    partner_cleanup(s, p, Cleanup::given_up);
     return;
   }
+  TimeNs told = kNever;
+  news_silence_check(s, p, told);
   if (s.now < asked + pull_delay(s, pull)) {
     s.timers.arm_by(pull.timer, std::min(asked + pull_delay(s, pull), limit > s.now ? limit : kNever));
     return;

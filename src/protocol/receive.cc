@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "protocol/state.h"
+#include "protocol/watch.h"
 
 namespace omx::protocol {
 
@@ -12,6 +13,7 @@ void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_
   r.phase = Phase::matched;
   r.partner = p;
   r.session = session;
+  r.conversation = p ? p->conversation : 0;
   r.match_info = match_info;
   r.msg_length = msg_length;
   r.xfer_length = static_cast<std::uint32_t>(std::min<std::uint64_t>(msg_length, r.segments.length()));
@@ -71,15 +73,6 @@ Request* create(State& s, const ReceiveOp& op) {
   return nullptr;
 }
 
-// Its partner is watched until the message comes.
-void receive_await(State& s, Request& r) {
-  Partner* p = s.partners[r.source->index];
-  if (p->self) return;
-  r.first_sent = s.now;
-  p->awaited.push_back(r);
-  retransmit_arm(s, *p);
-}
-
 Unexpected* waiting_for(State& s, const ReceiveOp& op) {
   return s.unexpected.find(op.match_info, op.match_mask, op.source, op.message_class);
 }
@@ -115,9 +108,12 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
   } else if (Unexpected* u = waiting_for(s, op)) {
     s.unexpected.remove(*u);
     message_receive(s, *r, *u);
+  } else if (op.source_gone != Status::pending) {
+    r->partner = s.partners[op.source->index];
+    request_finish(s, *r, op.source_gone);
   } else {
     s.posted.add(*r);
-    if (op.awaited) receive_await(s, *r);
+    if (op.awaited) watch_receive(s, *r, op.reach);
   }
   return handle;
 }

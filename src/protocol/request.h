@@ -64,6 +64,8 @@ struct Request {
   Seqnum seqnum = 0;
   std::uint16_t resends = 0;
   std::uint32_t session = 0xFFFFFFFF;  // completion: session of the remote endpoint
+  std::uint32_t conversation = 0;      // completion: with the remote endpoint
+  std::uint32_t shunned = 0xFFFFFFFF;  // connect: the session of the instance that shall not answer
 
   Partner* partner = nullptr;
   std::uint64_t match_info = 0;

@@ -3,7 +3,9 @@
 // partner covers its messages, connects, MTU probe and pings.
 #include <algorithm>
 
+#include "protocol/news.h"
 #include "protocol/state.h"
+#include "protocol/watch.h"
 
 namespace omx::protocol {
 
@@ -72,9 +74,8 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
     Request* following = p.connects.next(*r);
     const TimeNs limit = add(r->first_sent, r->timeout);
     if (s.now >= limit) {
-      r->queue.unlink();
       connect_in_vain(s, p, *r);
-      request_finish(s, *r, Status::endpoint_unreachable);
+      connect_fail(s, p, *r, Status::endpoint_unreachable);
     } else {
       if (s.now >= r->last_sent + connect_delay(s, *r)) {
         r->resends++;
@@ -155,9 +156,10 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 // protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
   // Where there is no connection yet, the connect has a limit of its own.
-  const bool awaits = p.connected() && !p.awaited.empty();
+  if (!p.connected()) watch_connect(s, p, next);
+  const bool awaits = p.connected() && watched(s, p);
   TimeNs limit = silence_limit(p, p.await_notify);
-  TimeNs patience = kNever;
+  TimeNs patience = awaits ? s.default_timeout : kNever;
   for (auto* list : {&p.await_notify, &p.unacked, &p.queued, &p.awaited})
     for (Request* r = list->front(); r; r = list->next(*r)) patience = std::min(patience, r->timeout);
   if (p.partial.active) {
@@ -170,7 +172,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
     }
   }
   if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
-  if (p.unacked.empty() && awaits) limit = std::min(limit, silence_limit(p, p.awaited));
+  if (awaits) limit = std::min(limit, watch_limit(s, p));
   if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
   const TimeNs interval = ping_interval(s, patience);
   // As in asked_in_vain: the last ping was sent lately, and had time to be answered.
@@ -201,8 +203,7 @@ void retransmit_arm(State& s, Partner& p) {
         {r->last_sent + partner_rto(s, p), add(silent_since(p, *r), r->timeout), tail_due(s, p, *r)});
   if (Request* r = p.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), add(r->first_sent, r->timeout)});
-  if (!p.await_notify.empty() || !p.awaited.empty() || p.partial.active ||
-      (p.region_blocked && p.unacked.empty()))
+  if (!p.await_notify.empty() || watched(s, p) || p.partial.active || (p.region_blocked && p.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
   if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
   if (p.probe_size) next = std::min(next, p.probe_due);
@@ -213,6 +214,7 @@ void retransmit_arm(State& s, Partner& p) {
 void retransmit_timer(State& s, Partner& p) {
   TimeNs next = kNever;
   connects_check(s, p, next);
+  news_silence_check(s, p, next);
   if (unacked_check(s, p, next) && held_back_check(s, p, next)) liveness_check(s, p, next);
   probe_tick(s, p);
   if (p.probe_size) next = std::min(next, p.probe_due);

@@ -26,7 +26,8 @@ void deliver(State& s, Request& r) {
   if (s.handler) {
     const auto pieces = r.segments.span();
     const std::byte* data = pieces.size() == 1 ? pieces[0].base : nullptr;
-    const Arrival arrival{s.myself, s.config.session, r.match_info, r.msg_length, data};
+    const Arrival arrival{s.myself,     s.config.session, s.myself->conversation,
+                          r.match_info, r.msg_length,     data};
     if (handler_call(s, arrival) == HandlerAction::finished) {
       // As for a large message whose receiver does not want the data.
       const bool synchronous_data = r.synchronous && r.msg_length > 0;
@@ -41,6 +42,7 @@ void deliver(State& s, Request& r) {
   if (!u) return request_finish(s, r, Status::no_resources);
   u->partner = s.myself;
   u->session = s.config.session;
+  u->conversation = s.myself->conversation;
   u->match_info = r.match_info;
   u->msg_length = r.msg_length;
   u->message_class = r.message_class;

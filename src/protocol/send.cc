@@ -34,6 +34,9 @@ std::uint32_t number_window(const Partner& p) {
 // message leaves from the user's memory, and is copied while it is on its way.
 constexpr std::uint32_t kCopyAfter = 4096;
 
+// How long a peer that was heard is taken to be there.
+constexpr TimeNs kHeardLately = 1'000 * kMillisecond;
+
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
 // acknowledgements.
 std::byte* buffer_get(State& s, const Request& r) {
@@ -151,7 +154,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
-  r->delivered = op.delivered;
+  // A peer that was not heard lately may be gone: what is sent to it is complete when it says so.
+  r->delivered = op.delivered || (op.confirmed && s.now - p.last_heard > kHeardLately);
   if (op.inject && !inject(s, *r)) {
     r->segments.clear(s.segment_lists);
     s.requests.destroy(r);
@@ -168,8 +172,11 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     return handle;
   }
   // An address of an instance that is gone, or of one that was given up.
-  if (!p.connected() || (op.session != wire::kUnknownSession && op.session != p.true_session)) {
-    request_finish(s, *r, p.connected() ? Status::bad_session : p.gone);
+  r->conversation = p.conversation;
+  const bool other = op.session != wire::kUnknownSession && op.session != p.true_session;
+  const bool over = op.conversation != 0 && op.conversation != p.conversation;
+  if (!p.connected() || other || over) {
+    request_finish(s, *r, p.connected() && other ? Status::bad_session : p.gone);
     return handle;
   }
   if (r->needs_ext() && !p.carries_ext()) {

@@ -154,7 +154,7 @@ class PendingWriter {
 }  // namespace
 
 void snapshot_take(State& s, Snapshot& out) {
-  out.at = s.now;
+  out.at = s.now + s.absent;
   out.posted = s.posted.size();
   out.unexpected = s.unexpected.size();
   out.done = length_of(s.done);
@@ -194,6 +194,12 @@ void snapshot_take(State& s, Snapshot& out) {
   for (Unexpected* u = s.unexpected.front(); u && !pending.full(); u = s.unexpected.next(*u))
     pending.message(*u);
   if (s.unexpected.size() > 0 && pending.full()) out.pending_cut = true;
+
+  // Readers compare with their own clock.
+  for (std::uint32_t i = 0; i < out.partner_rows; i++)
+    if (out.partner[i].last_heard) out.partner[i].last_heard += s.absent;
+  for (std::uint32_t i = 0; i < out.pending_rows; i++)
+    if (out.pending[i].since) out.pending[i].since += s.absent;
 }
 
 }  // namespace omx::protocol

@@ -50,6 +50,7 @@ State::~State() {
     if (u->self_send) request_finish(*this, *u->self_send, Status::aborted);
     unexpected_free(*this, *u);
   }
+  while (Request* r = lost.pop_front()) request_user_gone(*this, *r);
   while (Request* r = done.front()) request_user_gone(*this, *r);
   for (Partner* p : partners) partner_slab.destroy(p);
 }

@@ -70,7 +70,8 @@ struct State {
   Config config;
   wire::FrameSink& sink;
   Counters& counters;
-  TimeNs now = 0;  // of the call in progress
+  TimeNs now = 0;     // of the call in progress; see running_time.h
+  TimeNs absent = 0;  // time in which the engine was not run
   TimeNs default_timeout;
   bool closing = false;
   bool suspended = false;  // see Endpoint::suspend
@@ -131,9 +132,19 @@ struct State {
   // How large messages that run now were asked for.
   bool pulls_by_lane = false, pulls_by_link = false;
 
-  Partner* silent = nullptr;      // whose last connect was in vain
-  TimeNs probes_since = 0;        // so many connects ...
-  std::uint32_t probes_sent = 0;  // ... began a probe since then (probe.cc)
+  Partner* silent = nullptr;  // whose last connect was in vain
+  // Of the conversation that ends now, see PeerNews.
+  std::uint32_t ending_failed = 0, ending_lost = 0;
+  // Partners whose messages the application probes for (watch.h).
+  struct ProbeWatch {
+    const Partner* partner = nullptr;
+    TimeNs since = 0, last = 0;
+  };
+  std::vector<ProbeWatch> probe_watches;
+  std::vector<PeerNews> news;          // see news.h
+  List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
+  TimeNs probes_since = 0;             // so many connects ...
+  std::uint32_t probes_sent = 0;       // ... began a probe since then (probe.cc)
 
   Packing packing;
 
@@ -157,14 +168,15 @@ struct State {
 inline void history_note(State& s, Happened what, const Partner* p, std::uint64_t match_info = 0,
                          std::uint64_t length = 0, Seqnum seqnum = 0) {
   if (!s.config.history) return;
-  s.config.history->add({s.now, match_info, p ? p->nic : 0, static_cast<std::uint32_t>(length), seqnum,
-                         p ? p->endpoint : std::uint8_t{0}, what});
+  s.config.history->add({s.now + s.absent, match_info, p ? p->nic : 0, static_cast<std::uint32_t>(length),
+                         seqnum, p ? p->endpoint : std::uint8_t{0}, what});
 }
 
 // --- partner.cc --------------------------------------------------------------------------------------------
 Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint);
 Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr: no memory or slots
-// Fails all that is pending with the partner and forgets its session (protocol.md 7).
+// Ends the conversation: fails all that is pending with the partner and forgets its session (protocol.md 7).
+// Everything later towards it fails with `status` until another conversation is opened.
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
 // Begins another count of received numbers; the peer learns it from the next CONNECT.
 void partner_renumber(Partner& p);
@@ -184,7 +196,10 @@ TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay);
 // What was sent to it has not been read, and is not lost (direct.h).
 bool partner_reads_later(const State& s, const Partner& p);
 // Any valid packet proves that it lives.
+void news_back(State& s, Partner& p);  // news.cc: a silent one is heard again
 inline void partner_heard(State& s, Partner& p) {
+  if (p.silence_told) [[unlikely]]
+    news_back(s, p);
   p.last_heard = s.now;
   p.pings_unanswered = 0;
 }
@@ -339,7 +354,7 @@ void lane_came(State& s);
 // --- connect.cc --------------------------------------------------------------------------------------------
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                           std::uint64_t match_info, void* context, bool forgotten,
-                                          bool hidden);
+                                          bool hidden, std::uint32_t shunned = wire::kUnknownSession);
 void connect_received(State& s, const wire::Head& head, wire::Frame frame);
 bool connect_refused(State& s, wire::Frame frame);
 void connect_transmit(State& s, Request& r);
@@ -367,7 +382,8 @@ std::uint32_t epoch_next(std::uint32_t epoch);
 void epoch_fill(const Partner& p, wire::ConnectExt& ext);
 // Adopts what a CONNECT of an extended peer in `session` says about the counts of both sides; forgets it
 // first if it forgot us. True when the two now agree in both directions. Not `trusted`, as the key was wrong:
-// nothing is adopted, but who was forgotten still learns it.
+// nothing is adopted, but who was forgotten still learns it. A conversation is opened only by a request whose
+// sender is in none, and by a peer that already uses the count that we offer.
 bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet,
                  bool trusted = true);
 // A packet does not fit the agreed counts: asks, though not often.

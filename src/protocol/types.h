@@ -57,12 +57,16 @@ struct SendOp {
   // The session in the address the application used; kUnknownSession skips the check. A stale one completes
   // the request with bad_session (mx-clients.md 5).
   std::uint32_t session = 0xFFFFFFFF;
+  // The conversation in which the application got that address; 0 skips the check. When it is over the
+  // request completes with the reason of its end (docs/contract.md).
+  std::uint32_t conversation = 0;
   std::span<const Segment> segments;  // copied; at most kMaxSegments, total length below 4 GiB
   std::uint64_t match_info = 0;
   void* context = nullptr;
   bool synchronous = false;  // completes only when matched by the receiver
   bool forgotten = false;    // no completion wanted
   bool delivered = false;    // completes only when the receiver has acknowledged it
+  bool confirmed = false;    // the same towards a peer that was not heard for a second
   // The memory may be reused when the call returns; refused (no_resources) while too much waits for
   // acknowledgements.
   bool inject = false;
@@ -91,6 +95,10 @@ struct ReceiveOp {
   std::uint8_t message_class = 0;
   // With a source: the source owes this message, so it is watched, and the receive fails when it is given up.
   bool awaited = false;
+  // ... and, while it is not connected, it is connected to, as the source is known to have been there.
+  bool reach = false;
+  // Not pending: the source was given up. What has arrived from it is received, else the receive ends so.
+  Status source_gone = Status::pending;
   // Not 0: the memory (one segment) takes one message behind the other, each with a completion of its own,
   // until less than this is left (multi.cc).
   std::uint32_t multi_least = 0;
@@ -102,6 +110,7 @@ struct Completion {
   Status status = Status::pending;
   Partner* partner = nullptr;  // receive: sender; send: destination; connect: who was connected to
   std::uint32_t session = 0xFFFFFFFF;
+  std::uint32_t conversation = 0;  // with the partner, to which the request belonged
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   std::uint32_t xfer_length = 0;
@@ -117,6 +126,7 @@ struct Completion {
 struct Arrival {
   Partner* partner = nullptr;
   std::uint32_t session = 0xFFFFFFFF;
+  std::uint32_t conversation = 0;
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   const std::byte* data = nullptr;  // handler only: the whole message when it is in one frame
@@ -127,6 +137,44 @@ struct Arrival {
 
 enum class HandlerAction { proceed, finished };
 using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arrival);
+
+// What happened to a peer that somebody should be told (Endpoint::news_take).
+struct PeerNews {
+  enum class Kind : std::uint8_t {
+    silent,  // owes us something and has not been heard for kSilenceTold
+    back,    // is heard again
+    ended,   // the conversation is over: see status, why
+  };
+  // Why a conversation ended.
+  enum class Why : std::uint8_t {
+    given_up,   // by us: silent beyond the time-out
+    abandoned,  // by the peer, which gave us up or disconnected
+    refused,    // the peer's endpoint is closed, or another program has it
+    restarted,  // another instance has its place
+    disconnected,
+  };
+  Kind kind = Kind::silent;
+  Why why = Why::given_up;
+  Status status = Status::success;
+  Partner* partner = nullptr;
+  std::uint32_t session = 0xFFFFFFFF;  // of the peer, in that conversation
+  std::uint32_t failed = 0;            // operations that ended with an error
+  std::uint32_t lost = 0;  // messages that were complete for their sender, and were not acknowledged
+  TimeNs silence = 0;      // since it was heard
+  TimeNs patience = 0;     // silent: after how much of it the peer is given up
+};
+
+// Why a conversation with a partner ends.
+using Cleanup = PeerNews::Why;
+
+// A message that was complete for its sender and then failed (Endpoint::lost_take).
+struct LostMessage {
+  Partner* partner = nullptr;
+  Status status = Status::endpoint_unreachable;
+  std::uint64_t match_info = 0;
+  std::uint32_t length = 0;
+  std::uint8_t message_class = 0;
+};
 
 // The data of a frame that is about to come, and where they belong.
 struct ExpectedFrame {

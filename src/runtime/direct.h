@@ -15,6 +15,10 @@ class CompletionSink {
   // Requests are done (peek_done), the lock is held. May call the engine; what that completes is seen by the
   // same call or the next. Must not throw.
   virtual void completed(protocol::Endpoint& engine, protocol::TimeNs now) = 0;
+  // A conversation has ended, before what failed with it is completed. The lock is held. Must not throw.
+  virtual void conversation_ended(const protocol::PeerNews&) {}
+  // A message failed that was reported as complete. Likewise.
+  virtual void message_lost(const protocol::LostMessage&) {}
 };
 
 // While it lives the calling thread has the endpoint. The destructor tells the sink what was completed, sends

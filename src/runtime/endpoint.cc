@@ -14,6 +14,13 @@ namespace {
 
 using protocol::OpError;
 
+// That of an address: the partner's present one, or one that is over.
+std::uint32_t conversation_of(const protocol::Partner& partner, const AddressParts& parts) {
+  const std::uint32_t present = partner.conversation;
+  if (present % kConversations == parts.conversation) return present;
+  return present > 1 ? present - 1 : present + 1;
+}
+
 tl::unexpected<OpError> refused() {
   return tl::unexpected(OpError::bad_request);
 }
@@ -30,12 +37,13 @@ protocol::Partner* Endpoint::Impl::partner_of(const AddressParts& parts) {
 }
 
 Address Endpoint::address() const {
-  return address_of(impl_->engine->self(), session_);
+  return address_of(impl_->engine->self(), session_, impl_->engine->self()->conversation);
 }
 
 // Without the lock: a partner's identity never changes.
-Address Endpoint::address_of(protocol::Partner* partner, std::uint32_t session) const {
-  return address_pack({partner->nic, partner->endpoint, session, slot_, partner->index});
+Address Endpoint::address_of(protocol::Partner* partner, std::uint32_t session,
+                             std::uint32_t conversation) const {
+  return address_pack({partner->nic, partner->endpoint, session, slot_, partner->index, conversation});
 }
 
 Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
@@ -56,6 +64,7 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   op.partner = impl_->partner_of(parts);
   if (!op.partner) return refused();
   op.session = parts.session;
+  op.conversation = conversation_of(*op.partner, parts);
   op.hold = impl_->burst_goes_on();
   op.hold_announcement = impl_->may_hold();
   op.copy_later = impl_->yields();
@@ -109,8 +118,9 @@ bool Endpoint::disconnect(const Address& address) {
   const AddressParts parts = address_unpack(address);
   protocol::Partner* partner = impl_->partner_of(parts);
   if (!partner) return false;
-  if (partner->known_otherwise(parts.session))
-    return true;  // that instance is gone; its successor is another peer
+  const bool over = conversation_of(*partner, parts) != partner->conversation;
+  if (partner->known_otherwise(parts.session) || over)
+    return true;  // that instance or conversation is gone; what followed is another peer
   impl_->engine->disconnect(impl_->now, partner);
   impl_->out->flush();
   return true;

@@ -40,10 +40,14 @@ struct AddressParts {
   std::uint32_t session = 0xFFFFFFFF;
   std::uint32_t slot = 0;     // of the owning endpoint in this process
   std::uint32_t partner = 0;  // index in the engine
+  // The conversation in which it was obtained, modulo kConversations: in a later one it is of no use
+  // (docs/contract.md).
+  std::uint32_t conversation = 0;
 };
+inline constexpr std::uint32_t kConversations = 256;
 // stuff[0] = nic (48 bits) | endpoint << 48 | slot low 8 bits << 56;
-// stuff[1] = partner (20 bits) | slot high 12 bits << 20 | session << 32: the session is in the last four
-// bytes, as in the reference.
+// stuff[1] = partner (20 bits) | slot high 4 bits << 20 | conversation (8 bits) << 24 | session << 32: the
+// session is in the last four bytes, as in the reference.
 Address address_pack(const AddressParts& parts);
 AddressParts address_unpack(const Address& address);
 
@@ -131,7 +135,7 @@ class Endpoint {
   };
 
   // --- facts -----------------------------------------------------------------------------------------------
-  Address address_of(protocol::Partner* partner, std::uint32_t session) const;
+  Address address_of(protocol::Partner* partner, std::uint32_t session, std::uint32_t conversation) const;
   // nullopt: no address of this endpoint.
   std::optional<void*> address_context(const Address& address);
   bool set_address_context(const Address& address, void* context);

@@ -56,6 +56,7 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
     copies = std::move(*made);
   else
     log(LogLevel::warn, "{}; the processor copies instead (OMX_COPY_ENGINE)", made.error().message);
+  names_ = &peers;
   responder_.emplace(board_, settings_.endpoints_max, peers, *link);
   // Peers of our own extension learn soon enough that we are gone; others would send for minutes.
   if (settings_.protocol.mode == wire::Mode::mxoe && !board_.udp)

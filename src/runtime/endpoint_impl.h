@@ -4,6 +4,7 @@
 //   endpoint_wait.cc      waiting threads   endpoint_sleep.cc     their sleep
 //   endpoint_helper.cc    progress thread   endpoint_close.cc     the end
 //   endpoint_silence.cc   peers by UDP that do not answer
+//   endpoint_news.cc      peers that fall silent, come back, are given up
 //   endpoint_rails.cc     its other boards
 #pragma once
 
@@ -191,6 +192,12 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // Until no other thread runs the handler; the lock is released meanwhile.
   void handler_wait();
 
+  // --- endpoint_news.cc: what happens to peers ---
+  // "host h2 (02:...), endpoint 3"
+  std::string peer_text(NicId nic, std::uint8_t endpoint) const;
+  // After frames or timers: tells people and the sink.
+  void news_tell();
+
   // After engine calls: the sink is told of completions, if there is one.
   void sink_run() {
     while (sink && sink_seen_ != engine->completion_count()) {
@@ -299,6 +306,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   void summary_check(bool last);
   std::string summary(std::size_t peers) const;
   void silence_check();
+  void ended_tell(const protocol::PeerNews& news);
+  void names_ask();
   void silence_tell(const protocol::PartnerInfo& peer);
 
   bool satisfied(const Want& want);
@@ -381,6 +390,9 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::vector<NicId> silent_;                                    // of which was warned
   std::size_t summary_peers_ = 0;                                // at the last check
   bool summarized_ = false;
+  PeerTable* names_ = nullptr;                                   // of hosts
+  std::uint32_t names_asked_ = 0;                                // partners so far, in this round
+  unsigned names_rounds_ = 0;
 
   // Waiting. The first in the list leads next when the leader leaves.
   List<Waiter, &Waiter::hook> waiters_;

@@ -45,13 +45,17 @@ bool Endpoint::Impl::turn() {
   frames += by_lanes;
   lanes_late_ = by_lanes >= kBudget;
   bool more = lanes_late_;
-  sink_run();  // its answers carry the acknowledgements
+  if (engine->news()) [[unlikely]]
+    news_tell();  // before completions: what fails is known to be over by then
+  sink_run();     // its answers carry the acknowledgements
   if (now >= engine->next_deadline() || engine->copies_awaited()) {
     more = more || link->pending() || (hub && hub->pending()) || (!rails.empty() && rails_pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
     engine->progress(now, more);
     silence_found();
+    if (engine->news()) [[unlikely]]
+      news_tell();
     sink_run();
   }
   if (engine->held()) engine->release(now);
@@ -258,6 +262,7 @@ void Endpoint::Impl::check() {
   }
   if (!hub) claim_.drain();
   silence_check();
+  names_ask();
   log_partners();
   summary_check(false);
 }

@@ -49,7 +49,7 @@ void Endpoint::Impl::silence_check() {
   for (std::uint32_t i = 0; i < engine->partner_count(); i++) {
     protocol::Partner* partner = engine->partner_at(i);
     if (!partner) continue;
-    const TimeNs since = protocol::partner_silent_since(partner);
+    const TimeNs since = engine->silent_since(partner);
     if (since < now && now - since >= kSilence) silence_tell(protocol::partner_info(partner));
   }
 }

@@ -11,6 +11,7 @@
 #include "link/link.h"
 #include "runtime/board_responder.h"
 #include "runtime/clock.h"
+#include "runtime/running_deadline.h"
 
 namespace omx::runtime {
 
@@ -107,16 +108,16 @@ Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& se
   if (askers->empty()) return false;
 
   TimeNs now = clock_now();
-  const TimeNs deadline = deadline_after_ms(now, settings.discovery_ms);
+  RunningDeadline deadline(now, settings.discovery_ms);
   TimeNs pause = kFirstPause;
   TimeNs round_at = now;
-  for (unsigned round = 0; now < deadline; now = clock_now()) {
+  for (unsigned round = 0; !deadline.passed(now); now = clock_now()) {
     if (now >= round_at) {
       round_ask(*askers, peers, request, round++);
       round_at = now + pause;
       pause *= 2;
     }
-    answers_await(*askers, std::min({round_at, deadline, now + kHelpPeriod}) - now);
+    answers_await(*askers, std::min({round_at, deadline.at(), now + kHelpPeriod}) - now);
     for (const auto& asker : *askers) asker->receive();
     // Before leaving, too: others may have asked us before they answered.
     if (request.meanwhile) request.meanwhile();

@@ -146,10 +146,11 @@ void Process::endpoints_visit(const std::function<void(Endpoint&)>& visit) {
 }
 
 bool Process::close(Endpoint* endpoint) {
-  return close_until(endpoint, deadline_after_ms(clock_now(), settings_.close_linger_ms));
+  RunningDeadline deadline(clock_now(), settings_.close_linger_ms);
+  return close_until(endpoint, deadline);
 }
 
-bool Process::close_until(Endpoint* endpoint, std::uint64_t deadline) {
+bool Process::close_until(Endpoint* endpoint, RunningDeadline& deadline) {
   if (mark_.forked()) return false;
   const NoCancel no_cancel;
   {
@@ -160,7 +161,7 @@ bool Process::close_until(Endpoint* endpoint, std::uint64_t deadline) {
     slots_[endpoint->slot()].store(nullptr, std::memory_order_release);
   }
   endpoint->impl_->close_begin();
-  while (!endpoint->impl_->close_drive(kHelpPeriod) && clock_now() < deadline) endpoints_help();
+  while (!endpoint->impl_->close_drive(kHelpPeriod) && !deadline.passed(clock_now())) endpoints_help();
   endpoint->impl_->close_end();
   delete endpoint;
   return true;
@@ -169,7 +170,7 @@ bool Process::close_until(Endpoint* endpoint, std::uint64_t deadline) {
 Process::~Process() {
   // A forked child leaves everything to its parent: destroying its copies could disturb the shared sockets.
   if (mark_.forked()) return;
-  const TimeNs deadline = deadline_after_ms(clock_now(), settings_.close_linger_ms);
+  RunningDeadline deadline(clock_now(), settings_.close_linger_ms);
   while (!open_.empty() && close_until(open_.back(), deadline)) {
   }
 }

@@ -14,6 +14,7 @@
 #include "runtime/boards.h"
 #include "runtime/endpoint.h"
 #include "runtime/peers.h"
+#include "runtime/running_deadline.h"
 #include "runtime/settings.h"
 
 namespace omx::runtime {
@@ -78,7 +79,7 @@ class Process {
                                                            bool must);
   Result<Endpoint*> open_found(const OpenOptions& options);
   std::optional<std::uint32_t> slot_find();
-  bool close_until(Endpoint* endpoint, std::uint64_t deadline);
+  bool close_until(Endpoint* endpoint, RunningDeadline& deadline);
   // Gives each open endpoint that nobody uses a turn: whoever waits in here must not keep others waiting.
   void endpoints_help();
   Result<bool> discover(NicId nic, const std::function<bool()>& found);

@@ -21,11 +21,12 @@
 
 namespace omx::runtime {
 
-// As protocol::Config, but a peer that says nothing for a minute is given up: nobody waits the reference's
-// 500 s.
+// As protocol::Config, but a peer that says nothing for five minutes is given up: a host that is stopped, or
+// a switch that restarts, is back by then. One that never answered is not waited for as long.
 inline protocol::Config protocol_defaults() {
   protocol::Config config;
-  config.peer_timeout = 60'000 * protocol::kMillisecond;
+  config.peer_timeout = 300'000 * protocol::kMillisecond;
+  config.connect_timeout = 30'000 * protocol::kMillisecond;
   return config;
 }
 

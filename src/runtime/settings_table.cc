@@ -357,6 +357,8 @@ constexpr Tunable kTunables[] = {
                     "half seconds of silence after which a peer is given up"),
     row<Duration<&Config::peer_timeout, kMs, 0, kDayMs, true>>(
         "OMX_PEER_TIMEOUT_MS", "", "milliseconds of silence after which a peer is given up"),
+    row<Duration<&Config::connect_timeout, kMs, 0, kDayMs, true>>(
+        "OMX_CONNECT_TIMEOUT_MS", "", "milliseconds after which a connect that nobody answers ends"),
     row<Duration<&Config::ack_delay, kUs, 1, 10'000'000>>(
         "OMX_ACK_DELAY_US", "",
         "an acknowledgement waits so long for company, to peers without the extension"),

@@ -32,9 +32,10 @@ struct Operation {
   bool well = false;  // with success
 
   // A send is a message.
-  Instance* target = nullptr;  // whom the engine was connected to
-  bool stale = false;          // the address names an earlier instance
-  bool arrived = false;        // matched there or kept as unexpected
+  Instance* target = nullptr;         // whom the engine was connected to
+  bool stale = false;                 // the address names an earlier instance
+  bool arrived = false;               // matched there or kept as unexpected ...
+  std::uint64_t receiver_losses = 0;  // ... when the receiver had forgotten the sender so often
   bool delivered = false;
   bool truncated = false;       // its receive was too small
   bool receive_failed = false;  // its receive ended without the data

@@ -61,6 +61,8 @@ const char* name(Cleanup why) {
       return "restarted";
     case Cleanup::given_up:
       return "given up";
+    case Cleanup::abandoned:
+      return "given up by the peer";
     case Cleanup::refused:
       return "refused";
     case Cleanup::disconnected:

@@ -23,7 +23,6 @@ class Silence {
     Pair& p = pair(host, other);
     advance(p, now);
     if (able && !p.able) p.together = now;
-    if (!able && p.able) p.apart = p.ran;
     p.runs = runs;
     p.able = able;
   }
@@ -37,12 +36,6 @@ class Silence {
   TimeNs ran(std::uint32_t host, std::uint32_t other, TimeNs now) {
     advance(pair(host, other), now);
     return pair(host, other).ran;
-  }
-  // How long `host` has run without being able to hear the other one, since ran() was `start`.
-  TimeNs apart(std::uint32_t host, std::uint32_t other, TimeNs start, TimeNs now) {
-    const TimeNs ran_now = ran(host, other, now);
-    const Pair& p = pair(host, other);
-    return p.able ? 0 : ran_now - std::max(start, p.apart);
   }
   // How long they have been able to.
   TimeNs together(std::uint32_t host, std::uint32_t other, TimeNs now) {
@@ -58,7 +51,6 @@ class Silence {
     TimeNs since = 0;     // of what follows
     TimeNs together = 0;  // able since then
     TimeNs ran = 0;
-    TimeNs apart = 0;   // `ran` when they were last able
     TimeNs silent = 0;  // run since they last had certainly heard each other
     TimeNs excused = 0;
   };

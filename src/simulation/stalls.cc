@@ -47,8 +47,7 @@ Stalls::Stalls(const RunOptions& options)
     world_.add(host);
     life_begin(world_.host_count() - 1);
   }
-  one_way_ = std::any_of(plan_.outages.begin(), plan_.outages.end(),
-                         [](const Outage& o) { return o.kind == Outage::Kind::one_way; });
+  world_.on_delivery([this](SimHost& host, const SimFrame& frame) { heard(host.index(), frame.from); });
   contact_update();
 }
 
@@ -127,7 +126,10 @@ void Stalls::outage_end(std::size_t index) {
     closed.erase(std::find(closed.begin(), closed.end(), std::pair(from, to)));
   };
   const auto resume = [&](std::uint32_t host) {
-    if (--stalls_[host] == 0) world_.host(host).resume();
+    if (--stalls_[host] > 0) return;
+    // The application may call before anybody has read what came meanwhile.
+    if (world_.host(host).alive() && random_.chance(0.3)) act(host, any_other(host));
+    world_.host(host).resume();
   };
   if (trace_) trace_->line(world_.now(), fmt::format("outage {} ends", index));
   active_--;
@@ -193,8 +195,7 @@ void Stalls::act(std::uint32_t host, std::uint32_t other) {
 
 void Stalls::step() {
   const auto host = static_cast<std::uint32_t>(random_.below(hosts()));
-  const auto other = static_cast<std::uint32_t>((host + 1 + random_.below(hosts() - 1)) % hosts());
-  if (runs(host)) act(host, other);
+  if (runs(host)) act(host, any_other(host));
   reap_all();
   // Some calls follow at once; some find that a part of an outage has passed.
   if (active_ > 0 && random_.chance(0.2)) return run_for(random_.below(plan_.timeout / 3));

@@ -4,7 +4,6 @@
 
 #include <iterator>
 
-#include "simulation/generation.h"
 #include "simulation/stalls_workload.h"
 
 namespace omx::simulation {
@@ -13,6 +12,15 @@ using protocol::Completion;
 using protocol::Request;
 using protocol::RequestKind;
 using protocol::Status;
+
+namespace {
+
+// Whether it is not the one that is open with the partner.
+bool conversation_over(const protocol::Partner& partner, std::uint32_t conversation) {
+  return !partner.connected() || partner.conversation != conversation;
+}
+
+}  // namespace
 
 Call& Stalls::call_begin(RequestKind kind, std::uint32_t host, std::uint32_t other) {
   Call& c = calls_.emplace_back();
@@ -54,7 +62,7 @@ void Stalls::send(std::uint32_t host, std::uint32_t other, std::size_t length, C
   protocol::SendOp op;
   op.partner = a.partner;
   op.session = a.session;
-  generation_set(op, a.generation);
+  op.conversation = a.conversation;
   op.segments = {&m.segment, 1};
   op.match_info = id << kStallsIdShift | random_.below(kStallsTags + 1);
   op.context = &m;
@@ -111,8 +119,9 @@ void Stalls::receive(std::uint32_t host, std::optional<std::uint32_t> from, bool
   if (from) {
     const Address& a = address(host, *from);
     op.source = a.partner;
-    op.awaited = r.awaited = true;
-    generation_set(op, a.generation);
+    op.awaited = r.awaited = random_.chance(0.8);
+    // The layers above the engine know which sources were given up, and say so.
+    if (conversation_over(*a.partner, a.conversation)) op.source_gone = a.partner->gone;
     r.stream = a.stream;
   }
   note(r, fmt::format("receives with match {:#x} mask {:#x}{}", op.match_info, op.match_mask,
@@ -157,15 +166,14 @@ void Stalls::address_learn(std::uint32_t host, std::uint32_t other, const Comple
   if (life == by_session_.end() || life->second->host != other)
     return fail(
         fmt::format("host {} learns the session {:#x} of {}, which has none such", host, c.session, other));
-  const std::uint32_t generation = generation_of(c);
-  const bool same = kEngineCounts<> && a.stream && a.generation == generation && a.session == c.session;
+  const bool same = a.stream && a.conversation == c.conversation && a.session == c.session;
   if (same && !a.stream->failed) return;
   if (same && c.kind != RequestKind::connect) return;
   a.partner = c.partner;
   a.session = c.session;
-  a.generation = generation;
+  a.conversation = c.conversation;
   a.usable = true;
-  a.forgotten = 0;
+  a.forgotten = conversation_over(*c.partner, c.conversation) ? a.last_forgotten : 0;
   a.stream = &streams_.emplace_back();
   a.stream->from = current_[host];
   a.stream->to = life->second;
@@ -185,6 +193,7 @@ void Stalls::reap(std::uint32_t host) {
     const bool buffered = r->buffered, large = r->send_class == protocol::SendClass::large;
     ended(host, engine(host).consume(r), buffered, large);
   }
+  while (const auto message = engine(host).lost_take()) lost(message->match_info);
 }
 
 void Stalls::reap_all() {

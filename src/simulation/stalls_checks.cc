@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "simulation/generation.h"
 #include "simulation/stalls_workload.h"
 
 namespace omx::simulation {
@@ -45,6 +44,10 @@ void Stalls::arrived(std::uint32_t host, const protocol::Partner& from, std::uin
   newest = s.generation;
 }
 
+void Stalls::heard(std::uint32_t host, std::uint32_t from) {
+  address(host, from).heard = silence_.ran(host, from, world_.now());
+}
+
 void Stalls::dropped(std::uint64_t info) {
   Call* m = message(info);
   if (!m || m->arrived == 0 || m->delivered || m->dropped != 0)
@@ -55,14 +58,26 @@ void Stalls::dropped(std::uint64_t info) {
 void Stalls::forgot(std::uint32_t host, const protocol::Partner& partner) {
   Address& a = address(host, host_of(partner));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}", host, host_of(partner)));
+  a.last_forgotten = world_.now();
   if (a.stream && a.forgotten == 0) a.forgotten = world_.now();
+}
+
+void Stalls::lost(std::uint64_t info) {
+  Call* m = message(info);
+  if (!m || !m->ended || m->lost)
+    return fail(fmt::format("message {:#x} is reported as lost and pending", info));
+  m->lost = true;
+  note(*m, "is lost");
+  if (!m->stream->to->over && !explained(m->host, m->other, m->stream->begun))
+    fail(fmt::format("message {} was lost without a silence", m->id));
 }
 
 bool Stalls::explained(std::uint32_t a, std::uint32_t b, TimeNs begun) {
   return !calm_ && silence_.excused(a, b, world_.now()) >= begun;
 }
 
-void Stalls::stream_failed(Stream& stream) {
+void Stalls::stream_failed(Stream& stream, std::uint64_t number) {
+  stream.failed_at = stream.failed ? std::min(stream.failed_at, number) : number;
   stream.failed = true;
   const Address& a = address(stream.from->host, stream.to->host);
   if (a.stream == &stream) address_failed(stream.from->host, stream.to->host);
@@ -85,8 +100,10 @@ void Stalls::connect_ended(Call& c, const Completion& completion) {
 }
 
 void Stalls::send_ended(Call& m, Status status, bool buffered, bool large) {
-  if (status != Status::success) return stream_failed(*m.stream);
-  if (m.stream->failed) return fail(fmt::format("send {} ended with success behind an error", m.id));
+  if (status != Status::success) return stream_failed(*m.stream, m.number);
+  // A message that was complete already may fail in the queue of what the application has yet to see.
+  if (m.stream->failed && m.number >= m.stream->failed_at)
+    return fail(fmt::format("send {} ended with success behind an error", m.id));
   if (large && !m.delivered)
     return fail(fmt::format("send {} ended with success and was not delivered", m.id));
   if ((!buffered || m.how == Class::delivered) && m.arrived == 0)
@@ -121,16 +138,16 @@ void Stalls::receive_ended(Call& r, const Completion& c) {
     delivered(*m, r, c);
     if (failed()) return;
     const Address& a = address(r.host, m->host);
-    const bool unknown = !a.stream || (kEngineCounts<> && !a.usable);
+    const bool unknown = !a.usable;
     if (unknown && !a.connecting && !m->life->over && random_.chance(0.5))
       address_learn(r.host, m->host, c, m->stream->begun);
   } else if (matched) {
     m->reported = true;
     if (!m->life->over && !m->stream->to->over && !explained(r.host, m->host, m->stream->begun))
       return fail(fmt::format("the receive of message {} failed without a silence", m->id));
-    if (address(r.host, m->host).generation == generation_of(c)) address_failed(r.host, m->host);
-  } else if (r.awaited) {
-    stream_failed(*r.stream);
+    if (address(r.host, m->host).conversation == c.conversation) address_failed(r.host, m->host);
+  } else if (r.stream) {
+    stream_failed(*r.stream, 0);
   } else {
     return fail(fmt::format("a receive from anybody ended with status {}", static_cast<int>(c.status)));
   }
@@ -157,12 +174,11 @@ void Stalls::ended(std::uint32_t host, const Completion& c, bool buffered, bool 
 }
 
 void Stalls::overdue_check() {
-  const TimeNs slack = plan_.timeout / 2;
-  // Where only one way is closed, one side may first have to give up to be silent for the other.
-  const TimeNs limit = slack + (one_way_ ? 2 : 1) * plan_.timeout;
+  const TimeNs limit = plan_.timeout + plan_.timeout / 2;
   for (const Call& c : calls_) {
     if (c.ended || (c.kind == RequestKind::receive && !c.awaited)) continue;
-    if (runs(c.host) && silence_.apart(c.host, c.other, c.ran, world_.now()) > limit)
+    const TimeNs since = std::max(c.ran, address(c.host, c.other).heard);
+    if (runs(c.host) && silence_.ran(c.host, c.other, world_.now()) > since + limit)
       return fail(
           fmt::format("call {} of host {} still waits for {}, which is silent", c.id, c.host, c.other));
     const bool application = c.kind == RequestKind::receive || c.how == Class::synchronous ||

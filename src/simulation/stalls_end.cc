@@ -71,6 +71,16 @@ void Stalls::dead_check() {
   }
 }
 
+// Some application was told of each message that was complete for its sender and is not delivered.
+void Stalls::silent_loss_check() {
+  for (const Call& m : calls_) {
+    if (m.kind != RequestKind::send || !m.well || m.delivered || m.reported || m.lost) continue;
+    if (m.life->over || m.stream->to->over || failed()) continue;
+    fail(
+        fmt::format("message {} from {} to {} was lost, and no application was told", m.id, m.host, m.other));
+  }
+}
+
 void Stalls::start_over() {
   std::vector<Call*> calls;
   for (std::uint32_t i = 0; i < hosts(); i++) {
@@ -135,6 +145,7 @@ void Stalls::end() {
   if (!failed()) settle("in the test of who can still send");
   if (!failed()) agreement_check(tests);
   if (!failed()) dead_check();
+  if (!failed()) silent_loss_check();
   if (!failed()) start_over();
   if (!failed()) leftovers();
 }

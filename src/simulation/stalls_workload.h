@@ -50,13 +50,15 @@ class Stalls final : public EventTarget {
   struct Address {
     protocol::Partner* partner = nullptr;
     std::uint32_t session = 0;
-    std::uint32_t generation = 0;  // the engine's
+    std::uint32_t conversation = 0;
     std::uint32_t streams = 0;
     Stream* stream = nullptr;
     bool usable = false;
     bool again = false;  // will connect again
     bool connecting = false;
     TimeNs forgotten = 0;  // when the engine first forgot the peer during the stream; 0: not yet
+    TimeNs last_forgotten = 0;
+    TimeNs heard = 0;  // the last frame from it: Silence::ran
   };
 
   // --- stalls.cc: what happens ---
@@ -90,7 +92,10 @@ class Stalls final : public EventTarget {
   void send_ended(Call& c, protocol::Status status, bool buffered, bool large);
   void receive_ended(Call& c, const protocol::Completion& completion);
   void delivered(Call& m, const Call& receive, const protocol::Completion& completion);
-  void stream_failed(Stream& stream);
+  // `number`: of the message that failed; a success of those from there on is wrong.
+  void stream_failed(Stream& stream, std::uint64_t number);
+  void lost(std::uint64_t info);
+  void heard(std::uint32_t host, std::uint32_t from);
   // Whether a silence, or the end of an endpoint, explains an error.
   bool explained(std::uint32_t a, std::uint32_t b, TimeNs begun);
   void overdue_check();
@@ -101,6 +106,7 @@ class Stalls final : public EventTarget {
   void agreement_check(const std::vector<Call*>& tests);
   void complete_check(const Stream& stream);
   void dead_check();
+  void silent_loss_check();
   void start_over();
   void leftovers();
 
@@ -108,6 +114,9 @@ class Stalls final : public EventTarget {
   TimeNs clock(std::uint32_t host) { return world_.host(host).clock(); }
   std::uint32_t hosts() const { return world_.host_count(); }
   Address& address(std::uint32_t host, std::uint32_t other) { return addresses_[host * hosts() + other]; }
+  std::uint32_t any_other(std::uint32_t host) {
+    return static_cast<std::uint32_t>((host + 1 + random_.below(hosts() - 1)) % hosts());
+  }
   // A run has fewer steps than others, as time passes in most of them.
   static std::uint32_t steps(const RunOptions& options) { return std::max(options.operations / 4, 4U); }
   bool runs(std::uint32_t host) { return world_.host(host).alive() && !world_.host(host).paused(); }
@@ -130,7 +139,6 @@ class Stalls final : public EventTarget {
   std::vector<unsigned> stalls_;                    // by host: outages that stop it
   std::vector<std::vector<std::byte>> memory_;      // of receives that are over
   std::size_t begun_ = 0, active_ = 0;              // outages
-  bool one_way_ = false;
   std::uint64_t order_ = 0;
   std::uint64_t messages_ = 0, bytes_ = 0;
   bool calm_ = false;  // all is well again: nothing may fail any more

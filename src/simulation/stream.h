@@ -26,7 +26,8 @@ struct Stream {
   TimeNs begun = 0;
   std::uint64_t sent = 0;
   std::uint64_t arrived = 0;
-  bool failed = false;                  // the sender was told of an error
+  bool failed = false;                  // the sender was told of an error ...
+  std::uint64_t failed_at = 0;          // ... with this message at the earliest
   std::vector<std::uint64_t> messages;  // ids
 };
 
@@ -57,6 +58,7 @@ struct Call {
   std::uint64_t dropped = 0;  // by the receiver's engine, before any receive had it
   bool delivered = false;
   bool reported = false;  // its receive ended with an error
+  bool lost = false;      // its sender was told that it failed after its success
 };
 
 }  // namespace omx::simulation

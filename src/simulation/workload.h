@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "protocol/observer.h"
+#include "protocol/partner.h"
 #include "simulation/instance.h"
 #include "simulation/mixed_network.h"
 #include "simulation/operation.h"

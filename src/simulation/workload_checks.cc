@@ -21,7 +21,7 @@ void Workload::fail(const std::string& text) {
 void Workload::message_matched(Operation& receive, std::uint64_t message) {
   receive.expected = message;
   receive.matched = operation(message).matched = world_.now();
-  receive.losses = receive.instance->peers[operation(message).host].losses;
+  receive.losses = operation(message).receiver_losses;
   receive.waiting = false;
 }
 
@@ -35,6 +35,7 @@ void Workload::arrived(Instance& at, const protocol::Partner& from, std::uint64_
   const bool again = !strict(at.host, m.host) && !m.delivered;
   if (m.arrived && !again) return fail(fmt::format("message {} arrived twice", id));
   m.arrived = true;
+  m.receiver_losses = at.peers[m.host].losses;
   if (m.target != &at || from.nic != World::nic_of(m.host))
     return fail(fmt::format("message {} came from the wrong host or to another instance", id));
   std::uint64_t& newest = at.newest[m.instance];
@@ -152,6 +153,9 @@ void Workload::reap(SimHost& host) {
   while (Request* r = host.engine().peek_done()) {
     const bool accepted = !r->buffered, large = r->send_class == protocol::SendClass::large;
     ended(*current_[host.index()], host.engine().consume(r), accepted, large);
+  }
+  // What was complete for its sender has no end any more that could be checked.
+  while (host.engine().lost_take()) {
   }
 }
 

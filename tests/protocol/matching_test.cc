@@ -86,6 +86,7 @@ TEST_F(Matching, source__unreachable_ends_directed_receives_and_connects) {
   std::vector<Request*> directed;
   ReceiveOp op;
   op.match_mask = 0;
+  op.awaited = true;
   op.source = (*b)->find_partner(c->config().nic, 0);
   for (int i = 0; i < 3; i++) {
     Segment s = segment(room(8));

@@ -154,12 +154,12 @@ TEST_F(Nack, silent__is_told_once_of_who_never_answered) {
   unheard_connect(r);
   (*a)->set_timeout(r, kSecond);
   Partner* const p = r->partner;
-  EXPECT_EQ(partner_silent_since(p), r->first_sent);
+  EXPECT_EQ((*a)->silent_since(p), r->first_sent);
   EXPECT_EQ((*a)->silent_take(), nullptr);
   EXPECT_EQ(wait(*a, r, 10 * kSecond).status, Status::endpoint_unreachable);
   EXPECT_EQ((*a)->silent_take(), p);
   EXPECT_EQ((*a)->silent_take(), nullptr);
-  EXPECT_EQ(partner_silent_since(p), kNever);
+  EXPECT_EQ((*a)->silent_since(p), kNever);
   unheard_connect(r);
   (*a)->cancel(r);
   EXPECT_EQ((*a)->silent_take(), p);

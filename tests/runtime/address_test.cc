@@ -16,18 +16,20 @@ void expect_round_trip(const AddressParts& parts) {
   EXPECT_EQ(back.session, parts.session);
   EXPECT_EQ(back.slot, parts.slot);
   EXPECT_EQ(back.partner, parts.partner);
+  EXPECT_EQ(back.conversation, parts.conversation);
 }
 
 TEST(address, round_trip) {
   expect_round_trip({});
-  expect_round_trip({0xffffffffffff, 255, 0xffffffff, 0xfffff, 0xfffff});
-  expect_round_trip({0x0060dd47c475, 3, 0x5a17c0de, 0x100, 1});
+  expect_round_trip({0xffffffffffff, 255, 0xffffffff, 0xfff, 0xfffff, 255});
+  expect_round_trip({0x0060dd47c475, 3, 0x5a17c0de, 0x100, 1, 7});
   Random random(1);
   for (int i = 0; i < 1000; i++) {
     expect_round_trip({random.below(1ULL << 48), static_cast<std::uint8_t>(random.below(256)),
                        static_cast<std::uint32_t>(random.next()),
+                       static_cast<std::uint32_t>(random.below(1 << 12)),
                        static_cast<std::uint32_t>(random.below(1 << 20)),
-                       static_cast<std::uint32_t>(random.below(1 << 20))});
+                       static_cast<std::uint32_t>(random.below(kConversations))});
   }
 }
 

@@ -42,7 +42,7 @@ class binding : public PairTest {
 
   void start(const std::string& setting) {
     Settings s = settings();
-    s.verbose = 1;
+    s.verbose = 2;
     s.binding = *steering::binding_setting_parse(setting);
     process_ = process_create(s);
     ASSERT_TRUE(process_);

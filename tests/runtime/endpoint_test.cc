@@ -224,7 +224,7 @@ TEST_F(endpoint, handler__may_use_the_endpoint) {
   probe.action = [&](const Arrival& arrival) {
     EXPECT_EQ(arrival.match_info, 42U);
     EXPECT_NE(arrival.data, nullptr);
-    const Address source = b_->address_of(arrival.partner, arrival.session);
+    const Address source = b_->address_of(arrival.partner, arrival.session, arrival.conversation);
     EXPECT_TRUE(b_->set_address_context(source, this));
     receive = post(*b_, buffer, 42);
     send(*b_, source, pattern(4, 9), 7, true);

@@ -235,7 +235,7 @@ TEST_F(process, log__mxoe_needs_a_larger_mtu) {
 
 TEST_F(process, log__agreed_frame_size_once_per_partner) {
   Settings s = settings();
-  s.verbose = 1;
+  s.verbose = 2;
   s.verbose_prefix = "%H %B %b %e: ";
   const int before = g_log_level;
   const std::string text = stderr_of([&] {

@@ -66,7 +66,8 @@ std::string error_of(const Result<Settings>& settings) {
 TEST(settings_load, defaults) {
   const auto s = load("");
   ASSERT_TRUE(s) << s.error().message;
-  EXPECT_EQ(s->protocol.peer_timeout, 60'000 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.peer_timeout, 300'000 * protocol::kMillisecond);
+  EXPECT_EQ(s->protocol.connect_timeout, 30'000 * protocol::kMillisecond);
   EXPECT_EQ(s->protocol.mode, wire::Mode::omx);
   EXPECT_EQ(s->protocol.rndv_threshold, 32768U);
   EXPECT_EQ(s->protocol.max_endpoints, 256U);

@@ -6,6 +6,7 @@
 
 #include "simulation/mixed.h"
 #include "simulation/restless.h"
+#include "simulation/stalls.h"
 
 namespace omx::simulation {
 namespace {
@@ -35,9 +36,11 @@ TEST_P(Determinism, a_trace_changes_nothing) {
 
 using Parameter = testing::TestParamInfo<RunResult (*)(const RunOptions&)>;
 std::string workload_name(const Parameter& parameter) {
-  return parameter.index == 0 ? "mixed" : "deaths";
+  static constexpr const char* kNames[] = {"mixed", "deaths", "stalls"};
+  return kNames[parameter.index];
 }
-INSTANTIATE_TEST_SUITE_P(Workloads, Determinism, testing::Values(&mixed_run, &restless_run), workload_name);
+INSTANTIATE_TEST_SUITE_P(Workloads, Determinism, testing::Values(&mixed_run, &restless_run, &stalls_run),
+                         workload_name);
 
 }  // namespace
 }  // namespace omx::simulation

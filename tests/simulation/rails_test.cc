@@ -176,6 +176,7 @@ TEST(Rails, peers__that_have_one_board_see_nothing_of_it) {
   const auto r = w.engine(0).connect(w.world.now(), World::nic_of(2), 0, 0, 0, nullptr, false, true);
   w.world.host(0).deadline_check();
   ASSERT_TRUE(w.world.run_until([&] { return w.engine(0).done(*r); }, kSecond));
+  w.engine(0).consume(*r);
   EXPECT_EQ(w.engine(0).find_partner(World::nic_of(2), 0)->rails, nullptr);
   EXPECT_EQ(w.engine(2).find_partner(World::nic_of(0), 0)->rails, nullptr);
 }

@@ -207,6 +207,9 @@ void Application::look() {
     REQUIRE(op && !op->ended && op->request == r);
     ended(*op, endpoint.consume(r));
   }
+  while (const auto lost = endpoint.lost_take()) REQUIRE(!lossless() || !honest(lost->partner));
+  while (endpoint.news_take()) {
+  }
 }
 
 void Application::ended(Operation& op, const Completion& c) {

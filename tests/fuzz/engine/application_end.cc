@@ -97,6 +97,7 @@ void HonestProgram::look() {
     finished(*op, endpoint.consume(r));
     op->memory = {};
   }
+  while (endpoint.lost_take()) REQUIRE(!scene_.setup.lossless());
 }
 
 void HonestProgram::finished(Operation& op, const Completion& c) {

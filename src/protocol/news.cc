@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/news.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace omx::protocol {
+
+namespace {
+
+// An owner that never asks does not make us grow without end.
+constexpr std::size_t kNewsMost = 65536;
+
+void news_add(State& s, const PeerNews& news) {
+  if (s.closing || s.news.size() >= kNewsMost) return;
+  try {
+    s.news.push_back(news);
+  } catch (const std::exception&) {  // no memory: the requests tell of their ends all the same
+  }
+}
+
+PeerNews about(const State& s, Partner& p, PeerNews::Kind kind) {
+  PeerNews news;
+  news.kind = kind;
+  news.partner = &p;
+  news.session = p.true_session;
+  news.silence = s.now > p.last_heard ? s.now - p.last_heard : 0;
+  return news;
+}
+
+}  // namespace
+
+void news_back(State& s, Partner& p) {
+  p.silence_told = false;
+  news_add(s, about(s, p, PeerNews::Kind::back));
+}
+
+void news_silence_check(State& s, Partner& p, TimeNs& next) {
+  if (!p.connected() || p.silence_told || p.self) return;
+  TimeNs since = p.pulls > 0 ? p.last_heard : kNever;
+  TimeNs patience = s.default_timeout;
+  for (auto* list : {&p.unacked, &p.queued, &p.await_notify, &p.awaited}) {
+    const Request* oldest = list->front();
+    if (!oldest) continue;
+    since = std::min(since, oldest->first_sent);
+    patience = std::min(patience, oldest->timeout);
+  }
+  if (p.partial.active) since = std::min(since, p.partial.last);
+  if (since == kNever) return;
+  const TimeNs due = std::max(p.last_heard, since) + kSilenceTold;
+  if (s.now < due) {
+    next = std::min(next, due);
+    return;
+  }
+  p.silence_told = true;
+  PeerNews news = about(s, p, PeerNews::Kind::silent);
+  news.patience = patience;
+  news_add(s, news);
+}
+
+void news_ended(State& s, Partner& p, Cleanup why, Status status) {
+  PeerNews news = about(s, p, PeerNews::Kind::ended);
+  news.why = why;
+  news.status = status;
+  news.session = p.ended_session;
+  news.failed = s.ending_failed;
+  news.lost = s.ending_lost;
+  news_add(s, news);
+}
+
+void send_fail(State& s, Request& r, Status status) {
+  if (!r.user_done) {
+    if (r.user_gone)
+      s.ending_lost++;
+    else
+      s.ending_failed++;
+    request_finish(s, r, status);
+    return;
+  }
+  if (!r.user_gone) {  // nobody has seen yet that it was a success
+    r.status = status;
+    r.xfer_length = 0;
+    s.ending_failed++;
+    request_protocol_done(s, r);
+    return;
+  }
+  s.ending_lost++;
+  if (s.closing) return request_protocol_done(s, r);
+  r.status = status;
+  send_release_buffer(s, r);
+  s.zombies--;
+  r.phase = Phase::finished;
+  s.lost.push_back(r);
+}
+
+}  // namespace omx::protocol

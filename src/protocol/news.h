@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an owner of the engine should tell people about its peers: who is silent, who is back, whose
+// conversation has ended, and which messages were lost with it.
+#pragma once
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+// A peer that owes us something is called silent after this time.
+inline constexpr TimeNs kSilenceTold = 10'000 * kMillisecond;
+
+// Tells once that the partner is silent, if something has waited for it long enough. `next`: when to look
+// again.
+void news_silence_check(State& s, Partner& p, TimeNs& next);
+// The conversation with the partner has just ended.
+void news_ended(State& s, Partner& p, Cleanup why, Status status);
+// Ends a send of a conversation that is over; counts it and keeps what Endpoint::lost_take() reports.
+void send_fail(State& s, Request& r, Status status);
+
+}  // namespace omx::protocol

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Partners that the application waits for without having sent them anything: by a receive that names them, or
+// by probing for their messages again and again. Whether they live is our business then.
+#pragma once
+
+#include "protocol/state.h"
+
+namespace omx::protocol {
+
+// A receive that names its source begins to wait.
+void watch_receive(State& s, Request& r, bool reach);
+// The application probed for a message from the partner.
+void watch_probe(State& s, Partner& p);
+// Whether the partner is waited for, by either.
+bool watched(const State& s, const Partner& p);
+// Since when the partner's silence counts, of what it is watched for; kNever: it is not.
+TimeNs watch_limit(const State& s, Partner& p);
+// The partner is not connected: connects to it, if it is known to have been there.
+void watch_connect(State& s, Partner& p, TimeNs& next);
+// The connect request has ended so. What waits for the partner ends, too, unless it may yet come.
+void connect_fail(State& s, Partner& p, Request& r, Status status);
+// Ends the receives that wait for the partner.
+void watch_fail(State& s, Partner& p, Status status);
+
+}  // namespace omx::protocol

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Conversations (docs/contract.md): once a message was given up, nothing behind it arrives, both sides learn
+// it, and only an application's connect begins again.
+#include "protocol/running_time.h"
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+class ConversationTest : public PairTest {
+ protected:
+  void open_with(TimeNs timeout_a, TimeNs timeout_b) {
+    Config config_a, config_b;
+    config_a.peer_timeout = timeout_a;
+    config_b.peer_timeout = timeout_b;
+    open(config_a, config_b);
+    while ((*a)->news_take() || (*b)->news_take()) {
+    }
+  }
+  void cut(TimeNs time) {
+    network.faults.drop = [](const Bytes&) { return true; };
+    network.run_for(time);
+    network.faults.drop = nullptr;
+  }
+  Request* send_in(Host& from, Partner* to, std::uint32_t conversation) {
+    SendOp op;
+    op.partner = to;
+    op.match_info = 5;
+    op.conversation = conversation;
+    return from->send(network.now, op).value();
+  }
+  Request* receive_from(Host& at, Partner* source, bool reach = false) {
+    ReceiveOp op;
+    op.match_info = 99;
+    op.source = source;
+    op.awaited = true;
+    op.reach = reach;
+    return at->receive(network.now, op).value();
+  }
+  static std::optional<PeerNews> ended(Host& at) {
+    while (const auto news = at->news_take())
+      if (news->kind == PeerNews::Kind::ended) return news;
+    return std::nullopt;
+  }
+};
+
+TEST_F(ConversationTest, given_up__nothing_follows_behind_the_hole) {
+  open_with(2 * kSecond, 500 * kSecond);
+  const std::uint32_t first = partner_info(to_b).conversation;
+  Request* lost = send(*a, to_b, message(8), 1);
+  EXPECT_EQ(wait(*a, lost).status, Status::success);
+  network.run_for(kSecond);
+  network.faults.drop = [](const Bytes&) { return true; };
+  (void)(*a)->forget(send(*a, to_b, message(8), 2));
+  network.run_for(10 * kSecond);
+  network.faults.drop = nullptr;
+  // The peer lives and can be reached: still, nothing is sent to it.
+  EXPECT_EQ(wait(*a, send(*a, to_b, message(8), 3)).status, Status::endpoint_unreachable);
+  // It learns the end when it has something to say, or waits for something.
+  Request* back = send(*b, to_a, message(100000), 4);
+  EXPECT_EQ(wait(*b, back, 10 * kSecond).status, Status::endpoint_unreachable);
+  EXPECT_EQ(wait(*b, send(*b, to_a, message(8), 4)).status, Status::endpoint_unreachable);
+  EXPECT_FALSE(to_a->connected());
+  EXPECT_FALSE(to_b->connected());
+  const auto why_a = ended(*a), why_b = ended(*b);
+  ASSERT_TRUE(why_a && why_b);
+  EXPECT_EQ(why_a->why, PeerNews::Why::given_up);
+  EXPECT_EQ(why_a->lost, 1U);
+  EXPECT_EQ(why_b->why, PeerNews::Why::abandoned);
+  EXPECT_EQ(why_b->failed, 1U);
+  // An application's connect begins again, and addresses of the first conversation are of no use in it.
+  EXPECT_EQ(wait(*a, connect_start(*a, *b)).status, Status::success);
+  EXPECT_NE(partner_info(to_b).conversation, first);
+  EXPECT_EQ(wait(*a, send_in(*a, to_b, first)).status, Status::endpoint_unreachable);
+  EXPECT_EQ(wait(*a, send_in(*a, to_b, partner_info(to_b).conversation)).status, Status::success);
+  exchange_both_ways();
+}
+
+TEST_F(ConversationTest, given_up__the_answer_to_a_ping_opens_nothing) {
+  open_with(2 * kSecond, 500 * kSecond);
+  Request* waits = receive_from(*b, to_a);  // so b pings
+  (void)send(*a, to_b, message(100000), 1);
+  cut(10 * kSecond);
+  EXPECT_FALSE(to_b->connected());
+  EXPECT_EQ(wait(*b, waits, 10 * kSecond).status, Status::endpoint_unreachable);
+  network.run_for(20 * kSecond);
+  EXPECT_FALSE(to_a->connected());
+  EXPECT_FALSE(to_b->connected());
+}
+
+TEST_F(ConversationTest, given_up__large_messages_that_wait_keep_their_place) {
+  open_with(500 * kSecond, 2 * kSecond);
+  Request* large = send(*a, to_b, message(100000, 1), 1);
+  (void)send(*a, to_b, message(8, 2), 1);
+  network.run_for(kSecond);
+  Request* r = receive_from(*b, to_a);  // of another match, so that b notices the silence
+  cut(10 * kSecond);
+  EXPECT_EQ(wait(*b, r).status, Status::endpoint_unreachable);
+  Bytes &first = room(100000), &second = room(8);
+  EXPECT_EQ(wait(*b, receive(*b, first, 1)).status, Status::endpoint_unreachable);
+  EXPECT_EQ(wait(*b, receive(*b, second, 1)).status, Status::success);
+  EXPECT_EQ(second, message(8, 2));
+  EXPECT_EQ(wait(*a, large, 20 * kSecond).status, Status::endpoint_unreachable);
+}
+
+TEST_F(ConversationTest, given_up__a_success_that_nobody_has_seen_becomes_an_error) {
+  open_with(2 * kSecond, 2 * kSecond);
+  network.faults.drop = [](const Bytes&) { return true; };
+  Request* unseen = send(*a, to_b, message(8), 1);
+  Request* seen = send(*a, to_b, message(8), 2);
+  ASSERT_TRUE((*a)->done(unseen));
+  EXPECT_EQ((*a)->consume(seen).status, Status::success);
+  network.run_for(10 * kSecond);
+  EXPECT_EQ((*a)->consume(unseen).status, Status::endpoint_unreachable);
+  const auto lost = (*a)->lost_take();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->match_info, 2U);
+  EXPECT_EQ(lost->length, 8U);
+  EXPECT_EQ(lost->partner, to_b);
+  EXPECT_FALSE((*a)->lost_take());
+}
+
+TEST_F(ConversationTest, shunned__the_same_instance_is_not_talked_to_and_another_is) {
+  open_with(2 * kSecond, 500 * kSecond);
+  const std::uint32_t session = to_b->true_session;
+  network.faults.drop = [](const Bytes&) { return true; };
+  (void)send(*a, to_b, message(8), 1);
+  network.run_for(10 * kSecond);
+  network.faults.drop = nullptr;
+  const auto again = [&] {
+    return (*a)->connect(network.now, (*b)->config().nic, 0, 0, 0, nullptr, false, false, session).value();
+  };
+  EXPECT_EQ(wait(*a, again(), 10 * kSecond).status, Status::endpoint_unreachable);
+  EXPECT_FALSE(to_b->connected());
+  network.run_for(10 * kSecond);
+  b = &network.restart(1, with_session(0x7777));
+  EXPECT_EQ(wait(*a, again(), 10 * kSecond).status, Status::success);
+  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  ASSERT_NE(to_a, nullptr);
+  exchange_both_ways();
+}
+
+TEST_F(ConversationTest, awaited__a_source_that_cannot_be_reached_ends_the_receive) {
+  Config config;
+  config.connect_timeout = 3 * kSecond;
+  a = &network.add(config);
+  to_b = (*a)->partner(0x020000000099, 1);
+  Request* r = receive_from(*a, to_b, true);
+  Request* only_if_it_comes = receive_from(*a, (*a)->partner(0x020000000098, 1), false);
+  EXPECT_EQ(wait(*a, r, 10 * kSecond).status, Status::endpoint_unreachable);
+  EXPECT_FALSE((*a)->done(only_if_it_comes));
+}
+
+TEST_F(ConversationTest, awaited__a_source_that_was_given_up_ends_the_receive_at_once) {
+  open();
+  exchange(*b, to_a, *a, 20);
+  (void)send(*b, to_a, message(0), 7);
+  network.run_for(kSecond);
+  ReceiveOp op;
+  op.match_info = 7;
+  op.source = to_b;
+  op.source_gone = Status::endpoint_unreachable;
+  // What has arrived is received all the same.
+  EXPECT_EQ(wait(*a, (*a)->receive(network.now, op).value(), 0).status, Status::success);
+  EXPECT_EQ(wait(*a, (*a)->receive(network.now, op).value(), 0).status, Status::endpoint_unreachable);
+}
+
+TEST_F(ConversationTest, awaited__later_messages_do_not_put_off_the_limit) {
+  open_with(2 * kSecond, 500 * kSecond);
+  Request* waits = receive_from(*a, to_b);
+  network.faults.drop = [](const Bytes&) { return true; };
+  network.run_for(1500 * kMillisecond);
+  (void)send(*a, to_b, message(8), 1);
+  network.run_for(1500 * kMillisecond);
+  EXPECT_EQ(wait(*a, waits, 0).status, Status::endpoint_unreachable);
+}
+
+// The next conversation counts acknowledgements from 1 again.
+TEST_F(ConversationTest, reopened__late_acknowledgements_of_the_last_one_hold_up_nothing) {
+  open_with(2 * kSecond, 500 * kSecond);
+  for (int i = 0; i < 30; i++) {
+    exchange(*a, to_b, *b, 20);
+    network.run_for(5 * kMillisecond);
+  }
+  Bytes late;
+  network.faults.drop = [&](const Bytes& frame) {
+    if (type_of(frame) == wire::PacketType::truc && late.empty()) late = frame;
+    return type_of(frame) != wire::PacketType::small;
+  };
+  (void)send(*a, to_b, message(100), 1);
+  network.run_for(10 * kSecond);
+  network.faults.drop = nullptr;
+  ASSERT_FALSE(to_b->connected());
+  ASSERT_FALSE(late.empty());
+  network.inject(late);
+  network.run_for(kSecond);
+  ASSERT_EQ(wait(*a, connect_start(*a, *b)).status, Status::success);
+  SendOp op;
+  op.partner = to_b;
+  op.delivered = true;
+  EXPECT_EQ(wait(*a, (*a)->send(network.now, op).value(), kSecond).status, Status::success);
+}
+
+TEST_F(ConversationTest, watch__a_peer_that_is_probed_for_is_given_up) {
+  open_with(2 * kSecond, 500 * kSecond);
+  network.faults.drop = [](const Bytes&) { return true; };
+  for (int i = 0; i < 100 && to_b->connected(); i++) {
+    EXPECT_FALSE((*a)->probe(1, ~std::uint64_t{0}, to_b, 0));
+    (*a)->watch(network.now, to_b);
+    network.run_for(100 * kMillisecond);
+  }
+  EXPECT_FALSE(to_b->connected());
+}
+
+TEST_F(ConversationTest, silence__is_told_once_and_so_is_its_end) {
+  open_with(60 * kSecond, 60 * kSecond);
+  (void)send(*a, to_b, message(100000), 1);
+  network.run_for(kSecond);
+  cut(30 * kSecond);
+  auto news = (*a)->news_take();
+  ASSERT_TRUE(news);
+  EXPECT_EQ(news->kind, PeerNews::Kind::silent);
+  EXPECT_GE(news->silence, 10 * kSecond);
+  EXPECT_EQ(news->patience, 60 * kSecond);
+  EXPECT_FALSE((*a)->news_take());
+  network.run_for(5 * kSecond);
+  news = (*a)->news_take();
+  ASSERT_TRUE(news);
+  EXPECT_EQ(news->kind, PeerNews::Kind::back);
+  EXPECT_FALSE((*a)->news_take());
+}
+
+// --- time in which the engine was not run -----------------------------------------------------------------
+
+TEST_F(ConversationTest, absence__counts_for_no_timeout) {
+  open_with(2 * kSecond, 2 * kSecond);
+  Request* large = send(*a, to_b, message(100000), 1);
+  Bytes& in = room(100000);
+  Request* r = receive(*b, in, 1);
+  Request* connect = connect_start(*a, *b);
+  (*a)->set_timeout(connect, kSecond);
+  network.run_for(20'000);
+  a->paused = b->paused = true;  // both stop in the middle, with what is on the cable lost
+  network.faults.drop = [](const Bytes&) { return true; };
+  network.run_for(66 * kSecond);
+  network.faults.drop = nullptr;
+  a->ring.clear();
+  b->ring.clear();
+  a->paused = b->paused = false;
+  EXPECT_EQ(wait(*a, connect, 10 * kSecond).status, Status::success);
+  EXPECT_EQ(wait(*b, r, 10 * kSecond).status, Status::success);
+  EXPECT_EQ(wait(*a, large, 10 * kSecond).status, Status::success);
+}
+
+TEST_F(ConversationTest, absence__a_first_connect_is_tried_again_before_it_fails) {
+  a = &network.add({});
+  b = &network.add({});
+  Request* connect = connect_start(*a, *b);
+  (*a)->set_timeout(connect, 4 * kSecond);
+  a->paused = true;
+  network.faults.drop = [](const Bytes&) { return true; };
+  network.run_for(8 * kSecond);
+  network.faults.drop = nullptr;
+  a->paused = false;
+  EXPECT_EQ(wait(*a, connect, 10 * kSecond).status, Status::success);
+}
+
+TEST(RunningTime, enter__an_idle_engine_was_not_absent) {
+  Network network;
+  Host& a = network.add({});
+  State& s = a->state();
+  time_enter(s, 5 * kSecond);
+  EXPECT_EQ(s.now, 5 * kSecond);
+  time_enter(s, 500 * kSecond);  // nothing was pending
+  EXPECT_EQ(s.now, 500 * kSecond);
+  time_enter(s, 0);  // no time at hand
+  EXPECT_EQ(s.now, 500 * kSecond);
+  Timer timer(TimerKind::ack);
+  s.timers.arm_by(timer, 501 * kSecond);
+  time_enter(s, 510 * kSecond);
+  EXPECT_EQ(s.now, 501 * kSecond + kLatenessMost);
+  EXPECT_EQ(time_outside(s, s.now), 510 * kSecond);
+  EXPECT_EQ(a->next_deadline(), 501 * kSecond + s.absent);
+  s.timers.cancel(timer);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
