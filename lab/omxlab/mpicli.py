@@ -56,6 +56,8 @@ def add_command(command, add_name, default_name):
                           "that this lab belongs to, else where libfabric looks by itself)")
     sub.add_argument("--user", type=parse_user, metavar="UID",
                      help="the job of this ordinary user, without any capability: Open-MX goes by UDP then")
+    sub.add_argument("--control", metavar="IFACE", default="eth0",
+                     help="the interface of Open MPI's own control (default eth0), such as eth1 where eth0 is to be cut")
     sub.add_argument("--show", action="store_true", help="print the command line instead")
 
 
@@ -80,7 +82,7 @@ def command_line(lab, options, script, environment):
     line = [
         "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun", "--allow-run-as-root",
         "--mca", "orte_keep_fqdn_hostnames", "1", "--mca", "plm_rsh_agent", f"{script} rsh-agent",
-        "--mca", "oob_tcp_if_include", "eth0",
+        "--mca", "oob_tcp_if_include", options.control,
         # Private to each host, and gone with it.
         "--mca", "orte_tmpdir_base", "/dev/shm",
         "--host", ",".join(f"{host}:{slots}" for host in hosts), "-np", str(ranks),
