@@ -30,7 +30,10 @@ class BufferPool {
   std::size_t in_use() const { return in_use_; }
   std::size_t kept() const { return kept_; }  // for reuse, beside in_use
   std::size_t limit() const { return limit_; }
-  void set_limit(std::size_t limit_bytes) { limit_ = limit_bytes; }
+  void set_limit(std::size_t limit_bytes) {
+    limit_ = limit_bytes;
+    if (in_use_ + kept_ > limit_) release_kept();
+  }
 
  private:
   static constexpr int kMinShift = 7;    // 128 B

@@ -3,6 +3,7 @@
 // messages that arrived early, so that only what is missing is sent again.
 #include <algorithm>
 
+#include "protocol/epochs.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -94,6 +95,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   p->recv_acknum = packet.acknum;
   ack_apply(s, *p, packet.seqnum);
+  if ((packet.flags & wire::kFlagPark) && packet.seqnum == p->next_acked) park_unacked(s, *p);
   if ((packet.has_sack || p->sacks) && packet.seqnum == p->next_acked) sack_apply(s, *p, packet);
 }
 
@@ -128,7 +130,8 @@ void ack_piggybacked(Partner& p) {
   p.last_acked = p.next_match;
   p.frames_owed = 0;
   p.ack_pending = false;
-  if (!p.early) p.ack_now.unlink();  // the bitmap of a hole still has to go out
+  // The bitmap of a hole still has to go out, and so has what is asked for without its data.
+  if (!p.early && !park_waits(p)) p.ack_now.unlink();
 }
 
 void ack_transmit(State& s, Partner& p) {
@@ -137,7 +140,10 @@ void ack_transmit(State& s, Partner& p) {
   wire::Truc packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, much_owed(s, p));
+  const bool park = park_waits(p);
+  if (park) park_told(s, p);
+  packet.flags = frame_flags(p, park || much_owed(s, p));
+  if (park) packet.flags |= wire::kFlagPark;
   packet.session = p.reply_session();
   packet.seqnum = p.next_match;
   packet.send_seq = p.next_match;

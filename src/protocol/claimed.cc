@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unexpected messages that the application has looked at and taken out of matching, to receive or discard
 // them later (libfabric.md 2.5: peek and claim).
-#include "protocol/state.h"
+#include "protocol/claimed.h"
 
 namespace omx::protocol {
 
@@ -13,6 +13,7 @@ wire::Rndv announcement(const Unexpected& u) {
   rndv.rdma_id = u.region;
   rndv.rdma_seqnum = u.region_generation;
   rndv.rdma_offset = u.region_offset;
+  rndv.page = u.region_page;
   return rndv;
 }
 

@@ -43,7 +43,7 @@ void announce(State& s, Request& r) {
 }
 
 bool zombie(const Request& r) {
-  return r.user_done && r.phase != Phase::finished;
+  return r.user_done && r.phase != Phase::finished && !r.waits;
 }
 
 }  // namespace
@@ -62,6 +62,7 @@ void request_user_done(State& s, Request& r, Status status) {
 void request_protocol_done(State& s, Request& r) {
   if (zombie(r)) s.zombies--;
   r.phase = Phase::finished;
+  send_release_buffer(s, r);
   if (r.user_done && r.user_gone) request_free(s, r);
 }
 
@@ -70,6 +71,7 @@ void request_finish(State& s, Request& r, Status status) {
     request_protocol_done(s, r);
     return;
   }
+  if (r.waits) s.room.awaiting--;
   r.phase = Phase::finished;
   if (s.uncopied == &r) s.uncopied = nullptr;
   request_user_done(s, r, status);

@@ -12,6 +12,7 @@ namespace omx::protocol {
 
 class DirectReader;
 class Offload;
+class MemoryShare;
 class Observer;
 struct History;
 
@@ -30,6 +31,7 @@ struct Config {
   std::uint32_t base_frame = 1514;
   bool extension = true;  // send and read extension blocks
   bool checksum = false;  // ask for CRC trailers; in force with peers that ask too
+  bool parks = true;      // messages without room leave their data with the sender (parked.cc)
   bool pack = true;       // let partners send us bursts of short messages in shared frames
 
   // The lane (lane.cc).
@@ -50,7 +52,7 @@ struct Config {
   std::uint32_t lane_rndv_threshold = 65536;
   // Of a large message so much may be on its way before it is asked for (unasked.cc); 0: nothing.
   std::uint32_t unasked_bytes = 65536;
-  // Large sends that wait for their receives; more wait for regions.
+  // Large sends that wait for their receives, to peers that know no pages of regions; more wait for regions.
   std::uint32_t regions_most = kRegionsMost;
   std::uint32_t context_bits = 0, context_shift = 0;
 
@@ -79,10 +81,17 @@ struct Config {
   // they leave free, that is half of what the others do not use; 64 KiB they may always take if there is
   // room. Early frames are kept only while less than half is in use.
   std::uint64_t buffer_bytes = 256ULL << 20;
-  std::uint64_t send_buffer_bytes = 16ULL << 20;  // medium sends copied so that they complete at once
-  std::uint32_t max_partners = 65536;             // about 570 bytes each
-  std::uint32_t eager_frames = 256;               // eager frames a partner may have unacknowledged towards us
-  std::uint32_t pull_blocks = 4;                  // blocks in flight per pull
+  bool buffer_grows = true;  // by what `share` has
+  // Of messages that were announced without their data; the rest is refused.
+  std::uint64_t envelope_bytes = 4ULL << 30;
+  // Medium sends copied so that they complete at once. Copies that are injected or parked may take more, of
+  // `share`.
+  std::uint64_t send_buffer_bytes = 16ULL << 20;
+  // What the host has for all its endpoints beyond these; nullptr: nothing.
+  MemoryShare* share = nullptr;
+  std::uint32_t max_partners = 65536;  // about 570 bytes each
+  std::uint32_t eager_frames = 256;    // eager frames a partner may have unacknowledged towards us
+  std::uint32_t pull_blocks = 4;       // blocks in flight per pull
   std::uint32_t pull_window_bytes =
       2U << 20;  // of large messages in flight at most: what the receive ring holds
 

@@ -3,6 +3,7 @@
 // request is answered without asking the application, and is enough to send back.
 #include <algorithm>
 
+#include "protocol/epochs.h"
 #include "protocol/state.h"
 #include "protocol/watch.h"
 
@@ -18,6 +19,7 @@ wire::ConnectExt own_extension(const State& s, const Partner& p) {
   ext.mode = s.config.mode;
   ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
                  wire::kFeatureTail | wire::kFeatureUnasked | wire::kFeatureAhead;
+  if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
   if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
   if (s.config.lane.present()) {
     ext.features |= wire::kFeatureLane;
@@ -155,8 +157,8 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   Partner* p = partner_find(s, head.src, packet.src_endpoint);
   const bool right_key = packet.key_or_target_session == s.config.key;
   // The answer shows our present count: should the instance live after all, it asks again with that.
-  const bool accepted =
-      p ? (right_key || uses_our_count(s, *p, packet)) && !outdated(s, *p, packet) : right_key;
+  const bool late = p && outdated(s, *p, packet);
+  const bool accepted = p ? (right_key || uses_our_count(s, *p, packet)) && !late : right_key;
   if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
   if (right_key && !p) return;  // no memory: the request will be repeated
 
@@ -191,6 +193,8 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   if (packet.ext.present) reply.ext = own_extension(s, to);
   transmit(s, to, reply);
   s.count(Counter::send_connect_reply)++;
+  // Or a late request made us take the instance before for the present one: that one is asked.
+  if (late) epochs_doubt(s, *p);
   if (!accepted) return;
   reference_connect_back(s, *p);
   retransmit_arm(s, *p);

@@ -25,6 +25,7 @@ namespace omx::protocol {
   X(send_pull_reply, "Send Pull Reply")                            \
   X(send_pull_reply_lane, "Send Pull Reply by UDP Lane")           \
   X(send_unasked, "Send Data Unasked")                             \
+  X(send_parked, "Send Kept until Received")                       \
   X(send_probe, "Send MTU Probe")                                  \
   X(send_rail_probe, "Send Rail Probe")                            \
   X(send_pack, "Send Shared Frame")                                \
@@ -56,6 +57,7 @@ namespace omx::protocol {
   X(duplicate, "Recv Duplicate")                                   \
   X(early, "Recv Early, Kept")                                     \
   X(early_dropped, "Recv Early, Dropped")                          \
+  X(recv_parked, "Recv without Data, Sender Keeps Them")           \
   X(back_pressure, "Refused for lack of Memory, Sender Holds It")  \
   X(throttled, "Send Waited for Window")                           \
   X(pull_copy_offloaded, "Pull Reply Copied by an Engine")         \

@@ -9,15 +9,9 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::size_t kShareAlways = 64 * 1024;  // see Config::buffer_bytes
+constexpr std::size_t kEnvelope = ~std::size_t{0};  // no data are kept
 // Beyond so many that wait for the window, a partner's large messages are refused: it does not acknowledge.
 constexpr std::uint32_t kMaxNotifiesQueued = 1024;
-
-bool room_for(const State& s, const Partner& p, std::size_t bytes) {
-  if (!s.room_for_unexpected(bytes)) return false;
-  const std::size_t share = p.unexpected_bytes + sizeof(Unexpected) + bytes;
-  return share <= kShareAlways || share <= s.buffers.limit() - s.buffers_held();
-}
 
 std::size_t bytes_of(const Unexpected& u) {
   return sizeof(Unexpected) + (u.buffer ? u.msg_length : 0);
@@ -37,7 +31,8 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
   Matched result;
   result.receive = arrival_take(s, p, m.match_info, message_class, msg_length);
   if (result.receive) return result;
-  if (!room_for(s, p, keep)) {
+  if (!(keep == kEnvelope ? room_for_envelope(s, p) : room_for(s, p, keep))) {
+    if (keep == kEnvelope) held_up_note(s, p, HeldUp::What::envelopes, s.config.envelope_bytes);
     result.refused = true;
     return result;
   }
@@ -116,8 +111,13 @@ void arrival_drop(State& s, Unexpected& u) {
 
 void unexpected_free(State& s, Unexpected& u) {
   if (!u.self_send) u.partner->unexpected_bytes -= bytes_of(u);
+  if (u.rendezvous || u.failed != Status::success) {  // without data
+    s.room.envelopes--;
+    u.partner->envelopes--;
+  }
   s.buffers.put(u.buffer, u.msg_length);
   s.unexpected_slab.destroy(&u);
+  room_left(s);
 }
 
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data) {
@@ -239,7 +239,7 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std:
   if (p.notifies_queued >= kMaxNotifiesQueued || !s.pulls.reserve()) return Delivery::refused;
   Request* for_handler = s.handler ? request_create(s, RequestKind::receive) : nullptr;
   if (s.handler && !for_handler) return Delivery::refused;
-  const Matched m = match(s, p, packet, packet.msg_length, nullptr, 0);
+  const Matched m = match(s, p, packet, packet.msg_length, nullptr, kEnvelope);
   if (m.consumed) {  // nobody wants the data
     for_handler->user_gone = true;
     receive_matched(*for_handler, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
@@ -259,6 +259,9 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std:
   u->region = packet.rdma_id;
   u->region_generation = packet.rdma_seqnum;
   u->region_offset = packet.rdma_offset;
+  u->region_page = packet.page;
+  s.room.envelopes++;
+  p.envelopes++;
   arrival_keep(s, *u);
   return Delivery::complete;
 }

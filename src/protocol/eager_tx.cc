@@ -130,6 +130,8 @@ void notify_transmit(State& s, Request& r) {
   packet.total_length = r.notify_length;
   packet.rdma_id = r.region;
   packet.rdma_seqnum = r.region_generation;
+  packet.page = r.region_page;
+  if (r.region_page > 0) packet.flags |= wire::kFlagPage;
   packet.seqnum = r.seqnum;
   packet.piggyack = p.next_match;
   Draft draft;

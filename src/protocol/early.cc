@@ -35,7 +35,7 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
                  std::uint32_t fragments) {
   const std::size_t bytes = bytes_of(static_cast<std::uint32_t>(frame.size()));
   // Half of the memory is left to messages in order, which can free some.
-  if (s.buffers_held() + bytes + (p.early ? 0 : sizeof(EarlyWindow)) > s.buffers.limit() / 2) return false;
+  if (!room_for_early(s, bytes + (p.early ? 0 : sizeof(EarlyWindow)))) return false;
   if (!p.early) p.early = s.early_windows.create();
   if (!p.early) return false;
   EarlySlot& slot = p.early->slots[seq_number(seqnum) % 256];
@@ -82,6 +82,20 @@ void early_drain(State& s, Partner& p) {
     if (p.early) window_release(s, p);
     if (p.next_match == number) return;  // incomplete or refused: the sender repeats what is missing
   }
+}
+
+void early_drop_data(State& s, Partner& p) {
+  constexpr std::size_t kType = 16;
+  if (!p.early) return;
+  for (EarlySlot& slot : p.early->slots) {
+    if (!slot.frames) continue;
+    const auto type = reinterpret_cast<const std::uint8_t*>(slot.frames + 1)[kType];
+    const bool data = type == static_cast<std::uint8_t>(wire::PacketType::tiny) ||
+                      type == static_cast<std::uint8_t>(wire::PacketType::small) ||
+                      type == static_cast<std::uint8_t>(wire::PacketType::medium);
+    if (data) slot_clear(s, *p.early, slot);
+  }
+  window_release(s, p);
 }
 
 void early_drop(State& s, Partner& p) {

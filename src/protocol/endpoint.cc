@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "protocol/claimed.h"
 #include "protocol/running_time.h"
 #include "protocol/snapshot.h"
 #include "protocol/state.h"
@@ -95,6 +96,8 @@ void Endpoint::set_drowsy(TimeNs now, bool drowsy) {
 
 bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
   State& s = *state_;
+  const bool many = request ? request->kind != RequestKind::connect : s.requests.live() > 0;
+  s.timeouts_differ |= many && timeout != s.default_timeout;
   if (!request) {
     s.default_timeout = timeout;
     return true;
@@ -399,11 +402,11 @@ void Endpoint::flush_acks(TimeNs now) {
 bool Endpoint::drained() const {
   const State& s = *state_;
   if (s.zombies > 0) return false;
-  // Sends that the application forgot are still owed to their receivers.
+  // Sends that the application forgot are still owed to their receivers, and so are data that wait for them.
   for (Partner* p : s.partners)
-    for (auto* list : {&p->unacked, &p->queued})
+    for (auto* list : {&p->unacked, &p->queued, &p->await_notify})
       for (Request* r = list->front(); r; r = list->next(*r))
-        if (r->user_gone && r->send_class != SendClass::large) return false;
+        if (r->waits ? r->user_done : r->user_gone && r->send_class != SendClass::large) return false;
   return true;
 }
 

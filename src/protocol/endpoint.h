@@ -186,6 +186,10 @@ class Endpoint {
   TimeNs silent_since(Partner* partner) const;
   // The last partner that answered nothing until its connect was over; once.
   Partner* silent_take();
+  // The first bound of each kind that kept something waiting; once.
+  HeldUp held_up_take();
+  // Large sends, or such without room at their receiver, that wait for nothing but receives.
+  std::uint32_t awaiting_receives() const;
   // For a link that can receive data straight into their place: where those of the next PULL_REPLY frames
   // belong, in the order in which they should come; returns how many are known. What lands there by mistake
   // does no harm, as long as it is moved (handed to on_frame) or dropped before the next call.

@@ -7,7 +7,7 @@
 // uses a count twice, and a side that was forgotten finds out and ends the conversation as well. The next one
 // is opened by an application's connect only (docs/contract.md). The session count in two bits of each number
 // only keeps frames of different epochs apart.
-#include "protocol/state.h"
+#include "protocol/epochs.h"
 
 namespace omx::protocol {
 

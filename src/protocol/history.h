@@ -21,6 +21,7 @@ namespace omx::protocol {
   X(unexpected, "arrived before its receive")           \
   X(pulled, "large message received")                   \
   X(pull_repeated, "parts of a message asked again")    \
+  X(parked, "kept, as its receiver has no room")        \
   X(failed, "request failed")                           \
   X(connect_sent, "connect request sent")               \
   X(partner_restarted, "peer forgotten: restarted")     \

@@ -10,7 +10,7 @@ void region_release(State& s, Request& r) {
   Region* const region = s.regions.of(r);
   if (!region) return;
   s.regions.release(*region);
-  if (s.config.direct) s.config.direct->region_ended(region->place);
+  if (s.config.direct && region->page == 0) s.config.direct->region_ended(region->place);
   // Whoever waited longest sends next; if that one cannot use the region (no credit), the next.
   while (!s.closing && s.regions.available()) {
     Partner* p = s.region_waiters.pop_front();
@@ -44,6 +44,8 @@ void rndv_transmit(State& s, Request& r) {
   packet.msg_length = r.msg_length;
   packet.rdma_id = r.region;
   packet.rdma_seqnum = r.region_generation;
+  packet.page = r.region_page;
+  if (r.region_page > 0) packet.flags |= wire::kFlagPage;
   packet.rdma_offset = 0;
   packet.tail = static_cast<std::uint16_t>(rndv_tail(r));
   unasked_plan(s, r, packet);
@@ -67,7 +69,8 @@ void rndv_transmit(State& s, Request& r) {
 
 void large_notified(State& s, Partner& p, const wire::Notify& packet) {
   // A repeated NOTIFY of an earlier owner of the region is known by the generation.
-  const Region* const region = s.regions.find(packet.rdma_id, packet.rdma_seqnum);
+  const Region* const region =
+      s.regions.find(packet.rdma_id | std::uint32_t{packet.page} << 8, packet.rdma_seqnum);
   Request* const r = region ? region->owner : nullptr;
   if (!r || r->partner != &p || r->notified) return;
   r->notified = true;

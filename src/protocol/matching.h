@@ -44,6 +44,7 @@ struct Unexpected {
   std::uint8_t region = 0;  // rendezvous
   std::uint8_t region_generation = 0;
   std::uint16_t region_offset = 0;
+  std::uint16_t region_page = 0;
   std::uint64_t data = 0;
   std::byte* buffer = nullptr;   // of msg_length bytes; may be null when 0
   Request* self_send = nullptr;  // sent by ourselves

@@ -88,7 +88,7 @@ void send_fail(State& s, Request& r, Status status) {
   if (s.closing) return request_protocol_done(s, r);
   r.status = status;
   send_release_buffer(s, r);
-  s.zombies--;
+  if (!r.waits) s.zombies--;  // of those that wait no one is counted
   r.phase = Phase::finished;
   s.lost.push_back(r);
 }

@@ -6,6 +6,7 @@
 
 #include "protocol/direct.h"
 #include "protocol/endpoint.h"
+#include "protocol/epochs.h"
 #include "protocol/news.h"
 #include "protocol/state.h"
 #include "protocol/watch.h"
@@ -235,6 +236,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.probe_wanted = false;
   lane_forget(s, p);
   rails_forget(s, p);
+  park_forget(p);
   p.larges_out = p.unasked_pause = p.unasked_skip = 0;
   p.unasked_until = 0;
   p.ack_pending = false;

@@ -114,9 +114,13 @@ struct Partner {
   std::uint8_t lane_losses = 0;  // messages in a row that had to be sent again
   std::uint8_t lane_offers = 0;  // probes in vain
   // Data that we send unasked (unasked.cc).
-  std::uint16_t larges_out = 0;                      // large messages that are not notified
+  std::uint32_t larges_out = 0;                      // large messages that are not notified
   std::uint8_t unasked_pause = 0, unasked_skip = 0;  // messages after one that was of no use
-  std::uint32_t resends = 0;                         // for snapshot.h; here it fills a gap
+  // Parked messages (parked.cc). As receiver: to be asked for; so many, from the next on, come as envelopes.
+  bool park_asked = false;
+  std::uint16_t park_range = 0;
+  // As sender: so many go as envelopes before one tries; and the time after.
+  std::uint16_t park_left = 0, park_next = 0;
   LaneTrust lane_in_trust, lane_out_trust;
   TimeNs lane_probe_due = 0;
   TimeNs unasked_until = 0;
@@ -149,8 +153,10 @@ struct Partner {
   TimeNs pull_heard = 0;            // its last answer to any of them
   List<Pull, &Pull::wanting> pulls_wanting;  // that may ask for more, oldest first
   std::size_t unexpected_bytes = 0;          // of its messages that wait for a receive
+  std::uint32_t envelopes = 0;               // of those, without data
 
   // For those who look at us (snapshot.h).
+  std::uint32_t resends = 0;
   std::uint64_t messages_sent = 0, bytes_sent = 0, messages_received = 0, bytes_received = 0;
 
   // Acknowledging.

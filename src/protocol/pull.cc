@@ -286,7 +286,8 @@ void pull_await(State& s, Pull& pull, std::uint32_t frames) {
 }
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
-  if (s.config.direct && read_directly(s, receive, rndv)) return;
+  // The memory of other pages is not published.
+  if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
   Pull* pull = s.pulls.create();
   if (!pull) {  // the sender must not wait for ever
     receive.xfer_length = receive.notify_length = 0;
@@ -297,7 +298,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
   pull->partner = receive.partner;
   pull->partner->pulls++;
   pull->age = ++s.pull_age;
-  pull->region = rndv.rdma_id;
+  pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
   pull->length = receive.xfer_length;
@@ -393,7 +394,10 @@ void pull_timer(State& s, Pull& pull) {
   // partner that talks otherwise may still never serve it. It must have been asked in vain, and lately: see
   // retransmit.cc.
   const TimeNs timeout = pull.request->timeout;
-  const TimeNs limit = timeout >= kNever - pull.last_reply ? kNever : pull.last_reply + timeout;
+  // A peer that was heard since then is given up when it has been silent for as long, though no answer comes
+  // for twice as long only from a peer that does not mean to answer.
+  const TimeNs heard = std::clamp(p.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
+  const TimeNs limit = time_add(heard, timeout);
   const TimeNs asked = silent_since(pull);
   if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked &&
       s.now <= asked + 2 * pull_delay(s, pull)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "protocol/claimed.h"
 #include "protocol/state.h"
 #include "protocol/watch.h"
 
@@ -42,6 +43,7 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte*
   }
   r.region = rndv.rdma_id;
   r.region_generation = rndv.rdma_seqnum;
+  r.region_page = rndv.page;
   if (r.xfer_length > 0) {
     pull_start(s, r, rndv, tail);
     return;

@@ -54,12 +54,16 @@ struct Request {
   bool notified = false;   // large send: the receiver has finished, the ack is still missing
   bool has_data = false;
   bool delivered = false;   // completes only when acknowledged
+  bool confirmed = false;   // ... as its peer was not heard lately (see SendOp)
   bool copy_later = false;  // see SendOp
+  bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
+  bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive
   bool released = false;    // the last message of a memory for several
   std::uint8_t message_class = 0;
   std::uint8_t connect_seqnum = 0;
   std::uint8_t region = 0;  // large send: region id and generation (wire.md 4.4)
   std::uint8_t region_generation = 0;
+  std::uint16_t region_page = 0;
   std::uint8_t frames = 0;  // on the wire when unacked
   Seqnum seqnum = 0;
   std::uint16_t resends = 0;

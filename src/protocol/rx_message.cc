@@ -3,6 +3,7 @@
 // matched only when all earlier ones of its partner are complete, so that completions keep the order too.
 #include <cstring>
 
+#include "protocol/epochs.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -102,6 +103,10 @@ void count(State& s, wire::PacketType type) {
   }
 }
 
+bool carries_data(wire::PacketType type) {
+  return type != wire::PacketType::rndv && type != wire::PacketType::notify;
+}
+
 Delivery deliver(State& s, Partner& p, const Numbered& n) {
   switch (n.type) {
     case wire::PacketType::tiny:
@@ -176,12 +181,16 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     if (p->partial.active && n.type != wire::PacketType::medium) return rx_drop(s, wire::Drop::bad_length);
     if (advance_first) p->next_match = seq_add(number, 1);
     const Seqnum during = p->next_match;
-    const Delivery delivery = deliver(s, *p, n);
+    const bool has_data = carries_data(n.type);
+    p->park_asked = false;  // unless it is refused again
+    const Delivery delivery = has_data && p->park_range > 0 ? Delivery::refused : deliver(s, *p, n);
     if (p->next_match != during) return;  // the unexpected handler dropped the partner
     if (advance_first && delivery == Delivery::refused) p->next_match = number;
     switch (delivery) {
       case Delivery::complete:
         if (!advance_first) p->next_match = seq_add(number, 1);
+        if (p->park_range > 0) [[unlikely]]
+          park_taken_up(s, *p, n.type);
         p->frames_owed += n.fragments;
         ack_needed(s, *p);
         // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
@@ -191,13 +200,16 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
       case Delivery::incomplete:
         break;
       case Delivery::refused:
-        // No memory: the sender keeps the message and tries again. The ack shows it that we live.
+        // No memory: the sender keeps the data, or the message, and tries again. The ack shows it that we
+        // live.
         s.count(Counter::back_pressure)++;
+        if (has_data && !p->partial.active) park_refused(s, *p);
         ack_immediately(s, *p);
         break;
     }
   } else if (ahead <= kEarlyWindow) {
-    if (keep_early(s, *p, head, frame, n))
+    // What is asked for without its data is not kept with them.
+    if (!(ahead < p->park_range && carries_data(n.type)) && keep_early(s, *p, head, frame, n))
       s.count(Counter::early)++;
     else
       s.count(Counter::early_dropped)++;
@@ -257,7 +269,8 @@ void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& he
 void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
   Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;
-  if (p && !p->extended) return rx_drop(s, wire::Drop::bad_type);  // was never told that we read them
+  // It was never told that we read them. One that we gave up was, and learns of it by the answers.
+  if (p && !p->extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
   wire::Pack packet;
   wire::Frame records;
   if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)

@@ -40,7 +40,9 @@ constexpr TimeNs kHeardLately = 1'000 * kMillisecond;
 // Memory for a copy, so that the user may have the own back at once; nullptr: none, or too much waits for
 // acknowledgements.
 std::byte* buffer_get(State& s, const Request& r) {
-  return s.zombies < s.config.zombie_max ? s.send_buffers.get(r.msg_length) : nullptr;
+  if (s.zombies >= s.config.zombie_max) return nullptr;
+  const std::size_t after = s.send_buffers.in_use() + BufferPool::capacity_of(r.msg_length);
+  return after <= s.config.send_buffer_bytes + s.room.parked_bytes ? room_for_copy(s, r.msg_length) : nullptr;
 }
 
 void buffer_fill(Request& r, std::byte* memory) {
@@ -113,9 +115,9 @@ void transmit(State& s, Request& r) {
 
 namespace {
 
-// The data become our own at once, even those that are pulled later. False as for buffer().
+// The data become our own at once, even those that are pulled later. False: no memory for them.
 bool inject(State& s, Request& r) {
-  if (!buffer(s, r)) return false;
+  if (!send_buffer(s, r)) return false;
   const Segment own{r.buffer, r.msg_length};
   r.segments.clear(s.segment_lists);
   r.segments.assign({&own, 1}, s.segment_lists);  // one segment needs no memory
@@ -124,10 +126,22 @@ bool inject(State& s, Request& r) {
 
 }  // namespace
 
+bool send_buffer(State& s, Request& r) {
+  if (std::byte* memory = r.msg_length > 0 ? room_for_copy(s, r.msg_length) : nullptr) {
+    buffer_fill(r, memory);
+  } else if (r.msg_length > 0) {
+    held_up_note(s, *r.partner, HeldUp::What::copies, s.send_buffers.limit());
+    return false;
+  }
+  return r.buffered = true;
+}
+
 void send_release_buffer(State& s, Request& r) {
   if (!r.buffer) return;
+  if (r.waits) s.room.parked_bytes -= BufferPool::capacity_of(r.buffer_size);
   s.send_buffers.put(r.buffer, r.buffer_size);
   r.buffer = nullptr;
+  room_left_by_copy(s);
 }
 
 Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
@@ -155,7 +169,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
   // A peer that was not heard lately may be gone: what is sent to it is complete when it says so.
-  r->delivered = op.delivered || (op.confirmed && s.now - p.last_heard > kHeardLately);
+  r->confirmed = op.confirmed && !op.delivered && s.now - p.last_heard > kHeardLately;
+  r->delivered = op.delivered || r->confirmed;
   if (op.inject && !inject(s, *r)) {
     r->segments.clear(s.segment_lists);
     s.requests.destroy(r);
@@ -214,6 +229,23 @@ void send_queue_notify(State& s, Request& receive) {
 
 namespace {
 
+// Whether, and when, a message is copied so that it completes at once.
+void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late) {
+  if (r.parked) [[unlikely]]
+    return park_copy(s, r);
+  if (!to_buffer(r)) return;
+  // A lone message leaves from the user's memory. Of several only the last, as what leaves together shares
+  // frames and calls.
+  const bool lone = at_once ? r.msg_length > 0 : r.msg_length >= kCopyAfter;
+  const bool alone = lone && !p.queued.next(r);
+  if (alone && r.copy_later && r.msg_length >= kCopyAfter && !s.uncopied)
+    s.uncopied = &r;
+  else if (alone)
+    late.plan(s, r);
+  else
+    buffer(s, r);
+}
+
 void pump(State& s, Partner& p, bool at_once) {
   while (Request* r = p.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
@@ -226,27 +258,19 @@ void pump(State& s, Partner& p, bool at_once) {
         continue;
       }
       r->send_class = class_for(s, p, *r);
+      r->parked = r->send_class != SendClass::large && park_defers(s, p);
+      if (r->parked) [[unlikely]]
+        r->send_class = SendClass::large;
       const std::uint32_t cost = frame_cost(p, *r);
       if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
-      if (r->send_class == SendClass::large && !s.regions.acquire(*r)) {
+      if (r->send_class == SendClass::large && !park_region(s, *r)) {
         if (!p.region_blocked) s.region_waiters.push_back(p);
         p.region_blocked = true;
         retransmit_arm(s, p);  // nothing else may watch whether it lives
         return;
       }
       r->frames = static_cast<std::uint8_t>(cost);
-      if (to_buffer(*r)) {
-        // A lone message leaves from the user's memory. Of several only the last, as what leaves together
-        // shares frames and calls.
-        const bool lone = at_once ? r->msg_length > 0 : r->msg_length >= kCopyAfter;
-        const bool alone = lone && !p.queued.next(*r);
-        if (alone && r->copy_later && r->msg_length >= kCopyAfter && !s.uncopied)
-          s.uncopied = r;
-        else if (alone)
-          late.plan(s, *r);
-        else
-          buffer(s, *r);
-      }
+      copy_choose(s, p, *r, at_once, late);
     } else {
       if (--p.notifies_queued == 0) p.last_notify = nullptr;
       r->frames = 1;
@@ -259,6 +283,8 @@ void pump(State& s, Partner& p, bool at_once) {
     r->phase = Phase::unacked;
     r->first_sent = s.now;
     transmit(s, *r);
+    if (p.park_next > 0) [[unlikely]]
+      park_counted(s, p, *r);
     if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
     // What need not be done before it leaves is done while it is on its way.
     if (at_once || late.planned() || s.uncopied == r) s.sink.flush();
@@ -266,7 +292,7 @@ void pump(State& s, Partner& p, bool at_once) {
     retransmit_arm(s, p);
     if (notify) {
       request_user_done(s, *r, r->status);
-    } else if (r->buffered && !r->delivered && r->send_class != SendClass::large) {
+    } else if (r->buffered && !r->delivered && !r->synchronous) {
       r->xfer_length = r->msg_length;
       request_user_done(s, *r, Status::success);
     }
@@ -325,9 +351,12 @@ void send_acknowledged(State& s, Request& r) {
     } else {
       r.phase = Phase::await_notify;
       p.await_notify.push_back(r);
+      park_waiting(s, r);
     }
     return;
   }
+  if (p.park_next > 0) [[unlikely]]
+    park_taken(p);
   r.xfer_length = r.msg_length;
   request_finish(s, r, Status::success);
 }

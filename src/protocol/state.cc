@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "protocol/claimed.h"
+
 namespace omx::protocol {
 
 State::State(const Config& c, wire::FrameSink& frame_sink, Counters& endpoint_counters)
@@ -52,6 +54,7 @@ State::~State() {
   }
   while (Request* r = lost.pop_front()) request_user_gone(*this, *r);
   while (Request* r = done.front()) request_user_gone(*this, *r);
+  room_return(*this);
   for (Partner* p : partners) partner_slab.destroy(p);
 }
 

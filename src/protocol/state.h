@@ -23,6 +23,7 @@
 #include "protocol/multi.h"
 #include "protocol/observer.h"
 #include "protocol/packing.h"
+#include "protocol/parked.h"
 #include "protocol/partner.h"
 #include "protocol/pull.h"
 #include "protocol/pull_schedule.h"
@@ -43,7 +44,7 @@ inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (prot
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
 inline constexpr std::uint32_t kMaxFragments = 64;      // of a medium message: the receiver's bit mask
 inline constexpr std::uint32_t kFragmentHeaders = 114;  // what a fragment of a base frame lacks at most
-// Outside these no size computation makes sense; the loopback's 65536 is more than a frame length can say.
+// Outside these no size makes sense; the loopback's 65536 is more than a frame length can say.
 inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
 // A message that arrived too early, number by number. Exists only while a partner has a hole.
@@ -73,8 +74,8 @@ struct State {
   TimeNs now = 0;     // of the call in progress; see running_time.h
   TimeNs absent = 0;  // time in which the engine was not run
   TimeNs default_timeout;
-  bool closing = false;
-  bool suspended = false;  // see Endpoint::suspend
+  bool closing = false, timeouts_differ = false;  // those of requests
+  bool suspended = false;                         // see Endpoint::suspend
 
   // Memory. The pools outlive everything that holds their buffers: declared first.
   BufferPool buffers;        // unexpected messages, early frames
@@ -102,6 +103,7 @@ struct State {
   std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
   std::uint64_t completions = 0;
   std::uint32_t zombies = 0;
+  Room room;
   Request* uncopied = nullptr;  // see SendOp::copy_later; on its way
   UnexpectedHandler handler = nullptr;
   void* handler_context = nullptr;
@@ -154,7 +156,7 @@ struct State {
   std::uint64_t& count(Counter id) { return counters[id]; }
   // What Config::buffer_bytes bounds.
   std::size_t buffers_held() const {
-    return buffers.in_use() + unexpected_slab.live() * sizeof(Unexpected) +
+    return buffers.in_use() + (unexpected_slab.live() - room.envelopes) * sizeof(Unexpected) +
            early_windows.live() * sizeof(EarlyWindow);
   }
   // Whether one more message of `bytes` stays within it.
@@ -234,6 +236,9 @@ void send_retransmit(State& s, Request& r, Counter why);
 // The partner acknowledged it.
 void send_acknowledged(State& s, Request& r);
 void send_release_buffer(State& s, Request& r);
+// Makes a copy, if there is memory, of which the host's share is part, and sends need none to be
+// acknowledged.
+bool send_buffer(State& s, Request& r);
 // Completes the send that waits for its copy.
 void send_copy(State& s);
 
@@ -376,19 +381,6 @@ bool reference_in_step(Partner& p, std::uint32_t session, Seqnum start);
 // Makes our session known to a peer that connected to us only.
 void reference_connect_back(State& s, Partner& p);
 
-// --- epochs.cc ---------------------------------------------------------------------------------------------
-std::uint32_t epoch_first(std::uint32_t session);
-std::uint32_t epoch_next(std::uint32_t epoch);
-void epoch_fill(const Partner& p, wire::ConnectExt& ext);
-// Adopts what a CONNECT of an extended peer in `session` says about the counts of both sides; forgets it
-// first if it forgot us. True when the two now agree in both directions. Not `trusted`, as the key was wrong:
-// nothing is adopted, but who was forgotten still learns it. A conversation is opened only by a request whose
-// sender is in none, and by a peer that already uses the count that we offer.
-bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet,
-                 bool trusted = true);
-// A packet does not fit the agreed counts: asks, though not often.
-void epochs_doubt(State& s, Partner& p);
-
 // --- probe.cc ----------------------------------------------------------------------------------------------
 void probe_start(State& s, Partner& p);
 // A new partner; what it agreed is larger than what is proven.
@@ -437,11 +429,9 @@ inline std::uint8_t load_src_endpoint(wire::Frame frame) {
   return frame.size() > 18 ? static_cast<std::uint8_t>(frame[18]) : 0;
 }
 
-// --- rx.cc, rx_message.cc, early.cc
-// --------------------------------------------------------------------------
+// --- rx.cc, rx_message.cc, early.cc ------------------------------------------------------------------------
 void rx_frame(State& s, wire::Frame frame);
-// Counts why and drops.
-void rx_drop(State& s, wire::Drop reason);
+void rx_drop(State& s, wire::Drop reason);  // counts why
 // Partner and checksum of a frame from (head.src, src_endpoint). False: drop it (counted).
 bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
 void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early);
@@ -453,9 +443,9 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
                  std::uint32_t fragments);
 void early_drain(State& s, Partner& p);
 void early_drop(State& s, Partner& p);
+void early_drop_data(State& s, Partner& p);
 
-// --- deliver.cc: matching and data of one message
-// ------------------------------------------------------------
+// --- deliver.cc: matching and data of one message ----------------------------------------------------------
 enum class Delivery { complete, incomplete, refused };
 // The receive for a new message, or nullptr; keeping the message if there is none; giving it up with its
 // partner. All pass through these three, so that the observer sees them.
@@ -483,13 +473,6 @@ void receive_count(State& s, const Request& r);
 // All data are in place.
 void receive_complete(State& s, Request& r);
 void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail);
-
-// --- claimed.cc: messages taken out of the queue -----------------------------------------------------------
-void message_receive(State& s, Request& r, Unexpected& u);
-Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                          std::uint8_t message_class);
-bool claimed_discard(State& s, Unexpected& u);
-void claimed_drop_all(State& s);
 
 // --- self.cc -----------------------------------------------------------------------------------------------
 void self_send(State& s, Request& r);

@@ -12,6 +12,10 @@
 namespace omx::protocol {
 
 using omx::kNever;
+// `wait` after `from`; kNever when that is beyond all time.
+inline TimeNs time_add(TimeNs from, TimeNs wait) {
+  return wait >= kNever - from ? kNever : from + wait;
+}
 using omx::TimeNs;  // handed in by the caller
 inline constexpr TimeNs kMillisecond = 1'000'000;
 
@@ -186,6 +190,19 @@ struct ExpectedFrame {
   // Of a medium message: who sends it, and the receive or unexpected message that it is for.
   Partner* sender = nullptr;
   const void* message = nullptr;
+};
+
+// A bound that keeps something waiting.
+struct HeldUp {
+  enum class What : std::uint8_t {
+    nothing,
+    data,       // of messages that arrive before their receives
+    envelopes,  // the same without their data
+    copies      // of messages that were sent, and wait for their receives
+  };
+  What what = What::nothing;
+  Partner* partner = nullptr;
+  std::uint64_t bound = 0;  // bytes
 };
 
 // Why an operation was refused at once. Values are MX return codes (mx-api.md 1.1).

@@ -29,7 +29,9 @@ bool by_lane(const Partner& p, std::uint32_t length) {
 
 bool may_send(State& s, Partner& p, const Request& r) {
   if (!(p.features & wire::kFeatureUnasked) || p.mode != wire::Mode::omx || p.near_frame) return false;
-  if (r.resends > 0 || s.now >= p.unasked_until || p.larges_out > kLargesMost) return false;
+  if (r.resends > 0 || r.parked || r.region_page > 0 || s.now >= p.unasked_until ||
+      p.larges_out > kLargesMost)
+    return false;
   if (p.unasked_skip == 0) return true;
   p.unasked_skip--;
   return false;

@@ -19,10 +19,6 @@ const State::ProbeWatch* probed(const State& s, const Partner& p) {
   return nullptr;
 }
 
-TimeNs later(TimeNs a, TimeNs b) {
-  return b >= kNever - a ? kNever : a + b;
-}
-
 }  // namespace
 
 void watch_receive(State& s, Request& r, bool reach) {
@@ -54,9 +50,9 @@ bool watched(const State& s, const Partner& p) {
 TimeNs watch_limit(const State& s, Partner& p) {
   TimeNs limit = kNever;
   for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r))
-    limit = std::min(limit, later(std::max(p.last_heard, r->first_sent), r->timeout));
+    limit = std::min(limit, time_add(std::max(p.last_heard, r->first_sent), r->timeout));
   if (const auto* watch = probed(s, p))
-    limit = std::min(limit, later(std::max(p.last_heard, watch->since), s.default_timeout));
+    limit = std::min(limit, time_add(std::max(p.last_heard, watch->since), s.default_timeout));
   return limit;
 }
 

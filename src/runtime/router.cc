@@ -16,7 +16,8 @@ void Router::stay() {
   const wire::Frame header{frame_->header, frame_->header_length};
   wire::Rndv rndv;
   const std::byte* tail = nullptr;
-  if (wire::decode_rndv(header, false, rndv, &tail) == wire::Drop::none) {
+  // Flags are zero towards peers that have no extension. Regions of other pages are pulled by frames.
+  if (wire::decode_rndv(header, true, rndv, &tail) == wire::Drop::none && rndv.page == 0) {
     const protocol::RegionMemory region = engine_->region(rndv.rdma_id, rndv.rdma_seqnum);
     if (!region.pieces.empty()) {
       hub_->send_region({mac_load(frame_->header), rndv.dst_endpoint}, region.place, rndv.rdma_seqnum,

@@ -60,6 +60,9 @@ MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
   const bool path_is_short = network.world.path_mtu != 0;
   const bool checksum = kind != Kind::reference && kind != Kind::mixed && random.chance(0.4);
   const bool small_memory = random.chance(0.2);
+  // So little that data stay with their senders. Who cannot do that needs room for a message at least.
+  const bool parks = !random.chance(0.2);
+  const bool tiny_memory = kind == Kind::extended && parks && random.chance(0.3);
   for (std::uint32_t i = 0; i < hosts; i++) {
     HostOptions host;
     protocol::Config& c = host.config;
@@ -75,6 +78,8 @@ MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
     c.pull_blocks = static_cast<std::uint32_t>(1 + random.below(8));
     c.eager_frames = static_cast<std::uint32_t>(8 + random.below(250));
     if (small_memory) c.buffer_bytes = 512U << 10;
+    c.parks = parks;
+    if (tiny_memory && random.chance(0.6)) c.buffer_bytes = 4096U << (2 * random.below(3));
     if (random.chance(0.2)) c.send_buffer_bytes = 64U << 10;
     host.lane = kind != Kind::reference && random.chance(0.7);
     if (random.chance(0.2)) host.lane_dies_at = random.below(2) * random.below(200) * protocol::kMillisecond;

@@ -21,7 +21,13 @@ constexpr TimeNs kTalk = 15 * kSecond;
 MixedNetwork restless_network(std::uint64_t seed) {
   MixedNetwork network = mixed_network(seed, kKey);
   const TimeNs timeout = Random(seed ^ 0xdea7).chance(0.5) ? 30 * kSecond : 60 * kSecond;
-  for (HostOptions& host : network.hosts) host.config.peer_timeout = timeout;
+  for (HostOptions& host : network.hosts) {
+    protocol::Config& c = host.config;
+    c.peer_timeout = timeout;
+    // Without parking, a message that has no room holds up all that is behind it until the application
+    // receives.
+    if (!c.parks || c.mode != wire::Mode::omx) c.buffer_bytes = protocol::Config{}.buffer_bytes;
+  }
   return network;
 }
 

@@ -127,6 +127,9 @@ bool Restless::loss_explained(Instance& at, const protocol::Partner& partner, Cl
   const Instance::Peer& ours = at.peers[other];
   if (why == Cleanup::given_up) {
     const bool deaf = world_.now() + kSkew >= ours.heard + timeout_;
+    // The two never agreed: the connect that we answered had been given up.
+    const Instance::Peer& theirs = peer.peers[at.host];
+    if (theirs.last_vain > 0 && theirs.last_vain >= ours.joined_from) return true;
     return deaf && (peer.dead() || contact_.silent(at.host, other, world_.now(), timeout_));
   }
   if (peer.dead()) return true;

@@ -190,7 +190,7 @@ void Stalls::address_failed(std::uint32_t host, std::uint32_t other) {
 
 void Stalls::reap(std::uint32_t host) {
   while (Request* r = engine(host).peek_done()) {
-    const bool buffered = r->buffered, large = r->send_class == protocol::SendClass::large;
+    const bool buffered = r->buffered, large = !buffered && r->send_class == protocol::SendClass::large;
     ended(host, engine(host).consume(r), buffered, large);
   }
   while (const auto message = engine(host).lost_take()) lost(message->match_info);

@@ -151,7 +151,7 @@ void Workload::ended(Instance& at, const Completion& c, bool accepted, bool larg
 
 void Workload::reap(SimHost& host) {
   while (Request* r = host.engine().peek_done()) {
-    const bool accepted = !r->buffered, large = r->send_class == protocol::SendClass::large;
+    const bool accepted = !r->buffered, large = accepted && r->send_class == protocol::SendClass::large;
     ended(*current_[host.index()], host.engine().consume(r), accepted, large);
   }
   // What was complete for its sender has no end any more that could be checked.

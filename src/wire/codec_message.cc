@@ -147,7 +147,8 @@ std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet, co
   assert(packet.tail <= kRndvTailMost && (tail || packet.tail == 0));
   put_head(out, head);
   put_first(out, PacketType::rndv, packet.dst_endpoint, packet.src_endpoint, packet.flags);
-  const std::size_t more = packet.flags & kFlagUnasked ? rndv::kUnaskedBytes : 0;
+  const std::size_t unasked = packet.flags & kFlagUnasked ? rndv::kUnaskedBytes : 0;
+  const std::size_t more = unasked + (packet.flags & kFlagPage ? rndv::kPageBytes : 0);
   store_be16(out + message::kLength, static_cast<std::uint16_t>(rndv::kDataBytes + more + packet.tail));
   store_be16(out + message::kChecksum, packet.checksum);
   put_message(out, packet);
@@ -155,7 +156,8 @@ std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet, co
   store8(out + rndv::kRdmaId, packet.rdma_id);
   store8(out + rndv::kRdmaSeqnum, packet.rdma_seqnum);
   store_be16(out + rndv::kRdmaOffset, packet.rdma_offset);
-  if (more > 0) {
+  if (more > unasked) store_be32(out + rndv::kEnd + unasked, std::uint32_t{packet.page} << 16);
+  if (unasked > 0) {
     store_be16(out + rndv::kUnaskedUnit, packet.unasked_unit);
     store8(out + rndv::kUnaskedFrames, packet.unasked_frames);
     store8(out + rndv::kUnaskedFrames + 1, 0);
@@ -179,10 +181,13 @@ Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tai
   packet.rdma_seqnum = load8(in + rndv::kRdmaSeqnum);
   packet.rdma_offset = load_be16(in + rndv::kRdmaOffset);
   const bool unasked = flags & kFlagUnasked;
-  if (unasked && length < rndv::kDataBytes + rndv::kUnaskedBytes) return Drop::bad_length;
+  const std::size_t page = rndv::kEnd + (unasked ? rndv::kUnaskedBytes : 0);
+  const std::size_t before = page - rndv::kEnd + (flags & kFlagPage ? rndv::kPageBytes : 0);
+  if (length < rndv::kDataBytes + before) return Drop::bad_length;
   packet.unasked_unit = unasked ? load_be16(in + rndv::kUnaskedUnit) : 0;
   packet.unasked_frames = unasked ? load8(in + rndv::kUnaskedFrames) : 0;
-  const std::size_t before = unasked ? rndv::kUnaskedBytes : 0, more = length - rndv::kDataBytes - before;
+  packet.page = flags & kFlagPage ? load_be16(in + page) : std::uint16_t{0};
+  const std::size_t more = length - rndv::kDataBytes - before;
   packet.tail = static_cast<std::uint16_t>(extended && more <= kRndvTailMost ? more : 0);
   *tail = in + rndv::kEnd + before;
   get_message(in, flags, packet);

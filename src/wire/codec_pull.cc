@@ -111,8 +111,9 @@ std::size_t encode_notify(std::byte* out, const Head& head, const Notify& packet
   put_first(out, PacketType::notify, packet.dst_endpoint, packet.src_endpoint, packet.flags);
   store_be32(out + notify::kSession, packet.session);
   store_be32(out + notify::kTotalLength, packet.total_length);
-  store_be32(out + notify::kRdmaId,
-             std::uint32_t{packet.rdma_id} << 24 | std::uint32_t{packet.rdma_seqnum} << 16);
+  store_be32(out + notify::kRdmaId, std::uint32_t{packet.rdma_id} << 24 |
+                                        std::uint32_t{packet.rdma_seqnum} << 16 |
+                                        (packet.flags & kFlagPage ? packet.page : std::uint16_t{0}));
   store_be32(out + notify::kSeqnum - 2, packet.seqnum);
   store_be32(out + notify::kPiggyack, std::uint32_t{packet.piggyack} << 16);
   return notify::kEnd;
@@ -130,6 +131,7 @@ Drop decode_notify(Frame frame, bool extended, Notify& packet) {
   packet.total_length = load_be32(in + notify::kTotalLength);
   packet.rdma_id = load8(in + notify::kRdmaId);
   packet.rdma_seqnum = load8(in + notify::kRdmaSeqnum);
+  packet.page = packet.flags & kFlagPage ? load_be16(in + notify::kPage) : std::uint16_t{0};
   packet.seqnum = load_be16(in + notify::kSeqnum);
   packet.piggyack = load_be16(in + notify::kPiggyack);
   return Drop::none;

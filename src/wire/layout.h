@@ -63,6 +63,8 @@ inline constexpr std::uint16_t kDataBytes = kEnd - kData;
 inline constexpr std::size_t kUnaskedUnit = kEnd;
 inline constexpr std::size_t kUnaskedFrames = kEnd + 2;
 inline constexpr std::size_t kUnaskedBytes = 4;
+// With kFlagPage, behind that: two bytes, and two zeros.
+inline constexpr std::size_t kPageBytes = 4;
 }  // namespace rndv
 
 namespace pull {  // both modes
@@ -110,6 +112,7 @@ inline constexpr std::size_t kSession = 20;
 inline constexpr std::size_t kTotalLength = 24;
 inline constexpr std::size_t kRdmaId = 28;
 inline constexpr std::size_t kRdmaSeqnum = 29;
+inline constexpr std::size_t kPage = 30;  // ours, in a pad of the reference; with kFlagPage
 inline constexpr std::size_t kSeqnum = 34;
 inline constexpr std::size_t kPiggyack = 36;
 inline constexpr std::size_t kEnd = 40;

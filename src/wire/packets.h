@@ -90,7 +90,9 @@ enum Flags : std::uint8_t {
   kFlagGap = 8,         // PULL: asks again, as later frames arrived
   kFlagUnasked = 8,     // RNDV: data follow unasked. NOTIFY: they may with the next one
   kFlagRail = 8,        // PROBE: of the way that it takes, and answered by the same
+  kFlagPark = 8,        // TRUC: the message that is missing next shall come as RNDV, and nothing else
   kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
+  kFlagPage = 16,       // RNDV, NOTIFY: the region is of a page that is not 0
   kFlagLane = 32,       // PULL: answer by the lane. PROBE: came by it, or, as a reply, one did
   kFlagLaneProbe = 64,  // PULL: show that my lane is reached. PROBE, MEDIUM: something went by the lane
   kFlagBell = 128,      // PULL: announce an answer by the lane
@@ -161,6 +163,7 @@ enum Feature : std::uint16_t {
   kFeatureUnasked = 256,  // takes data of RNDV unasked
   kFeatureShare = 512,    // reads PACK whose records are packets
   kFeatureRails = 1024,   // has several boards; the block says which
+  kFeaturePark = 4096,    // sends as RNDV what it is asked for so, and knows pages of regions
   kFeatureAhead = 2048,   // waits for the rest of an answer by a lane that is announced ahead of its end
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
@@ -234,6 +237,7 @@ struct Rndv : Message {
   // With kFlagUnasked: its first frames, of so many data bytes each, follow.
   std::uint16_t unasked_unit = 0;
   std::uint8_t unasked_frames = 0;
+  std::uint16_t page = 0;  // of the region; with kFlagPage
   bool operator==(const Rndv&) const = default;
 };
 
@@ -272,6 +276,7 @@ struct Notify {
   std::uint8_t rdma_seqnum = 0;
   std::uint16_t seqnum = 0;
   std::uint16_t piggyack = 0;
+  std::uint16_t page = 0;  // of the region; with kFlagPage
   bool operator==(const Notify&) const = default;
 };
 

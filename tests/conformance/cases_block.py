@@ -132,6 +132,28 @@ def data_unasked(peer):
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
+def parked_message(peer):
+    """A message whose envelope is asked for comes again as RNDV under its number, and only that one [docs/wire.md 19]."""
+    partner = peer.partner(features=block.PARK | block.SACK).connected_by_subject()
+    check = peer.rules.check
+    for length, kind in ((8, TINY), (100, SMALL)):
+        peer.ask(f"send 1 1 {length} 7")
+        whole = partner.take(kind, lambda f: f["seq"] == partner.wanted)
+        partner.ack(flags=8)
+        rndv = partner.take(RNDV)
+        check("block.park", "docs/wire.md 19", "number of the RNDV", whole["seq"], rndv["seq"])
+        check("block.park", "docs/wire.md 19", "its match information", whole["match"], rndv["match"])
+        check("block.park", "docs/wire.md 19", "its length", length, rndv["msg_length"])
+        partner.ack(flags=8)  # again: it is an RNDV already
+        partner.pull(rndv, 0x51, 0, length)
+        reply = partner.take(PULL_REPLY)
+        check("block.park", "docs/wire.md 19", "its data", pattern(length, 7), reply.data)
+        partner.wanted = plus(partner.wanted, 1)
+        partner.notify(rndv, length)
+        check("block.park", "docs/wire.md 19", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
+
+
+@case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def data_unasked_received(peer):
     """What follows an RNDV of ours is taken without a PULL; and only what does."""
     partner = peer.partner(features=block.UNASKED | block.SACK)

@@ -138,6 +138,7 @@ TEST_F(Handler, lost_rest__of_a_consumed_medium_does_not_call_again) {
 TEST_F(Handler, no_memory__handler_is_asked_only_when_the_message_could_be_kept) {
   Config small;
   small.buffer_bytes = 4096;
+  small.parks = false;
   open({}, small);
   handle(*b, [](const Arrival&) { return HandlerAction::proceed; });
   for (int i = 0; i < 100; i++) (void)send(*a, to_b, message(100), 1);

@@ -248,9 +248,10 @@ TEST_F(SendLevels, inject__memory_is_free_at_once_even_when_the_window_is_full) 
   for (Request* r : sent) EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
-TEST_F(SendLevels, inject__refused_while_too_much_waits_for_acknowledgements) {
+TEST_F(SendLevels, inject__refused_for_lack_of_memory_only) {
   Config config;
-  config.zombie_max = 3;
+  config.zombie_max = 0;
+  config.send_buffer_bytes = 3 * 128;
   open(config);
   Segment s;
   SendOp op = op_of(message(10), s);

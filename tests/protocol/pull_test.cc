@@ -234,6 +234,7 @@ TEST_F(PullTest, regions__many_large_sends_hold_nothing_back) {
 TEST_F(PullTest, regions__more_large_sends_than_there_are) {
   Config few;
   few.regions_most = 256;
+  few.parks = false;
   a = &network.add(few);
   b = &network.add({});
   to_b = connect(network, *a, *b);
@@ -260,6 +261,7 @@ TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   one.eager_frames = 1;
   Config few;
   few.regions_most = 256;
+  few.parks = false;
   a = &network.add(few);
   b = &network.add(one);
   to_b = connect(network, *a, *b);

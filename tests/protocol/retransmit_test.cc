@@ -201,6 +201,7 @@ TEST_F(Retransmit, back_pressure__bounded_and_recovers) {
       Config small;
       small.extension = extension;
       small.buffer_bytes = length < 5000 ? 16 * 1024 : 64 * 1024;
+      small.parks = false;
       small.pull_delay_extended = 5 * kMillisecond;
       network.clear();
       open(small, small);
@@ -358,6 +359,7 @@ TEST_F(Retransmit, early__window_of_255_and_hostile_fragments) {
 TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
   Config config;
   config.buffer_bytes = 256 * 1024;
+  config.parks = false;
   open(config, config);
   // B holds the last of A's messages early, and then has no memory for those before it.
   int left = 99;

@@ -221,6 +221,30 @@ TEST(codec_message, decode_rndv__tail) {
   EXPECT_EQ(rndv(frame, false), Drop::truncated);
 }
 
+TEST(codec_message, decode_rndv__page_behind_unasked_and_before_the_tail) {
+  for (const std::uint8_t unasked : {std::uint8_t{0}, std::uint8_t{kFlagUnasked}}) {
+    Rndv packet;
+    packet.flags = static_cast<std::uint8_t>(kFlagPage | kFlagHeaderExt | unasked);
+    packet.page = 0x1234;
+    packet.unasked_unit = unasked ? 1000 : 0;
+    packet.unasked_frames = unasked ? 7 : 0;
+    packet.tail = 3;
+    const std::byte tail[3] = {std::byte{1}, std::byte{2}, std::byte{3}};
+    const Bytes frame =
+        encoded([&](std::byte* out) { return encode_rndv(out, head_to_b(PacketType::rndv), packet, tail); });
+    const std::size_t page = unasked ? 52 : 48;
+    ASSERT_EQ(frame.size(), page + 4 + 3 + 16);
+    EXPECT_EQ(load_be32(frame.data() + page), 0x12340000U);
+    EXPECT_EQ(frame[page + 4], std::byte{1});
+    Rndv got;
+    ASSERT_EQ(rndv(frame, true, &got), Drop::none);
+    EXPECT_EQ(got, packet);
+    Bytes shorter = frame;
+    store_be16(shorter.data() + 20, static_cast<std::uint16_t>(page - 40 + 3));
+    EXPECT_EQ(rndv(shorter, true), Drop::bad_length);
+  }
+}
+
 TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
   const Rndv packet;
   Bytes frame =

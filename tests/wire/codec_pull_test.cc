@@ -121,6 +121,22 @@ TEST(codec_pull, decode_notify__short_header_and_other_type) {
   EXPECT_EQ(notify(from_hex(kTruc.hex), false), Drop::bad_type);
 }
 
+TEST(codec_pull, decode_notify__page_only_with_its_flag) {
+  Notify packet;
+  packet.page = 0x1234;
+  for (const bool flag : {true, false}) {
+    packet.flags = flag ? kFlagPage : 0;
+    const Bytes frame =
+        encoded([&](std::byte* out) { return encode_notify(out, head_to_b(PacketType::notify), packet); });
+    EXPECT_EQ(load_be16(frame.data() + 30), flag ? 0x1234 : 0);
+    Notify got;
+    ASSERT_EQ(decode_notify(frame, true, got), Drop::none);
+    EXPECT_EQ(got.page, flag ? 0x1234 : 0);
+    ASSERT_EQ(decode_notify(frame, false, got), Drop::none);
+    EXPECT_EQ(got.page, 0);
+  }
+}
+
 TEST(codec_pull, decode_notify__trailer_needs_room) {
   Bytes frame = cut(from_hex(kNotify.hex), 43);
   frame[19] = std::byte{kFlagChecksum};

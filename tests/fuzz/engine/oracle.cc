@@ -97,7 +97,9 @@ void check_bounds(Scene& scene) {
   REQUIRE(s.early_windows.live() <= s.partners.size());
   REQUIRE(s.pulls.live() <= s.requests.live());
   REQUIRE(s.zombies <= s.config.zombie_max + s.requests.live());
-  REQUIRE(s.regions.used() <= s.config.regions_most);
+  REQUIRE(s.regions.used() <= s.requests.live());
+  REQUIRE(s.room.envelopes * sizeof(protocol::Unexpected) <= s.config.envelope_bytes);
+  REQUIRE(s.room.parked_bytes <= s.send_buffers.in_use());
   check_schedule(s);
   check_rails(s);
 }

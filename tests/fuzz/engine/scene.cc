@@ -39,6 +39,7 @@ Setup::Setup(Script& script) {
   constexpr std::uint64_t kBuffers[] = {256 << 10, 64 << 10, 128 << 10, 1 << 20};
   victim.rndv_threshold = kThresholds[b & 3];
   victim.buffer_bytes = kBuffers[b >> 2 & 3];
+  victim.envelope_bytes = 64 << 10;
   victim.send_buffer_bytes = b & 16 ? 0 : 64 << 10;
   if (b & 32) victim.pull_blocks = 1;
   if (b & 64) victim.zombie_max = 1;

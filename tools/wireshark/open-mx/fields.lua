@@ -70,6 +70,7 @@ return function(proto)
   f.unasked_frames = ProtoField.uint8("omx.rndv.unasked.frames", "Frames that follow unasked", dec)
   f.rdma_id = ProtoField.uint32("omx.rdma.id", "Region", dec)
   f.rdma_seq = ProtoField.uint8("omx.rdma.generation", "Region generation", dec)
+  f.rdma_page = ProtoField.uint16("omx.rdma.page", "Region page", dec)
   f.rdma_offset = ProtoField.uint32("omx.rdma.offset", "Offset in the region", dec)
 
   f.total_length = ProtoField.uint32("omx.pull.total_length", "Bytes of the transfer", dec)
@@ -117,7 +118,7 @@ return function(proto)
   f.ext_version = ProtoField.uint8("omx.ext.version", "Version", dec)
   f.ext_size = ProtoField.uint8("omx.ext.size", "Size of the block", dec)
   f.ext_features = ProtoField.uint16("omx.ext.features", "Features", hex)
-  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share", "rails", "ahead" }) do
+  for bit, name in pairs({ [0] = "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share", "rails", "ahead", "park" }) do
     f["feature_" .. name] = ProtoField.bool("omx.ext.features." .. name, name, 16, nil, 2 ^ bit)
   end
   f.ext_max_frame = ProtoField.uint32("omx.ext.max_frame", "Largest frame it can receive", dec)

@@ -151,9 +151,11 @@ return function(Peers, Reassembly)
     local there = directions(frame, p)
     local record, before = follow_message("RNDV", note, frame, p, number)
     local message = record.message
-    if before then
+    if before and message.rndv_in then
       again(note, record.frame)
     else
+      -- What came with its data before was refused: they stay with the sender until it is asked.
+      if before then message.whole = nil end
       message.length, message.rndv_in = p.msg_length, number
       message.tail = p.tail
       if p.unasked then follow_unasked(message, note, frame, p, number) end
@@ -163,7 +165,7 @@ return function(Peers, Reassembly)
 
   follow[41] = function(note, frame, p, number)
     local _, back = directions(frame, p)
-    local message = regions[region_key(back, p.rdma_id % 256, p.rdma_seq)]
+    local message = regions[region_key(back, note.extended and p.rdma_id or p.rdma_id % 256, p.rdma_seq)]
     local key = frame.src .. "/" .. p.handle .. "/" .. p.magic
     local transfer = transfers[key]
     if not transfer or transfer.message ~= message or transfer.owner ~= frame.dst then

@@ -3,7 +3,7 @@
 -- header, extension and data have; or nil and the reason why a receiver would refuse the frame.
 return function(f, types, Peers)
   local packets = {}
-  local kUrgent, kChecksum, kHeaderExt, kUnasked = 1, 2, 4, 8  -- of the flags byte
+  local kUrgent, kChecksum, kHeaderExt, kUnasked, kPage = 1, 2, 4, 8, 16  -- of the flags byte
   local kPacket = 8  -- of that of a record
   local mxoe = 0
   local function bit_of(flags, bit) return flags % (bit * 2) >= bit end
@@ -28,6 +28,8 @@ return function(f, types, Peers)
       sub:add(flag_fields[i], frame:range(offset, 1))
       if name == "gap" and (p.type == 40 or p.type == 43) then name = "unasked" end
       if name == "gap" and p.type == 64 then name = "rail" end
+      if name == "gap" and p.type == 35 then name = "park" end
+      if name == "quiet" and (p.type == 40 or p.type == 43) then name = "page" end
       if bit_of(p.flags, 2 ^ (i - 1)) then names[#names + 1] = name end
     end
     if #names > 0 then
@@ -149,6 +151,13 @@ return function(f, types, Peers)
         p.unasked = frame:number(48, 2) * frame:number(50, 1)
         at, more = 52, more - 4
       end
+      if bit_of(p.flags, kPage) then
+        if more < 4 then return nil, "the page of a RNDV's region has 4 bytes" end
+        frame:show(tree, f.rdma_page, at, 2)
+        if not frame:has(at, 4) then return 48 end
+        p.rdma_id = p.rdma_id + frame:number(at, 2) * 256
+        at, more = at + 4, more - 4
+      end
       frame:show_bytes(tree, f.tail, at, more)
       if first_pass and p.extended and more <= 120 and more <= p.msg_length and frame:has(at, more) then
         p.tail = more > 0 and frame:text(at, more) or nil
@@ -218,6 +227,10 @@ return function(f, types, Peers)
       show_numbers(frame, tree, 34, 36)
       p.session, p.total_length = frame:number(20, 4), frame:number(24, 4)
       p.rdma_id, p.rdma_seq = frame:number(28, 1), frame:number(29, 1)
+      if bit_of(p.flags, kPage) then
+        frame:show(tree, f.rdma_page, 30, 2)
+        if p.rdma_id and frame:has(30, 2) then p.rdma_id = p.rdma_id + frame:number(30, 2) * 256 end
+      end
       p.seq, p.ack = frame:number(34, 2), frame:number(36, 2)
       return 40
     end,
