@@ -57,8 +57,10 @@ void parameters_define() {
                   "What carries messages: ethernet, xdp, udp, udp4, udp6, or auto (instead of OMX_LINK)");
   fi_param_define(&g_provider, "connect_timeout", FI_PARAM_SIZE_T,
                   "Milliseconds until messages to an address that never answered fail (default 30000)");
-  fi_param_define(&g_provider, "tx_size", FI_PARAM_SIZE_T,
-                  "Sends that may be under way by default before calls return FI_EAGAIN (default 16384)");
+  fi_param_define(
+      &g_provider, "tx_size", FI_PARAM_SIZE_T,
+      "Sends that may be under way by default before calls return FI_EAGAIN, beside those that wait "
+      "for their receives (default 16384)");
 }
 
 namespace {

@@ -26,7 +26,7 @@ struct Parameters {
   std::string iface;             // instead of OMX_INTERFACES
   std::string link;              // instead of OMX_LINK
   unsigned connect_ms = 30'000;  // how long an address may stay silent that was never heard of
-  std::size_t tx_size = 16'384;  // sends under way before FI_EAGAIN
+  std::size_t tx_size = 16'384;  // sends under way before FI_EAGAIN, beside those that wait for receives
   std::string malformed;         // what is wrong with them; then there are no boards
 };
 const Parameters& parameters();

@@ -32,7 +32,10 @@ bool Endpoint::send_allowed(Direct& direct) {
   if (sends_ < transmit_size_) [[likely]]
     return true;
   direct.turn();
-  return sends_ < transmit_size_;
+  // Those that wait for nothing but receives may do so for ever: the peer decides in which order it posts
+  // them.
+  const std::size_t waiting = direct.engine().awaiting_receives();
+  return sends_ < transmit_size_ + waiting;
 }
 
 ssize_t Endpoint::send(const SendCall& call) {

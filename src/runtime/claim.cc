@@ -123,6 +123,10 @@ Result<Claim> claim_processor(int cpu) {
   return name_claim(fmt::format("omx/processor/{}", cpu));
 }
 
+Result<Claim> claim_memory(unsigned part) {
+  return name_claim(fmt::format("omx/memory/{}", part));
+}
+
 Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment) {
   auto claim = name_claim(fmt::format("omx/{}/answer/{:x}/{:x}/{}", ifindex, asker, question, moment));
   return claim ? std::move(*claim) : Claim();

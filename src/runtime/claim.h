@@ -45,6 +45,9 @@ Result<Claim> claim_responder(std::uint32_t ifindex);
 Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment);
 // A processor on which a thread of Open-MX runs that was put there. Not held() when another one has it.
 Result<Claim> claim_processor(int cpu);
+// A part of the memory that is for all processes of the host (host_memory.h). Not held() when another
+// process has it.
+Result<Claim> claim_memory(unsigned part);
 // As claim_endpoint, without looking for the holder: not held() when the id is busy. Failures are other
 // errors only.
 Result<Claim> claim_try(std::uint32_t ifindex, std::uint32_t endpoint);

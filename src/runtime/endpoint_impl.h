@@ -171,6 +171,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::string silence_advice(NicId nic) const;
   // After connects may have ended.
   void silence_found();
+  // The first time that a bound keeps messages waiting: once for each kind, in a process.
+  void held_up_found();
   // --- endpoint_local.cc: the other endpoints of this host ---
   Result<void> local_open(const std::vector<Board>& boards);
   std::size_t local_turn();
@@ -390,8 +392,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::vector<NicId> silent_;                                    // of which was warned
   std::size_t summary_peers_ = 0;                                // at the last check
   bool summarized_ = false;
-  PeerTable* names_ = nullptr;                                   // of hosts
-  std::uint32_t names_asked_ = 0;                                // partners so far, in this round
+  PeerTable* names_ = nullptr;     // of hosts
+  std::uint32_t names_asked_ = 0;  // partners so far, in this round
   unsigned names_rounds_ = 0;
 
   // Waiting. The first in the list leads next when the leader leaves.

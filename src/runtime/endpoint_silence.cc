@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/log.h"
 #include "runtime/endpoint_impl.h"
@@ -42,6 +43,37 @@ void Endpoint::Impl::silence_tell(const protocol::PartnerInfo& peer) {
 
 void Endpoint::Impl::silence_found() {
   if (protocol::Partner* partner = engine->silent_take()) silence_tell(protocol::partner_info(partner));
+  held_up_found();
+}
+
+void Endpoint::Impl::held_up_found() {
+  using What = protocol::HeldUp::What;
+  const protocol::HeldUp held = engine->held_up_take();
+  static std::atomic<unsigned> told{0};
+  const unsigned bit = 1U << static_cast<unsigned>(held.what);
+  if (held.what == What::nothing || (told.fetch_or(bit, std::memory_order_relaxed) & bit)) return;
+  const protocol::PartnerInfo peer = protocol::partner_info(held.partner);
+  const std::string address = address_name(peer.nic);
+  const std::string name = address.empty() ? mac_format(peer.nic) : address;
+  const std::uint64_t mib = held.bound >> 20;
+  if (held.what == What::data) {
+    log(LogLevel::warn,
+        "{} endpoint {}: messages that no receive was posted for fill {} MiB; data of more, now from {} "
+        "endpoint {}, stay with their senders until receives match; post receives earlier, or set "
+        "OMX_UNEXP_BYTES higher",
+        board_.interface.name, id_, mib, name, peer.endpoint);
+  } else if (held.what == What::envelopes) {
+    log(LogLevel::warn,
+        "{} endpoint {}: even without data, messages that no receive was posted for fill {} MiB; more, now "
+        "from {} endpoint {}, wait until some are received; post receives earlier, or give the host or its "
+        "cgroup more memory",
+        board_.interface.name, id_, mib, name, peer.endpoint);
+  } else {
+    log(LogLevel::warn,
+        "{} endpoint {}: copies of messages that were not received yet fill {} MiB; sends to {} endpoint {} "
+        "and others wait for memory; post receives earlier there, or set OMX_SEND_BUFFER_BYTES higher",
+        board_.interface.name, id_, mib, name, peer.endpoint);
+  }
 }
 
 void Endpoint::Impl::silence_check() {

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/no_cancel.h"
 #include "runtime/endpoint_impl.h"
+#include "runtime/host_memory.h"
 #include "runtime/process.h"
 #include "runtime/rail_choice.h"
 #include "wire/sizes.h"
@@ -89,6 +90,10 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   impl.rails_open(std::move(rails));
 
   protocol::Config config = settings_.protocol;
+  HostMemory& memory = HostMemory::of_process();
+  config.share = &memory;
+  if (config.buffer_grows) config.buffer_bytes = memory.endpoint_base();
+  config.envelope_bytes = memory.quarter();
   config.nic = impl.link->nic();
   config.mtu = impl.link->mtu();
   impl.rails_fill(config);

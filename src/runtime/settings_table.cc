@@ -99,6 +99,19 @@ struct MediumSendq {
   static std::string accepted() { return "0 or 1"; }
 };
 
+// A limit of its own, or what the host has for all.
+struct UnexpectedBytes : Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB> {
+  static bool parse(std::string_view text, S& s) {
+    s.protocol.buffer_grows = text == "auto";
+    return s.protocol.buffer_grows || Bytes::parse(text, s);
+  }
+  static std::string print(const S& s) { return s.protocol.buffer_grows ? "auto" : Bytes::print(s); }
+  static std::string accepted() {
+    return "auto (a quarter of the memory of host or cgroup, for all processes together), or " +
+           Bytes::accepted();
+  }
+};
+
 // Board names are "HOST:N" in 80 bytes with the NUL.
 struct HostName : Text<&S::hostname> {
   static bool parse(std::string_view text, S& s) {
@@ -381,9 +394,9 @@ constexpr Tunable kTunables[] = {
         "OMX_KEEPALIVE_MS", "", "a silent peer that owes us something is asked after so long"),
 
     // Memory.
-    row<Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB>>(
-        "OMX_UNEXP_BYTES", "",
-        "memory for messages that arrive before their receive is posted, per endpoint"),
+    row<UnexpectedBytes>("OMX_UNEXP_BYTES", "",
+                         "memory for messages that arrive before their receive is posted, per endpoint; the "
+                         "data of others stay with their senders"),
     row<Bytes<&Config::send_buffer_bytes, 0, 64 * kGiB>>(
         "OMX_SEND_BUFFER_BYTES", "", "memory for copies of medium sends, so that they complete at once"),
     row<MediumSendq>("OMX_MEDIUM_SENDQ", "",

@@ -159,6 +159,24 @@ def patterns_udp(lab):
     lab.lost_some()
 
 
+def last_first_test(count, size, link):
+    def run(lab):
+        program = lab.program("omx_mpi_unexpected")
+        out = finish(lab.mpirun(2, program, str(count), str(size), OMX_LINK=link, OMX_UNEXP_BYTES="1M"))
+        if f"{count} messages of {size} bytes, last first" not in out:
+            raise Failure(f"the messages were not received: {out[-1500:]}")
+        if out.count("stay with their senders until receives match") != 1:
+            raise Failure(f"the bound was not told once: {out[-1500:]}")
+
+    run.__name__ = f"last_first_{size}_{link}"
+    run.__doc__ = f"{count} messages of {size} bytes before their receives, the last one taken first, with room for 1 MiB"
+    test(run)
+
+
+for count_, size_, link_ in ((5000, 1024, "ethernet"), (5000, 1024, "udp"), (2000, 20000, "ethernet")):
+    last_first_test(count_, size_, link_)
+
+
 def one_sided_test(window, ranks):
     def run(lab):
         require_lines(finish(lab.mpirun(ranks, *WINDOWS[window], lab.program("omx_mpi_one_sided"))), EPOCHS)
