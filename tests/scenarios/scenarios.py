@@ -24,6 +24,7 @@ from stage import (LAB, MAC, ROOT, SCENARIOS, Failure, Lab, await_counter, end_s
                    finish_pair, hear, killed_under_load, must_run, pair, scenario, steady, storm)
 import hook_scenarios  # noqa: E402,F401  (these register their own)
 import rails_scenarios  # noqa: E402,F401
+import silence_scenarios  # noqa: E402,F401
 import udp_scenarios  # noqa: E402,F401
 import xdp_scenarios  # noqa: E402,F401
 
