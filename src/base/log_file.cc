@@ -25,8 +25,10 @@ struct LogFile {
   std::string pattern;
   ForkMark made;
   std::atomic<bool> complained{false};
+  LogFile* earlier = nullptr;
 };
 std::atomic<LogFile*> g_file{nullptr};
+std::atomic<LogFile*> g_newest{nullptr};  // of all that there have been
 
 std::string host_name() {
   char name[256] = "";
@@ -112,7 +114,12 @@ void log_file_set(const std::string& pattern) {
   LogFile* const before = g_file.load(std::memory_order_acquire);
   if (before ? before->pattern == full : full.empty()) return;
   auto* file = full.empty() ? nullptr : new LogFile;
-  if (file) file->pattern = full;
+  if (file) {
+    file->pattern = full;
+    file->earlier = g_newest.load(std::memory_order_relaxed);
+    while (!g_newest.compare_exchange_weak(file->earlier, file, std::memory_order_acq_rel)) {
+    }
+  }
   g_file.store(file, std::memory_order_release);
 }
 
