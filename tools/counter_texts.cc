@@ -78,7 +78,7 @@ constexpr CounterText kTexts[] = {
     {"Recv Early, Dropped", "packets",
      "overtook others and could not be kept, so that they are sent again: heavy loss, or no memory"},
     {"Recv without Data, Sender Keeps Them", "messages",
-     "unexpected messages fill OMX_UNEXP_BYTES, so these are fetched when a receive matches: post receives "
+     "unexpected messages fill OMX_UNEXP_BYTES, so these are fetched when a receive matches: post them "
      "earlier, or raise it"},
     {"Refused for lack of Memory, Sender Holds It", "packets",
      "unexpected messages fill OMX_UNEXP_BYTES: what came is asked for without its data, or again later"},
