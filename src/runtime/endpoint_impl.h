@@ -204,6 +204,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   void sink_run() {
     while (sink && sink_seen_ != engine->completion_count()) {
       sink_seen_ = engine->completion_count();
+      if (engine->news()) [[unlikely]]
+        news_tell();  // what is sent once the failed operations are reported must fail as well
       sink->completed(*engine, now);
     }
   }

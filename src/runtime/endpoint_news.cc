@@ -89,8 +89,8 @@ void Endpoint::Impl::news_tell() {
             peer_text(peer.nic, peer.endpoint), seconds(news->silence));
         break;
       case PeerNews::Kind::ended:
-        ended_tell(*news);
         if (sink) sink->conversation_ended(*news);
+        ended_tell(*news);
         break;
     }
   }

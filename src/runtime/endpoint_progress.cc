@@ -60,7 +60,11 @@ bool Endpoint::Impl::turn() {
   }
   if (engine->held()) engine->release(now);
   out->flush();
-  if (now >= next_check_) check();
+  if (now >= next_check_) {
+    check();
+    if (engine->news()) [[unlikely]]
+      news_tell();
+  }
   sink_run();  // a neighbour's death needs no frame
   return frames > 0;
 }
