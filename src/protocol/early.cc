@@ -27,6 +27,7 @@ void window_release(State& s, Partner& p) {
   if (p.early->frames > 0) return;
   s.early_windows.destroy(p.early);
   p.early = nullptr;
+  room_left(s);
 }
 
 }  // namespace
