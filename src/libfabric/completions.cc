@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the engine finished becomes entries and counts. Runs in whatever thread makes progress.
 #include <dlfcn.h>
+#include <link.h>
 
+#include <cstring>
 #include <exception>
 
 #include "libfabric/endpoint.h"
@@ -127,7 +129,16 @@ namespace {
 // Whether the application can take an error completion without a context. Open MPI (mtl/ofi up to 5.0) takes
 // each context for one of its requests, and crashes. Its next operation with that peer fails all the same.
 bool nameless_errors() {
-  static const bool open_mpi = ::dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr;
+  static const bool open_mpi = [] {
+    bool found = ::dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr;
+    // It may have been loaded without making its names public, as by Python's modules.
+    const auto look = [](dl_phdr_info* info, std::size_t, void* out) {
+      if (info->dlpi_name && std::strstr(info->dlpi_name, "libopen-pal")) *static_cast<bool*>(out) = true;
+      return 0;
+    };
+    ::dl_iterate_phdr(look, &found);
+    return found;
+  }();
   return !open_mpi;
 }
 
