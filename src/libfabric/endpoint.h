@@ -141,6 +141,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
     protocol::Partner* partner = nullptr;
     std::uint32_t session = kAnySession;
     bool connecting = false;
+    bool told = false;  // that it cannot be reached
     List<Operation, &Operation::hook> waiting;
   };
 

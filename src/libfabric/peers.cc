@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <utility>
 
 #include "base/log.h"
 #include "libfabric/endpoint.h"
@@ -118,9 +119,10 @@ void Endpoint::peer_connected(Engine& engine, protocol::TimeNs now, Operation& c
         no_connection_reason(c.status, endpoint_->silence_advice(to.nic)));
     warn(FI_LOG_EP_CTRL, text);
     // At the default level, too: what waits for the connection may have no request to fail.
-    if (!closing_) log(LogLevel::warn, "{}", text);
+    if (!closing_ && !std::exchange(peer.told, true)) log(LogLevel::warn, "{}", text);
     return peer_fail(engine, now, peer, c.status);
   }
+  peer.told = false;
   if (!peer_ready(peer)) return peer_fail(engine, now, peer, protocol::Status::bad_session);
   while (Operation* op = peer.waiting.pop_front()) {
     // The answer's receive first. What has failed is not asked for any more.
