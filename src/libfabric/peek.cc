@@ -41,7 +41,7 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
       entry.error = error_of(from_whom.source_gone);
       entry.provider_error = static_cast<int>(from_whom.source_gone);
     } else if (source) {
-      engine.watch(direct.now(), source);
+      engine.watch(direct.now(), source, from_whom.reach);
     }
   } else {
     entry.good.tag = found->match_info;

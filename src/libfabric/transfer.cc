@@ -112,6 +112,7 @@ int Endpoint::receive_source(Engine& engine, fi_addr_t from, protocol::ReceiveOp
   const Peer* peer = peer_of(engine, from);
   if (!peer) return no_peer(from);
   receive.source = peer->partner;
+  receive.session = peer->session;
   receive.awaited = true;
   // An address with a session is of an instance that was there. Of others the peer may come later.
   receive.reach = peer->session != kAnySession || peer_shunned(*peer) != kAnySession;

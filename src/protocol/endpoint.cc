@@ -178,9 +178,9 @@ Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
   return request->buffered || request->user_done;
 }
 
-void Endpoint::watch(TimeNs now, const Partner* source) {
+void Endpoint::watch(TimeNs now, const Partner* source, bool reach) {
   time_enter(*state_, now);
-  watch_probe(*state_, *state_->partners[source->index]);
+  watch_probe(*state_, *state_->partners[source->index], reach);
 }
 
 std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,

@@ -78,7 +78,7 @@ class Endpoint {
   // Oldest matching unexpected message; stays queued.
   // The application looks for messages from that peer and will look again: its silence is our business for
   // some seconds, as if a receive waited for it.
-  void watch(TimeNs now, const Partner* source);
+  void watch(TimeNs now, const Partner* source, bool reach = false);
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
                                const Partner* source = nullptr, std::uint8_t message_class = 0);
   // Takes such a message out of matching, for receive_claimed or discard later. nullptr: none, or the oldest

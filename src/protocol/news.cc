@@ -19,6 +19,16 @@ void news_add(State& s, const PeerNews& news) {
   }
 }
 
+// Since when the peer owes the data of a large message, or some of it; kNever: it does not.
+TimeNs pull_waits_since(State& s, const Partner& p) {
+  if (p.pulls == 0) return kNever;
+  if (s.now < p.last_heard + kSilenceTold) return p.last_heard;  // it is not silent yet
+  TimeNs since = kNever;
+  for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull))
+    if (pull->partner == &p) since = std::min(since, pull->last_reply);
+  return since;
+}
+
 PeerNews about(const State& s, Partner& p, PeerNews::Kind kind) {
   PeerNews news;
   news.kind = kind;
@@ -37,7 +47,7 @@ void news_back(State& s, Partner& p) {
 
 void news_silence_check(State& s, Partner& p, TimeNs& next) {
   if (!p.connected() || p.silence_told || p.self) return;
-  TimeNs since = p.pulls > 0 ? p.last_heard : kNever;
+  TimeNs since = pull_waits_since(s, p);
   TimeNs patience = s.default_timeout;
   for (auto* list : {&p.unacked, &p.queued, &p.await_notify, &p.awaited}) {
     const Request* oldest = list->front();

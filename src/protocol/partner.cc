@@ -8,6 +8,7 @@
 #include "protocol/endpoint.h"
 #include "protocol/epochs.h"
 #include "protocol/news.h"
+#include "protocol/running_time.h"
 #include "protocol/state.h"
 #include "protocol/watch.h"
 
@@ -207,7 +208,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   fail_list(s, p.queued, status);
   // A refused message says nothing about a connect under way: that has an answer of its own.
   if (why == Cleanup::given_up || why == Cleanup::disconnected) fail_list(s, p.connects, status);
-  watch_fail(s, p, status);
+  watch_fail(s, p, status, p.true_session);
   partial_abandon(s, p, status);
   early_drop(s, p);
   pulls_fail(s, p, status);
@@ -249,6 +250,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);
+  if (!p.awaited.empty()) retransmit_arm(s, p);
   if (!was_open) return;
   if (++p.conversation == 0) p.conversation = 1;  // 0 means none
   p.silence_told = false;
@@ -256,7 +258,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
 }
 
 void Endpoint::peer_unreachable(TimeNs now, NicId nic, std::uint8_t endpoint) {
-  state_->now = now;
+  time_enter(*state_, now);
   Partner* p = partner_find(*state_, nic, endpoint);
   if (p) partner_cleanup(*state_, *p, Cleanup::given_up);
 }

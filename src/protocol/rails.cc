@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "protocol/endpoint.h"
+#include "protocol/running_time.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -374,7 +375,7 @@ void Endpoint::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {
 }
 
 void Endpoint::rail_carrier(TimeNs now, unsigned rail, bool up) {
-  state_->now = now;
+  time_enter(*state_, now);
   protocol::rail_carrier(*state_, rail, up);
 }
 

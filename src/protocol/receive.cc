@@ -63,6 +63,7 @@ Request* create(State& s, const ReceiveOp& op) {
   r->match_info = op.match_info;
   r->match_mask = op.match_mask;
   r->source = op.source;
+  r->session = op.session;
   r->message_class = op.message_class;
   r->context = op.context;
   r->user_gone = op.forgotten;

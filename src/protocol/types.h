@@ -97,6 +97,7 @@ struct ReceiveOp {
   void* context = nullptr;
   bool forgotten = false;
   std::uint8_t message_class = 0;
+  std::uint32_t session = 0xFFFFFFFF;  // of the source, if that instance alone is meant
   // With a source: the source owes this message, so it is watched, and the receive fails when it is given up.
   bool awaited = false;
   // ... and, while it is not connected, it is connected to, as the source is known to have been there.

@@ -30,8 +30,9 @@ void watch_receive(State& s, Request& r, bool reach) {
   retransmit_arm(s, p);
 }
 
-void watch_probe(State& s, Partner& p) {
+void watch_probe(State& s, Partner& p, bool reach) {
   if (p.self) return;
+  p.reach = p.reach || reach;
   for (State::ProbeWatch& watch : s.probe_watches) {
     if (watch.partner != &p) continue;
     if (s.now >= watch.last + kProbesWithin) watch.since = s.now;
@@ -67,15 +68,25 @@ void watch_connect(State& s, Partner& p, TimeNs& next) {
     return;
   }
   // An instance that was given up is not talked to again behind the application's back.
-  (void)connect_start(s, p.nic, p.endpoint, s.config.key, 0, nullptr, true, true, p.ended_session);
+  if (!connect_start(s, p.nic, p.endpoint, s.config.key, 0, nullptr, true, true, p.ended_session))
+    next = std::min(next, s.now + kConnectAfter);  // no memory
 }
 
-void watch_fail(State& s, Partner& p, Status status) {
+void watch_fail(State& s, Partner& p, Status status, std::uint32_t session) {
+  const auto ends = [&](const Request& r) {
+    return session == wire::kUnknownSession || r.session == wire::kUnknownSession || r.session == session;
+  };
+  List<Request, &Request::queue> others;
   while (Request* r = p.awaited.pop_front()) {
+    if (!ends(*r)) {
+      others.push_back(*r);
+      continue;
+    }
     s.posted.remove(*r);
     s.ending_failed++;
     request_finish(s, *r, status);
   }
+  while (Request* r = others.pop_front()) p.awaited.push_back(*r);
 }
 
 void connect_fail(State& s, Partner& p, Request& r, Status status) {
@@ -83,7 +94,7 @@ void connect_fail(State& s, Partner& p, Request& r, Status status) {
   request_finish(s, r, status);
   if (p.connected() || !p.connects.empty() || !p.reach) return;
   p.gone = status;
-  watch_fail(s, p, status);
+  watch_fail(s, p, status, wire::kUnknownSession);
 }
 
 }  // namespace omx::protocol

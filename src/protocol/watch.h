@@ -10,7 +10,7 @@ namespace omx::protocol {
 // A receive that names its source begins to wait.
 void watch_receive(State& s, Request& r, bool reach);
 // The application probed for a message from the partner.
-void watch_probe(State& s, Partner& p);
+void watch_probe(State& s, Partner& p, bool reach);
 // Whether the partner is waited for, by either.
 bool watched(const State& s, const Partner& p);
 // Since when the partner's silence counts, of what it is watched for; kNever: it is not.
@@ -19,7 +19,8 @@ TimeNs watch_limit(const State& s, Partner& p);
 void watch_connect(State& s, Partner& p, TimeNs& next);
 // The connect request has ended so. What waits for the partner ends, too, unless it may yet come.
 void connect_fail(State& s, Partner& p, Request& r, Status status);
-// Ends the receives that wait for the partner.
-void watch_fail(State& s, Partner& p, Status status);
+// Ends the receives that wait for the partner, but not those that name another instance than `session`, if
+// that is known.
+void watch_fail(State& s, Partner& p, Status status, std::uint32_t session);
 
 }  // namespace omx::protocol

@@ -230,6 +230,46 @@ TEST_F(ConversationTest, silence__is_told_once_and_so_is_its_end) {
   EXPECT_FALSE((*a)->news_take());
 }
 
+// A large message may wait long for its receive. Its sender owes nothing before it is asked for the data.
+TEST_F(ConversationTest, silence__counts_for_a_pull_from_its_beginning) {
+  open_with(60 * kSecond, 60 * kSecond);
+  Request* sent = send(*a, to_b, message(100000), 1);
+  network.run_for(kSecond);
+  a->paused = true;  // it computes, and the other side does not ask for a sign of life
+  network.run_for(30 * kSecond);
+  Request* r = receive(*b, room(100000), 1);
+  network.run_for(kSecond);
+  EXPECT_FALSE((*b)->news_take());
+  a->paused = false;
+  EXPECT_EQ(wait(*b, r, 10 * kSecond).status, Status::success);
+  EXPECT_EQ(wait(*a, sent, 10 * kSecond).status, Status::success);
+}
+
+// The end of the instance before is not the end of the one that a receive names.
+TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_for_it) {
+  open_with(60 * kSecond, 60 * kSecond);
+  const auto receive_of = [&](std::uint32_t session) {
+    ReceiveOp op;
+    op.match_info = 99;
+    op.source = to_b;
+    op.session = session;
+    op.awaited = op.reach = true;
+    return (*a)->receive(network.now, op).value();
+  };
+  Request* of_old = receive_of(to_b->true_session);
+  Request* of_new = receive_of(0x7777);
+  b = &network.restart(1, with_session(0x7777));
+  EXPECT_EQ(wait(*b, connect_start(*b, *a)).status, Status::success);
+  EXPECT_EQ(wait(*a, of_old, 0).status, Status::endpoint_unreachable);
+  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  ASSERT_NE(to_a, nullptr);
+  SendOp op;
+  op.partner = to_a;
+  op.match_info = 99;
+  (void)(*b)->send(network.now, op);
+  EXPECT_EQ(wait(*a, of_new, kSecond).status, Status::success);
+}
+
 // --- time in which the engine was not run -----------------------------------------------------------------
 
 TEST_F(ConversationTest, absence__counts_for_no_timeout) {
@@ -250,6 +290,25 @@ TEST_F(ConversationTest, absence__counts_for_no_timeout) {
   EXPECT_EQ(wait(*a, connect, 10 * kSecond).status, Status::success);
   EXPECT_EQ(wait(*b, r, 10 * kSecond).status, Status::success);
   EXPECT_EQ(wait(*a, large, 10 * kSecond).status, Status::success);
+}
+
+// Its time is not that of its callers from then on: each call has to translate.
+TEST_F(ConversationTest, absence__no_call_puts_the_engine_ahead_of_its_time) {
+  open_with(60 * kSecond, 60 * kSecond);
+  network.faults.drop = [](const Bytes&) { return true; };
+  (void)send(*a, to_b, message(8), 1);
+  a->paused = true;
+  network.run_for(30 * kSecond);
+  a->paused = false;
+  network.run_for(kMillisecond);
+  ASSERT_GT((*a)->state().absent, 20 * kSecond);
+  (*a)->peer_unreachable(network.now, 0x020000000077, 0);
+  EXPECT_EQ(time_outside((*a)->state(), (*a)->state().now), network.now);
+  (*a)->rail_carrier(network.now, 0, true);
+  EXPECT_EQ(time_outside((*a)->state(), (*a)->state().now), network.now);
+  network.faults.drop = nullptr;
+  Request* r = receive(*b, room(8), 1);
+  EXPECT_EQ(wait(*b, r, 5 * kSecond).status, Status::success);
 }
 
 TEST_F(ConversationTest, absence__a_first_connect_is_tried_again_before_it_fails) {
