@@ -208,6 +208,7 @@ def balance(client, *servers, kept=0):
     if twice:
         raise Failure(f"{twice} numbers were received twice")
     if len(silent) > unnamed + kept:
-        raise Failure(f"{len(silent) - unnamed} messages were lost without a word: of {sorted(silent)[:10]} ...")
+        raise Failure(f"{len(silent) - unnamed} messages were lost without a word: of {sorted(silent)[:10]} ...; "
+                      f"the servers said: {'; '.join(server.tail() for server in servers)}")
     for job in client, *servers:
         judge_never(job)
