@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hubs that want a descriptor when there is none.
-#include <sys/resource.h>
-
 #include <algorithm>
 
 #include "hub_site.h"
+#include "no_descriptor.h"
 
 namespace omx::local {
 namespace {
-
-// No descriptor can be had meanwhile.
-class NoDescriptor {
- public:
-  NoDescriptor() {
-    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const rlimit none{0, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  }
-  ~NoDescriptor() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
-
- private:
-  rlimit before_{};
-};
 
 TEST_F(HubTest, strangers__while_no_descriptor_is_free_nobody_is_woken_for_ever) {
   const OwnFd connection = socket_to(b.place());

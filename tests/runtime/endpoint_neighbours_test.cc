@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What endpoints of one host do to each other's waits, hostile ones included.
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <functional>
 #include <optional>
 
+#include "../local/no_descriptor.h"
 #include "allocation_failure.h"
 #include "local/hello.h"
 #include "local/memory.h"
@@ -81,20 +81,6 @@ TEST_F(endpoint_neighbours, wait__without_memory_leaves_nothing_behind) {
   b_->wakeup();
   EXPECT_TRUE(a_->cancel(*request).has_value());
 }
-
-// No descriptor can be had meanwhile.
-class NoDescriptor {
- public:
-  NoDescriptor() {
-    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const rlimit none{0, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  }
-  ~NoDescriptor() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
-
- private:
-  rlimit before_{};
-};
 
 class endpoint_shortage : public endpoint_neighbours {
  protected:
