@@ -11,6 +11,8 @@
 
 namespace omx::simulation {
 
+class World;
+
 struct RunOptions {
   std::uint64_t seed = 1;
   std::uint32_t operations = 600;
@@ -24,5 +26,8 @@ struct RunResult {
   TimeNs time = 0;
   bool ok() const { return failure.empty(); }
 };
+// Returns what a run reports that has ended in this world.
+RunResult run_result(const World& world, const std::string& failure, std::uint64_t messages,
+                     std::uint64_t bytes);
 
 }  // namespace omx::simulation

@@ -218,15 +218,7 @@ RunResult Stalls::run() {
     step();
   }
   if (!failed()) end();
-  RunResult result;
-  result.failure = failure_;
-  result.digest = world_.digest();
-  result.messages = messages_;
-  result.bytes = bytes_;
-  result.frames = world_.totals().frames;
-  result.lost = world_.totals().lost + world_.totals().dropped;
-  result.time = world_.now();
-  return result;
+  return run_result(world_, failure_, messages_, bytes_);
 }
 
 RunResult stalls_run(const RunOptions& options) {
