@@ -110,7 +110,6 @@ void Endpoint::Impl::shortages_check() {
 
 void Endpoint::Impl::on_local_gone(const local::Place& peer) {
   engine->peer_gone(now, peer.nic, peer.endpoint);
-  if (engine->news()) news_tell();
   out->flush();  // others may have waited for what it leaves free
 }
 

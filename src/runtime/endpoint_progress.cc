@@ -45,27 +45,21 @@ bool Endpoint::Impl::turn() {
   frames += by_lanes;
   lanes_late_ = by_lanes >= kBudget;
   bool more = lanes_late_;
-  if (engine->news()) [[unlikely]]
-    news_tell();  // before completions: what fails is known to be over by then
-  sink_run();     // its answers carry the acknowledgements
+  sink_run();  // its answers carry the acknowledgements
   if (now >= engine->next_deadline() || engine->copies_awaited()) {
     more = more || link->pending() || (hub && hub->pending()) || (!rails.empty() && rails_pending());
     more = more && frames > 0 && behind_++ < kBehindMost;
     if (!more) behind_ = 0;
     engine->progress(now, more);
     silence_found();
-    if (engine->news()) [[unlikely]]
-      news_tell();
     sink_run();
   }
   if (engine->held()) engine->release(now);
   out->flush();
-  if (now >= next_check_) {
-    check();
-    if (engine->news()) [[unlikely]]
-      news_tell();
-  }
-  sink_run();  // a neighbour's death needs no frame
+  if (now >= next_check_) check();
+  if (engine->news()) [[unlikely]]
+    news_tell();  // of peers with whom no operation ended
+  sink_run();     // a neighbour's death needs no frame
   return frames > 0;
 }
 
