@@ -23,6 +23,10 @@ void slot_clear(State& s, EarlyWindow& w, EarlySlot& slot) {
   slot.complete = false;
 }
 
+wire::Frame frame_of(const EarlyFrame& f) {
+  return {reinterpret_cast<const std::byte*>(&f + 1), f.length};
+}
+
 void window_release(State& s, Partner& p) {
   if (p.early->frames > 0) return;
   s.early_windows.destroy(p.early);
@@ -70,7 +74,7 @@ void early_drain(State& s, Partner& p) {
     slot.complete = false;
     while (EarlyFrame* f = frames) {
       frames = f->next;
-      const wire::Frame frame{reinterpret_cast<const std::byte*>(f + 1), f->length};
+      const wire::Frame frame = frame_of(*f);
       wire::Head head;
       if (wire::decode_head(frame, head) == wire::Drop::none) {
         head.src = p.nic;  // by whatever board it came
@@ -86,15 +90,11 @@ void early_drain(State& s, Partner& p) {
 }
 
 void early_drop_data(State& s, Partner& p) {
-  constexpr std::size_t kType = 16;
   if (!p.early) return;
   for (EarlySlot& slot : p.early->slots) {
-    if (!slot.frames) continue;
-    const auto type = reinterpret_cast<const std::uint8_t*>(slot.frames + 1)[kType];
-    const bool data = type == static_cast<std::uint8_t>(wire::PacketType::tiny) ||
-                      type == static_cast<std::uint8_t>(wire::PacketType::small) ||
-                      type == static_cast<std::uint8_t>(wire::PacketType::medium);
-    if (data) slot_clear(s, *p.early, slot);
+    wire::Head head;
+    if (!slot.frames || wire::decode_head(frame_of(*slot.frames), head) != wire::Drop::none) continue;
+    if (carries_data(head.type)) slot_clear(s, *p.early, slot);
   }
   window_release(s, p);
 }

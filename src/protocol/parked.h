@@ -44,6 +44,10 @@ void room_return(State& s);
 void held_up_note(State& s, Partner& p, HeldUp::What what, std::uint64_t bound);
 
 // --- parked.cc: messages whose data stay with the sender ---------------------------------------------------
+// Of numbered packets: whether it brings the data of its message.
+inline bool carries_data(wire::PacketType type) {
+  return type != wire::PacketType::rndv && type != wire::PacketType::notify;
+}
 // Whether the next TRUC asks for envelopes; it does so now.
 bool park_waits(const Partner& p);
 void park_told(State& s, Partner& p);
@@ -60,7 +64,7 @@ bool park_defers(const State& s, const Partner& p);
 void park_counted(State& s, Partner& p, const Request& r);
 // One was taken with its data.
 void park_taken(Partner& p);
-// Its data are pulled from a copy of our own, if there is memory for one.
+// Makes a copy of a parked message, from which its data are pulled, if there is memory.
 void park_copy(State& s, Request& r);
 // The partner asks for envelopes, from the message on that it misses.
 void park_unacked(State& s, Partner& p);

@@ -103,10 +103,6 @@ void count(State& s, wire::PacketType type) {
   }
 }
 
-bool carries_data(wire::PacketType type) {
-  return type != wire::PacketType::rndv && type != wire::PacketType::notify;
-}
-
 Delivery deliver(State& s, Partner& p, const Numbered& n) {
   switch (n.type) {
     case wire::PacketType::tiny:
