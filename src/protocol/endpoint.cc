@@ -435,7 +435,7 @@ std::optional<PeerNews> Endpoint::news_take() {
   State& s = *state_;
   if (s.news.empty()) return std::nullopt;
   const PeerNews oldest = s.news.front();
-  s.news.erase(s.news.begin());
+  s.news.pop_front();
   return oldest;
 }
 

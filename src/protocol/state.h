@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -134,7 +135,7 @@ struct State {
   // How large messages that run now were asked for.
   bool pulls_by_lane = false, pulls_by_link = false;
 
-  Partner* silent = nullptr;  // whose last connect was in vain
+  Partner* silent = nullptr;  // the last connect to it had no answer
   // Of the conversation that ends now, see PeerNews.
   std::uint32_t ending_failed = 0, ending_lost = 0;
   // Partners whose messages the application probes for (watch.h).
@@ -143,7 +144,7 @@ struct State {
     TimeNs since = 0, last = 0;
   };
   std::vector<ProbeWatch> probe_watches;
-  std::vector<PeerNews> news;          // see news.h
+  std::deque<PeerNews> news;           // see news.h
   List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
   TimeNs probes_since = 0;             // so many connects ...
   std::uint32_t probes_sent = 0;       // ... began a probe since then (probe.cc)
