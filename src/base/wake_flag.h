@@ -13,7 +13,7 @@
 // take() reads what arm() wrote. If the notifier's is first, arm() acquires what take() released, and the
 // look finds the news. disarm() exchanges as well, because a plain store would cut the chain between the two.
 //
-// Who writes the word: the sleeper sets it, both clear it; always acquire and release. It may lie in memory
+// The sleeper sets the word and both clear it, always with acquire and release. The word may lie in memory
 // that two processes share, and zeroed memory is a flag that is not armed.
 #pragma once
 
@@ -34,10 +34,10 @@ class BasicWakeFlag {
   void disarm() { word_.exchange(kIdle, std::memory_order_acq_rel); }
   // Notifier, after it has published news. True, once for each arm(): the sleeper must be woken.
   bool take() { return word_.exchange(kIdle, std::memory_order_acq_rel) != kIdle; }
-  // The same for one load, where the news bring the order along: they are written, and looked for after
-  // arm(), under one lock, or both by read-modify-write operations of one word (acquire and release). Then
-  // either the look finds the news, or the notifier came to the lock or word after arm() and reads what arm()
-  // wrote.
+  // Does what take() does at the cost of one load, for news that are ordered by themselves. Both sides use
+  // one lock for the news, or read-modify-write operations of one word (acquire and release), the sleeper
+  // after arm(). Then either the look finds the news, or the notifier comes to the lock or word after arm()
+  // and reads what arm() wrote.
   bool take_of_ordered_news() { return word_.load(std::memory_order_relaxed) != kIdle && take(); }
 
   // To sleep on with futex_wait(word, kArmed).

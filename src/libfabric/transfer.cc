@@ -32,8 +32,7 @@ bool Endpoint::send_allowed(Direct& direct) {
   if (sends_ < transmit_size_) [[likely]]
     return true;
   direct.turn();
-  // Those that wait for nothing but receives may do so for ever: the peer decides in which order it posts
-  // them.
+  // Sends that wait only for receives do not count: the peer decides in which order it posts them.
   const std::size_t waiting = direct.engine().awaiting_receives();
   return sends_ < transmit_size_ + waiting;
 }

@@ -44,16 +44,16 @@ class Waitable {
 
  protected:
   virtual bool something() const = 0;
-  // The same, ordered behind the arming of the flag: nothing that was added without finding it armed is
-  // overlooked.
+  // Returns what something() does, ordered behind the arming of the flag. It finds all that was added by
+  // threads that did not see the flag armed.
   virtual bool something_since_armed() { return something(); }
   // After something was added with release, or a stronger order.
   void added() {
     if (armed_.take()) [[unlikely]]
       event_.signal();
   }
-  // The same, at the cost of a load, where something_since_armed() takes the lock under which it was added,
-  // or modifies the word that it was added to.
+  // Does what added() does at the cost of a load. something_since_armed() must take the lock under which the
+  // entry was added, or modify the word that it was added to.
   void added_in_order() {
     if (armed_.take_of_ordered_news()) [[unlikely]]
       event_.signal();

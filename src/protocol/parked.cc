@@ -154,7 +154,7 @@ void park_unacked(State& s, Partner& p) {
   if (!any) return;
   if (p.park_left == 0)
     p.park_next = std::clamp(static_cast<std::uint16_t>(p.park_next * 2), kTrialFirst, kTrialMost);
-  // Those that get one of these numbers must be envelopes, too.
+  // Later messages that get one of the asked numbers must be envelopes as well.
   const std::uint32_t ahead = p.outstanding() < kRange ? kRange - p.outstanding() : 0;
   p.park_left = static_cast<std::uint16_t>(std::max<std::uint32_t>(p.park_next, ahead));
   send_pump(s, p);  // they take less of the window

@@ -54,7 +54,7 @@ struct Request {
   bool notified = false;   // large send: the receiver has finished, the ack is still missing
   bool has_data = false;
   bool delivered = false;   // completes only when acknowledged
-  bool confirmed = false;   // ... as its peer was not heard lately (see SendOp)
+  bool confirmed = false;   // ... as its peer was silent for a second (see SendOp)
   bool copy_later = false;  // see SendOp
   bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
   bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive

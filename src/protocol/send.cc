@@ -168,7 +168,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
-  // A peer that was not heard lately may be gone: what is sent to it is complete when it says so.
+  // A peer that was silent for a second may be gone. A send to it completes when the peer acknowledges it.
   r->confirmed = op.confirmed && !op.delivered && s.now - p.last_heard > kHeardLately;
   r->delivered = op.delivered || r->confirmed;
   if (op.inject && !inject(s, *r)) {

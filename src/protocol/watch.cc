@@ -12,7 +12,7 @@ constexpr TimeNs kProbesWithin = 3'000 * kMillisecond;
 // Most messages come sooner; those connect for their sender's sake.
 constexpr TimeNs kConnectAfter = 1'000 * kMillisecond;
 
-// nullptr: not lately.
+// Returns nullptr if the application has not probed for three seconds.
 const State::ProbeWatch* probed(const State& s, const Partner& p) {
   for (const State::ProbeWatch& watch : s.probe_watches)
     if (watch.partner == &p && s.now < watch.last + kProbesWithin) return &watch;

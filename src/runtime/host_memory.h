@@ -44,7 +44,7 @@ class HostMemory final : public protocol::MemoryShare {
   mutable std::mutex mutex_;
   std::array<Claim, kParts> parts_;
   std::uint64_t held_ = 0, used_ = 0;
-  std::uint64_t no_more_until_ = 0;  // nanoseconds: no part was free lately
+  std::uint64_t no_more_until_ = 0;  // nanoseconds: no part was free, and none is tried before this time
 };
 
 }  // namespace omx::runtime
