@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -86,12 +88,17 @@ std::uint64_t memory_limit(const std::string& root) {
 HostMemory::HostMemory(std::uint64_t quarter) : quarter_(quarter) {}
 
 HostMemory& HostMemory::of_process() {
-  // Never destroyed: endpoints may live until the process has ended.
-  static auto* const memory = [] {
+  // Never destroyed: endpoints may live until the process has ended. A forked child holds no part any more,
+  // and another thread of its parent may have had the mutex.
+  static std::atomic<HostMemory*> memory{nullptr};
+  HostMemory* present = memory.load(std::memory_order_acquire);
+  while (!present || present->mark_.forked()) {
     const std::uint64_t limit = memory_limit();
-    return new HostMemory((limit > 0 ? limit : kUnknownHost) / 4);
-  }();
-  return *memory;
+    auto made = std::make_unique<HostMemory>((limit > 0 ? limit : kUnknownHost) / 4);
+    if (memory.compare_exchange_strong(present, made.get(), std::memory_order_acq_rel))
+      present = made.release();
+  }
+  return *present;
 }
 
 std::uint64_t HostMemory::endpoint_base() const {
@@ -114,9 +121,11 @@ bool HostMemory::take(std::size_t bytes) {
   const std::lock_guard guard(mutex_);
   while (bytes > held_ - used_) {
     const std::uint64_t now = clock_now();
-    if (now < no_more_until_) return false;
+    if (now < refused_until_ && bytes >= refused_) return false;
     if (part_claim()) continue;
-    no_more_until_ = now + kAgainAfter;
+    refused_ = bytes;
+    refused_until_ = now + kAgainAfter;
+    parts_return();  // others may have use for what does not suffice here
     return false;
   }
   used_ += bytes;
@@ -126,7 +135,11 @@ bool HostMemory::take(std::size_t bytes) {
 void HostMemory::give(std::size_t bytes) {
   const std::lock_guard guard(mutex_);
   used_ -= std::min<std::uint64_t>(bytes, used_);
-  no_more_until_ = 0;
+  refused_until_ = 0;
+  parts_return();
+}
+
+void HostMemory::parts_return() {
   for (unsigned part = kParts; part-- > 0;) {
     if (!parts_[part].held() || held_ - used_ < part_bytes(part)) continue;
     parts_[part] = Claim();
@@ -136,7 +149,7 @@ void HostMemory::give(std::size_t bytes) {
 
 std::size_t HostMemory::available() const {
   const std::lock_guard guard(mutex_);
-  const bool none = no_more_until_ > 0 && clock_now() < no_more_until_;
+  const bool none = refused_until_ > 0 && clock_now() < refused_until_;
   return static_cast<std::size_t>((none ? held_ : quarter_) - used_);
 }
 

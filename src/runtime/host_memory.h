@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/fork_guard.h"
 #include "protocol/memory_share.h"
 #include "runtime/claim.h"
 
@@ -39,12 +40,16 @@ class HostMemory final : public protocol::MemoryShare {
   static constexpr unsigned kSmall = 16, kParts = 20;
   std::uint64_t part_bytes(unsigned part) const { return quarter_ / (part < kSmall ? 32 : 8); }
   bool part_claim();
+  // What of the parts is not used.
+  void parts_return();
 
   const std::uint64_t quarter_;
   mutable std::mutex mutex_;
   std::array<Claim, kParts> parts_;
   std::uint64_t held_ = 0, used_ = 0;
-  std::uint64_t no_more_until_ = 0;  // nanoseconds: no part was free, and none is tried before this time
+  // Bytes, and nanoseconds: as much is not tried again before that.
+  std::uint64_t refused_ = 0, refused_until_ = 0;
+  ForkMark mark_;
 };
 
 }  // namespace omx::runtime

@@ -90,7 +90,11 @@ TEST_F(HostMemoryTest, two_share_it) {
   HostMemory one(kQuarter), other(kQuarter);
   ASSERT_TRUE(one.take(kQuarter / 2));
   EXPECT_FALSE(other.take(kQuarter / 2 + kQuarter / 4));
-  EXPECT_TRUE(other.take(kQuarter / 8)) << "what it got in the attempt is its own";
+  // What does not suffice stays free: for others, and for less than was refused.
+  EXPECT_TRUE(other.take(kQuarter / 8));
+  HostMemory another(kQuarter);
+  EXPECT_TRUE(another.take(kQuarter / 4 + kQuarter / 8));
+  EXPECT_FALSE(other.take(kQuarter / 8));
   one.give(kQuarter / 2);
   HostMemory third(kQuarter);
   EXPECT_TRUE(third.take(kQuarter / 4));
@@ -117,6 +121,22 @@ TEST_F(HostMemoryTest, killed_process__gives_back) {
   EXPECT_TRUE(later.take(kQuarter));
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+// The parts of its parent are not its own.
+TEST_F(HostMemoryTest, forked_child__takes_parts_itself) {
+  HostMemory& memory = HostMemory::of_process();
+  const std::uint64_t all = memory.quarter();
+  ASSERT_TRUE(memory.take(all / 2));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    HostMemory& own = HostMemory::of_process();
+    ::_exit(&own != &memory && !own.take(all / 4 * 3) && own.take(all / 4) ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  memory.give(all / 2);
 }
 
 TEST_F(HostMemoryTest, endpoint_base__follows_the_machine) {
