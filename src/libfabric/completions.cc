@@ -60,7 +60,7 @@ void Endpoint::finish(Engine& engine, protocol::TimeNs now, Operation& op, const
       break;
     case OperationKind::receive:
       finish_receive(op, c);
-      if (op.several && !c.released && c.status != Status::cancelled) return;  // takes more
+      if (op.several && !c.released) return;  // takes more
       break;
     case OperationKind::send: {
       if (op.counted) sends_--;
@@ -105,7 +105,7 @@ void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
   entry.good.buf = op.several ? c.place : op.memory;
   entry.good.data = c.data;
   entry.good.tag = c.partner ? c.match_info : op.tag;
-  const bool last = op.several && (c.released || c.status == Status::cancelled);
+  const bool last = op.several && c.released;
   if (last) entry.good.flags |= FI_MULTI_RECV;
   const Status status = op.discards && c.status == Status::truncated ? Status::success : c.status;
   entry.error = error_of(status);

@@ -37,11 +37,12 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
   if (!found || !found->whole) {
     entry.error = FI_ENOMSG;
     // A loop of peeks waits for that peer.
-    if (from_whom.source_gone != protocol::Status::pending) {
-      entry.error = error_of(from_whom.source_gone);
-      entry.provider_error = static_cast<int>(from_whom.source_gone);
-    } else if (source) {
-      engine.watch(direct.now(), source, from_whom.reach);
+    protocol::Status gone = from_whom.source_gone;
+    if (source && gone == protocol::Status::pending)
+      gone = engine.watch(direct.now(), source, from_whom.reach);
+    if (gone != protocol::Status::pending) {
+      entry.error = error_of(gone);
+      entry.provider_error = static_cast<int>(gone);
     }
   } else {
     entry.good.tag = found->match_info;

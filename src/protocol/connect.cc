@@ -258,6 +258,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     r->queue.unlink();
     r->session = session;
     r->conversation = p->conversation;
+    watch_answered(s, *p, *r, session);
     request_finish(s, *r, Status::success);
   }
   partner_sizes_check(s, *p);

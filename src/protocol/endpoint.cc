@@ -49,7 +49,7 @@ bool withdraw(State& s, Request& r, bool complete) {
   if (r.user_done) return false;
   if (r.phase == Phase::posted && r.multi) {
     if (!complete) r.user_gone = true;
-    multi_cancel(s, r);
+    multi_end(s, r, Status::cancelled);
     return true;
   }
   if (r.phase == Phase::posted) {
@@ -178,9 +178,9 @@ Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
   return request->buffered || request->user_done;
 }
 
-void Endpoint::watch(TimeNs now, const Partner* source, bool reach) {
+Status Endpoint::watch(TimeNs now, const Partner* source, bool reach) {
   time_enter(*state_, now);
-  watch_probe(*state_, *state_->partners[source->index], reach);
+  return watch_probe(*state_, *state_->partners[source->index], reach);
 }
 
 std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,

@@ -75,10 +75,11 @@ class Endpoint {
   // Whether the user's memory of that send may be reused already. bad_request for others
   // and what is not held().
   Expected<bool, OpError> buffered(const Request* request) const;
-  // Oldest matching unexpected message; stays queued.
   // The application looks for messages from that peer and will look again: its silence is our business for
-  // some seconds, as if a receive waited for it.
-  void watch(TimeNs now, const Partner* source, bool reach = false);
+  // some seconds, as if a receive waited for it. Not pending: with `reach`, it could not be
+  // connected to since it was watched last.
+  Status watch(TimeNs now, const Partner* source, bool reach = false);
+  // Oldest matching unexpected message; stays queued.
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
                                const Partner* source = nullptr, std::uint8_t message_class = 0);
   // Takes such a message out of matching, for receive_claimed or discard later. nullptr: none, or the oldest

@@ -12,7 +12,13 @@ namespace {
 void retire(State& s, MultiReceive& m) {
   m.retired = true;
   s.posted.remove(*m.posted);
+  m.posted->queue.unlink();  // no longer awaited
   m.posted->phase = Phase::finished;
+}
+
+void finish(State& s, MultiReceive& m) {
+  m.posted->released = true;
+  request_finish(s, *m.posted, m.end);
 }
 
 }  // namespace
@@ -53,18 +59,17 @@ void multi_ended(State& s, Request& r) {
   r.multi = nullptr;
   m.running--;
   if (!m.retired || m.running > 0) return;
-  Request& posted = *m.posted;
-  if (m.cancelled) return request_finish(s, posted, Status::cancelled);
+  if (m.end != Status::pending) return finish(s, m);
   r.released = true;
-  posted.user_gone = true;  // the application hears of its messages only
-  request_finish(s, posted, Status::success);
+  m.posted->user_gone = true;  // the application hears of its messages only
+  request_finish(s, *m.posted, Status::success);
 }
 
-void multi_cancel(State& s, Request& posted) {
+void multi_end(State& s, Request& posted, Status status) {
   MultiReceive& m = *posted.multi;
   retire(s, m);
-  m.cancelled = true;
-  if (m.running == 0) request_finish(s, posted, Status::cancelled);
+  m.end = status;
+  if (m.running == 0) finish(s, m);
 }
 
 void multi_free(State& s, Request& posted) {

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "protocol/types.h"
+
 namespace omx::protocol {
 
 struct Request;
@@ -16,9 +18,9 @@ struct MultiReceive {
   Request* spare = nullptr;   // for the next message
   std::uint32_t used = 0;     // bytes
   std::uint32_t least = 0;
-  std::uint32_t running = 0;  // messages that are not complete
-  bool retired = false;       // takes no more
-  bool cancelled = false;
+  std::uint32_t running = 0;     // messages that are not complete
+  bool retired = false;          // takes no more
+  Status end = Status::pending;  // not pending: the memory comes back with this, not with a last message
 };
 
 // False: no memory.
@@ -27,8 +29,8 @@ bool multi_begin(State& s, Request& posted, std::uint32_t least);
 Request* multi_take(State& s, Request& posted, std::uint32_t msg_length);
 // One that multi_take gave is done.
 void multi_ended(State& s, Request& r);
-// The posted one ends with status cancelled when its running messages have ended.
-void multi_cancel(State& s, Request& posted);
+// The posted one ends with that status when its running messages have ended.
+void multi_end(State& s, Request& posted, Status status);
 void multi_free(State& s, Request& posted);
 
 }  // namespace omx::protocol

@@ -80,16 +80,17 @@ Unexpected* waiting_for(State& s, const ReceiveOp& op) {
   return s.unexpected.find(op.match_info, op.match_mask, op.source, op.message_class);
 }
 
-// Takes what waits, until the memory is used up.
-void multi_start(State& s, Request& r, const ReceiveOp& op) {
+// Takes what waits. False: the memory is used up, and `r` may be gone.
+bool multi_start(State& s, Request& r, const ReceiveOp& op) {
   s.posted.add(r);
   while (Unexpected* u = waiting_for(s, op)) {
     Request* one = multi_take(s, r, u->msg_length);
     const bool last = r.multi->retired;
     s.unexpected.remove(*u);
     message_receive(s, *one, *u);
-    if (last) return;  // r may be gone
+    if (last) return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -107,7 +108,11 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
   if (!r) return tl::make_unexpected(OpError::no_resources);
   Request* const handle = op.forgotten ? nullptr : r;
   if (op.multi_least > 0) {
-    multi_start(s, *r, op);
+    if (!multi_start(s, *r, op)) return handle;
+    if (op.source_gone != Status::pending)
+      multi_end(s, *r, op.source_gone);
+    else if (op.awaited)
+      watch_receive(s, *r, op.reach);
   } else if (Unexpected* u = waiting_for(s, op)) {
     s.unexpected.remove(*u);
     message_receive(s, *r, *u);

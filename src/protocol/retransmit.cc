@@ -162,7 +162,7 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 // protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
   // Where there is no connection yet, the connect has a limit of its own.
-  if (!p.connected()) watch_connect(s, p, next);
+  watch_connect(s, p, next);
   const bool awaits = p.connected() && watched(s, p);
   TimeNs limit = silence_limit(p, p.await_notify);
   TimeNs patience = awaits ? s.default_timeout : kNever;

@@ -142,6 +142,7 @@ struct State {
   struct ProbeWatch {
     const Partner* partner = nullptr;
     TimeNs since = 0, last = 0;
+    Status failed = Status::pending;  // how a connect ended; told to the next probe
   };
   std::vector<ProbeWatch> probe_watches;
   std::deque<PeerNews> news;           // see news.h

@@ -29,10 +29,12 @@ class ConversationTest : public PairTest {
     op.conversation = conversation;
     return from->send(network.now, op).value();
   }
-  Request* receive_from(Host& at, Partner* source, bool reach = false) {
+  Request* receive_from(Host& at, Partner* source, bool reach = false,
+                        std::uint32_t session = wire::kUnknownSession) {
     ReceiveOp op;
     op.match_info = 99;
     op.source = source;
+    op.session = session;
     op.awaited = true;
     op.reach = reach;
     return at->receive(network.now, op).value();
@@ -248,16 +250,8 @@ TEST_F(ConversationTest, silence__counts_for_a_pull_from_its_beginning) {
 // The end of the instance before is not the end of the one that a receive names.
 TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_for_it) {
   open_with(60 * kSecond, 60 * kSecond);
-  const auto receive_of = [&](std::uint32_t session) {
-    ReceiveOp op;
-    op.match_info = 99;
-    op.source = to_b;
-    op.session = session;
-    op.awaited = op.reach = true;
-    return (*a)->receive(network.now, op).value();
-  };
-  Request* of_old = receive_of(to_b->true_session);
-  Request* of_new = receive_of(0x7777);
+  Request* of_old = receive_from(*a, to_b, true, to_b->true_session);
+  Request* of_new = receive_from(*a, to_b, true, 0x7777);
   b = &network.restart(1, with_session(0x7777));
   EXPECT_EQ(wait(*b, connect_start(*b, *a)).status, Status::success);
   EXPECT_EQ(wait(*a, of_old, 0).status, Status::endpoint_unreachable);
@@ -271,6 +265,37 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_f
 }
 
 // --- time in which the engine was not run -----------------------------------------------------------------
+
+// The instance that a receive names has gone, and another was there before the receive.
+TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
+  open_with(60 * kSecond, 60 * kSecond);
+  Request* of_present = receive_from(*a, to_b, true, to_b->true_session);
+  Request* of_former = receive_from(*a, to_b, true, 0x7777);
+  EXPECT_EQ(wait(*a, of_former, 30 * kSecond).status, Status::bad_session);
+  network.run_for(10 * kSecond);
+  EXPECT_FALSE((*a)->done(of_present));
+  EXPECT_TRUE(to_b->connected());
+  // As much when nobody is connected yet.
+  b = &network.restart(1, with_session(0x8888));
+  network.run_for(10 * kSecond);
+  a = &network.restart(0, with_session(0x9999));
+  to_b = (*a)->partner((*b)->config().nic, 0);
+  EXPECT_EQ(wait(*a, receive_from(*a, to_b, true, 0x7777), 30 * kSecond).status, Status::bad_session);
+}
+
+TEST_F(ConversationTest, watch__a_peer_that_cannot_be_connected_to_is_told_to_the_probes) {
+  Config config;
+  config.connect_timeout = 3 * kSecond;
+  a = &network.add(config);
+  const Partner* const absent = (*a)->partner(0x020000000099, 1);
+  int told = 0;
+  for (int i = 0; i < 100; i++) {
+    const Status status = (*a)->watch(network.now, absent, true);
+    if (status == Status::endpoint_unreachable) told++;
+    network.run_for(100 * kMillisecond);
+  }
+  EXPECT_EQ(told, 2) << "each 4 s: one until the connect, and three until it ends";
+}
 
 TEST_F(ConversationTest, absence__counts_for_no_timeout) {
   open_with(2 * kSecond, 2 * kSecond);

@@ -68,6 +68,41 @@ TEST_F(Multi, takes_what_waits_already_and_keeps_its_place_before_later_receives
   EXPECT_FALSE((*b)->done(later));
 }
 
+// It is watched as any other receive that names its source, also behind messages that it took.
+TEST_F(Multi, a_source_that_is_given_up_ends_it) {
+  Config config;
+  config.peer_timeout = 2 * kSecond;
+  open(config, config);
+  Bytes& memory = room(10000);
+  Segment s = segment(memory);
+  ReceiveOp op;
+  op.segments = {&s, 1};
+  op.match_mask = 0;
+  op.multi_least = 100;
+  op.source = to_a;
+  op.awaited = true;
+  Request* posted = (*b)->receive(network.now, op).value();
+  (void)send(*a, to_b, message(700, 1), 1);
+  EXPECT_FALSE(next().released);
+  // Half of a message is on its way when the cable is cut.
+  Bytes& large = message(5000, 2);
+  int frames = 0;
+  network.faults.drop = [&](const Bytes&) { return frames++ > 0; };
+  (void)send(*a, to_b, large, 2);
+  std::vector<Completion> ends{next(), next()};
+  for (const Completion& c : ends) EXPECT_EQ(c.status, Status::endpoint_unreachable);
+  EXPECT_FALSE(ends[0].released);
+  EXPECT_TRUE(ends[1].released);
+  EXPECT_FALSE((*b)->held(posted));
+  network.faults.drop = nullptr;
+  // What is posted later ends at once.
+  op.source_gone = Status::endpoint_unreachable;
+  (void)(*b)->receive(network.now, op).value();
+  const Completion c = next();
+  EXPECT_EQ(c.status, Status::endpoint_unreachable);
+  EXPECT_TRUE(c.released);
+}
+
 TEST_F(Multi, a_message_longer_than_the_rest_is_truncated) {
   open();
   (void)post(room(1000), 100);
