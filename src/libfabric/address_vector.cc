@@ -51,15 +51,18 @@ const AddressVector::Entry* AddressVector::entry(fi_addr_t number) const {
   return e.generation.load(std::memory_order_acquire) ? &e : nullptr;
 }
 
-fi_addr_t AddressVector::find(const Address& address) {
+fi_addr_t AddressVector::find(const Address& address, std::uint32_t since) {
   const std::lock_guard guard(mutex_);
   const auto found = numbers_.find(place_of(address));
   if (found == numbers_.end()) return FI_ADDR_NOTAVAIL;
+  fi_addr_t first = FI_ADDR_NOTAVAIL;
   for (const fi_addr_t number : found->second) {
     const Entry* e = entry(number);
-    if (e && (e->address.session == kAnySession || e->address.session == address.session)) return number;
+    if (!e || (e->address.session != kAnySession && e->address.session != address.session)) continue;
+    if (e->generation.load(std::memory_order_relaxed) >= since) return number;
+    if (first == FI_ADDR_NOTAVAIL) first = number;
   }
-  return FI_ADDR_NOTAVAIL;
+  return first;
 }
 
 fi_addr_t AddressVector::insert(const Address& address) {

@@ -32,8 +32,9 @@ class AddressVector : public fid_av {
   };
   // nullptr: no such number.
   const Entry* entry(fi_addr_t number) const;
-  // FI_ADDR_NOTAVAIL: nobody inserted it. The first number, where there are several.
-  fi_addr_t find(const Address& address);
+  // FI_ADDR_NOTAVAIL: it was not inserted. Of several numbers the first whose generation is not below
+  // `since`; if all are below, the first.
+  fi_addr_t find(const Address& address, std::uint32_t since);
 
   fi_addr_t insert(const Address& address);
   int remove(fi_addr_t number);

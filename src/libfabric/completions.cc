@@ -91,9 +91,12 @@ void Endpoint::finish_service(Engine& engine, protocol::TimeNs now, Operation& o
   operation_free(op);
 }
 
-fi_addr_t Endpoint::source_of(const protocol::Completion& c) {
-  const protocol::PartnerInfo from = protocol::partner_info(c.partner);
-  return addresses_->find({from.nic, from.endpoint, c.session});
+fi_addr_t Endpoint::source_of(const protocol::Partner* partner, std::uint32_t session) {
+  const protocol::PartnerInfo from = protocol::partner_info(partner);
+  // Numbers from before a conversation ended may be of that one.
+  const auto ended = ended_.empty() ? ended_.end() : ended_.find(partner);
+  return addresses_->find({from.nic, from.endpoint, session},
+                          ended == ended_.end() ? 0 : ended->second.next_generation);
 }
 
 void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
@@ -112,7 +115,7 @@ void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
   entry.provider_error = static_cast<int>(status);
   entry.missing = c.msg_length - c.xfer_length;
   if (!entry.error && (caps_ & (FI_SOURCE | FI_SOURCE_ERR))) {
-    entry.source = source_of(c);
+    entry.source = source_of(c.partner, c.session);
     if (entry.source == FI_ADDR_NOTAVAIL && (caps_ & FI_SOURCE_ERR)) {
       const protocol::PartnerInfo from = protocol::partner_info(c.partner);
       entry.unknown = {from.nic, from.endpoint, c.session};

@@ -179,7 +179,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   void finish_receive(Operation& op, const protocol::Completion& c);
   // One of ours ended: entry and counters.
   void report(Operation& op, int error, int provider_error);
-  fi_addr_t source_of(const protocol::Completion& c);
+  fi_addr_t source_of(const protocol::Partner* partner, std::uint32_t session);
 
   void finish_service(Engine& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c);
 

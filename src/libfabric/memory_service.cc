@@ -196,10 +196,7 @@ void Endpoint::remote_event(const Operation& op) {
   entry.good.flags = op.flags | FI_REMOTE_CQ_DATA;
   entry.good.len = op.bytes;
   entry.good.data = op.remote_data;
-  if (caps_ & FI_SOURCE) {
-    const protocol::PartnerInfo from = protocol::partner_info(op.partner);
-    entry.source = addresses_->find({from.nic, from.endpoint, from.session});
-  }
+  if (caps_ & FI_SOURCE) entry.source = source_of(op.partner, protocol::partner_session(op.partner));
   receive_queue_->push(entry);
 }
 

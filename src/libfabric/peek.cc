@@ -48,10 +48,7 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
     entry.good.tag = found->match_info;
     entry.good.len = found->msg_length;
     entry.good.data = found->remote_data;
-    protocol::Completion from;
-    from.partner = found->partner;
-    from.session = found->session;
-    if (caps_ & FI_SOURCE) entry.source = source_of(from);
+    if (caps_ & FI_SOURCE) entry.source = source_of(found->partner, found->session);
     if (message && (call.flags & FI_CLAIM))
       claimed_[call.context] = message;
     else if (message)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Peers that are gone, as a program sees it that waits for them (docs/contract.md).
+#include <cstdlib>
+
 #include "fabric_pair.h"
 
 namespace omx::fabric::test {
@@ -61,6 +63,29 @@ TEST_F(Ended, memory_for_several_messages_comes_back_with_the_error) {
   EXPECT_TRUE(got.failed);
   EXPECT_TRUE(gone(got.error.err)) << got.error.err;
   EXPECT_TRUE(got.error.flags & FI_MULTI_RECV);
+}
+
+TEST_F(Ended, the_source_is_the_number_that_was_inserted_after_the_end) {
+  if (std::getenv("OMX_TEST_LOCAL")) GTEST_SKIP() << "cuts the cable, which is not used";
+  exchange();
+  link::ip("link set v0 down");
+  // Large ones: their completions tell what became of them.
+  send(b, b_to_a, pattern(100'000, 2), 2, &y);
+  send(a, a_to_b, pattern(100'000, 2), 2, &y);
+  EXPECT_TRUE(ended(b, &y).failed);
+  EXPECT_TRUE(ended(a, &y).failed);
+  link::ip("link set v0 up");
+  const fi_addr_t before = b_to_a;
+  a_to_b = a.learn(b);
+  b_to_a = b.learn(a);
+  ASSERT_NE(b_to_a, before);
+  Bytes in(4);
+  receive(b, in, 3, 0, &x);
+  send(a, a_to_b, pattern(4, 3), 3);
+  const Event got = ended(b, &x);
+  EXPECT_FALSE(got.failed);
+  EXPECT_EQ(got.source, b_to_a);
+  EXPECT_EQ(in, pattern(4, 3));
 }
 
 }  // namespace
