@@ -22,6 +22,7 @@ using omx::protocol::RequestKind;
 using omx::protocol::Unexpected;
 using omx::protocol::UnexpectedQueue;
 
+constexpr std::uint32_t kAnySession = 0xFFFFFFFF;  // of the source
 constexpr std::uint64_t kExact = ~std::uint64_t{0};
 // As MPI libraries mask a receive from any source: communicator and tag count, the rank does not.
 constexpr std::uint64_t kAnySource = 0xFFFF0000FFFFFFFF;
@@ -66,11 +67,12 @@ void posted(benchmark::State& state, std::uint64_t mask) {
   const auto order = shuffled(depth);
   std::size_t i = 0;
   for (auto _ : state) {
-    Request* r = posted.table.take(info_of(order[i]), nullptr, 0);
+    Request* r = posted.table.find(info_of(order[i]), nullptr, kAnySession, 0);
     if (!r) {
       state.SkipWithError("no match");
       break;
     }
+    posted.table.remove(*r);
     posted.table.add(*r);
     if (++i == depth) i = 0;
   }
@@ -81,11 +83,12 @@ void posted_behind(benchmark::State& state) {
   Posted posted(static_cast<std::size_t>(state.range(0)), kExact);
   posted.post(0, 0);
   for (auto _ : state) {
-    Request* r = posted.table.take(kExact, nullptr, 0);
+    Request* r = posted.table.find(kExact, nullptr, kAnySession, 0);
     if (!r) {
       state.SkipWithError("no match");
       break;
     }
+    posted.table.remove(*r);
     posted.table.add(*r);
   }
 }
@@ -116,7 +119,7 @@ void unexpected(benchmark::State& state, std::uint64_t mask) {
   const auto order = shuffled(depth);
   std::size_t i = 0;
   for (auto _ : state) {
-    Unexpected* u = waiting.queue.find(info_of(order[i]) & mask, mask, nullptr, 0);
+    Unexpected* u = waiting.queue.find(info_of(order[i]) & mask, mask, nullptr, kAnySession, 0);
     if (!u) {
       state.SkipWithError("no match");
       break;
@@ -131,7 +134,7 @@ void unexpected(benchmark::State& state, std::uint64_t mask) {
 void unexpected_none(benchmark::State& state) {
   Waiting waiting(static_cast<std::size_t>(state.range(0)));
   std::uint64_t info = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(waiting.queue.find(--info, kExact, nullptr, 0));
+  for (auto _ : state) benchmark::DoNotOptimize(waiting.queue.find(--info, kExact, nullptr, kAnySession, 0));
 }
 
 void depths(benchmark::internal::Benchmark* b) {

@@ -91,12 +91,14 @@ void Endpoint::finish_service(Engine& engine, protocol::TimeNs now, Operation& o
   operation_free(op);
 }
 
-fi_addr_t Endpoint::source_of(const protocol::Partner* partner, std::uint32_t session) {
+fi_addr_t Endpoint::source_of(const protocol::Partner* partner, std::uint32_t session,
+                              std::uint32_t conversation) {
   const protocol::PartnerInfo from = protocol::partner_info(partner);
-  // Numbers from before a conversation ended may be of that one.
+  // Numbers from before the last conversation ended are good for what came in it, not for the present one.
   const auto ended = ended_.empty() ? ended_.end() : ended_.find(partner);
+  const bool present = conversation == from.conversation;
   return addresses_->find({from.nic, from.endpoint, session},
-                          ended == ended_.end() ? 0 : ended->second.next_generation);
+                          ended != ended_.end() && present ? ended->second.next_generation : 0);
 }
 
 void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
@@ -115,7 +117,7 @@ void Endpoint::finish_receive(Operation& op, const protocol::Completion& c) {
   entry.provider_error = static_cast<int>(status);
   entry.missing = c.msg_length - c.xfer_length;
   if (!entry.error && (caps_ & (FI_SOURCE | FI_SOURCE_ERR))) {
-    entry.source = source_of(c.partner, c.session);
+    entry.source = source_of(c.partner, c.session, c.conversation);
     if (entry.source == FI_ADDR_NOTAVAIL && (caps_ & FI_SOURCE_ERR)) {
       const protocol::PartnerInfo from = protocol::partner_info(c.partner);
       entry.unknown = {from.nic, from.endpoint, c.session};
@@ -153,6 +155,7 @@ void Endpoint::message_lost(const protocol::LostMessage& lost) {
   if (Counter* counter = counters_[kCountSend]) counter->add_error(1);
   if (!transmit_queue_ || !nameless_errors()) return;
   Entry entry;
+  entry.good.op_context = fid.context;
   entry.good.flags = FI_SEND | kind_flag(static_cast<MessageClass>(lost.message_class));
   entry.good.tag = lost.match_info;
   entry.good.len = lost.length;
@@ -170,10 +173,10 @@ void Endpoint::report(Operation& op, int error, int provider_error) {
   const CounterIndex kind = op.flags & FI_READ ? kCountRead : op.flags & FI_WRITE ? kCountWrite : kCountSend;
   if (Counter* counter = counters_[kind]) error ? counter->add_error(1) : counter->add(1);
   // Operations without a context (inject) are reported only when they fail.
-  const bool told = error ? op.wanted || op.context || (!op.has_context && nameless_errors()) : op.wanted;
+  const bool told = error ? op.wanted || op.context || nameless_errors() : op.wanted;
   if (!transmit_queue_ || !told) return;
   Entry entry;
-  entry.good.op_context = op.context;
+  entry.good.op_context = error && !op.context ? fid.context : op.context;  // fi_endpoint(3)
   entry.good.flags = op.flags;
   entry.good.tag = op.tag;
   entry.error = error;

@@ -19,6 +19,7 @@
 #include <array>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/slab.h"
@@ -126,6 +127,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   // --- completions.cc ---
   void completed(protocol::Endpoint& engine, protocol::TimeNs now) override;
   void conversation_ended(const protocol::PeerNews& news) override;
+  void peer_unreached(const protocol::PeerNews& news) override;
   void message_lost(const protocol::LostMessage& lost) override;
 
  private:
@@ -141,11 +143,12 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
     protocol::Partner* partner = nullptr;
     std::uint32_t session = kAnySession;
     bool connecting = false;
-    bool told = false;  // that it cannot be reached
     List<Operation, &Operation::hook> waiting;
   };
 
   // --- peers.cc ---
+  void unreached_tell(const protocol::Partner* partner, protocol::Status status, bool ended,
+                      protocol::TimeNs patience);
   // nullptr: nobody has that number, or there is no memory; no_peer() says which.
   Peer* peer_of(Engine& engine, fi_addr_t number);
   int no_peer(fi_addr_t number) const;
@@ -179,7 +182,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   void finish_receive(Operation& op, const protocol::Completion& c);
   // One of ours ended: entry and counters.
   void report(Operation& op, int error, int provider_error);
-  fi_addr_t source_of(const protocol::Partner* partner, std::uint32_t session);
+  fi_addr_t source_of(const protocol::Partner* partner, std::uint32_t session, std::uint32_t conversation);
 
   void finish_service(Engine& engine, protocol::TimeNs now, Operation& op, const protocol::Completion& c);
 
@@ -241,6 +244,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
     protocol::Status status = protocol::Status::endpoint_unreachable;
   };
   std::unordered_map<const protocol::Partner*, Ended> ended_;
+  std::unordered_set<const protocol::Partner*> unreached_;  // and people were told
   std::uint64_t refusals_ = 0;  // operations that ended at once, as their conversation is over
   Slab<Operation> operations_;
   List<Operation, &Operation::all> all_;

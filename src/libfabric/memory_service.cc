@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.h"
 #include "libfabric/atomics.h"
 #include "libfabric/endpoint.h"
 #include "libfabric/provider.h"
@@ -103,6 +104,8 @@ void Endpoint::service_run(Engine& engine, protocol::TimeNs now, protocol::Partn
     receive.message_class = kClassData;
     receive.source = from;
     receive.awaited = true;
+    // Its end may have come in the same batch of frames.
+    if (!protocol::partner_connected(from)) receive.source_gone = protocol::Status::endpoint_unreachable;
     receive.context = op;
     const auto posted = engine.receive(now, receive);
     if (!posted) return service_answer(engine, now, *op, FI_ENOMEM, {}, {});
@@ -181,7 +184,12 @@ void Endpoint::revoke(MemoryRegion& region, bool late) {
     next = all_.next(*op);
     if (std::find(op->regions.begin(), op->regions.end(), &region) == op->regions.end()) continue;
     if (op->kind == OperationKind::service_part) direct.engine().cancel(op->request, true);
-    if (late) direct.engine().disconnect(direct.now(), op->partner);
+    if (!late) continue;
+    const protocol::PartnerInfo peer = protocol::partner_info(op->partner);
+    log(LogLevel::warn,
+        "{}: {} does not end its access to memory that fi_close() takes back, so messages with it end here",
+        domain_.board().interface.name, endpoint_->peer_text(peer.nic, peer.endpoint));
+    direct.engine().disconnect(direct.now(), op->partner);
   }
 }
 
@@ -196,7 +204,10 @@ void Endpoint::remote_event(const Operation& op) {
   entry.good.flags = op.flags | FI_REMOTE_CQ_DATA;
   entry.good.len = op.bytes;
   entry.good.data = op.remote_data;
-  if (caps_ & FI_SOURCE) entry.source = source_of(op.partner, protocol::partner_session(op.partner));
+  if (caps_ & FI_SOURCE) {
+    const protocol::PartnerInfo from = protocol::partner_info(op.partner);
+    entry.source = source_of(op.partner, from.session, from.conversation);
+  }
   receive_queue_->push(entry);
 }
 

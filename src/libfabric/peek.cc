@@ -25,10 +25,10 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
   if (const int error = receive_source(engine, call.from, from_whom)) return error;
   const protocol::Partner* const source = from_whom.source;
   const std::uint64_t mask = ~call.ignore;
-  const auto found = engine.probe(call.tag & mask, mask, source, call.message_class);
+  const auto found = engine.probe(call.tag & mask, mask, source, call.message_class, from_whom.session);
   protocol::Unexpected* message = nullptr;
   if (found && found->whole && (call.flags & (FI_CLAIM | FI_DISCARD)))
-    message = engine.claim(call.tag & mask, mask, source, call.message_class);
+    message = engine.claim(call.tag & mask, mask, source, call.message_class, from_whom.session);
 
   Entry entry;
   entry.good.op_context = call.context;
@@ -38,8 +38,7 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
     entry.error = FI_ENOMSG;
     // A loop of peeks waits for that peer.
     protocol::Status gone = from_whom.source_gone;
-    if (source && gone == protocol::Status::pending)
-      gone = engine.watch(direct.now(), source, from_whom.reach);
+    if (source && gone == protocol::Status::pending) gone = engine.watch(direct.now(), from_whom);
     if (gone != protocol::Status::pending) {
       entry.error = error_of(gone);
       entry.provider_error = static_cast<int>(gone);
@@ -48,7 +47,7 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
     entry.good.tag = found->match_info;
     entry.good.len = found->msg_length;
     entry.good.data = found->remote_data;
-    if (caps_ & FI_SOURCE) entry.source = source_of(found->partner, found->session);
+    if (caps_ & FI_SOURCE) entry.source = source_of(found->partner, found->session, found->conversation);
     if (message && (call.flags & FI_CLAIM))
       claimed_[call.context] = message;
     else if (message)

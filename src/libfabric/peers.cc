@@ -3,24 +3,30 @@
 // the connection is made behind the application's back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "base/log.h"
 #include "libfabric/endpoint.h"
 #include "libfabric/provider.h"
+#include "runtime/resolver.h"
 
 namespace omx::fabric {
 
 namespace {
 
-// `advice`: of the runtime.
-std::string no_connection_reason(protocol::Status status, const std::string& advice) {
+// `advice`: of the runtime. `ended`: with what is at that address a conversation was ended.
+std::string no_connection_reason(protocol::Status status, const std::string& advice, bool ended,
+                                 protocol::TimeNs patience) {
+  if (ended)
+    return "its conversation with this process has ended; insert its address again (fi_av_insert) to begin "
+           "another one";
   switch (status) {
     case protocol::Status::bad_endpoint:
     case protocol::Status::endpoint_closed:
     case protocol::Status::bad_session:
-      return "no such endpoint is open there any more";
+      return "no such endpoint is open there any more, as its process has ended or closed it";
     case protocol::Status::bad_key:
       return "it is open, but not by a program that uses libfabric";
     case protocol::Status::no_resources:
@@ -28,12 +34,16 @@ std::string no_connection_reason(protocol::Status status, const std::string& adv
     default:
       if (!advice.empty())
         return fmt::format("no answer within {} ms (FI_OMX_CONNECT_TIMEOUT); unless that host is down: {}",
-                           parameters().connect_ms, advice);
+                           patience / protocol::kMillisecond, advice);
       return fmt::format(
-          "no answer within {} ms (FI_OMX_CONNECT_TIMEOUT); unless that host is down, the two interfaces are "
-          "not on one network: name others with FI_OMX_IFACE",
-          parameters().connect_ms);
+          "no answer within {} ms (FI_OMX_CONNECT_TIMEOUT): its process has ended, its host is down, or the "
+          "two interfaces are not on one network (name others with FI_OMX_IFACE)",
+          patience / protocol::kMillisecond);
   }
+}
+
+protocol::TimeNs connect_patience() {
+  return parameters().connect_ms * protocol::kMillisecond;
 }
 
 }  // namespace
@@ -83,9 +93,33 @@ protocol::Status Endpoint::peer_over(const Peer& peer) const {
 }
 
 void Endpoint::conversation_ended(const protocol::PeerNews& news) {
-  if (closing_ || news.why == protocol::PeerNews::Why::disconnected) return;
+  if (closing_) return;
   try {
     ended_[news.partner] = {addresses_->next_generation(), news.session, news.status};
+  } catch (const std::exception& e) {
+    warn(FI_LOG_EP_CTRL, e.what());
+  }
+}
+
+void Endpoint::peer_unreached(const protocol::PeerNews& news) {
+  const protocol::TimeNs patience = domain_.process().settings().protocol.peer_timeout;
+  unreached_tell(news.partner, news.status, false, std::min(connect_patience(), patience));
+}
+
+// What waits for the connection may have no request to fail, or one whose error says little: once for each
+// peer at the default level, too.
+void Endpoint::unreached_tell(const protocol::Partner* partner, protocol::Status status, bool ended,
+                              protocol::TimeNs patience) {
+  try {
+    const protocol::PartnerInfo to = protocol::partner_info(partner);
+    const NicId own = domain_.board().interface.nic;
+    const std::string text =
+        fmt::format("{}: no connection from {} to {}: {}", domain_.board().interface.name,
+                    runtime::by_udp(own) ? runtime::address_name(own) : mac_format(own),
+                    endpoint_->peer_text(to.nic, to.endpoint),
+                    no_connection_reason(status, endpoint_->silence_advice(to.nic), ended, patience));
+    warn(FI_LOG_EP_CTRL, text);
+    if (!closing_ && unreached_.insert(partner).second) log(LogLevel::warn, "{}", text);
   } catch (const std::exception& e) {
     warn(FI_LOG_EP_CTRL, e.what());
   }
@@ -102,7 +136,7 @@ int Endpoint::peer_connect(Engine& engine, protocol::TimeNs now, Peer& peer, fi_
     operation_free(*op);
     return -FI_ENOMEM;
   }
-  engine.set_timeout(*request, parameters().connect_ms * protocol::kMillisecond);
+  engine.set_timeout(*request, connect_patience());
   peer.connecting = true;
   return 0;
 }
@@ -112,17 +146,10 @@ void Endpoint::peer_connected(Engine& engine, protocol::TimeNs now, Operation& c
   Peer& peer = *peers_[connect.peer];
   peer.connecting = false;
   if (c.status != protocol::Status::success) {
-    const protocol::PartnerInfo to = protocol::partner_info(peer.partner);
-    const std::string text = fmt::format(
-        "{}: no connection from {} to {}: {}", domain_.board().interface.name,
-        mac_format(domain_.board().interface.nic), address_text({to.nic, to.endpoint, kAnySession}),
-        no_connection_reason(c.status, endpoint_->silence_advice(to.nic)));
-    warn(FI_LOG_EP_CTRL, text);
-    // At the default level, too: what waits for the connection may have no request to fail.
-    if (!closing_ && !std::exchange(peer.told, true)) log(LogLevel::warn, "{}", text);
+    unreached_tell(peer.partner, c.status, peer_shunned(peer) != kAnySession, connect_patience());
     return peer_fail(engine, now, peer, c.status);
   }
-  peer.told = false;
+  unreached_.erase(peer.partner);
   if (!peer_ready(peer)) return peer_fail(engine, now, peer, protocol::Status::bad_session);
   while (Operation* op = peer.waiting.pop_front()) {
     // The answer's receive first. What has failed is not asked for any more.

@@ -86,6 +86,7 @@ Result<runtime::Process*> runtime_make() {
   }
   if (!settings.protocol.extension)
     return fail(kMxFailure, "the extension of the wire format is off; libfabric's messages need it");
+  settings.protocol.connect_timeout = parameters().connect_ms * protocol::kMillisecond;  // also of its own
   auto process = runtime::Process::create(settings);
   if (!process) return tl::unexpected(process.error());
   return process->release();

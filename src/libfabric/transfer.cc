@@ -114,7 +114,8 @@ int Endpoint::receive_source(Engine& engine, fi_addr_t from, protocol::ReceiveOp
   receive.session = peer->session;
   receive.awaited = true;
   // An address with a session is of an instance that was there. Of others the peer may come later.
-  receive.reach = peer->session != kAnySession || peer_shunned(*peer) != kAnySession;
+  receive.shunned = peer_shunned(*peer);
+  receive.reach = peer->session != kAnySession || receive.shunned != kAnySession;
   receive.source_gone = peer_over(*peer);
   return 0;
 }

@@ -46,8 +46,8 @@ void message_receive(State& s, Request& r, Unexpected& u) {
 }
 
 Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                          std::uint8_t message_class) {
-  Unexpected* u = s.unexpected.find(match_info, match_mask, source, message_class);
+                          std::uint32_t session, std::uint8_t message_class) {
+  Unexpected* u = s.unexpected.find(match_info, match_mask, source, session, message_class);
   // One that is still arriving may be given up by its sender. It is the next in line all the same.
   if (!u || !(u->complete || u->rendezvous)) return nullptr;
   s.unexpected.remove(*u);

@@ -171,6 +171,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
       reference_request(s, *p, packet);
     agree(s, *p, packet.ext);
     partner_sizes_check(s, *p);
+    if (p->connected()) watch_opened(s, *p);
   }
   Partner refused;  // whoever is late or has the wrong key gets an answer that changes nothing ...
   if (!accepted) {
@@ -238,7 +239,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   }
   if (r && r->shunned == session) {  // the one that was given up
     partner_heard(s, *p);
-    return connect_fail(s, *p, *r, p->gone);
+    return connect_shunned(s, *p, *r);
   }
   if (ping)
     p->ping_pending = false;

@@ -82,7 +82,7 @@ void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_l
 
 Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class,
                       std::uint32_t msg_length) {
-  Request* receive = s.posted.find(match_info, &from, message_class);
+  Request* receive = s.posted.find(match_info, &from, from.reply_session(), message_class);
   if (!receive) return nullptr;
   if (receive->multi) [[unlikely]]
     receive = multi_take(s, *receive, msg_length);

@@ -178,14 +178,15 @@ Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
   return request->buffered || request->user_done;
 }
 
-Status Endpoint::watch(TimeNs now, const Partner* source, bool reach) {
+Status Endpoint::watch(TimeNs now, const ReceiveOp& op) {
   time_enter(*state_, now);
-  return watch_probe(*state_, *state_->partners[source->index], reach);
+  return watch_probe(*state_, op);
 }
 
 std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,
-                                       const Partner* source, std::uint8_t message_class) {
-  const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, message_class);
+                                       const Partner* source, std::uint8_t message_class,
+                                       std::uint32_t session) {
+  const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, session, message_class);
   if (!u) return std::nullopt;
   return Arrival{u->partner,
                  u->session,
@@ -199,8 +200,8 @@ std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t m
 }
 
 Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                            std::uint8_t message_class) {
-  return message_claim(*state_, match_info, match_mask, source, message_class);
+                            std::uint8_t message_class, std::uint32_t session) {
+  return message_claim(*state_, match_info, match_mask, source, session, message_class);
 }
 
 Expected<Request*, OpError> Endpoint::receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op) {

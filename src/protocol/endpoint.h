@@ -75,17 +75,18 @@ class Endpoint {
   // Whether the user's memory of that send may be reused already. bad_request for others
   // and what is not held().
   Expected<bool, OpError> buffered(const Request* request) const;
-  // The application looks for messages from that peer and will look again: its silence is our business for
-  // some seconds, as if a receive waited for it. Not pending: with `reach`, it could not be
-  // connected to since it was watched last.
-  Status watch(TimeNs now, const Partner* source, bool reach = false);
+  // The application looks for messages from the source of that receive and will look again: its silence is
+  // our business for some seconds, as if the receive were posted. Not pending: such a receive would have
+  // ended so since the last look.
+  Status watch(TimeNs now, const ReceiveOp& op);
   // Oldest matching unexpected message; stays queued.
   std::optional<Arrival> probe(std::uint64_t match_info, std::uint64_t match_mask,
-                               const Partner* source = nullptr, std::uint8_t message_class = 0);
+                               const Partner* source = nullptr, std::uint8_t message_class = 0,
+                               std::uint32_t session = 0xFFFFFFFF);
   // Takes such a message out of matching, for receive_claimed or discard later. nullptr: none, or the oldest
   // is still arriving.
   Unexpected* claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                    std::uint8_t message_class);
+                    std::uint8_t message_class, std::uint32_t session = 0xFFFFFFFF);
   // As receive(); the match fields of `op` are not used.
   Expected<Request*, OpError> receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op);
   // For its sender it was received. False: no memory, the message stays claimed.

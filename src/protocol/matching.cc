@@ -67,14 +67,15 @@ void PostedReceives::remove(Request& receive) {
   size_--;
 }
 
-Request* PostedReceives::find(std::uint64_t match_info, const Partner* source, std::uint8_t message_class) {
+Request* PostedReceives::find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
+                              std::uint8_t message_class) {
   Request* best = nullptr;
   for (Table& table : tables_) {
     if (table.count == 0) continue;
     const MatchKey key = message_key(table.mask, table.sourced, match_info, source, message_class);
     Bucket& bucket = table.bucket[key.hash() & (table.buckets - 1)];
     for (Request* r = bucket.front(); r; r = bucket.next(*r)) {
-      if (!(key_of(table, *r) == key)) continue;
+      if (!(key_of(table, *r) == key) || names_another(r->session, session)) continue;
       if (!best || r->order < best->order) best = r;
       break;
     }
@@ -149,11 +150,12 @@ void UnexpectedQueue::remove(Unexpected& message) {
 }
 
 Unexpected* UnexpectedQueue::find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                                  std::uint8_t message_class) {
+                                  std::uint32_t session, std::uint8_t message_class) {
   const bool sourced = source != nullptr;
   const MatchKey key = message_key(match_mask, sourced, match_info, source, message_class);
   const auto matches = [&](const Unexpected& u) {
-    return message_key(match_mask, sourced, u.match_info, u.partner, u.message_class) == key;
+    return message_key(match_mask, sourced, u.match_info, u.partner, u.message_class) == key &&
+           !names_another(session, u.session);
   };
   if (size_ < kScanBelow) {
     for (Unexpected* u = all_.front(); u; u = all_.next(*u))

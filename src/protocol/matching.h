@@ -58,14 +58,9 @@ class PostedReceives {
  public:
   void add(Request& receive);
   void remove(Request& receive);
-  // The receive posted first that matches; stays in the tables.
-  Request* find(std::uint64_t match_info, const Partner* source, std::uint8_t message_class);
-  // The same, and removes it.
-  Request* take(std::uint64_t match_info, const Partner* source, std::uint8_t message_class) {
-    Request* r = find(match_info, source, message_class);
-    if (r) remove(*r);
-    return r;
-  }
+  // The receive posted first that matches a message of the source's instance `session`; stays in the tables.
+  Request* find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
+                std::uint8_t message_class);
   std::size_t size() const { return size_; }
   Request* any();  // some posted receive, for closing down
   // All of them, in no order, until `call` returns false.
@@ -103,9 +98,9 @@ class UnexpectedQueue {
  public:
   void add(Unexpected& message);
   void remove(Unexpected& message);
-  // The oldest message that a receive (info, mask, source, class) matches; stays queued.
+  // The oldest message that a receive (info, mask, source and its instance, class) matches; stays queued.
   Unexpected* find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                   std::uint8_t message_class);
+                   std::uint32_t session, std::uint8_t message_class);
   std::size_t size() const { return size_; }
   Unexpected* front() { return all_.front(); }
   Unexpected* next(Unexpected& message) { return all_.next(message); }

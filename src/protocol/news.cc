@@ -73,8 +73,15 @@ void news_ended(State& s, Partner& p, Cleanup why, Status status) {
   news.why = why;
   news.status = status;
   news.session = p.ended_session;
+  news.patience = s.default_timeout;
   news.failed = s.ending_failed;
   news.lost = s.ending_lost;
+  news_add(s, news);
+}
+
+void news_unreached(State& s, Partner& p, Status status) {
+  PeerNews news = about(s, p, PeerNews::Kind::unreached);
+  news.status = status;
   news_add(s, news);
 }
 

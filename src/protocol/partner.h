@@ -66,9 +66,9 @@ struct Partner {
   //
   // Each is numbered, and addresses carry the number: what the application obtained in one is of no use in
   // the next. Nothing but those two events opens one: the answer to a ping never does.
-  Status gone = Status::endpoint_unreachable;  // how the last one ended; sends without one end so
-  bool silence_told = false;                   // PeerNews::silent is out, and not yet ::back
-  bool reach = false;                          // see ReceiveOp::reach, of any receive that is awaited
+  Status gone = Status::endpoint_unreachable;           // how the last one ended; sends without one end so
+  bool silence_told = false;                            // PeerNews::silent is out, and not yet ::back
+  std::uint8_t watch_looked = 0;                        // when no waiter wanted a connection (watch.cc)
   std::uint32_t ended_session = wire::kUnknownSession;  // of the peer in the last one that ended
   std::uint16_t conversation = 1;                       // the open one, or else the next
 

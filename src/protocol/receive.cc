@@ -64,6 +64,8 @@ Request* create(State& s, const ReceiveOp& op) {
   r->match_mask = op.match_mask;
   r->source = op.source;
   r->session = op.session;
+  r->reach = op.reach;
+  r->shunned = op.shunned;
   r->message_class = op.message_class;
   r->context = op.context;
   r->user_gone = op.forgotten;
@@ -77,7 +79,7 @@ Request* create(State& s, const ReceiveOp& op) {
 }
 
 Unexpected* waiting_for(State& s, const ReceiveOp& op) {
-  return s.unexpected.find(op.match_info, op.match_mask, op.source, op.message_class);
+  return s.unexpected.find(op.match_info, op.match_mask, op.source, op.session, op.message_class);
 }
 
 // Takes what waits. False: the memory is used up, and `r` may be gone.
@@ -112,7 +114,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     if (op.source_gone != Status::pending)
       multi_end(s, *r, op.source_gone);
     else if (op.awaited)
-      watch_receive(s, *r, op.reach);
+      watch_receive(s, *r);
   } else if (Unexpected* u = waiting_for(s, op)) {
     s.unexpected.remove(*u);
     message_receive(s, *r, *u);
@@ -121,7 +123,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     request_finish(s, *r, op.source_gone);
   } else {
     s.posted.add(*r);
-    if (op.awaited) watch_receive(s, *r, op.reach);
+    if (op.awaited) watch_receive(s, *r);
   }
   return handle;
 }

@@ -43,6 +43,7 @@ struct Request {
   bool user_done = false;  // completion visible or consumed
   bool user_gone = false;  // consumed, forgotten or cancelled
   bool hidden = false;     // only done() sees it: nobody else may find and consume it
+  bool reach = false;      // receive: see ReceiveOp
   bool synchronous = false;
   bool buffered = false;   // user memory of a send no longer needed
   bool sacked = false;     // unacked, but the receiver holds it
@@ -69,7 +70,7 @@ struct Request {
   std::uint16_t resends = 0;
   std::uint32_t session = 0xFFFFFFFF;  // completion: session of the remote endpoint
   std::uint32_t conversation = 0;      // completion: with the remote endpoint
-  std::uint32_t shunned = 0xFFFFFFFF;  // connect: the session of the instance that shall not answer
+  std::uint32_t shunned = 0xFFFFFFFF;  // connect, receive: see ReceiveOp
 
   Partner* partner = nullptr;
   std::uint64_t match_info = 0;

@@ -178,7 +178,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
     }
   }
   if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
-  if (awaits) limit = std::min(limit, watch_limit(s, p));
+  if (awaits) limit = std::min({limit, silence_limit(p, p.awaited), probes_limit(s, p)});
   if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
   const TimeNs interval = ping_interval(s, patience);
   // As in asked_in_vain: the last ping was sent lately, and had time to be answered.

@@ -45,6 +45,7 @@ State::~State() {
   claimed_drop_all(*this);
   while (Request* r = posted.any()) {
     posted.remove(*r);
+    r->queue.unlink();  // one that waits for an instance that never came
     request_finish(*this, *r, Status::aborted);
   }
   while (Unexpected* u = unexpected.front()) {

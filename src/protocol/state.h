@@ -26,6 +26,7 @@
 #include "protocol/packing.h"
 #include "protocol/parked.h"
 #include "protocol/partner.h"
+#include "protocol/probe_watch.h"
 #include "protocol/pull.h"
 #include "protocol/pull_schedule.h"
 #include "protocol/pulls.h"
@@ -138,12 +139,6 @@ struct State {
   Partner* silent = nullptr;  // the last connect to it had no answer
   // Of the conversation that ends now, see PeerNews.
   std::uint32_t ending_failed = 0, ending_lost = 0;
-  // Partners whose messages the application probes for (watch.h).
-  struct ProbeWatch {
-    const Partner* partner = nullptr;
-    TimeNs since = 0, last = 0;
-    Status failed = Status::pending;  // how a connect ended; told to the next probe
-  };
   std::vector<ProbeWatch> probe_watches;
   std::deque<PeerNews> news;           // see news.h
   List<Request, &Request::done> lost;  // sends that failed after they were complete for the application

@@ -89,6 +89,13 @@ struct SendOp {
   std::uint64_t data = 0;  // remote completion data
 };
 
+// Whether an address with session `named` means another instance than the one with `session`; unknown ones
+// may be any.
+inline bool names_another(std::uint32_t named, std::uint32_t session) {
+  constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
+  return named != kUnknown && session != kUnknown && named != session;
+}
+
 struct ReceiveOp {
   std::span<const Segment> segments;
   std::uint64_t match_info = 0;
@@ -100,8 +107,10 @@ struct ReceiveOp {
   std::uint32_t session = 0xFFFFFFFF;  // of the source, if that instance alone is meant
   // With a source: the source owes this message, so it is watched, and the receive fails when it is given up.
   bool awaited = false;
-  // ... and, while it is not connected, it is connected to, as the source is known to have been there.
+  // ... and, while it is not connected, it is connected to, as the source is known to have been there,
   bool reach = false;
+  // unless it is this instance, whose conversation with the application is over.
+  std::uint32_t shunned = 0xFFFFFFFF;
   // Not pending: the source was given up. What has arrived from it is received, else the receive ends so.
   Status source_gone = Status::pending;
   // Not 0: the memory (one segment) takes one message behind the other, each with a completion of its own,
@@ -146,9 +155,10 @@ using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arriva
 // What happened to a peer that somebody should be told (Endpoint::news_take).
 struct PeerNews {
   enum class Kind : std::uint8_t {
-    silent,  // owes us something and has not been heard for kSilenceTold
-    back,    // is heard again
-    ended,   // the conversation is over: see status, why
+    silent,     // owes us something and has not been heard for kSilenceTold
+    back,       // is heard again
+    ended,      // the conversation is over: see status, why
+    unreached,  // receives or probes waited for it, and it could not be connected to: see status
   };
   // Why a conversation ended.
   enum class Why : std::uint8_t {

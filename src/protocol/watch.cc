@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/news.h"
+
 namespace omx::protocol {
 
 namespace {
@@ -13,33 +15,46 @@ constexpr TimeNs kProbesWithin = 3'000 * kMillisecond;
 // Most messages come sooner; those connect for their sender's sake.
 constexpr TimeNs kConnectAfter = 1'000 * kMillisecond;
 
-// Returns nullptr if the application has not probed for three seconds.
-const State::ProbeWatch* probed(const State& s, const Partner& p) {
-  for (const State::ProbeWatch& watch : s.probe_watches)
-    if (watch.partner == &p && s.now < watch.last + kProbesWithin) return &watch;
-  return nullptr;
+bool lapsed(const State& s, const ProbeWatch& watch) {
+  return s.now >= watch.last + kProbesWithin;
 }
 
-bool names_another(const Request& r, std::uint32_t session) {
-  return r.session != wire::kUnknownSession && r.session != session;
+// What a receive or a series of probes waits for.
+struct Waiter {
+  std::uint32_t session, shunned;
+  bool reach;
+  TimeNs since;
+};
+Waiter waiter(const Request& r) {
+  return {r.session, r.shunned, r.reach, r.first_sent};
+}
+Waiter waiter(const ProbeWatch& watch) {
+  return {watch.session, watch.shunned, watch.reach, watch.since};
 }
 
-// The oldest receive whose source is not the instance that we are connected to.
-const Request* unreached(Partner& p) {
-  Request* r = p.awaited.front();
-  while (r && p.connected() && !names_another(*r, p.true_session)) r = p.awaited.next(*r);
-  return r;
+template <typename Visit>
+void visit_waiters(const State& s, Partner& p, Visit visit) {
+  for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r)) visit(waiter(*r));
+  for (const ProbeWatch& watch : s.probe_watches)
+    if (watch.partner == &p && !lapsed(s, watch)) visit(waiter(watch));
 }
 
-// Ends the receives of which `ends` is true.
+// Ends those of which `ends` is true. False: there were none.
 template <typename Ends>
-void end_awaited(State& s, Partner& p, Status status, Ends ends) {
+bool end_waiters(State& s, Partner& p, Status status, Ends ends) {
+  bool any = false;
+  for (ProbeWatch& watch : s.probe_watches) {
+    if (watch.partner != &p || !ends(waiter(watch))) continue;
+    watch.failed = status;
+    any = true;
+  }
   List<Request, &Request::queue> others;
   while (Request* r = p.awaited.pop_front()) {
-    if (!ends(*r)) {
+    if (!ends(waiter(*r))) {
       others.push_back(*r);
       continue;
     }
+    any = true;
     s.ending_failed++;
     if (r->multi) {
       multi_end(s, *r, status);
@@ -49,86 +64,114 @@ void end_awaited(State& s, Partner& p, Status status, Ends ends) {
     request_finish(s, *r, status);
   }
   while (Request* r = others.pop_front()) p.awaited.push_back(*r);
+  return any;
 }
 
 }  // namespace
 
-void watch_receive(State& s, Request& r, bool reach) {
+void watch_receive(State& s, Request& r) {
   Partner& p = *s.partners[r.source->index];
   if (p.self) return;
   r.first_sent = s.now;
-  p.reach = p.reach || reach;
   p.awaited.push_back(r);
   retransmit_arm(s, p);
 }
 
-Status watch_probe(State& s, Partner& p, bool reach) {
+Status watch_probe(State& s, const ReceiveOp& op) {
+  Partner& p = *s.partners[op.source->index];
   if (p.self) return Status::pending;
-  p.reach = p.reach || reach;
-  for (State::ProbeWatch& watch : s.probe_watches) {
-    if (watch.partner != &p) continue;
-    const Status failed = std::exchange(watch.failed, Status::pending);
-    const bool anew = failed != Status::pending || s.now >= watch.last + kProbesWithin;
-    if (anew) watch.since = s.now;
+  for (ProbeWatch& watch : s.probe_watches) {
+    if (watch.partner != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
+    Status failed = std::exchange(watch.failed, Status::pending);
+    // What was true some time ago need not be so any more.
+    if (lapsed(s, watch) || (p.connected() && !names_another(op.session, p.true_session)))
+      failed = Status::pending;
+    if (lapsed(s, watch) || failed != Status::pending) watch.since = s.now;
     watch.last = s.now;
+    watch.reach = op.reach;
     retransmit_arm(s, p);
     return failed;
   }
-  std::erase_if(s.probe_watches, [&](const auto& watch) { return s.now >= watch.last + kProbesWithin; });
-  s.probe_watches.push_back({&p, s.now, s.now});
+  std::erase_if(s.probe_watches, [&](const auto& watch) { return lapsed(s, watch); });
+  s.probe_watches.push_back({&p, op.session, op.shunned, op.reach, s.now, s.now});
   retransmit_arm(s, p);
   return Status::pending;
 }
 
 bool watched(const State& s, const Partner& p) {
-  return !p.awaited.empty() || (!s.probe_watches.empty() && probed(s, p));
+  if (!p.awaited.empty()) return true;
+  return std::any_of(s.probe_watches.begin(), s.probe_watches.end(),
+                     [&](const auto& watch) { return watch.partner == &p && !lapsed(s, watch); });
 }
 
-TimeNs watch_limit(const State& s, Partner& p) {
+TimeNs probes_limit(const State& s, const Partner& p) {
   TimeNs limit = kNever;
-  for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r))
-    limit = std::min(limit, time_add(std::max(p.last_heard, r->first_sent), r->timeout));
-  if (const auto* watch = probed(s, p))
-    limit = std::min(limit, time_add(std::max(p.last_heard, watch->since), s.default_timeout));
+  for (const ProbeWatch& watch : s.probe_watches)
+    if (watch.partner == &p && !lapsed(s, watch))
+      limit = std::min(limit, time_add(std::max(p.last_heard, watch.since), s.default_timeout));
   return limit;
 }
 
 void watch_connect(State& s, Partner& p, TimeNs& next) {
-  if (!p.reach || !p.connects.empty()) return;
-  const auto* const watch = p.connected() ? nullptr : probed(s, p);
-  TimeNs since = watch ? watch->since : kNever;
-  if (const Request* oldest = unreached(p)) since = std::min(since, oldest->first_sent);
-  if (since == kNever) return;
+  if (!p.connects.empty() || !watched(s, p)) return;
+  // Once in a while: there may be many waiters, and the timer is a fast one.
+  const auto moment = static_cast<std::uint8_t>(s.now / kConnectAfter + 1);
+  if (moment == p.watch_looked) {
+    next = std::min(next, (s.now / kConnectAfter + 1) * kConnectAfter);
+    return;
+  }
+  TimeNs since = kNever;
+  std::uint32_t shunned = wire::kUnknownSession;
+  visit_waiters(s, p, [&](const Waiter& w) {
+    if (!w.reach || (p.connected() && !names_another(w.session, p.true_session))) return;
+    shunned = since == kNever || shunned == w.shunned ? w.shunned : wire::kUnknownSession;
+    since = std::min(since, w.since);
+  });
+  if (since == kNever) {
+    p.watch_looked = moment;
+    return;
+  }
   if (s.now < since + kConnectAfter) {
     next = std::min(next, since + kConnectAfter);
     return;
   }
-  // An instance that was given up is not talked to again behind the application's back.
-  const std::uint32_t shunned = p.connected() ? wire::kUnknownSession : p.ended_session;
   if (!connect_start(s, p.nic, p.endpoint, s.config.key, 0, nullptr, true, true, shunned))
     next = std::min(next, s.now + kConnectAfter);  // no memory
 }
 
 void watch_fail(State& s, Partner& p, Status status, std::uint32_t session) {
-  end_awaited(s, p, status, [&](const Request& r) {
-    return session == wire::kUnknownSession || !names_another(r, session);
+  end_waiters(s, p, status, [&](const Waiter& w) { return !names_another(w.session, session); });
+}
+
+void watch_opened(State& s, Partner& p) {
+  if (p.awaited.empty() && s.probe_watches.empty()) return;
+  end_waiters(s, p, p.gone, [&](const Waiter& w) {
+    return w.shunned != wire::kUnknownSession && w.shunned == p.true_session;
   });
 }
 
 void watch_answered(State& s, Partner& p, const Request& connect, std::uint32_t session) {
-  end_awaited(s, p, Status::bad_session, [&](const Request& r) {
-    return names_another(r, session) && r.first_sent <= connect.first_sent;
+  end_waiters(s, p, Status::bad_session, [&](const Waiter& w) {
+    return names_another(w.session, session) && w.since <= connect.first_sent;
   });
+  watch_opened(s, p);
 }
 
 void connect_fail(State& s, Partner& p, Request& r, Status status) {
   r.queue.unlink();
+  const bool for_waiters = r.hidden;  // the application has no request that tells it
   request_finish(s, r, status);
-  if (p.connected() || !p.connects.empty() || !p.reach) return;
+  if (p.connected() || !p.connects.empty()) return;
+  if (!end_waiters(s, p, status, [](const Waiter& w) { return w.reach; })) return;
   p.gone = status;
-  for (State::ProbeWatch& watch : s.probe_watches)
-    if (watch.partner == &p) watch.failed = status;
-  watch_fail(s, p, status, wire::kUnknownSession);
+  if (for_waiters) news_unreached(s, p, status);
+}
+
+void connect_shunned(State& s, Partner& p, Request& r) {
+  const std::uint32_t session = r.shunned;
+  r.queue.unlink();
+  request_finish(s, r, p.gone);
+  end_waiters(s, p, p.gone, [&](const Waiter& w) { return w.shunned == session; });
 }
 
 }  // namespace omx::protocol

@@ -17,6 +17,8 @@ class CompletionSink {
   virtual void completed(protocol::Endpoint& engine, protocol::TimeNs now) = 0;
   // A conversation has ended, before what failed with it is completed. The lock is held. Must not throw.
   virtual void conversation_ended(const protocol::PeerNews&) {}
+  // What waited for a peer's messages ends, as the peer could not be connected to. Likewise.
+  virtual void peer_unreached(const protocol::PeerNews&) {}
   // A message failed that was reported as complete. Likewise.
   virtual void message_lost(const protocol::LostMessage&) {}
 };

@@ -94,6 +94,8 @@ class Endpoint {
   bool disconnect(const Address& address);
   // What to look at when that NIC does not answer; empty when there is nothing to say.
   std::string silence_advice(NicId nic);
+  // That endpoint, as people know it: by the name or address of its host.
+  std::string peer_text(NicId nic, std::uint8_t endpoint);
   void set_unexpected_handler(const UnexpectedHandler& handler);
   // Ends the progress thread, if there is one: closing comes next. Its handler has returned then.
   void end_background();

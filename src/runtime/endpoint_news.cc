@@ -54,11 +54,17 @@ void Endpoint::Impl::ended_tell(const PeerNews& news) {
   const std::string what = damage(news);
   switch (news.why) {
     case PeerNews::Why::given_up:
-      log(LogLevel::warn, "{}: {} has been silent for {} and is given up (OMX_PEER_TIMEOUT_MS){}",
-          board_.interface.name, who, seconds(news.silence), what);
+      if (news.silence >= news.patience)
+        log(LogLevel::warn,
+            "{}: {} has been silent for {} (OMX_PEER_TIMEOUT_MS) and is given up{}; "
+            "see whether its process, its host and the network are well",
+            board_.interface.name, who, seconds(news.silence), what);
+      else
+        log(LogLevel::warn, "{}: {} is given up, as this process cannot go on exchanging messages with it{}",
+            board_.interface.name, who, what);
       break;
     case PeerNews::Why::abandoned:
-      // An MX program may have disconnected; a libfabric program never does.
+      // An MX program may have disconnected.
       log(harm || sink ? LogLevel::warn : LogLevel::info,
           "{}: {} has given this process up, as it heard nothing from it for its OMX_PEER_TIMEOUT_MS{}",
           board_.interface.name, who, what);
@@ -91,6 +97,9 @@ void Endpoint::Impl::news_tell() {
       case PeerNews::Kind::ended:
         if (sink) sink->conversation_ended(*news);
         ended_tell(*news);
+        break;
+      case PeerNews::Kind::unreached:
+        if (sink) sink->peer_unreached(*news);
         break;
     }
   }

@@ -92,4 +92,10 @@ std::string Endpoint::silence_advice(NicId nic) {
   return impl_->silence_advice(nic);
 }
 
+std::string Endpoint::peer_text(NicId nic, std::uint8_t endpoint) {
+  if (impl_->foreign()) return {};
+  const Operation operation(*impl_);
+  return impl_->peer_text(nic, endpoint);
+}
+
 }  // namespace omx::runtime

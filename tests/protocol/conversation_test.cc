@@ -206,9 +206,11 @@ TEST_F(ConversationTest, reopened__late_acknowledgements_of_the_last_one_hold_up
 TEST_F(ConversationTest, watch__a_peer_that_is_probed_for_is_given_up) {
   open_with(2 * kSecond, 500 * kSecond);
   network.faults.drop = [](const Bytes&) { return true; };
+  ReceiveOp from_b;
+  from_b.source = to_b;
   for (int i = 0; i < 100 && to_b->connected(); i++) {
     EXPECT_FALSE((*a)->probe(1, ~std::uint64_t{0}, to_b, 0));
-    (*a)->watch(network.now, to_b);
+    EXPECT_EQ((*a)->watch(network.now, from_b), Status::pending);
     network.run_for(100 * kMillisecond);
   }
   EXPECT_FALSE(to_b->connected());
@@ -287,14 +289,98 @@ TEST_F(ConversationTest, watch__a_peer_that_cannot_be_connected_to_is_told_to_th
   Config config;
   config.connect_timeout = 3 * kSecond;
   a = &network.add(config);
-  const Partner* const absent = (*a)->partner(0x020000000099, 1);
+  ReceiveOp op;
+  op.source = (*a)->partner(0x020000000099, 1);
+  op.reach = true;
   int told = 0;
   for (int i = 0; i < 100; i++) {
-    const Status status = (*a)->watch(network.now, absent, true);
+    const Status status = (*a)->watch(network.now, op);
     if (status == Status::endpoint_unreachable) told++;
     network.run_for(100 * kMillisecond);
   }
   EXPECT_EQ(told, 2) << "each 4 s: one until the connect, and three until it ends";
+}
+
+// What was inserted before the end does not reach that instance again, what was inserted after it does.
+TEST_F(ConversationTest, awaited__only_a_receive_that_shuns_the_instance_ends_when_it_answers) {
+  open_with(2 * kSecond, 500 * kSecond);
+  const std::uint32_t session = to_b->true_session;
+  network.faults.drop = [](const Bytes&) { return true; };
+  (void)send(*a, to_b, message(8), 1);
+  network.run_for(10 * kSecond);
+  network.faults.drop = nullptr;
+  ReceiveOp op;
+  op.match_info = 99;
+  op.source = to_b;
+  op.awaited = op.reach = true;
+  op.shunned = session;
+  Request* before = (*a)->receive(network.now, op).value();
+  network.run_for(5 * kSecond);
+  EXPECT_EQ(wait(*a, before, 0).status, Status::endpoint_unreachable);
+  EXPECT_FALSE(to_b->connected());
+  before = (*a)->receive(network.now, op).value();
+  Request* after = receive_from(*a, to_b, true, session);
+  network.run_for(5 * kSecond);
+  EXPECT_EQ(wait(*a, before, 0).status, Status::endpoint_unreachable);
+  EXPECT_TRUE(to_b->connected());
+  EXPECT_FALSE((*a)->done(after));
+  EXPECT_EQ(wait(*b, connect_start(*b, *a)).status, Status::success);
+  (void)send(*b, to_a, message(0), 99);
+  EXPECT_EQ(wait(*a, after).status, Status::success);
+}
+
+// A receive that may wait for a peer that comes later is not ended by one that expects it to be there.
+TEST_F(ConversationTest, awaited__a_failed_connect_ends_only_those_who_wanted_it) {
+  Config config;
+  config.connect_timeout = 3 * kSecond;
+  a = &network.add(config);
+  Partner* const absent = (*a)->partner(0x020000000099, 1);
+  Request* later = receive_from(*a, absent, false);
+  EXPECT_EQ(wait(*a, receive_from(*a, absent, true), 10 * kSecond).status, Status::endpoint_unreachable);
+  network.run_for(10 * kSecond);
+  EXPECT_FALSE((*a)->done(later));
+}
+
+// What the instance before had sent is for those who name that one, or none.
+TEST_F(ConversationTest, awaited__an_instance_takes_only_its_own_messages) {
+  open_with(60 * kSecond, 60 * kSecond);
+  const std::uint32_t former = to_b->true_session;
+  (void)send(*b, to_a, message(0), 99);
+  network.run_for(kSecond);
+  b = &network.restart(1, with_session(0x7777));
+  EXPECT_EQ(wait(*b, connect_start(*b, *a)).status, Status::success);
+  Request* of_new = receive_from(*a, to_b, true, 0x7777);
+  network.run_for(kSecond);
+  EXPECT_FALSE((*a)->done(of_new));
+  EXPECT_FALSE((*a)->probe(99, ~std::uint64_t{0}, to_b, 0, 0x7777));
+  EXPECT_TRUE((*a)->probe(99, ~std::uint64_t{0}, to_b, 0, former));
+  EXPECT_EQ(wait(*a, receive_from(*a, to_b, true, former)).status, Status::success);
+  Request* of_former = receive_from(*a, to_b, false, former);
+  to_a = (*b)->find_partner((*a)->config().nic, 0);
+  (void)send(*b, to_a, message(0), 99);
+  EXPECT_EQ(wait(*a, of_new).status, Status::success);
+  EXPECT_FALSE((*a)->done(of_former));
+}
+
+TEST_F(ConversationTest, watch__what_is_told_to_the_probes_does_not_outlast_its_reason) {
+  open_with(2 * kSecond, 500 * kSecond);
+  ReceiveOp op;
+  op.source = to_b;
+  op.session = 0x7777;  // another instance than the one that is connected
+  op.reach = true;
+  Status status = Status::pending;
+  for (int i = 0; i < 50 && status == Status::pending; i++) {
+    status = (*a)->watch(network.now, op);
+    network.run_for(100 * kMillisecond);
+  }
+  EXPECT_EQ(status, Status::bad_session);
+  for (int i = 0; i < 5; i++) {
+    EXPECT_EQ((*a)->watch(network.now, op), Status::pending);
+    network.run_for(100 * kMillisecond);
+  }
+  // A connect has failed for it meanwhile; but nothing asks for some time.
+  network.run_for(10 * kSecond);
+  EXPECT_EQ((*a)->watch(network.now, op), Status::pending);
 }
 
 TEST_F(ConversationTest, absence__counts_for_no_timeout) {
