@@ -307,7 +307,8 @@ void Endpoint::Impl::check_link() {
       log(LogLevel::warn, "{} is up again", name);
     } else {
       log(LogLevel::warn,
-          "{} is down, has no carrier, or is gone; messages wait until it is back (ip link set dev {} up)",
+          "{} is down, has no carrier, or is gone; messages wait for it until their peers are given up "
+          "(OMX_PEER_TIMEOUT_MS): ip link set dev {} up",
           name, name);
     }
   }
