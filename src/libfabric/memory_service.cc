@@ -104,7 +104,7 @@ void Endpoint::service_run(Engine& engine, protocol::TimeNs now, protocol::Partn
     receive.message_class = kClassData;
     receive.source = from;
     receive.awaited = true;
-    // Its end may have come in the same batch of frames.
+    // The conversation may have ended in the same batch of frames.
     if (!protocol::partner_connected(from)) receive.source_gone = protocol::Status::endpoint_unreachable;
     receive.context = op;
     const auto posted = engine.receive(now, receive);

@@ -19,6 +19,10 @@ bool lapsed(const State& s, const ProbeWatch& watch) {
   return s.now >= watch.last + kProbesWithin;
 }
 
+bool probes(const State& s, const ProbeWatch& watch, const Partner& p) {
+  return watch.partner == &p && !lapsed(s, watch);
+}
+
 // What a receive or a series of probes waits for.
 struct Waiter {
   std::uint32_t session, shunned;
@@ -36,7 +40,7 @@ template <typename Visit>
 void visit_waiters(const State& s, Partner& p, Visit visit) {
   for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r)) visit(waiter(*r));
   for (const ProbeWatch& watch : s.probe_watches)
-    if (watch.partner == &p && !lapsed(s, watch)) visit(waiter(watch));
+    if (probes(s, watch, p)) visit(waiter(watch));
 }
 
 // Ends those of which `ends` is true. False: there were none.
@@ -101,13 +105,13 @@ Status watch_probe(State& s, const ReceiveOp& op) {
 bool watched(const State& s, const Partner& p) {
   if (!p.awaited.empty()) return true;
   return std::any_of(s.probe_watches.begin(), s.probe_watches.end(),
-                     [&](const auto& watch) { return watch.partner == &p && !lapsed(s, watch); });
+                     [&](const auto& watch) { return probes(s, watch, p); });
 }
 
 TimeNs probes_limit(const State& s, const Partner& p) {
   TimeNs limit = kNever;
   for (const ProbeWatch& watch : s.probe_watches)
-    if (watch.partner == &p && !lapsed(s, watch))
+    if (probes(s, watch, p))
       limit = std::min(limit, time_add(std::max(p.last_heard, watch.since), s.default_timeout));
   return limit;
 }
@@ -115,9 +119,10 @@ TimeNs probes_limit(const State& s, const Partner& p) {
 void watch_connect(State& s, Partner& p, TimeNs& next) {
   if (!p.connects.empty() || !watched(s, p)) return;
   // Once in a while: there may be many waiters, and the timer is a fast one.
-  const auto moment = static_cast<std::uint8_t>(s.now / kConnectAfter + 1);
+  const TimeNs turn = s.now / kConnectAfter + 1;
+  const auto moment = static_cast<std::uint8_t>(turn);
   if (moment == p.watch_looked) {
-    next = std::min(next, (s.now / kConnectAfter + 1) * kConnectAfter);
+    next = std::min(next, turn * kConnectAfter);
     return;
   }
   TimeNs since = kNever;
