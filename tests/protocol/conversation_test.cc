@@ -22,6 +22,15 @@ class ConversationTest : public PairTest {
     network.run_for(time);
     network.faults.drop = nullptr;
   }
+  // a gives b up, which lives; the session of that instance.
+  std::uint32_t b_given_up() {
+    const std::uint32_t session = to_b->true_session;
+    network.faults.drop = [](const Bytes&) { return true; };
+    (void)send(*a, to_b, message(8), 1);
+    network.run_for(10 * kSecond);
+    network.faults.drop = nullptr;
+    return session;
+  }
   Request* send_in(Host& from, Partner* to, std::uint32_t conversation) {
     SendOp op;
     op.partner = to;
@@ -124,11 +133,7 @@ TEST_F(ConversationTest, given_up__a_success_that_nobody_has_seen_becomes_an_err
 
 TEST_F(ConversationTest, shunned__the_same_instance_is_not_talked_to_and_another_is) {
   open_with(2 * kSecond, 500 * kSecond);
-  const std::uint32_t session = to_b->true_session;
-  network.faults.drop = [](const Bytes&) { return true; };
-  (void)send(*a, to_b, message(8), 1);
-  network.run_for(10 * kSecond);
-  network.faults.drop = nullptr;
+  const std::uint32_t session = b_given_up();
   const auto again = [&] {
     return (*a)->connect(network.now, (*b)->config().nic, 0, 0, 0, nullptr, false, false, session).value();
   };
@@ -266,8 +271,6 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_f
   EXPECT_EQ(wait(*a, of_new, kSecond).status, Status::success);
 }
 
-// --- time in which the engine was not run -----------------------------------------------------------------
-
 // The instance that a receive names has gone, and another was there before the receive.
 TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   open_with(60 * kSecond, 60 * kSecond);
@@ -277,7 +280,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   network.run_for(10 * kSecond);
   EXPECT_FALSE((*a)->done(of_present));
   EXPECT_TRUE(to_b->connected());
-  // As much when nobody is connected yet.
+  // Likewise where there is no connection yet.
   b = &network.restart(1, with_session(0x8888));
   network.run_for(10 * kSecond);
   a = &network.restart(0, with_session(0x9999));
@@ -304,11 +307,7 @@ TEST_F(ConversationTest, watch__a_peer_that_cannot_be_connected_to_is_told_to_th
 // What was inserted before the end does not reach that instance again, what was inserted after it does.
 TEST_F(ConversationTest, awaited__only_a_receive_that_shuns_the_instance_ends_when_it_answers) {
   open_with(2 * kSecond, 500 * kSecond);
-  const std::uint32_t session = to_b->true_session;
-  network.faults.drop = [](const Bytes&) { return true; };
-  (void)send(*a, to_b, message(8), 1);
-  network.run_for(10 * kSecond);
-  network.faults.drop = nullptr;
+  const std::uint32_t session = b_given_up();
   ReceiveOp op;
   op.match_info = 99;
   op.source = to_b;
@@ -382,6 +381,8 @@ TEST_F(ConversationTest, watch__what_is_told_to_the_probes_does_not_outlast_its_
   network.run_for(10 * kSecond);
   EXPECT_EQ((*a)->watch(network.now, op), Status::pending);
 }
+
+// --- time in which the engine was not run -----------------------------------------------------------------
 
 TEST_F(ConversationTest, absence__counts_for_no_timeout) {
   open_with(2 * kSecond, 2 * kSecond);

@@ -11,13 +11,19 @@ namespace {
 
 class Multi : public PairTest {
  protected:
-  Request* post(Bytes& memory, std::uint32_t least, std::uint64_t info = 0, std::uint64_t mask = 0) {
-    Segment s = segment(memory);
+  // From any source, of any match information; `s` must outlive it.
+  static ReceiveOp into(const Segment& s, std::uint32_t least) {
     ReceiveOp op;
     op.segments = {&s, 1};
+    op.match_mask = 0;
+    op.multi_least = least;
+    return op;
+  }
+  Request* post(Bytes& memory, std::uint32_t least, std::uint64_t info = 0, std::uint64_t mask = 0) {
+    Segment s = segment(memory);
+    ReceiveOp op = into(s, least);
     op.match_info = info;
     op.match_mask = mask;
-    op.multi_least = least;
     return (*b)->receive(network.now, op).value();
   }
   // The next completion at b.
@@ -75,10 +81,7 @@ TEST_F(Multi, a_source_that_is_given_up_ends_it) {
   open(config, config);
   Bytes& memory = room(10000);
   Segment s = segment(memory);
-  ReceiveOp op;
-  op.segments = {&s, 1};
-  op.match_mask = 0;
-  op.multi_least = 100;
+  ReceiveOp op = into(s, 100);
   op.source = to_a;
   op.awaited = true;
   Request* posted = (*b)->receive(network.now, op).value();
@@ -154,10 +157,7 @@ TEST_F(Multi, needs_one_segment_of_at_least_the_least) {
   open();
   Bytes& memory = room(10);
   Segment s = segment(memory);
-  ReceiveOp op;
-  op.segments = {&s, 1};
-  op.match_mask = 0;
-  op.multi_least = 11;
+  ReceiveOp op = into(s, 11);
   EXPECT_EQ((*b)->receive(network.now, op).error(), OpError::bad_segment_count);
   op.multi_least = 1;
   op.segments = {};
