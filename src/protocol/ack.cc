@@ -8,14 +8,57 @@
 
 namespace omx::protocol {
 
-// The first repetition needs a round trip to show in a bitmap. Where they do not help, the receiver has no
-// memory, and each would be answered by a bitmap that asks for the next.
-TimeNs sack_guard(const State& s, const Request& r) {
-  constexpr TimeNs kFirst = 1 * kMillisecond;
-  return std::min(kFirst << std::min<unsigned>(r.resends, 16), std::max(kFirst, s.config.resend_delay_max));
+// --- what we sent ------------------------------------------------------------------------------------------
+
+namespace {
+
+// A message that went by a lane comes later than what followed it by the link, and is not lost.
+constexpr TimeNs kLaneLateness = 1 * kMillisecond;
+// Repetitions that do not help: the receiver has no memory, and each would be answered by a bitmap that asks
+// for the next.
+constexpr TimeNs kAgainFirst = 1 * kMillisecond;
+constexpr unsigned kAgainDoublings = 10;
+
+// The answer to a repetition, or, as it came sooner than any answer can, to what was repeated.
+bool first_one_came(const State& s, const Partner& p, const Request& r) {
+  return r.resends == 0 || s.now - r.last_sent < p.trip.least() / 2;
 }
 
-// --- what we sent ------------------------------------------------------------------------------------------
+// How long an acknowledgement took, of a message that was not repeated and that waited behind none that was.
+void trip_measure(State& s, Partner& p, const Request& r) {
+  const TimeNs doubled = p.trip.patience() << std::min<unsigned>(p.backoff, 16);
+  p.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
+}
+
+// The same of the oldest message, which was repeated. An acknowledgement that follows a repetition as closely
+// as answers do is the repetition's, and says nothing new. Any other is that of a partner that became slow,
+// has no room, or is farther away: the answer to a ping tells.
+void trip_measure_repeated(State& s, Partner& p, const Request& r) {
+  if (p.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended)) return;
+  p.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
+  trip_ask(s, p);
+}
+
+// It is there, after messages with later numbers were. Of one that was repeated several times it is not known
+// which one came.
+void lateness_measure(State& s, Partner& p, const Request& r) {
+  if (r.passed_at != 0 && !r.by_lane && r.resends <= 1 && first_one_came(s, p, r))
+    p.trip.overtaken(s.now, s.now - r.passed_at);
+}
+
+}  // namespace
+
+void trip_ask(State& s, Partner& p) {
+  if (p.extended) connect_ask(s, p);
+}
+
+TimeNs passed_due(const Request& r) {
+  const Partner& p = *r.partner;
+  const TimeNs lateness = r.by_lane ? kLaneLateness : p.trip.lateness();
+  if (r.resends == 0) return r.passed_at + lateness;
+  return std::max(r.passed_at + lateness,
+                  r.last_sent + (kAgainFirst << std::min<unsigned>(r.resends - 1, kAgainDoublings)));
+}
 
 void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.next_acked);
@@ -25,7 +68,8 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
   p.next_acked = ack;
   p.acked_since_asked += acked;
   const bool backed_off = p.backoff > 0;
-  p.backoff = 0;
+  p.acked_at = s.now;
+  bool repeated = false;
   for (std::uint32_t i = 0; i < acked; i++) {
     Request* r = p.unacked.pop_front();
     if (!r) break;
@@ -34,8 +78,15 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
       p.unacked.push_front(*r);
       break;
     }
+    repeated |= r->resends > 0;
+    if (repeated && i == 0)
+      trip_measure_repeated(s, p, *r);
+    else if (!repeated && i + 1 == acked)
+      trip_measure(s, p, *r);
+    lateness_measure(s, p, *r);
     send_acknowledged(s, *r);
   }
+  p.backoff = 0;
   if (!p.queued.empty()) send_pump(s, p);
   if (backed_off) retransmit_arm(s, p);  // the timer may sleep for the longer delay still
 }
@@ -44,26 +95,31 @@ namespace {
 
 void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
   std::uint32_t highest = 0;  // of the numbers that arrived early, as distance from packet.seqnum
+  TimeNs newest = 0;          // when the last of them was sent
   for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
     const std::uint32_t i = seq_diff(r->seqnum, packet.seqnum) - 1;
     if (seq_diff(r->seqnum, packet.seqnum) == 0 || i >= 256) continue;
     // A bit that is not set any more: the message was kept early and then found no memory.
-    r->sacked = packet.sack[i / 8] & (1U << (i % 8));
-    if (r->sacked) highest = i + 1;
+    const bool there = packet.sack[i / 8] & (1U << (i % 8));
+    if (there && !r->sacked) lateness_measure(s, p, *r);
+    r->sacked = there;
+    if (!there) continue;
+    highest = i + 1;
+    newest = std::max(newest, first_one_came(s, p, *r) ? r->first_sent : r->last_sent);
   }
   p.sacks = highest > 0;
   if (highest == 0) return;
   TimeNs next = kNever;
   for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
     if (seq_diff(r->seqnum, packet.seqnum) > highest) break;
-    if (r->sacked) continue;
-    const TimeNs due = r->last_sent + sack_guard(s, *r);
-    if (s.now >= due) {
+    // A repetition is missed only when something is there that was sent after it.
+    if (r->sacked || (r->resends > 0 && r->last_sent >= newest)) continue;
+    if (!r->lost) r->passed_at = s.now;
+    r->lost = true;
+    if (s.now >= passed_due(*r))
       send_retransmit(s, *r, Counter::resend_sack);
-    } else {
-      r->lost = true;
-      next = std::min(next, due);
-    }
+    else
+      next = std::min(next, passed_due(*r));
   }
   s.timers.arm_by(p.resend_timer, next);
 }

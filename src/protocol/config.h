@@ -63,15 +63,15 @@ struct Config {
   TimeNs ack_delay = 16 * kMillisecond;  // reference peers
   TimeNs ack_delay_extended = 1 * kMillisecond;
   TimeNs resend_delay = 500 * kMillisecond;  // reference peers
+  // Extended peers: until their round trip has been measured, and from then on at least.
   TimeNs resend_delay_extended = 20 * kMillisecond;
-  // The last of several messages is missed by nobody: that is sent again once after this.
-  TimeNs tail_delay = 5 * kMillisecond;
+  TimeNs resend_delay_least = 3 * kMillisecond;
   TimeNs resend_delay_max = 1000 * kMillisecond;
   TimeNs peer_timeout = 500'000 * kMillisecond;  // no sign of life for so long: the partner is given up
   TimeNs connect_timeout = kNever;          // a connect ends after this, or after the peer time-out if sooner
   TimeNs pull_delay = 1000 * kMillisecond;  // reference peers: re-request after this silence
-  TimeNs pull_delay_extended = 20 * kMillisecond;
-  // At least so long with them; longer than an owner takes a repetition for needless.
+  TimeNs pull_delay_extended = 20 * kMillisecond;  // until the round trip has been measured
+  // At least so long from then on. Longer than an owner takes a repetition for needless.
   TimeNs pull_patience_least = 3 * kMillisecond;
   TimeNs keepalive_delay = 1000 * kMillisecond;  // check a partner that owes us progress and is silent
   std::uint32_t zombie_max = 512;                // sends complete for the user before their ack
@@ -89,7 +89,7 @@ struct Config {
   std::uint64_t send_buffer_bytes = 16ULL << 20;
   // What the host has for all its endpoints beyond these; nullptr: nothing.
   MemoryShare* share = nullptr;
-  std::uint32_t max_partners = 65536;  // about 570 bytes each
+  std::uint32_t max_partners = 65536;  // about 610 bytes each
   std::uint32_t eager_frames = 256;    // eager frames a partner may have unacknowledged towards us
   std::uint32_t pull_blocks = 4;       // blocks in flight per pull
   std::uint32_t pull_window_bytes =

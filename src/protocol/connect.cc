@@ -249,6 +249,8 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
       extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
   p->peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
+  if (r && r->resends == 0) p->trip.measured(s.now, s.now - r->last_sent);
+  if (ping && p->ping_sent != 0) p->trip.told(s.now, s.now - p->ping_sent);
   agree(s, *p, packet.ext);
   if (!agreed) {
     if (extended(s, packet)) ask_again(s, *p, r);
@@ -346,7 +348,12 @@ void connect_transmit(State& s, Request& r) {
 
 void connect_ping(State& s, Partner& p) {
   if (!p.ping_pending && p.connects.empty()) p.acked_since_asked = 0;
-  if (!p.ping_pending) p.ping_seqnum = p.connect_seqnum++;
+  if (!p.ping_pending) {
+    p.ping_seqnum = p.connect_seqnum++;
+    p.ping_sent = s.now;
+  } else {
+    p.ping_sent = 0;  // repeated: which one is answered is not known
+  }
   p.ping_pending = true;
   transmit(s, p, request_packet(s, p, p.key, p.ping_seqnum));
   s.count(Counter::send_connect_request)++;

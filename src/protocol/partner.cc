@@ -116,8 +116,18 @@ void partner_sizes_check(State& s, Partner& p) {
   }
 }
 
+namespace {
+
+TimeNs answer_time(const State& s, const Partner& p) {
+  if (!p.extended) return s.config.resend_delay;
+  if (!p.trip.known()) return s.config.resend_delay_extended;
+  return std::max(s.config.resend_delay_least, std::min(p.trip.patience(), s.config.resend_delay_max));
+}
+
+}  // namespace
+
 TimeNs partner_rto(const State& s, const Partner& p) {
-  const TimeNs base = p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
+  const TimeNs base = answer_time(s, p);
   return partner_spread(
       s, p, std::min(base << std::min<unsigned>(p.backoff, 16), std::max(base, s.config.resend_delay_max)));
 }

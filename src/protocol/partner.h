@@ -7,6 +7,7 @@
 #include "protocol/pull.h"
 #include "protocol/rails.h"
 #include "protocol/request.h"
+#include "protocol/round_trip.h"
 #include "protocol/seqnum.h"
 #include "protocol/timer.h"
 #include "protocol/types.h"
@@ -143,6 +144,8 @@ struct Partner {
   List<Request, &Request::queue> connects;
   List<Request, &Request::queue> awaited;  // posted receives whose message it owes us
   TimeNs last_heard = 0;
+  TimeNs acked_at = 0;  // when it last acknowledged something new
+  RoundTrip trip;
 
   // Receiving.
   Partial partial;
@@ -165,6 +168,7 @@ struct Partner {
   Timer resend_timer;
   TimeNs probe_due = 0;
   TimeNs ping_due = 0;
+  TimeNs ping_sent = 0;
   ListHook ack_now;      // state.ack_now
   ListHook region_wait;  // state.region_waiters
   ListHook pull_turn;    // state.pulling.turns

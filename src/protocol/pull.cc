@@ -3,6 +3,7 @@
 // is missing, and ends with NOTIFY (protocol.md 8.2, 8.3).
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "base/bytes.h"
 #include "protocol/direct.h"
@@ -23,7 +24,7 @@ constexpr std::uint32_t kSilentRoundsMtu = 5;    // then large frames are
 TimeNs pull_delay(const State& s, const Pull& pull) {
   const bool extended = pull.partner->extended;
   const TimeNs base = pull.partner->rails ? rails_patience(s, *pull.partner)
-                      : extended          ? pull_patience(s, s.config.pull_delay_extended)
+                      : extended          ? pull_patience(s, *pull.partner)
                                           : s.config.pull_delay;
   return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
                   std::max(base, s.config.resend_delay_max));
@@ -106,7 +107,8 @@ bool rings(State& s, const Pull& pull, std::uint32_t frames) {
 // Asks again for each run of missing frames.
 void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
   if (!block.missing) return;
-  block.asked_again = block.repeated = true;
+  block.repeated_again = std::exchange(block.repeated, true);
+  block.asked_last = s.now;
   if (pull.partner->rails) block.asked_at = s.now;
   pull.leave = false;
   pull_repeated(s, pull);
@@ -139,7 +141,7 @@ void transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr) {
   pull.shift = pull.region_offset % pull.unit;
   pull.frames =
       static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
-  pull.blocks_max = std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax);
+  pull.blocks_max = pull_blocks(s);
   if (pull_striped(pull)) {
     pull.blocks_max = kPullBlocksStriped;
     rails_tend(s, *pull.partner);
@@ -251,11 +253,12 @@ PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
   block.first = pull.next_frame;
   block.frames = frames;
   block.missing = frames == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << frames) - 1;
-  block.asked_again = block.repeated = false;
+  block.end_missed = block.repeated = block.repeated_again = false;
   block.untouched = true;
   block.rail = 0;
   block.asked = s.pulling.asked;
-  block.asked_at = pull.last_asked = pull.quiet_since = s.now;
+  block.asked_at = block.asked_last = pull.last_asked = pull.quiet_since = s.now;
+  block.passed_at = 0;
   pull.next_frame += frames;
   s.timers.arm_by(pull.timer, s.now + pull_delay(s, pull));
   return block;
@@ -408,6 +411,7 @@ void pull_timer(State& s, Pull& pull) {
   }
   TimeNs told = kNever;
   news_silence_check(s, p, told);
+  pull_passed_check(s, pull);
   if (s.now < asked + pull_delay(s, pull)) {
     s.timers.arm_by(pull.timer, std::min(asked + pull_delay(s, pull), limit > s.now ? limit : kNever));
     return;

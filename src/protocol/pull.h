@@ -23,13 +23,15 @@ inline constexpr std::size_t kPullSlots = 1024;
 struct PullBlock {
   std::uint32_t first = 0;  // frame index
   std::uint32_t frames = 0;
-  std::uint64_t missing = 0;  // bit i: frame first + i
-  bool asked_again = false;   // after a gap; the timer and a window shift allow it again
-  bool repeated = false;      // some of it was asked for more than once
-  bool untouched = true;      // no reply yet
-  std::uint8_t rail = 0;      // by which it was asked for last
-  TimeNs asked_at = 0;
-  std::uint64_t asked = 0;  // state.pulling.asked then
+  std::uint64_t missing = 0;            // bit i: frame first + i
+  bool end_missed = false;              // asked for again as the last frame of all came before others of it
+  bool repeated = false;                // some of it was asked for more than once ...
+  bool repeated_again = false;          // ... than twice
+  bool untouched = true;                // no reply yet
+  std::uint8_t rail = 0;                // by which it was asked for last
+  TimeNs asked_at = 0, asked_last = 0;  // first, and last for what is missing
+  TimeNs passed_at = 0;                 // when frames that were asked for later came first; 0: not so far
+  std::uint64_t asked = 0;              // state.pulling.asked then
 };
 
 struct Pull {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Data of a running pull arrive (protocol.md 8.3).
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "protocol/state.h"
@@ -76,10 +77,7 @@ void reply_take(State& s, const Reply& reply) {
     const bool last = pull->partner->rails ? reply.index + 1 == block.first + block.frames
                                            : reply.index + 1 == pull->frames;
     const bool end = last && pull->partner->extended && (!pull->partner->rails || block.rail == s.rx_rail);
-    if (end && !block.asked_again) {
-      pull_lost(s, *pull, block);
-      pull_ask_again(s, *pull, block, Counter::pull_rerequest_gap);
-    }
+    if (end && !std::exchange(block.end_missed, true)) pull_passed(s, *pull, block);
     return pulls_ask(s);
   }
 
@@ -92,9 +90,8 @@ void reply_take(State& s, const Reply& reply) {
         if (rail_is_late(s, *pull, earlier)) rails_late(s, *pull, earlier);
         continue;
       }
-      if (!earlier.missing || earlier.asked_again) continue;
-      pull_lost(s, *pull, earlier);
-      pull_ask_again(s, *pull, earlier, Counter::pull_rerequest_gap);
+      // A sender answers in the order in which it was asked.
+      if (earlier.missing && earlier.asked_last <= block.asked_last) pull_passed(s, *pull, earlier);
     }
     return pulls_ask(s);
   }
@@ -104,7 +101,6 @@ void reply_take(State& s, const Reply& reply) {
   }
   if (pull->block_count == 0 && pull->next_frame == pull->frames)
     return pull_finish(s, *pull, Status::success);
-  for (std::uint32_t i = 0; i < pull->block_count; i++) pull->block(i).asked_again = false;
   pull_want(s, *pull);
   pulls_ask(s);
 }

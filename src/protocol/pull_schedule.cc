@@ -17,8 +17,10 @@ constexpr std::uint32_t kLeastBytes = 16 * 1024;
 constexpr std::uint32_t kLeastFrames = 2;
 // Senders that are asked at the same time when there are many: enough for some to be slow.
 constexpr std::uint32_t kTurnsInFlight = 8;
-// What takes longer was not on its way: one of the two did not run.
+// What takes longer, and several times as long as the shortest, was not on its way: one of the two did not
+// run.
 constexpr TimeNs kRttMost = 5 * kMillisecond;
+constexpr unsigned kRttTimes = 4;
 constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
 // Asking for so little costs the port nothing.
@@ -27,6 +29,15 @@ constexpr std::uint32_t kNoTurn = 1024;
 constexpr std::uint64_t kMidwayBytes = 256 * 1024;
 // So few bytes left over are not worth a request of their own.
 constexpr std::uint64_t kRest = 2048;
+// The receive ring holds a window; what is still on a long way needs no room there.
+constexpr TimeNs kLongWay = 1 * kMillisecond;
+constexpr std::uint32_t kWindowMost = 64U << 20;
+// Losses of a larger share than that show that a queue overflows. Fewer are the path's own, as those of a bad
+// cable, and a smaller window would not make them fewer.
+constexpr std::uint32_t kLossAll = 1U << 28, kLossMost = kLossAll / 25;
+constexpr unsigned kLossFrames = 10;  // 2^10: over so many
+// A lone sender's window grows by such a part of it where answers show no queue.
+constexpr std::uint32_t kGrowth = 16;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
 // Rates of boards: over so long, and believed for so long.
 constexpr std::uint64_t kRailAhead = 2;  // milliseconds: of their rate so much is asked for ahead
@@ -57,9 +68,7 @@ std::uint32_t block_most(const State& s, const Pull& pull) {
 std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
   std::uint32_t most = std::min(block_most(s, pull), numbers_left(pull));
   if (pull.next_frame < pull.rings_at) most = std::min(most, pull.rings_at - pull.next_frame);
-  const std::uint32_t blocks = pull_striped(pull)
-                                   ? std::clamp<std::uint32_t>(s.config.pull_blocks, 1, kPullBlocksMax)
-                                   : pull.blocks_max;
+  const std::uint32_t blocks = pull_striped(pull) ? pull_blocks(s) : pull.blocks_max;
   const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : blocks;
   const auto turn = std::clamp<std::uint32_t>(pull_allowed(s, rail) / parts / pull.unit, 1, most);
   const std::uint32_t left = pull.frames - pull.next_frame, last = pull.frames - 1;
@@ -131,16 +140,29 @@ void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt) {
   schedule.rtt_least = std::min(schedule.rtt_least, rtt);
 }
 
+// The shortest answer of the last one or two seconds; kNever: there was none.
+TimeNs rtt_least(const PullPort& port) {
+  return std::min(port.rtt_least, port.rtt_least_before);
+}
+
 // Longer than the shortest answers took: frames wait in a queue, which a larger window would only lengthen.
 bool queueing(const PullPort& schedule) {
-  const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
+  const TimeNs least = rtt_least(schedule);
   return schedule.rtt_last > least + least / 2 + 10'000;
+}
+
+// How much may be in flight at most.
+std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
+  const TimeNs least = rtt_least(port);
+  if (least == kNever || least <= kLongWay) return bytes;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::uint64_t{bytes} * (least / kLongWay + 1), std::max(kWindowMost, bytes)));
 }
 
 // A sender that gets little of its processor is silent for long, and loses nothing. An answer that follows a
 // repetition as closely as answers can is the repetition's: what it repeats was lost.
 void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
-  const TimeNs least = std::min(schedule.rtt_least, schedule.rtt_least_before);
+  const TimeNs least = rtt_least(schedule);
   if (least == kNever) return;
   const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
   if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
@@ -151,9 +173,33 @@ void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
   schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
+// Whether what it misses is to be asked for again when it can no longer be late only.
+bool passed(const PullBlock& block) {
+  return block.missing && block.passed_at > block.asked_last;
+}
+
+// A frame of it has come: late only, if sooner than the answer to another request for it can.
+void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) {
+  if (block.passed_at == 0 || block.repeated_again) return;
+  RoundTrip& trip = pull.partner->trip;
+  if (passed(block) || s.now - block.asked_last < trip.least() / 2)
+    trip.overtaken(s.now, s.now - block.passed_at);
+}
+
+// From a request to its first answer. Of a request that was repeated it is not known.
+void answer_measure(State& s, Pull& pull, const PullBlock& block) {
+  Partner& p = *pull.partner;
+  if (pull.silent_rounds > 0) trip_ask(s, p);
+  if (!block.untouched || block.repeated) return;
+  PullPort& port = s.pulling.port(block.rail);
+  const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
+  rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)));
+  p.trip.measured(s.now, std::min(took, std::max(kRttMost, p.trip.patience())));
+}
+
 // Who does not answer for so long does not keep the others waiting.
 TimeNs share_kept(const PullSchedule& schedule) {
-  return std::clamp(schedule.rtt * 4, kShareKeptLeast, kShareKept);
+  return std::clamp(schedule.rtt * 4, kShareKeptLeast, std::max(kShareKept, schedule.rtt * 2));
 }
 
 void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
@@ -165,9 +211,11 @@ void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
     w.doubling = false;
     return;
   }
-  const std::uint64_t more =
-      w.doubling ? bytes : (std::uint64_t{bytes} * pull.unit + w.bytes - 1) / std::max(w.bytes, 1U);
-  w.bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(w.bytes + more, s.config.pull_window_bytes));
+  std::uint64_t more = bytes;
+  if (!w.doubling) more = (std::uint64_t{bytes} * pull.unit + w.bytes - 1) / std::max(w.bytes, 1U);
+  if (!w.doubling && s.pulling.senders <= 1) more = std::max<std::uint64_t>(more, bytes / kGrowth);
+  w.bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(w.bytes + more, window_most(schedule, s.config.pull_window_bytes)));
 }
 
 // How long until `bytes` more have come by it, as far as that is known; in nanoseconds.
@@ -210,6 +258,10 @@ std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
   return static_cast<std::uint8_t>(free.rail);
 }
 
+std::uint32_t lane_allowed(State& s) {
+  return std::min(pull_allowed(s), window_most(s.pulling, s.config.lane_window));
+}
+
 // By which board it may ask for its next frames now.
 std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   if (pull_striped(pull)) [[unlikely]]
@@ -217,8 +269,7 @@ std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   const std::uint8_t rail = pull.partner->rails ? pull.partner->rails->home : std::uint8_t{0};
   const std::uint32_t frames = frames_of_turn(s, pull, rail);
   const std::uint64_t in_flight = s.pulling.port(rail).in_flight;
-  const std::uint32_t allowed =
-      pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s, rail);
+  const std::uint32_t allowed = pull.by_lane ? lane_allowed(s) : pull_allowed(s, rail);
   // One turn is always allowed, however small the window.
   if (in_flight > 0 && in_flight + std::uint64_t{frames} * pull.unit > allowed) return std::nullopt;
   return rail;
@@ -237,6 +288,12 @@ std::uint32_t pull_allowed(State& s, unsigned rail) {
   // What is early only waits in front of that board, and makes it look as if nothing came by it.
   const std::uint64_t enough = std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kSharedStart);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, enough));
+}
+
+std::uint32_t pull_blocks(const State& s) {
+  const TimeNs least = rtt_least(s.pulling);
+  const bool long_way = least != kNever && least > kLongWay;
+  return std::clamp<std::uint32_t>(s.config.pull_blocks, long_way ? kPullBlocksMax : 1, kPullBlocksMax);
 }
 
 void pulls_init(State& s) {
@@ -276,8 +333,7 @@ void pull_ring_midway(State& s, Pull& pull) {
   pull.rings_at = 0;
   if (!s.pulling.drowsy || s.pulling.senders > 1 || p.pulls_running > 1 || p.rails) return;
   const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
-  const std::uint32_t allowed =
-      pull.by_lane ? std::min(pull_allowed(s), s.config.lane_window) : pull_allowed(s);
+  const std::uint32_t allowed = pull.by_lane ? lane_allowed(s) : pull_allowed(s);
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
   if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
   const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
@@ -327,8 +383,9 @@ void pulls_ask(State& s) {
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   PullPort& port = s.pulling.port(block.rail);
-  if (block.untouched && !block.repeated)
-    rtt_measured(port, s.now, std::min(s.now - block.asked_at, kRttMost));
+  answer_measure(s, pull, block);
+  port.loss -= port.loss >> kLossFrames;
+  lateness_measure(s, pull, block);
   silence_measured(s, port, pull);
   if (rails_used(s)) rate_measured(port, s.now, bytes);
   if (pull.paced) s.pulling.pace.arrived(s.now, bytes);
@@ -354,7 +411,12 @@ void pull_repeated(State& s, Pull& pull) {
 
 void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   PullWindow& w = s.pulling.window(block.rail);
+  PullPort& port = s.pulling.port(block.rail);
+  // Of what was not answered at all the request may be what was lost.
+  for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
+    port.loss += (kLossAll - port.loss) >> kLossFrames;
   if (block.asked <= w.reacted) return;
+  if (s.pulling.senders <= 1 && port.loss < kLossMost && !queueing(port)) return;
   w.reacted = s.pulling.asked;
   w.doubling = false;
   const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);
@@ -369,14 +431,28 @@ void pull_schedule_timer(State& s) {
   pulls_ask(s);
 }
 
-TimeNs pull_patience(const State& s, TimeNs most) {
-  TimeNs silence = 0, rtt = 0;
+void pull_passed(State& s, Pull& pull, PullBlock& block) {
+  if (!passed(block)) block.passed_at = s.now;
+  const TimeNs due = block.passed_at + pull.partner->trip.lateness();
+  if (s.now < due) return s.timers.arm_by(pull.timer, due);
+  pull.partner->trip.lost();
+  pull_lost(s, pull, block);
+  pull_ask_again(s, pull, block, Counter::pull_rerequest_gap);
+}
+
+void pull_passed_check(State& s, Pull& pull) {
+  for (std::uint32_t i = 0; i < pull.block_count; i++)
+    if (passed(pull.block(i))) pull_passed(s, pull, pull.block(i));
+}
+
+TimeNs pull_patience(const State& s, const Partner& p) {
+  TimeNs silence = 0;
   for (unsigned rail = 0; rail < std::max<unsigned>(s.config.rails.count, 1); rail++) {
     const PullPort& port = s.pulling.port(rail);
     silence = std::max({silence, port.silence, port.silence_before});
-    rtt = std::max(rtt, port.rtt);
   }
-  return std::max(std::min(most, std::max(s.config.pull_patience_least, rtt * 8)), silence + silence / 2);
+  const TimeNs answer = p.trip.known() ? p.trip.patience() : s.config.pull_delay_extended;
+  return std::max({s.config.pull_patience_least, answer, silence + silence / 2});
 }
 
 }  // namespace omx::protocol

@@ -32,6 +32,7 @@ struct PullPort {
   TimeNs rtt_period = 0;                                 // when this one began
   // The longest silence of a sender that went on by itself, in the same periods.
   TimeNs silence = 0, silence_before = 0;
+  std::uint32_t loss = 0;  // share of the last frames, of 2^28
   // How fast it comes while something is on its way; measured only where there are several boards.
   std::uint64_t rate = 0;                 // bytes in a millisecond; 0: not known
   std::uint64_t rate_bytes = 0;           // since then:

@@ -53,6 +53,8 @@ void copies_tend(State& s);
 
 // --- pull_schedule.cc: what all pulls of the endpoint may ask for ------------------------------------------
 void pulls_init(State& s);
+// Blocks that a pull may have in flight: more on a long way.
+std::uint32_t pull_blocks(const State& s);
 // Whether it is asked for by several boards.
 bool pull_striped(const Pull& pull);
 // A pull has got, and gives up, its handle.
@@ -75,8 +77,13 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
 void pull_repeated(State& s, Pull& pull);
 void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 void pull_schedule_timer(State& s);
-// How long a first answer may take: not longer than `most`.
-TimeNs pull_patience(const State& s, TimeNs most);
+// How long a first answer may take.
+TimeNs pull_patience(const State& s, const Partner& p);
+// Frames that were asked for after what is missing of it have come: asks for that again, at once or when it
+// can no longer be late only.
+void pull_passed(State& s, Pull& pull, PullBlock& block);
+// Does so where that time has come.
+void pull_passed_check(State& s, Pull& pull);
 
 // --- pull_expect.cc: which replies come next ---------------------------------------------------------------
 // Of those that were asked for by a board, as the others' come in between.

@@ -125,9 +125,9 @@ void suspect(State& s, Partner& p, std::uint8_t rail, TimeNs silent_since) {
   s.timers.arm_by(s.pulling.timer, s.now);
 }
 
-TimeNs rail_patience(const State& s, const RailPath& path) {
+TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path) {
   const TimeNs learnt = s.now < path.patience_until ? path.patience : 0;
-  return std::max({pull_patience(s, s.config.pull_delay_extended), kPatience, learnt});
+  return std::max({pull_patience(s, p), kPatience, learnt});
 }
 
 // Something that we waited for came by it.
@@ -305,7 +305,7 @@ void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::
   if (s.rx_rail == 0 || !rails.paths[rails.home].up()) {
     home_set(s, p, s.rx_rail);
   } else if (rails.doubted != 0 && rails.home != s.rx_rail && rails.paths[rails.home].heard < rails.doubted &&
-             s.now >= rails.doubted + rail_patience(s, rails.paths[rails.home])) {
+             s.now >= rails.doubted + rail_patience(s, p, rails.paths[rails.home])) {
     suspect(s, p, rails.home, rails.paths[rails.home].heard);
     if (Request* const oldest = p.unacked.front()) send_retransmit(s, *oldest, Counter::resend_timeout);
   }
@@ -316,7 +316,7 @@ void rails_doubt(State& s, Partner& p, TimeNs since) {
   Rails& rails = *p.rails;
   const RailPath& home = rails.paths[rails.home];
   if (home.heard >= since) return;
-  const bool late = s.now >= since + rail_patience(s, home);
+  const bool late = s.now >= since + rail_patience(s, p, home);
   for (unsigned i = 0; late && i < rails.count; i++) {
     if (i == rails.home || !usable(s, rails.paths[i], i) || rails.paths[i].heard < since) continue;
     return suspect(s, p, rails.home, since);
@@ -325,15 +325,21 @@ void rails_doubt(State& s, Partner& p, TimeNs since) {
   rails_tend(s, p);
 }
 
+void rails_doubt_of(State& s, Partner& p, const Request& oldest) {
+  const TimeNs heard = p.rails->paths[p.rails->home].heard;
+  // Not since it was sent last: that may be a moment ago.
+  if (oldest.last_sent > heard) rails_doubt(s, p, std::max(oldest.first_sent, heard + 1));
+}
+
 bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block) {
   if (!pull.partner->rails) return false;
   const RailPath& path = pull.partner->rails->paths[block.rail];
-  return s.now > std::max(block.asked_at, path.heard) + rail_patience(s, path);
+  return s.now > std::max(block.asked_at, path.heard) + rail_patience(s, *pull.partner, path);
 }
 
 TimeNs rails_patience(const State& s, const Partner& p) {
   TimeNs most = 0;
-  for (const RailPath& path : p.rails->paths) most = std::max(most, rail_patience(s, path));
+  for (const RailPath& path : p.rails->paths) most = std::max(most, rail_patience(s, p, path));
   return most;
 }
 

@@ -48,7 +48,7 @@ struct Request {
   bool buffered = false;   // user memory of a send no longer needed
   bool sacked = false;     // unacked, but the receiver holds it
   bool by_lane = false;    // medium send: most of it went by the lane
-  bool lost = false;       // later numbers arrived, this one did not
+  bool lost = false;       // passed, and not sent again since then
   bool announced = false;  // large send: among partner.larges_out
   bool unasked = false;    // large send: its first frames went with it, and it is not notified
   bool leave = false;      // receive: what its NOTIFY says of the next one's
@@ -89,6 +89,7 @@ struct Request {
 
   TimeNs first_sent = 0;
   TimeNs last_sent = 0;
+  TimeNs passed_at = 0;  // send: when a later one was known to be there first; 0: not so far
   TimeNs timeout = kNever;
 
   Pull* pull = nullptr;           // receive: running

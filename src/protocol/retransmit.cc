@@ -44,23 +44,21 @@ TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
   return limit;
 }
 
-TimeNs base_delay(const State& s, const Partner& p) {
-  return p.extended ? s.config.resend_delay_extended : s.config.resend_delay;
+// So long even a partner that does not run all the time is left to answer before it is given up.
+TimeNs time_to_answer(const State& s, const Partner& p) {
+  return p.extended ? std::max(s.config.resend_delay_extended, p.trip.patience()) : s.config.resend_delay;
 }
 
-// When the oldest message is sent again before its time, once: no later one shows by its acknowledgement that
-// it was lost, and what follows may wait for it. Several times what an answer takes that is not lost. Of a
-// message of several frames the first alone would show nothing.
-TimeNs tail_due(const State& s, Partner& p, const Request& oldest) {
-  if (!p.extended || oldest.resends > 0 || oldest.send_class == SendClass::medium) return kNever;
-  return p.unacked.back()->last_sent + partner_spread(s, p, s.config.tail_delay);
+// When the oldest message is sent again. The partner goes on as long as it acknowledges others.
+TimeNs resend_due(const State& s, const Partner& p, const Request& oldest) {
+  return std::max(oldest.last_sent, p.acked_at) + partner_rto(s, p);
 }
 
-// Whether the partner was asked again, and lately, and had time to answer. Without that a limit shorter than
-// an answer takes, or our own long absence, would end a living partner.
-bool asked_in_vain(const State& s, const Partner& p, const Request& oldest) {
-  const TimeNs since = s.now - oldest.last_sent;
-  return oldest.resends > 0 && since >= base_delay(s, p) && since <= 2 * partner_rto(s, p);
+// Whether the partner was asked again recently, had time to answer, and did not. Without that a limit shorter
+// than an answer takes, or our own long absence, would end a living partner.
+bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
+  const TimeNs since = s.now - oldest.last_sent, time = time_to_answer(s, p);
+  return oldest.resends > 0 && since >= time && since <= 2 * std::max(time, partner_rto(s, p));
 }
 
 // How often a silent partner is pinged that must answer within `patience`.
@@ -100,23 +98,26 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   Request* oldest = p.unacked.front();
   if (!oldest) return true;
   const TimeNs limit = std::min(silence_limit(p, p.unacked), silence_limit(p, p.queued));
-  if (s.now >= limit && asked_in_vain(s, p, *oldest)) {
+  if (s.now >= limit && asked_without_answer(s, p, *oldest)) {
     partner_cleanup(s, p, Cleanup::given_up);
     return false;
   }
   oldest->sacked = false;  // it is the one the receiver misses
-  const bool due = s.now >= oldest->last_sent + partner_rto(s, p);
-  if (p.rails && (due || s.now >= tail_due(s, p, *oldest))) [[unlikely]]
-    rails_doubt(s, p, oldest->last_sent);
+  const bool due = s.now >= resend_due(s, p, *oldest);
+  // The answer to the oldest one tells what else is missing. Of a message of several frames the first alone
+  // would show nothing.
+  const bool alone = p.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
+  if (p.rails && due) [[unlikely]]
+    rails_doubt_of(s, p, *oldest);
   if (due && p.backoff < 16) p.backoff++;
-  if (!due && s.now >= tail_due(s, p, *oldest)) send_retransmit(s, *oldest, Counter::resend_tail);
+  const std::uint32_t most = alone ? 1 : kResendBurst;
   std::uint32_t sent = 0;
   bool suspect = false;
   for (Request* r = oldest; r; r = p.unacked.next(*r)) {
-    const bool burst = due && !r->sacked && (!p.extended || sent < kResendBurst);
+    const bool burst = due && !r->sacked && (!p.extended || sent < most);
     if (!burst) {
       if (!r->lost) continue;
-      const TimeNs lost_due = r->last_sent + sack_guard(s, *r);
+      const TimeNs lost_due = passed_due(*r);
       if (s.now < lost_due) {
         next = std::min(next, lost_due);
         continue;
@@ -130,11 +131,14 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
         connect_ping(s, p);
     }
     sent++;
-    send_retransmit(s, *r, burst ? Counter::resend_timeout : Counter::resend_sack);
+    send_retransmit(s, *r,
+                    !burst  ? Counter::resend_sack
+                    : alone ? Counter::resend_tail
+                            : Counter::resend_timeout);
   }
   if (suspect && p.frame_max > s.config.base_frame) probe_fall_back(s, p);
-  next = std::min({next, oldest->last_sent + partner_rto(s, p), tail_due(s, p, *oldest)});
-  if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + base_delay(s, p)));
+  next = std::min(next, resend_due(s, p, *oldest));
+  if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + time_to_answer(s, p)));
   return true;
 }
 
@@ -181,7 +185,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
   if (awaits) limit = std::min({limit, silence_limit(p, p.awaited), probes_limit(s, p)});
   if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
   const TimeNs interval = ping_interval(s, patience);
-  // As in asked_in_vain: the last ping was sent lately, and had time to be answered.
+  // As in asked_without_answer: the last ping was sent lately, and had time to be answered.
   const bool in_vain = p.pings_unanswered >= kPingsBeforeGivingUp && s.now + interval / 2 >= p.ping_due &&
                        s.now <= time_add(p.ping_due, 2 * interval);
   if (s.now >= limit && in_vain) {
@@ -205,8 +209,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
 void retransmit_arm(State& s, Partner& p) {
   TimeNs next = kNever;
   if (Request* r = p.unacked.front())
-    next = std::min(
-        {r->last_sent + partner_rto(s, p), time_add(silent_since(p, *r), r->timeout), tail_due(s, p, *r)});
+    next = std::min(resend_due(s, p, *r), time_add(silent_since(p, *r), r->timeout));
   if (Request* r = p.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), time_add(r->first_sent, r->timeout)});
   if (!p.await_notify.empty() || watched(s, p) || p.partial.active || (p.region_blocked && p.unacked.empty()))

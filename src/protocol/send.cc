@@ -324,6 +324,7 @@ void send_pump(State& s, Partner& p, bool at_once) {
 }
 
 void send_retransmit(State& s, Request& r, Counter why) {
+  if (r.lost && r.resends == 0) r.partner->trip.lost();
   if (r.resends < 0xFFFF) r.resends++;
   r.lost = false;
   if (partner_reads_later(s, *r.partner)) {

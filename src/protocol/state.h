@@ -399,8 +399,10 @@ void probe_fall_back(State& s, Partner& p);
 
 // --- ack.cc ------------------------------------------------------------------------------------------------
 void ack_apply(State& s, Partner& p, Seqnum ack);
-// A message is not sent again because of a bitmap within so long of the last time.
-TimeNs sack_guard(const State& s, const Request& r);
+// How long answers take is not known, as too much was repeated: asks for one that tells.
+void trip_ask(State& s, Partner& p);
+// When a message is sent again that later ones have passed (Request::passed_at).
+TimeNs passed_due(const Request& r);
 void ack_received(State& s, const wire::Head& head, wire::Frame frame);
 void ack_needed(State& s, Partner& p);  // the next wanted number moved
 void ack_immediately(State& s, Partner& p);

@@ -379,17 +379,19 @@ constexpr Tunable kTunables[] = {
                                                                    "the same, to peers with the extension"),
     row<Duration<&Config::resend_delay, kMs, 1, 600'000>>(
         "OMX_RESEND_DELAY_MS", "", "a message is sent again after so long, to peers without the extension"),
-    row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>("OMX_RESEND_DELAY_EXTENDED_MS", "",
-                                                                   "the same, to peers with the extension"),
-    row<Duration<&Config::tail_delay, kMs, 1, 600'000>>(
-        "OMX_TAIL_DELAY_MS", "", "before that, the last of several messages is sent again once"),
+    row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>(
+        "OMX_RESEND_DELAY_EXTENDED_MS", "",
+        "the same, to peers with the extension, until their round trip is known"),
+    row<Duration<&Config::resend_delay_least, kUs, 1, 600'000'000>>(
+        "OMX_RESEND_DELAY_LEAST_US", "", "from then on it follows the round trip, and is at least this"),
     row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>("OMX_RESEND_DELAY_MAX_MS", "",
                                                               "the delay doubles up to this"),
     row<Duration<&Config::pull_delay, kMs, 1, 600'000>>(
         "OMX_PULL_DELAY_MS", "",
         "missing parts of a large message are asked for again after so long, peers without the extension"),
-    row<Duration<&Config::pull_delay_extended, kMs, 1, 600'000>>("OMX_PULL_DELAY_EXTENDED_MS", "",
-                                                                 "the same, peers with the extension"),
+    row<Duration<&Config::pull_delay_extended, kMs, 1, 600'000>>(
+        "OMX_PULL_DELAY_EXTENDED_MS", "",
+        "the same, peers with the extension, until their round trip is known"),
     row<Duration<&Config::keepalive_delay, kMs, 1, 600'000>>(
         "OMX_KEEPALIVE_MS", "", "a silent peer that owes us something is asked after so long"),
 

@@ -26,6 +26,7 @@ class endpoint_neighbours : public PairTest {
     s.spin_us = 0;
     // What is lost is not made up for in time.
     s.protocol.resend_delay = s.protocol.resend_delay_extended = 60'000 * kMillisecond;
+    s.protocol.resend_delay_least = 60'000 * kMillisecond;
     s.protocol.resend_delay_max = 60'000 * kMillisecond;
     s.protocol.peer_timeout = 120'000 * kMillisecond;
     return s;
@@ -87,6 +88,7 @@ class endpoint_shortage : public endpoint_neighbours {
   Settings settings() override {
     Settings s = endpoint_neighbours::settings();
     s.protocol.resend_delay = s.protocol.resend_delay_extended = 10 * kMillisecond;
+    s.protocol.resend_delay_least = 10 * kMillisecond;
     s.protocol.resend_delay_max = 50 * kMillisecond;
     s.protocol.peer_timeout = 3000 * kMillisecond;  // and half of it the patience here
     return s;

@@ -300,7 +300,7 @@ def sleepers(lab):
     """Both ends sleep between frames of large messages that go by lanes: what has come never waits for the timer."""
     # Nothing else shall end a sleep that a mark should have ended.
     env = {"OMX_SPIN_US": "0", "OMX_PROGRESS": "off", "OMX_MODERATION_US": "1000000", "OMX_PULL_DELAY_EXTENDED_MS": "60000",
-           "OMX_TAIL_DELAY_MS": "60000", "OMX_KEEPALIVE_MS": "60000"}
+           "OMX_RESEND_DELAY_LEAST_US": "60000000", "OMX_KEEPALIVE_MS": "60000"}
     omx = lab.bin / "tools/omx"
     server = lab.start("h2", [omx, "perf"], env)
     time.sleep(0.5)

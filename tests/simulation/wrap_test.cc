@@ -150,7 +150,8 @@ TEST_P(Wrap, message_numbers) {
     if (GetParam().extension) {
       EXPECT_GT(pair.count(i, Counter::resend_sack), 100U);
       EXPECT_LT(pair.count(i, Counter::resend_sack), 3300U);
-      EXPECT_EQ(pair.count(i, Counter::resend_timeout), 0U);
+      // Repetitions that were lost, too, when the window was full.
+      EXPECT_LT(pair.count(i, Counter::resend_timeout), 50U);
     } else {
       EXPECT_EQ(pair.count(i, Counter::resend_sack), 0U);
       EXPECT_LT(pair.count(i, Counter::send_lib_ack), 2400U);

@@ -35,7 +35,7 @@ protocol::Config engine_config(const NetworkOptions& options) {
   config.notacked_max_extended = config.notacked_max;
   config.ack_delay_extended = config.ack_delay;
   config.pull_delay_extended = config.pull_patience_least = config.pull_delay;
-  config.resend_delay_extended = config.tail_delay = config.resend_delay;
+  config.resend_delay_extended = config.resend_delay_least = config.resend_delay;
   config.pull_blocks = options.pull_blocks;
   config.unasked_bytes = 0;
   return config;

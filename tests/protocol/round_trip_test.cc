@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/round_trip.h"
+
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+namespace {
+
+constexpr TimeNs kMicrosecond = 1000;
+
+TEST(RoundTrip, patience__follows_what_answers_take) {
+  RoundTrip trip;
+  EXPECT_FALSE(trip.known());
+  trip.measured(0, 100 * kMicrosecond);
+  EXPECT_EQ(trip.smoothed(), 100 * kMicrosecond);
+  EXPECT_EQ(trip.patience(), 300 * kMicrosecond) << "as RFC 6298 has it";
+  for (int i = 0; i < 100; i++) trip.measured(0, 100 * kMicrosecond);
+  EXPECT_LT(trip.patience(), 105 * kMicrosecond);
+  for (int i = 0; i < 100; i++) trip.measured(0, 30 * kMillisecond);
+  EXPECT_GT(trip.patience(), 29 * kMillisecond);
+  for (int i = 0; i < 100; i++) trip.measured(0, i % 2 ? 10 * kMillisecond : 30 * kMillisecond);
+  EXPECT_GT(trip.patience(), 40 * kMillisecond) << "answers that vary";
+}
+
+TEST(RoundTrip, measured__times_of_any_length) {
+  RoundTrip trip;
+  trip.measured(0, 0);
+  EXPECT_TRUE(trip.known());
+  trip.measured(0, kNever);
+  EXPECT_GT(trip.patience(), kSecond / 2);
+  EXPECT_LT(trip.patience(), 60 * kSecond);
+}
+
+TEST(RoundTrip, least__rises_when_no_answer_is_as_short) {
+  RoundTrip trip;
+  EXPECT_EQ(trip.least(), 0U);
+  trip.measured(0, 20 * kMicrosecond);
+  for (TimeNs now = 0; now < 5 * kSecond; now += kSecond / 10) trip.measured(now, 50 * kMicrosecond);
+  EXPECT_LT(trip.least(), 40 * kMicrosecond);
+  for (TimeNs now = 5 * kSecond; now < 60 * kSecond; now += kSecond / 10)
+    trip.measured(now, 50 * kMicrosecond);
+  EXPECT_EQ(trip.least(), 50 * kMicrosecond);
+  trip.waited(10 * kMicrosecond);
+  EXPECT_EQ(trip.least(), 50 * kMicrosecond) << "that may be the answer to something earlier";
+}
+
+TEST(RoundTrip, lateness__grows_with_what_is_late_and_is_forgotten) {
+  RoundTrip trip;
+  trip.measured(0, kMillisecond);
+  EXPECT_EQ(trip.lateness(), 0U);
+  trip.overtaken(0, 400 * kMicrosecond);
+  EXPECT_EQ(trip.lateness(), 250 * kMicrosecond) << "one may be a mistake";
+  trip.overtaken(0, 400 * kMicrosecond);
+  EXPECT_EQ(trip.lateness(), 500 * kMicrosecond);
+  for (int i = 0; i < 100; i++) trip.overtaken(0, kSecond);
+  EXPECT_EQ(trip.lateness(), kMillisecond) << "more than a round trip is a repetition";
+  trip.lost();
+  EXPECT_LT(trip.lateness(), kMillisecond);
+  trip.measured(10 * kSecond, kMillisecond);
+  EXPECT_LT(trip.lateness(), 2 * kMicrosecond);
+}
+
+class RoundTripOf : public PairTest {
+ protected:
+  std::uint64_t repeated() const {
+    return a->counters[Counter::resend_tail] + a->counters[Counter::resend_timeout] +
+           a->counters[Counter::resend_sack] + b->counters[Counter::pull_rerequest_timer] +
+           b->counters[Counter::pull_rerequest_gap];
+  }
+};
+
+TEST_F(RoundTripOf, far_partner__nothing_is_repeated) {
+  open();
+  for (const TimeNs delay : {15 * kMillisecond, 100 * kMillisecond}) {
+    network.faults.late = [delay](const Bytes&) { return delay; };
+    for (int i = 0; i < 30; i++)  // it learns how far that is
+      for (const std::size_t length : {20, 5000, 100000}) exchange(*a, to_b, *b, length);
+    const std::uint64_t before = repeated();
+    for (int i = 0; i < 20; i++)
+      for (const std::size_t length : {20, 5000, 100000}) exchange(*a, to_b, *b, length);
+    EXPECT_LE(repeated() - before, 2U) << delay;
+  }
+}
+
+TEST_F(RoundTripOf, near_partner__what_is_lost_is_repeated_within_milliseconds) {
+  open();
+  for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);
+  for (int lost = 1; lost <= 3; lost++) {
+    network.faults.drop = drop_next(wire::PacketType::tiny, lost);
+    const TimeNs began = network.now;
+    exchange(*a, to_b, *b, 20);
+    EXPECT_LT(network.now - began, (5 * kMillisecond) << lost) << lost;
+    exchange(*a, to_b, *b, 20);
+  }
+}
+
+TEST_F(RoundTripOf, slow_partner__is_not_overwhelmed) {
+  open();
+  // It calls the library every 12 ms.
+  for (int i = 0; i < 200; i++) {
+    b->paused = true;
+    (void)send(*a, to_b, message(20), 1);
+    network.run_for(12 * kMillisecond);
+    b->paused = false;
+    (void)receive(*b, room(20), 1);
+    network.run_for(kMillisecond / 10);
+  }
+  EXPECT_LT(repeated(), 100U) << "patience grows to what it takes";
+}
+
+TEST_F(RoundTripOf, overtaken_frames__are_waited_for) {
+  int n = 0;
+  network.faults.late = [&n](const Bytes&) { return kMillisecond + (n++ % 10 == 0 ? kMillisecond / 5 : 0); };
+  open();
+  const auto burst = [&] {
+    for (int i = 0; i < 100; i++) (void)send(*a, to_b, message(300), 1);
+    for (int i = 0; i < 100; i++) EXPECT_EQ(wait(*b, receive(*b, room(300), 1)).status, Status::success);
+    exchange(*a, to_b, *b, 200000);
+  };
+  burst();
+  const std::uint64_t before = repeated();
+  for (int i = 0; i < 10; i++) burst();
+  EXPECT_LE(repeated() - before, 10U);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
