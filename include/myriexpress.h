@@ -25,6 +25,7 @@
 #define MYRIEXPRESS_H
 
 #include <inttypes.h>
+#include <stddef.h> /* programs take NULL from here */
 #include <stdint.h>
 
 /* Symbols stay visible whatever visibility the including file is compiled with. In C++ the enumerations get a

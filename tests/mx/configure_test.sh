@@ -77,6 +77,10 @@ int main(void) { int keys[] = {MX_NUMA_NODE, MX_LINE_SPEED, MX_COPY_SEND_MAX, MX
 EOT
 compiles "for the version of MX" "$CC" conftest.c
 
+# NULL comes with our headers: what fails to compile is taken for a function that is not there.
+printf '#include <myriexpress.h>\n#include <mx_io.h>\nint main(void) { return (int) mx_open_board(0, NULL); }\n' >conftest.c
+compiles "for NULL" "$CC" conftest.c "-L$prefix/lib" -lmyriexpress
+
 # AC_TRY_LINK and AC_TRY_RUN of a program, as MPI libraries and file systems have it.
 cat >conftest.c <<'EOT'
 #include <stdio.h>
