@@ -8,12 +8,13 @@
 namespace omx::mx {
 
 // What the status of a finished request says. A failure is shown to the error handler, whose answer counts if
-// it is a code that a status can have.
+// it is a code that a status can have. What the application cancelled itself is no failure.
 template <class Api>
 int completion_code(Call& call, const Completion& completion) {
   const Code code = code_of_status(completion.status);
   if (code == OMX_SUCCESS) [[likely]]
     return code;
+  if (code == OMX_CANCELLED) return code;
   const char* const kind = completion.kind == protocol::RequestKind::send      ? "send"
                            : completion.kind == protocol::RequestKind::receive ? "receive"
                                                                                : "connect";

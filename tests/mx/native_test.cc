@@ -85,6 +85,51 @@ TEST_F(Native, cancel_notest_completes) {
   EXPECT_EQ(status.code, OMX_CANCELLED);
 }
 
+TEST_F(Native, cancel_notest__calls_no_error_handler) {
+  static int calls = 0;
+  const auto handler = [](char*, omx_return_t code) {
+    calls++;
+    return code;
+  };
+  const omx_error_handler_t before = omx_set_error_handler(y_, handler);
+  const auto cancelled = [&] {
+    static Bytes buffer(4);
+    omx_request_t receive = nullptr;
+    std::uint32_t result = 0;
+    EXPECT_EQ(omx_irecv(y_, buffer.data(), 4, 1, ~std::uint64_t{0}, nullptr, &receive), OMX_SUCCESS);
+    EXPECT_EQ(omx_cancel_notest(y_, &receive, &result), OMX_SUCCESS);
+    return receive;
+  };
+  omx_status_t status{};
+  std::uint32_t result = 0;
+  omx_request_t request = cancelled();
+  EXPECT_EQ(omx_test(y_, &request, &status, &result), OMX_SUCCESS);
+  EXPECT_EQ(status.code, OMX_CANCELLED);
+  request = cancelled();
+  EXPECT_EQ(omx_wait(y_, &request, &status, &result, OMX_TIMEOUT_INFINITE), OMX_SUCCESS);
+  EXPECT_EQ(status.code, OMX_CANCELLED);
+  cancelled();
+  EXPECT_EQ(omx_wait_any(y_, 1, ~std::uint64_t{0}, &status, &result, OMX_TIMEOUT_INFINITE), OMX_SUCCESS);
+  EXPECT_EQ(status.code, OMX_CANCELLED);
+  EXPECT_EQ(calls, 0);
+  omx_set_error_handler(y_, before);
+}
+
+// Programs name the codes by the words of either interface.
+TEST_F(Native, codes__have_the_names_of_both_interfaces) {
+  EXPECT_EQ(static_cast<int>(OMX_BAD_ERROR), static_cast<int>(MX_BAD_BAD_BAD));
+  EXPECT_EQ(static_cast<int>(OMX_ACCESS_DENIED), static_cast<int>(MX_NO_PERM));
+  EXPECT_EQ(static_cast<int>(OMX_BOARD_NOT_FOUND), static_cast<int>(MX_BOARD_UNKNOWN));
+  EXPECT_EQ(static_cast<int>(OMX_PEER_NOT_FOUND), static_cast<int>(MX_NIC_NOT_FOUND));
+  EXPECT_EQ(static_cast<int>(OMX_NOT_SUPPORTED_WITH_CONTEXT_ID),
+            static_cast<int>(MX_NOT_SUPPORTED_WITH_CONTEXT_ID));
+  for (int code = 0; code < OMX_RETURN_CODE_MAX; code++) {
+    if (code > MX_NOT_SUPPORTED_WITH_CONTEXT_ID && code < OMX_CANCELLED) continue;
+    if (code == OMX_NO_SYSTEM_RESOURCES + 1) continue;
+    EXPECT_STRNE(omx_strerror(static_cast<omx_return_t>(code)), omx_strerror(OMX_RETURN_CODE_MAX)) << code;
+  }
+}
+
 TEST_F(Native, timeout_zero_looks_once) {
   std::uint32_t result = 7;
   omx_request_t request = nullptr;
