@@ -18,6 +18,7 @@ bool Bell::open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames)
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   FilterRule rule;
   rule.endpoint = endpoint;
+  rule.ifindex = ifindex;
   rule.board_frames = board_frames;
   rule.lane = Lane::bell;
   if (packet_filter_attach(socket.get(), packet_filter_build(rule)) != 0 ||

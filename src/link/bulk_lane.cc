@@ -24,9 +24,10 @@ namespace {
 
 constexpr int kLeast = 6 << 20;  // of what the kernel charges
 
-FilterProgram filter_of(std::uint8_t endpoint) {
+FilterProgram filter_of(std::uint32_t ifindex, std::uint8_t endpoint) {
   FilterRule rule;
   rule.endpoint = endpoint;
+  rule.ifindex = ifindex;
   rule.board_frames = false;
   rule.lane = Lane::bulk;
   return packet_filter_build(rule);
@@ -48,9 +49,10 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
   const int fd = socket.get();
+  ifindex_ = ifindex;
   endpoint_ = endpoint;
-  if (receive_buffer_set(fd, kBulkBuffer) < kLeast || packet_filter_attach(fd, filter_of(endpoint)) != 0 ||
-      packet_socket_bind(fd, ifindex) != 0) {
+  if (receive_buffer_set(fd, kBulkBuffer) < kLeast ||
+      packet_filter_attach(fd, filter_of(ifindex, endpoint)) != 0 || packet_socket_bind(fd, ifindex) != 0) {
     close_later(std::move(socket));
     return false;
   }
@@ -62,7 +64,8 @@ bool BulkLane::open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t 
 
 bool BulkLane::admit(bool frames) const {
   if (!fd_.open()) return false;
-  return (frames ? packet_filter_attach(fd_.get(), filter_of(endpoint_)) : drop_all(fd_.get())) == 0;
+  return (frames ? packet_filter_attach(fd_.get(), filter_of(ifindex_, endpoint_)) : drop_all(fd_.get())) ==
+         0;
 }
 
 void BulkLane::close() {

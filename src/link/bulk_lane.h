@@ -50,6 +50,7 @@ class BulkLane {
   void judge(BulkHandler& handler, std::size_t i);
 
   OwnFd fd_;
+  std::uint32_t ifindex_ = 0;
   std::uint8_t endpoint_ = 0;
   std::size_t slot_ = 0;
   std::size_t ahead_ = kFewest;  // frames to ask for: twice what came last, as each costs some preparation

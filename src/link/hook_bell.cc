@@ -41,6 +41,7 @@ void HookBell::make() {
   }
   FilterRule rule;
   rule.endpoint = endpoint_;
+  rule.ifindex = group_->ifindex();
   rule.board_frames = false;
   rule.lane = Lane::bell;
   if (packet_filter_attach(place->socket(), packet_filter_build(rule)) == 0 && place->enter(endpoint_))

@@ -41,6 +41,7 @@ class HookGroup : public std::enable_shared_from_this<HookGroup> {
   HookGroup& operator=(const HookGroup&) = delete;
   ~HookGroup();
 
+  std::uint32_t ifindex() const { return ifindex_; }
   // A hook of one's own, of those that `most` endpoints of the interface may have; not open when they are
   // taken.
   static OwnFd licence(std::uint32_t ifindex, std::uint32_t most);

@@ -75,6 +75,11 @@ FilterProgram hook_program_build(HookTable table) {
             [](const auto& a, const auto& b) { return a.endpoint < b.endpoint; });
   Writer w;
   std::vector<std::size_t> to_board, to_search, strangers;
+  if (table.ifindex > 0) {
+    w.add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX)));
+    w.skip_if(table.ifindex, 1);
+    w.result(0);
+  }
   w.add(BPF_STMT(BPF_LD | BPF_IMM, 0));
   w.add(BPF_STMT(BPF_ST, kForBoard));
   w.load_byte(static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE));

@@ -24,6 +24,7 @@ bool HookGroup::load(HookKind kind, int member) {
   const auto which = static_cast<std::uint32_t>(kind);
   const std::uint32_t version = d.wanted[which].load(std::memory_order_acquire);
   HookTable table;
+  table.ifindex = ifindex_;
   std::array<bool, 256> seen{};
   const auto index_of = [this](std::uint32_t place) {
     return static_cast<std::uint16_t>(record(place).index.load(std::memory_order_relaxed));

@@ -25,6 +25,8 @@ constexpr std::uint32_t kWholeFrame = 0xFFFFFFFF;
 
 // One line per instruction: jumps are relative, so the names make them checkable.
 enum Line : std::size_t {
+  kLoadInterface,
+  kTestInterface,
   kLoadPacketKind,
   kTestForUs,
   kLoadType,
@@ -65,6 +67,9 @@ constexpr std::uint32_t type_number(wire::PacketType type) {
 
 class Writer {
  public:
+  void load_word(Line line, std::uint32_t offset) {
+    program_[line] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+  }
   void load(Line line, std::uint32_t offset) { program_[line] = BPF_STMT(BPF_LD | BPF_B | BPF_ABS, offset); }
   void test(Line line, std::uint16_t condition, std::uint32_t value, Line yes, Line no) {
     program_[line] = sock_filter{static_cast<std::uint16_t>(BPF_JMP | BPF_K | condition), distance(line, yes),
@@ -96,6 +101,8 @@ class Writer {
 FilterProgram packet_filter_build(const FilterRule& rule) {
   using wire::PacketType;
   Writer w;
+  w.load_word(kLoadInterface, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX));
+  w.test(kTestInterface, BPF_JEQ, rule.ifindex, kLoadPacketKind, kDrop);
   w.load(kLoadPacketKind, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE));
   // HOST, BROADCAST and MULTICAST are 0..2; OTHERHOST (promiscuous mode) and OUTGOING (kernels before 4.20,
   // which have no PACKET_IGNORE_OUTGOING) are above.
@@ -141,7 +148,9 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.result(kDrop, 0);
   w.result(kOthers, 0);
   if (rule.closed_ones) w.all_but(rule.others);
-  return w.take();
+  FilterProgram program = w.take();
+  if (rule.ifindex == 0) program.erase(program.begin(), program.begin() + kLoadPacketKind);
+  return program;
 }
 
 int packet_filter_attach(int fd, const FilterProgram& program) {

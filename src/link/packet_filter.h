@@ -19,6 +19,9 @@ enum class Lane : std::uint8_t { all, eager, bulk, bell };
 
 struct FilterRule {
   std::uint8_t endpoint = 0;
+  // Frames of other interfaces do not pass: a socket of an interface on which others stand (VLAN, macvlan)
+  // gets theirs, too. 0: all pass.
+  std::uint32_t ifindex = 0;
   bool board_frames = true;  // as in PacketLinkOptions
   bool all_frames = false;
   Lane lane = Lane::all;

@@ -247,6 +247,7 @@ void PacketLink::bulk_close() {
 FilterProgram PacketLink::filter(Lane lane, bool shared) const {
   FilterRule rule;
   rule.endpoint = options_.endpoint;
+  rule.ifindex = state_.index;
   rule.board_frames = options_.board_frames;
   rule.lane = lane;
   rule.closed_ones = others_.has_value() || shared;
@@ -418,8 +419,8 @@ Result<std::unique_ptr<Link>> packet_link_open(const PacketLinkOptions& options)
         options.endpoint);
   }
 
-  error = data_socket_ready(
-      fd.get(), packet_filter_build({options.endpoint, options.board_frames, options.all_frames}));
+  error = data_socket_ready(fd.get(), packet_filter_build({options.endpoint, state.index,
+                                                           options.board_frames, options.all_frames}));
   if (error)
     return fail(kNoResources, fmt::format("{}: cannot make a packet socket ready (filter, TPACKET_V2): {}",
                                           name, std::strerror(error)));
