@@ -22,7 +22,7 @@ struct fault_config {
   __u32 ethertype;  // 0: any
   __s32 type;       // byte at kTypeOffset; -1: any
   __u32 cut;        // the cable is cut: nothing passes, whatever its ethertype
-  __u32 reserved;
+  __u32 trains;     // only those that hold several frames, which the NIC should have made
 };
 
 // Written by these programs only, with atomics: frames arrive on any core.
@@ -77,6 +77,7 @@ static __always_inline int matches(struct __sk_buff* skb, const struct fault_con
   __be16 ethertype;
   __u8 type;
 
+  if (config->trains && skb->gso_segs < 2) return 0;
   if (config->ethertype != 0) {
     if (bpf_skb_load_bytes(skb, ETHERTYPE_OFFSET, &ethertype, sizeof(ethertype)) < 0) return 0;
     if (bpf_ntohs(ethertype) != config->ethertype) return 0;

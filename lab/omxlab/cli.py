@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 
-from . import door, enter, faultcli, holder, kernel, mpicli, registry
+from . import door, enter, faultcli, holder, kernel, mpicli, registry, wire
 from .errors import EXIT_FAILED, EXIT_LAB, EXIT_UNABLE, EXIT_USAGE, LabError
 
 DESCRIPTION = """\
@@ -96,6 +96,7 @@ def make_parser():
                          help="cables between the two hosts, eth0 and up (default 1)")
         sub.add_argument("--rate", metavar="R",
                          help="how much every eth lets leave, as tc says it, such as 1gbit (default: no limit)")
+        wire.add_options(sub)
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
                          help="give the hosts IP addresses")
         sub.add_argument("--family", choices=holder.FAMILIES, default="ipv4",
@@ -123,10 +124,13 @@ def default_name():
 
 
 def planned_lab(options, name):
-    topology = options.topology or ("cable" if options.hosts == 2 else "bridge")
+    long = wire.planned(options)
+    if long and (options.hosts != 2 or options.topology or options.cables > 1):
+        raise LabError("a long cable joins two hosts: use --hosts 2, no --topology and no --cables", EXIT_USAGE)
+    topology = "long" if long else options.topology or ("cable" if options.hosts == 2 else "bridge")
     if topology == "cable" and options.hosts != 2:
         raise LabError("a cable has two ends: use --hosts 2, or --topology bridge", EXIT_USAGE)
-    if topology != "cable" and options.cables > 1:
+    if topology not in ("cable", "long") and options.cables > 1:
         raise LabError("several cables join two hosts: use --hosts 2 and no --topology", EXIT_USAGE)
     if topology == "router" and not options.ip:
         raise LabError("a router needs addresses: leave --no-ip out, or use --topology bridge", EXIT_USAGE)
@@ -135,7 +139,7 @@ def planned_lab(options, name):
         raise LabError(f"--mtu lists {len(mtus)} values for {options.hosts} hosts: "
                        "give one value, or one per host", EXIT_USAGE)
     return holder.describe(name, mtus, topology, options.family if options.ip else None, options.queues,
-                           options.cables, options.rate)
+                           options.cables, options.rate, long)
 
 
 def do_up(options, _script):

@@ -30,7 +30,7 @@ CERTAIN = 1 << 32
 # struct fault_config and struct fault_counters of fault.bpf.c
 CONFIG_LAYOUT = "=QQQQQIiII"
 Config = collections.namedtuple(
-    "Config", "drop duplicate corrupt seed first ethertype type cut reserved")
+    "Config", "drop duplicate corrupt seed first ethertype type cut trains")
 COUNTERS_LAYOUT = "=QQQQQQ"
 Counters = collections.namedtuple("Counters", "seen matched dropped duplicated corrupted cut")
 

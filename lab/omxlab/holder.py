@@ -23,7 +23,7 @@ import struct
 import subprocess
 import time
 
-from . import kernel
+from . import kernel, wire
 from .errors import EXIT_FAILED, EXIT_UNABLE, LabError, unable
 
 STATE_FD = 100  # where the holder keeps its description; above all it opens before
@@ -48,7 +48,7 @@ HOST_NAMESPACES = (
 )
 
 
-def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None):
+def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None, long=None):
     """The plain description of a lab, before anything exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
@@ -62,7 +62,7 @@ def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None)
         })
     router = {"name": "router", "ip": ROUTER_IP} if topology == "router" else None
     return {"name": name, "topology": topology, "hosts": hosts, "queues": queues, "router": router,
-            "cables": cables, "rate": rate}
+            "cables": cables, "rate": None if long else rate, "long": long}
 
 
 def start(lab, die_with_caller):
@@ -243,6 +243,8 @@ def build(lab):
     if lab["switch"] is not None:
         for host in lab["hosts"]:
             wait_for_carrier(host["port"])  # the holder still is in the switch
+    if lab["long"]:
+        wire.carry(lab["long"], [host["port"] for host in lab["hosts"]], max(host["mtu"] for host in lab["hosts"]))
 
 
 def make_network(with_ip6):
@@ -287,7 +289,7 @@ def lay_cables(lab):
         "link add name br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
         "link set dev br0 up",
     ]
-    lines = [] if lab["router"] else bridged
+    lines = [] if lab["router"] or lab["long"] else bridged
     for number, host in enumerate(hosts, start=1):
         port = host["port"] = f"port{number}"
         lines += [
@@ -295,7 +297,7 @@ def lay_cables(lab):
             f"type veth peer name {end(number, host)}",
             f"link set dev {port} up",
         ]
-        if not lab["router"]:
+        if not lab["router"] and not lab["long"]:
             lines.append(f"link set dev {port} master br0")
         for ip, router, bits in addresses(host) if lab["router"] else ():
             lines += [f"addr add {router}/{bits} dev {port}", f"route add {ip} dev {port}"]
@@ -403,6 +405,8 @@ def furnish_host(lab, host):
         wait_for_carrier(name)
         if lab["rate"]:
             shape(name, lab["rate"])
+        if lab["long"]:
+            wire.offloads_end(name)
 
 
 def shape(name, rate):

@@ -158,6 +158,35 @@ def hosts__a_router_forwards_ip_and_tells_of_its_mtu():
 
 
 @test
+def hosts__a_long_cable_delays_and_loses():
+    answer = ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('10.77.0.2', 9)); "
+              "print('ready', flush=True)\nwhile True: s.sendto(*s.recvfrom(9000))")
+    ask = ("import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('10.77.0.2', 9)); "
+           "s.settimeout(0.2); n = 0; least = 9\n"
+           "for i in range(100):\n"
+           "  t = time.monotonic(); s.send(bytes([i]) * 1400)\n"
+           "  try:\n"
+           "    while s.recv(9000)[0] != i: pass\n"
+           "    n += 1; least = min(least, time.monotonic() - t)\n"
+           "  except TimeoutError: pass\n"
+           "print(n, least)")
+    with Lab("--delay", "5ms", "--loss", "20", "--rate", "100mbit") as it:
+        server = it.start("h2", "python3", "-c", answer)
+        assert server.stdout.readline() == "ready\n"
+        came, least = it.host("h1", "python3", "-c", ask).split()
+        server.kill()
+        server.communicate()
+        assert float(least) >= 0.01, least
+        assert 30 <= int(came) <= 90, came  # 64 of them are to be expected
+        good(it.do("fault", "h2", "--direction", "in", "--drop", "100", "--ethertype", "all"))
+        assert it.host("h1", "python3", "-c", ask).split()[0] == "0"
+    done = lab("up", "--delay", "5ms", "--topology", "bridge")
+    assert done.returncode == 2 and "joins two hosts" in done.stderr, done
+    done = lab("up", "--delay", "5 miles")
+    assert done.returncode == 2 and "time" in done.stderr, done
+
+
+@test
 def hosts__abstract_sockets_and_shared_memory_are_apart():
     claim = ("import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0omx-test'); "
              "open('/dev/shm/omx-test', 'x'); print('mine', flush=True); input()")
