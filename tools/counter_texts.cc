@@ -110,6 +110,9 @@ constexpr CounterText kTexts[] = {
     {"Drop Bad Checksum", "frames",
      "damaged on the way (only seen with OMX_CHECKSUM=1 on both hosts): look at the cable"},
     {"Drop Unknown Packet Type", "frames", "of a type that this version does not know"},
+    {"Drop Frame for Another NIC", "frames",
+     "for another address than that of the interface which this endpoint is known by; many: the address was "
+     "changed"},
     {"Drop Bad Endpoint", "frames", "for another endpoint than this one"},
     {"Drop Bad Session", "frames",
      "of an earlier life of the peer or of this endpoint; some after each restart"},

@@ -14,6 +14,11 @@ using NicId = std::uint64_t;
 
 inline constexpr NicId kBroadcastNic = 0xffffffffffffULL;
 
+// Whether it is the address of a group, or of all.
+inline bool mac_is_group(NicId nic) {
+  return (nic >> 40 & 1) != 0;
+}
+
 inline void mac_store(std::byte* p, NicId nic) {
   for (int i = 0; i < 6; i++) p[i] = static_cast<std::byte>(nic >> (40 - 8 * i));
 }

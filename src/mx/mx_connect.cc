@@ -6,7 +6,6 @@ namespace omx::mx {
 namespace {
 
 constexpr NicId kNicMask = (NicId{1} << 48) - 1;
-constexpr NicId kGroupBit = NicId{1} << 40;  // of multicast addresses
 constexpr std::uint32_t kEndpointIds = 256;
 
 // The return code of a blocking connect that ended so (mx-api.md 4.4).
@@ -34,8 +33,7 @@ bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& an
   // No table limits whom one may connect to, but the id must be one that a NIC can have. 0 is the loopback
   // device.
   const runtime::Process* p = process();
-  const bool possible =
-      (nic & ~kNicMask) == 0 && (nic & kGroupBit) == 0 && (nic != 0 || (p && p->board_of(nic)));
+  const bool possible = (nic & ~kNicMask) == 0 && !mac_is_group(nic) && (nic != 0 || (p && p->board_of(nic)));
   if (!possible) {
     answer = call.fail(OMX_NIC_NOT_FOUND, "{:#x} is not the id of a NIC", nic);
   } else if (endpoint >= kEndpointIds) {

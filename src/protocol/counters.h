@@ -75,6 +75,7 @@ namespace omx::protocol {
   X(drop_malformed, "Drop Malformed Frame")                        \
   X(drop_bad_checksum, "Drop Bad Checksum")                        \
   X(drop_unknown_type, "Drop Unknown Packet Type")                 \
+  X(drop_wrong_nic, "Drop Frame for Another NIC")                  \
   X(drop_bad_endpoint, "Drop Bad Endpoint")                        \
   X(drop_bad_session, "Drop Bad Session")                          \
   X(drop_unknown_partner, "Drop Unknown Partner")                  \

@@ -29,6 +29,16 @@ bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame) {
   return false;
 }
 
+namespace {
+
+// Whether it was sent to the board by which it came. Other ones may stand on the same interface.
+bool for_this_nic(const State& s, const wire::Head& head) {
+  const NicId own = s.rx_rail == 0 ? s.config.nic : s.config.rails.nics[s.rx_rail];
+  return head.dst == own || mac_is_group(head.dst);
+}
+
+}  // namespace
+
 void rx_frame(State& s, wire::Frame frame) {
   wire::Head head;
   if (const auto drop = wire::decode_head(frame, head); drop != wire::Drop::none) return rx_drop(s, drop);
@@ -36,6 +46,10 @@ void rx_frame(State& s, wire::Frame frame) {
   if (head.type == wire::PacketType::raw || head.type == wire::PacketType::host_query ||
       head.type == wire::PacketType::host_reply)
     return;  // the board's business, not an endpoint's
+  if (!for_this_nic(s, head)) {
+    s.count(Counter::drop_wrong_nic)++;
+    return;
+  }
   const int endpoint = wire::destination_endpoint(frame);
   if (endpoint < 0) return rx_drop(s, wire::Drop::bad_type);
   if (endpoint != s.config.endpoint) {

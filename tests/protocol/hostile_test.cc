@@ -121,5 +121,29 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Hostile, testing::Range<std::uint64_t>(1, 13));
 
+class Misdirected : public PairTest {};
+
+// As an interface hears it on which another one stands, or whose address was changed.
+TEST_F(Misdirected, frames__for_another_nic_are_counted_and_dropped) {
+  open();
+  Bytes seen;
+  network.faults.drop = [&seen](const Bytes& frame) {
+    if (type_of(frame) != wire::PacketType::tiny) return false;
+    seen = frame;
+    return true;
+  };
+  (void)send(*a, to_b, message(4), 1);
+  ASSERT_FALSE(seen.empty());
+  const NicId own = (*b)->config().nic;
+  mac_store(seen.data(), own ^ 1);
+  (*b)->on_frame(network.now, seen);
+  EXPECT_EQ(b->counters[Counter::drop_wrong_nic], 1U);
+  EXPECT_EQ(b->counters[Counter::recv_tiny], 0U);
+  mac_store(seen.data(), own);
+  (*b)->on_frame(network.now, seen);
+  EXPECT_EQ(b->counters[Counter::drop_wrong_nic], 1U);
+  EXPECT_EQ(b->counters[Counter::recv_tiny], 1U);
+}
+
 }  // namespace
 }  // namespace omx::protocol::test
