@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A long and bad cable between two interfaces: frames that come by one leave by the other one after a delay, at a limited
- * rate, and some are lost or held back. For kernels without netem, and for frames that step over queueing disciplines.
+ * A long and bad cable between two interfaces: frames that come by one leave by the other one after a delay,
+ * at a limited rate, and some are lost or held back. For kernels without netem, and for frames that step over
+ * queueing disciplines.
  *
  *   wire PORT1 PORT2 MTU DELAY_NS BITS_PER_SECOND QUEUE_BYTES LOSS REORDER HELD_NS SEED
  *
@@ -69,7 +70,8 @@ static int earlier(const struct frame* a, const struct frame* b) {
 
 static void heap_add(struct direction* d, struct frame* frame) {
   size_t at = d->count++;
-  for (; at > 0 && earlier(frame, d->heap[(at - 1) / 2]); at = (at - 1) / 2) d->heap[at] = d->heap[(at - 1) / 2];
+  for (; at > 0 && earlier(frame, d->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    d->heap[at] = d->heap[(at - 1) / 2];
   d->heap[at] = frame;
 }
 

@@ -44,6 +44,7 @@ wire::TxFrame& UdpTrain::begin(int fd, std::uint32_t max_segments) {
   wire::TxFrame& frame = memory_->frames[count_];
   frame.header_length = 0;
   frame.segment_count = 0;
+  frame.alone = false;
   frame.segments = &memory_->pieces[pieces_ + 1];
   return frame;
 }
@@ -56,6 +57,7 @@ bool UdpTrain::joins(const wire::LaneAddress& to, std::size_t length) const {
 void UdpTrain::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count) {
   wire::TxFrame& front = memory_->frames[0];
   std::memcpy(front.header, frame.header, sizeof front.header);
+  front.alone = frame.alone;
   for (std::size_t i = 0; i < count; i++) {
     iovec piece = pieces[i];
     const auto* base = static_cast<const std::byte*>(piece.iov_base);
@@ -73,7 +75,7 @@ void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex
   own[0] = {frame.header, frame.header_length};
   const std::size_t count = std::size_t{1} + frame.segment_count;
   const std::size_t length = pieces_bytes(own, count);
-  if (count_ > 0 && (!joins(to, length) || pieces_ + count > kPiecesMost)) {
+  if (count_ > 0 && (frame.alone || !joins(to, length) || pieces_ + count > kPiecesMost)) {
     flush(fd);
     frame_to_front(frame, own, count);
   }
@@ -81,7 +83,7 @@ void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex
     to_ = to;
     ifindex_ = ifindex;
     size_ = length;
-    complete_ = false;
+    complete_ = m.frames[0].alone;
   } else {
     complete_ = length < size_;
   }

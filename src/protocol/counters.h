@@ -69,6 +69,7 @@ namespace omx::protocol {
   X(partner_restarted, "Partner Restarted")                        \
   X(mtu_fallback, "MTU Fallback")                                  \
   X(lane_fallback, "UDP Lane Given Up")                            \
+  X(trains_refused, "UDP Segmentation Given Up")                   \
   X(rail_suspected, "Rail Suspected")                              \
   X(rail_proven, "Rail Proven")                                    \
   X(rail_refused, "Rails of a Peer Refused")                       \

@@ -87,7 +87,8 @@ void medium_transmit(State& s, Request& r) {
   std::uint32_t unit = medium_unit(p);
   std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
   const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
-  if (gains) lane_offer(s, p);
+  const bool alone = fragments > 1 && (r.resends > 0 || lane_alone(s, p));
+  if (gains || alone) lane_offer(s, p);
   // What is sent again goes by the link.
   const bool lane = gains && p.lane_out && r.resends == 0;
   r.by_lane |= lane;
@@ -110,6 +111,7 @@ void medium_transmit(State& s, Request& r) {
     if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
     const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
     wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.lane_begin(p.lane, pieces);
+    frame.alone = alone;
     const auto head = frame_head(s, p, wire::PacketType::medium);
     frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
     frame.segment_count = gather(r, offset, length, frame.segments);

@@ -6,7 +6,9 @@
 // tells the receiver to look. What then does not come goes by the link again.
 #include <algorithm>
 #include <new>
+#include <utility>
 
+#include "protocol/news.h"
 #include "protocol/state.h"
 #include "wire/udp_nic.h"
 
@@ -23,6 +25,9 @@ constexpr TimeNs kForgiven = 60'000 * kMillisecond;
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 constexpr TimeNs kLook = 1 * kMillisecond;
 constexpr std::uint32_t kShortProbe = 64;
+// What makes a cookie that of the first of two probes, and of one that is alone.
+constexpr std::uint32_t kFirstOfTwo = 1, kAlone = 2;
+constexpr unsigned kOffersAlone = 3;  // after so many pairs without an answer one is sent alone, too
 
 std::uint32_t lane_frame(const State& s, const Partner& p) {
   return std::min(s.config.lane.frame, p.lane.frame);
@@ -146,8 +151,53 @@ void lane_show(State& s, Partner& p) {
   if (!p.lane.present() || s.now < p.lane_probe_due) return;
   p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
   if (p.lane_offers < 0xFF) p.lane_offers++;
-  probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), probe_cookie(s, p));
+  const std::uint32_t cookie = probe_cookie(s, p);
+  // Two that the kernel gets as one, of which the second counts: there are NICs that announce segmentation
+  // and cannot do it, and then nothing but the first arrives, or none.
+  probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), cookie ^ kFirstOfTwo);
+  probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), cookie);
+  if (p.lane_offers > kOffersAlone && !p.trains_fail)
+    probe_lane(s, p, LaneProbe::alone, lane_frame(s, p), cookie ^ kAlone);
   lane_announce(s, p);
+}
+
+namespace {
+
+// Datagrams pass, but not those that are made out of a larger one.
+void trains_fail(State& s, Partner& p) {
+  if (p.lane_out || std::exchange(p.trains_fail, true)) return;
+  s.count(Counter::trains_refused)++;
+  news_trains(s, p);
+}
+
+// What left as one was lost, or was not.
+void train_lost(State& s, Partner& p) {
+  if (!p.lane_out || (p.lane_losses += kLoss) < kLossesMost) return;
+  out_set(p, false);
+  distrust(s, p.lane_out_trust);
+  p.lane_probe_due = p.lane_out_trust.from;
+}
+
+void train_passed(Partner& p) {
+  if (p.lane_losses > 0) p.lane_losses--;
+}
+
+// Whether the message went by the lane, or by a link that is like one.
+bool by_train(const State& s, const Request& r) {
+  return r.by_lane || (s.config.lane_at_nic && r.send_class == SendClass::medium && r.frames > 1);
+}
+
+}  // namespace
+
+bool lane_alone(const State& s, const Partner& p) {
+  return s.config.lane_at_nic && !p.lane_out;
+}
+
+void lane_answered(State& s, Partner& p, bool again) {
+  if (again)
+    train_lost(s, p);
+  else
+    train_passed(p);
 }
 
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
@@ -155,9 +205,11 @@ void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
   if (packet.flags & wire::kFlagLaneProbe) {
     lane_announced(s, p, std::nullopt, packet.cookie);
   } else if (packet.is_reply) {
+    if (packet.cookie == (probe_cookie(s, p) ^ kAlone)) return trains_fail(s, p);
     if (s.now < p.lane_out_trust.from || packet.cookie != probe_cookie(s, p)) return;
     trust_again(s, p.lane_out_trust);
     out_set(p, true);
+    p.trains_fail = false;
   } else if (packet.size >= lane_frame(s, p) && s.now >= p.lane_in_trust.from) {
     trust_again(s, p.lane_in_trust);
     p.lane_in = true;
@@ -176,16 +228,12 @@ void lane_in_fails(State& s, Partner& p) {
   distrust(s, p.lane_in_trust);
 }
 
-void lane_medium_done(Partner& p, const Request& r) {
-  if (r.by_lane && r.resends == 0 && p.lane_losses > 0) p.lane_losses--;
+void lane_medium_done(const State& s, Partner& p, const Request& r) {
+  if (by_train(s, r) && r.resends == 0) train_passed(p);
 }
 
 void lane_medium_lost(State& s, Request& r) {
-  Partner& p = *r.partner;
-  if (!r.by_lane || r.resends > 1 || !p.lane_out || (p.lane_losses += kLoss) < kLossesMost) return;
-  out_set(p, false);
-  distrust(s, p.lane_out_trust);
-  p.lane_probe_due = p.lane_out_trust.from;
+  if (by_train(s, r) && r.resends <= 1) train_lost(s, *r.partner);
 }
 
 void lane_announce(State& s, Partner& p, std::uint32_t answer) {

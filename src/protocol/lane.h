@@ -29,6 +29,7 @@ struct LaneKeyHash {
 };
 
 struct Partner;
+struct State;
 using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
 
 // One direction of a lane that failed. In one word: a large job has many idle partners.
@@ -52,5 +53,10 @@ struct LaneAwaited {
   std::array<Message, 8> messages;
   std::size_t count = 0;
 };
+
+// Whether frames for it must be datagrams of their own, as it is not proven that others arrive.
+bool lane_alone(const State& s, const Partner& p);
+// A request of several frames was answered; `again`: what it asked for had been sent before.
+void lane_answered(State& s, Partner& p, bool again);
 
 }  // namespace omx::protocol

@@ -85,6 +85,10 @@ void news_unreached(State& s, Partner& p, Status status) {
   news_add(s, news);
 }
 
+void news_trains(State& s, Partner& p) {
+  news_add(s, about(s, p, PeerNews::Kind::no_trains));
+}
+
 void send_fail(State& s, Request& r, Status status) {
   if (!r.user_done) {
     if (r.user_gone)

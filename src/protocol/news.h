@@ -15,6 +15,8 @@ inline constexpr TimeNs kSilenceTold = 10'000 * kMillisecond;
 void news_silence_check(State& s, Partner& p, TimeNs& next);
 // The conversation with the partner has just ended.
 void news_ended(State& s, Partner& p, Cleanup why, Status status);
+// Frames for the partner that leave in one piece do not arrive, and single ones do.
+void news_trains(State& s, Partner& p);
 // Receives or probes that waited for the partner have ended, as it could not be connected to.
 void news_unreached(State& s, Partner& p, Status status);
 // Ends a send of a conversation that is over; counts it and keeps what Endpoint::lost_take() reports.

@@ -107,7 +107,7 @@ namespace {
 void park(State& s, Partner& p, Request& r) {
   if (s.uncopied == &r) send_copy(s);
   if (!park_region(s, r)) return;  // no memory: it is asked for again
-  lane_medium_done(p, r);
+  lane_medium_done(s, p, r);
   park_copy(s, r);
   p.frames_unacked -= r.frames - 1U;
   r.frames = 1;

@@ -111,8 +111,9 @@ struct Partner {
   // Its lane (lane.cc).
   wire::LaneAddress lane;
   bool lane_in = false;          // what it sends by ours comes
-  bool lane_out = false;         // what we send by its comes
-  std::uint8_t lane_losses = 0;  // messages in a row that had to be sent again
+  bool lane_out = false;         // what we send by its comes, several frames in one piece
+  bool trains_fail = false;      // single ones come, several in one piece do not
+  std::uint8_t lane_losses = 0;  // messages and answers in a row that had to be sent again
   std::uint8_t lane_offers = 0;  // probes in vain
   // Data that we send unasked (unasked.cc).
   std::uint32_t larges_out = 0;                      // large messages that are not notified

@@ -21,7 +21,7 @@ constexpr TimeNs kAtOnce = 10 * kMillisecond;
 // less than Ethernet's frame, by UDP, what 1500 bytes hold behind IPv4 and IPv6, and what most tunnels leave.
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1452, 1400};
 
-enum class Road { link, lane };
+enum class Road { link, lane, alone };  // alone: by the lane, in a datagram of its own
 struct RailTo {
   unsigned rail = 0;  // our board
   NicId nic = 0;      // the partner's
@@ -38,7 +38,7 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   packet.session = p.reply_session();
   packet.size = size;
   packet.cookie = cookie;
-  wire::TxFrame& frame = road == Road::lane ? s.sink.lane_begin(p.lane, 64)
+  wire::TxFrame& frame = road != Road::link ? s.sink.lane_begin(p.lane, 64)
                          : rail             ? s.sink.rail_begin(rail->rail, 64)
                                             : frame_begin(s, p, 64);
   auto head = frame_head(s, p, wire::PacketType::probe);
@@ -48,6 +48,7 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   }
   frame.header_length = static_cast<std::uint32_t>(wire::encode_probe(frame.header, head, packet));
   frame.segment_count = 0;
+  frame.alone = road == Road::alone;
   const bool checksum = p.checksum;
   std::uint32_t padding = size - frame.header_length;
   if (checksum) {
@@ -105,8 +106,10 @@ void probe_start(State& s, Partner& p) {
 void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie) {
   const auto flags =
       static_cast<std::uint8_t>(which == LaneProbe::look ? wire::kFlagLaneProbe : wire::kFlagLane);
-  transmit(s, p, size, which == LaneProbe::seen, cookie, flags,
-           which == LaneProbe::by_lane ? Road::lane : Road::link);
+  const Road road = which == LaneProbe::by_lane ? Road::lane
+                    : which == LaneProbe::alone ? Road::alone
+                                                : Road::link;
+  transmit(s, p, size, which == LaneProbe::seen, cookie, flags, road);
 }
 
 void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,

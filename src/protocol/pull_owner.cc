@@ -37,20 +37,25 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
   return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
 }
 
-// Notes the request; true if the same one was answered a moment ago.
-bool just_served(const State& s, Region& region, const wire::Pull& pull) {
+// Whether the same request was answered before, or a moment ago.
+enum class Served : std::uint8_t { no, before, just };
+
+// Notes the request, unless it was answered a moment ago.
+Served served_note(const State& s, Region& region, const wire::Pull& pull) {
   Region::Served* oldest = region.served.data();
+  Served served = Served::no;
   for (Region::Served& r : region.served) {
     if (r.handle == pull.pull_handle && r.frame_index == pull.frame_index &&
         r.block_length == pull.block_length) {
-      if (s.now - r.at < kJustServed) return true;
+      if (s.now - r.at < kJustServed) return Served::just;
+      served = Served::before;
       oldest = &r;
       break;
     }
     if (r.at < oldest->at) oldest = &r;
   }
   *oldest = {s.now, pull.pull_handle, pull.frame_index, pull.block_length};
-  return false;
+  return served;
 }
 
 // By which of our boards to which of the partner's: the way back of the request.
@@ -60,7 +65,7 @@ struct Way {
 };
 
 void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const Range& range,
-           const Way* way = nullptr) {
+           bool again = false, const Way* way = nullptr) {
   wire::PullReply packet;
   packet.pull_handle = pull.pull_handle;
   packet.magic = pull.magic;
@@ -72,6 +77,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
   if (s.packing.packets) pack_release(s);  // before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + partner_overhead(p));
+  const bool alone = again || (!by_lane && lane_alone(s, p));
   const bool rings = by_lane && (pull.flags & wire::kFlagBell);
   const bool ahead = rings && (p.features & wire::kFeatureAhead);
   const std::uint32_t rings_at =
@@ -96,6 +102,7 @@ void reply(State& s, Partner& p, const Request& r, const wire::Pull& pull, const
       head.dst = way->nic;
       head.src = s.config.rails.nics[way->rail];
     }
+    frame.alone = alone;
     if (p.extended) head.peer_index = 0;  // its low byte is the flags
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
@@ -146,13 +153,17 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_bad_range)++;
     return;
   }
-  if (just_served(s, *region, pull) && p->extended && !(pull.flags & wire::kFlagGap)) {
+  const Served served = served_note(s, *region, pull);
+  if (served == Served::just && p->extended && !(pull.flags & wire::kFlagGap)) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  if (extended) lane_asked(s, *p, pull);
+  if (extended) {
+    lane_asked(s, *p, pull);
+    if (pull.block_length > range.unit) lane_answered(s, *p, served != Served::no);
+  }
   const Way back{s.rx_rail, s.rx_nic};
-  reply(s, *p, *r, pull, range, p->rails ? &back : nullptr);
+  reply(s, *p, *r, pull, range, served != Served::no, p->rails ? &back : nullptr);
 }
 
 }  // namespace omx::protocol

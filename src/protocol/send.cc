@@ -341,7 +341,7 @@ void send_retransmit(State& s, Request& r, Counter why) {
 void send_acknowledged(State& s, Request& r) {
   Partner& p = *r.partner;
   p.frames_unacked -= r.frames;
-  lane_medium_done(p, r);
+  lane_medium_done(s, p, r);
   if (r.kind == RequestKind::receive) {  // its NOTIFY
     request_protocol_done(s, r);
     return;

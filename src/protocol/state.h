@@ -337,7 +337,7 @@ void lane_asked(State& s, Partner& p, const wire::Pull& packet);
 // What was asked for by our lane does not come.
 void lane_in_fails(State& s, Partner& p);
 // A medium message that went by it was acknowledged, or must be sent again.
-void lane_medium_done(Partner& p, const Request& r);
+void lane_medium_done(const State& s, Partner& p, const Request& r);
 void lane_medium_lost(State& s, Request& r);
 // What was sent there is announced by the link: the receiver may not look there, or sleep. Of a medium
 // message the last fragment is the announcement.
@@ -388,7 +388,7 @@ inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
     probe_start(s, p);
 }
 void probe_tick(State& s, Partner& p);
-enum class LaneProbe : std::uint8_t { by_lane, look, seen };
+enum class LaneProbe : std::uint8_t { by_lane, alone, look, seen };
 void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
 // By that board of ours to that one of the partner.
 void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,

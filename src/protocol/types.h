@@ -158,6 +158,7 @@ struct PeerNews {
     silent,     // owes us something and has not been heard for kSilenceTold
     back,       // is heard again
     ended,      // the conversation is over: see status, why
+    no_trains,  // datagrams arrive, but not those that the NIC makes out of a larger one (UDP segmentation)
     unreached,  // receives or probes waited for it, and it could not be connected to: see status
   };
   // Why a conversation ended.

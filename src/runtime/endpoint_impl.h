@@ -310,6 +310,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   void summary_check(bool last);
   std::string summary(std::size_t peers) const;
   void silence_check();
+  void trains_tell(const protocol::PartnerInfo& peer);
   void ended_tell(const protocol::PeerNews& news);
   void names_ask();
   void silence_tell(const protocol::PartnerInfo& peer);

@@ -3,6 +3,8 @@
 // it is back, and one when it is given up (docs/contract.md).
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "base/log.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/resolver.h"
@@ -79,6 +81,17 @@ void Endpoint::Impl::ended_tell(const PeerNews& news) {
   }
 }
 
+void Endpoint::Impl::trains_tell(const protocol::PartnerInfo& peer) {
+  static std::atomic<bool> told{false};  // it is the interface's fault, mostly
+  if (told.exchange(true)) return;
+  log(LogLevel::warn,
+      "{0}: {1} gets single datagrams, but not those that the NIC should make out of a larger one (UDP "
+      "segmentation), so "
+      "large messages go {2}; ethtool -K {0} tx-udp-segmentation off lets the kernel make them",
+      board_.interface.name, peer_text(peer.nic, peer.endpoint),
+      board_.udp ? "by single ones, slowly" : "by frames instead");
+}
+
 void Endpoint::Impl::news_tell() {
   while (const auto news = engine->news_take()) {
     const protocol::PartnerInfo peer = protocol::partner_info(news->partner);
@@ -93,6 +106,9 @@ void Endpoint::Impl::news_tell() {
       case PeerNews::Kind::back:
         log(LogLevel::warn, "{}: {} is back after {}", board_.interface.name,
             peer_text(peer.nic, peer.endpoint), seconds(news->silence));
+        break;
+      case PeerNews::Kind::no_trains:
+        trains_tell(peer);
         break;
       case PeerNews::Kind::ended:
         if (sink) sink->conversation_ended(*news);

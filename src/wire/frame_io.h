@@ -20,6 +20,7 @@ inline constexpr std::size_t kHeaderCapacity = 320;
 struct TxFrame {
   std::uint32_t header_length = 0;
   std::uint32_t segment_count = 0;
+  bool alone = false;         // the kernel is not to make it out of a larger one (UDP segmentation)
   iovec* segments = nullptr;  // room for as many as frame_begin was asked for
   std::byte header[kHeaderCapacity];
 };

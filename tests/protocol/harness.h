@@ -17,8 +17,11 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
-  bool hold_lane = false;                                     // what goes by UDP lanes waits in Network::held
-  bool no_lane = false;                                       // nothing passes by UDP lanes
+  bool hold_lane = false;  // what goes by UDP lanes waits in Network::held
+  bool no_lane = false;    // nothing passes by UDP lanes
+  // Datagrams that the kernel got as one, to make several of them, are lost: by lanes, and where all goes by
+  // UDP.
+  bool no_trains = false;
   std::function<TimeNs(const std::vector<std::byte>&)> late;  // so much later this frame arrives
   std::uint32_t path_mtu = 0;                                 // larger frames vanish; 0 = no limit
   std::function<bool(const std::vector<std::byte>&)> drop;    // true: drop this frame
@@ -34,6 +37,7 @@ class Host : public wire::FrameSink {
     iov_.resize(max_segments + 1);
     frame_.segments = iov_.data();
     frame_.segment_count = frame_.header_length = 0;
+    frame_.alone = false;
     by_lane_ = false;
     return frame_;
   }
@@ -46,6 +50,7 @@ class Host : public wire::FrameSink {
   void frame_commit() override;
   void flush() override {
     flushes++;
+    train_leave();
     for (Late& frame : late_) send(std::move(frame.header), frame.segments, frame.by_lane);
     late_.clear();
   }
@@ -76,6 +81,9 @@ class Host : public wire::FrameSink {
   std::uint32_t flushes = 0;      // by the engine
   bool gathers_late = false;      // payload is read at flush(), as links do it
 
+  std::uint64_t trains = 0;  // frames that were to leave with others in one piece
+  void train_leave();        // what is queued
+
  private:
   struct Late {
     std::vector<std::byte> header;
@@ -85,6 +93,7 @@ class Host : public wire::FrameSink {
   void send(std::vector<std::byte> bytes, std::span<const iovec> segments, bool by_lane);
 
   std::vector<Late> late_;
+  std::vector<std::vector<std::byte>> train_;
   Network& network_;
   wire::TxFrame frame_;
   std::vector<iovec> iov_;
@@ -145,6 +154,8 @@ class Network {
 
   // One event: a frame or a deadline. False when nothing is left to happen before `end`.
   bool step(TimeNs end = kNever) {
+    for (auto& h : hosts)
+      if (h) h->train_leave();
     TimeNs next = wire_.empty() ? kNever : wire_.begin()->first;
     for (auto& h : hosts) {
       if (!h || h->paused) continue;
@@ -209,6 +220,13 @@ inline Host::Host(Network& network, const Config& config) : network_(network) {
   endpoint = std::make_unique<Endpoint>(config, *this, counters);
 }
 
+inline void Host::train_leave() {
+  const bool passes = train_.size() == 1 || !network_.faults.no_trains;
+  for (auto& frame : train_)
+    if (passes) network_.carry(std::move(frame));
+  train_.clear();
+}
+
 inline void Host::frame_commit() {
   std::vector<std::byte> header(frame_.header, frame_.header + frame_.header_length);
   const std::span<const iovec> segments(frame_.segments, frame_.segment_count);
@@ -229,7 +247,15 @@ inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segm
     network_.held.push_back(std::move(bytes));
     return;
   }
-  if (!by_lane || !network_.faults.no_lane) network_.carry(std::move(bytes));
+  if (by_lane && network_.faults.no_lane) return;
+  // Frames of one size, and what is no longer behind them, are one train.
+  if (!endpoint->config().lane_at_nic && !(by_lane && network_.faults.no_trains))
+    return network_.carry(std::move(bytes));
+  const bool joins = !frame_.alone && !train_.empty() && bytes.size() <= train_.front().size();
+  if (joins) trains++;
+  if (!joins) train_leave();
+  train_.push_back(std::move(bytes));
+  if (frame_.alone) train_leave();
 }
 
 // Connects a to b and returns b as a sees it.
