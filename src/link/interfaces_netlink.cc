@@ -7,40 +7,27 @@
 #include <net/if_arp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
+#include "base/netlink.h"
+#include "base/own_fd.h"
 #include "link/interfaces_sources.h"
 
 namespace omx::link {
 
 namespace {
 
-constexpr std::size_t kReplyBytes = 64U << 10;  // the kernel fills at most 32 KiB per datagram of a dump
-
-// The macros of rtnetlink.h cast const away: attributes are passed as the kernel's types have them.
-std::string_view text_of(rtattr* attribute) {
-  const auto* text = static_cast<const char*>(RTA_DATA(attribute));
-  return {text, ::strnlen(text, RTA_PAYLOAD(attribute))};
-}
-
-std::uint32_t number_of(rtattr* attribute) {
-  std::uint32_t value = 0;
-  if (RTA_PAYLOAD(attribute) >= sizeof value) std::memcpy(&value, RTA_DATA(attribute), sizeof value);
-  return value;
-}
-
 // "veth", "bridge", "tun" ... from IFLA_LINKINFO; physical devices have none.
-std::string kind_of(rtattr* info) {
-  auto length = static_cast<int>(RTA_PAYLOAD(info));
-  for (auto* inner = static_cast<rtattr*>(RTA_DATA(info)); RTA_OK(inner, length);
-       inner = RTA_NEXT(inner, length)) {
-    if (inner->rta_type == IFLA_INFO_KIND) return std::string(text_of(inner));
-  }
-  return {};
+std::string kind_of(NetlinkBytes info) {
+  std::string kind;
+  netlink_attributes_visit(info, [&kind](std::uint16_t type, NetlinkBytes data) {
+    if (type == IFLA_INFO_KIND) kind = netlink_text(data);
+  });
+  return kind;
 }
 
 struct Parsed {
@@ -48,63 +35,41 @@ struct Parsed {
   std::uint32_t master = 0;  // ifindex
 };
 
-Parsed parse_link(nlmsghdr* message) {
+void attribute_take(Parsed& p, std::uint16_t type, NetlinkBytes data) {
+  switch (type) {
+    case IFLA_IFNAME:
+      p.interface.name = netlink_text(data);
+      break;
+    case IFLA_MTU:
+      p.interface.mtu = netlink_number<std::uint32_t>(data);
+      break;
+    case IFLA_MASTER:
+      p.master = netlink_number<std::uint32_t>(data);
+      break;
+    case IFLA_LINKINFO:
+      p.interface.kind = kind_of(data);
+      break;
+    case IFLA_ADDRESS:
+      if (data.size() == 6) p.interface.nic = mac_load(data.data());
+      break;
+    default:
+      break;
+  }
+}
+
+std::optional<Parsed> parse_link(const NetlinkMessage& message) {
+  NetlinkBytes attributes = message.body;
+  const auto link = netlink_head_take<ifinfomsg>(attributes);
+  if (message.type != RTM_NEWLINK || !link) return std::nullopt;
   Parsed p;
-  auto* link = static_cast<ifinfomsg*>(NLMSG_DATA(message));
   p.interface.index = static_cast<std::uint32_t>(link->ifi_index);
   p.interface.up = link->ifi_flags & IFF_UP;
   p.interface.running = link->ifi_flags & IFF_RUNNING;
   p.interface.loopback = link->ifi_flags & IFF_LOOPBACK;
   p.interface.ethernet = link->ifi_type == ARPHRD_ETHER;
-  auto length = static_cast<int>(IFLA_PAYLOAD(message));
-  for (rtattr* a = IFLA_RTA(link); RTA_OK(a, length); a = RTA_NEXT(a, length)) {
-    switch (a->rta_type) {
-      case IFLA_IFNAME:
-        p.interface.name = text_of(a);
-        break;
-      case IFLA_MTU:
-        p.interface.mtu = number_of(a);
-        break;
-      case IFLA_MASTER:
-        p.master = number_of(a);
-        break;
-      case IFLA_LINKINFO:
-        p.interface.kind = kind_of(a);
-        break;
-      case IFLA_ADDRESS:
-        if (RTA_PAYLOAD(a) == 6) p.interface.nic = mac_load(static_cast<const std::byte*>(RTA_DATA(a)));
-        break;
-      default:
-        break;
-    }
-  }
+  netlink_attributes_visit(attributes,
+                           [&p](std::uint16_t type, NetlinkBytes data) { attribute_take(p, type, data); });
   return p;
-}
-
-bool request_dump(int fd) {
-  struct {
-    nlmsghdr header;
-    ifinfomsg link;
-  } request{};
-  request.header.nlmsg_len = sizeof request;
-  request.header.nlmsg_type = RTM_GETLINK;
-  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  return ::send(fd, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request);
-}
-
-bool read_dump(int fd, std::vector<Parsed>& list) {
-  std::vector<char> buffer(kReplyBytes);
-  for (;;) {
-    const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), 0);
-    if (got <= 0) return false;
-    auto length = static_cast<unsigned>(got);
-    for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(message, length);
-         message = NLMSG_NEXT(message, length)) {
-      if (message->nlmsg_type == NLMSG_DONE) return true;
-      if (message->nlmsg_type == NLMSG_ERROR) return false;
-      if (message->nlmsg_type == RTM_NEWLINK) list.push_back(parse_link(message));
-    }
-  }
 }
 
 bool looks_like_pci(std::string_view text) {
@@ -127,26 +92,31 @@ void add_ethtool_facts(int fd, Interface& interface) {
 }  // namespace
 
 bool interfaces_read_netlink(std::vector<Interface>& list) {
-  const int fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-  if (fd < 0) return false;
+  Netlink netlink(NETLINK_ROUTE);
+  return interfaces_read_netlink(netlink, list);
+}
+
+bool interfaces_read_netlink(Netlink& netlink, std::vector<Interface>& list) {
   std::vector<Parsed> parsed;
-  const bool complete = request_dump(fd) && read_dump(fd, parsed);
-  if (complete) {
-    for (Parsed& p : parsed) {
-      Interface& interface = p.interface;
-      // Netlink sockets answer no device ioctl of their own, but pass ethtool's on.
-      add_ethtool_facts(fd, interface);
-      if (interface.loopback) interface.kind = "loopback";
-      interface.virtual_kind = !interface.kind.empty();
-      if (interface.kind.empty()) interface.kind = "physical";
-      for (const Parsed& other : parsed) {
-        if (p.master && other.interface.index == p.master) interface.master = other.interface.name;
-      }
-      list.push_back(interface);
+  const int error =
+      netlink.dump(NetlinkRequest(RTM_GETLINK, ifinfomsg{}), [&parsed](const NetlinkMessage& message) {
+        if (auto link = parse_link(message)) parsed.push_back(std::move(*link));
+      });
+  if (error) return false;
+  // Netlink sockets answer no device ioctl of their own, but pass ethtool's on.
+  const OwnFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  for (Parsed& p : parsed) {
+    Interface& interface = p.interface;
+    if (fd.open()) add_ethtool_facts(fd.get(), interface);
+    if (interface.loopback) interface.kind = "loopback";
+    interface.virtual_kind = !interface.kind.empty();
+    if (interface.kind.empty()) interface.kind = "physical";
+    for (const Parsed& other : parsed) {
+      if (p.master && other.interface.index == p.master) interface.master = other.interface.name;
     }
+    list.push_back(interface);
   }
-  ::close(fd);
-  return complete;
+  return true;
 }
 
 }  // namespace omx::link

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/netlink.h"
 #include "link/interfaces.h"
 
 namespace omx::link {
@@ -12,6 +13,7 @@ namespace omx::link {
 // What the kernel says by rtnetlink and ethtool: names, addresses, MTU, flags, kind, master, driver, PCI
 // address. False when netlink cannot be used (a sandbox).
 bool interfaces_read_netlink(std::vector<Interface>& list);
+bool interfaces_read_netlink(Netlink& netlink, std::vector<Interface>& list);
 
 // Everything, from SYSFS/class/net.
 std::vector<Interface> interfaces_read_sysfs(const std::string& sysfs);

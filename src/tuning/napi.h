@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/expected.h"
+#include "base/netlink.h"
 
 namespace omx::tuning {
 
@@ -24,10 +24,7 @@ struct Napi {
 
 // Those of an interface's queues. None while it is down.
 Expected<std::vector<Napi>, int> napis_read(std::uint32_t ifindex);
-
-// As the kernel's messages have it: what one datagram of an answer holds is added to `found`. Returns whether
-// more are to come, or the error that ended it.
-Expected<bool, int> napis_parse(std::span<const std::byte> datagram, std::vector<Napi>& found);
+Expected<std::vector<Napi>, int> napis_read(Netlink& netlink, std::uint32_t ifindex);
 
 // Settings of one of them: "8193/gro-flush-timeout".
 struct NapiField {

@@ -2,11 +2,16 @@
 #include "link/interfaces.h"
 
 #include <gmock/gmock.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "link/interfaces_sources.h"
+#include "scripted_netlink.h"
 #include "test_network.h"
 
 namespace omx::link {
@@ -359,6 +364,37 @@ TEST(interfaces_choose, names__come_before_what_they_look_like) {
   all[0].addresses = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 1, 9}};
   EXPECT_THAT(taken(all, "speed=10g"), ElementsAre("speed=10g"));
   EXPECT_THAT(taken(all, "10.77.1.9"), ElementsAre("10.77.1.9"));
+}
+
+// RTM_NEWLINK of an Ethernet interface that is up.
+Datagram link_message(int index, const std::string& name, std::uint16_t flags) {
+  ifinfomsg link{};
+  link.ifi_index = index;
+  link.ifi_type = ARPHRD_ETHER;
+  link.ifi_flags = IFF_UP | IFF_RUNNING;
+  NetlinkRequest message(RTM_NEWLINK, link);
+  message.attribute(IFLA_IFNAME, name.c_str(), name.size() + 1);
+  message.attribute(IFLA_MTU, std::uint32_t{9000});
+  const NetlinkBytes bytes = message.finish(flags, 0);
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(interfaces_netlink, a_torn_answer_is_read_again) {
+  auto port = std::make_unique<ScriptedNetlink>();
+  ScriptedNetlink& kernel = *port;
+  Netlink netlink(std::move(port));
+  // While "eth0" was deleted, another one moved into the gap between two parts of the answer.
+  kernel.answer({link_message(2, "omx-eth0", NLM_F_MULTI), link_message(4, "omx-eth2", NLM_F_MULTI),
+                 netlink_end(NLMSG_DONE, 0, NLM_F_MULTI | NLM_F_DUMP_INTR)});
+  kernel.answer({link_message(3, "omx-eth1", NLM_F_MULTI), link_message(4, "omx-eth2", NLM_F_MULTI),
+                 netlink_end(NLMSG_DONE, 0, NLM_F_MULTI)});
+  std::vector<Interface> list;
+  ASSERT_TRUE(interfaces_read_netlink(netlink, list));
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].name, "omx-eth1");
+  EXPECT_EQ(list[1].name, "omx-eth2");
+  EXPECT_EQ(list[1].mtu, 9000U);
+  EXPECT_TRUE(list[1].ethernet && list[1].up && list[1].running);
 }
 
 }  // namespace

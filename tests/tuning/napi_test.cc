@@ -5,15 +5,10 @@
 
 #include <cerrno>
 
+#include "scripted_netlink.h"
+
 namespace omx::tuning {
 namespace {
-
-std::vector<std::byte> bytes_of(std::string_view hexadecimal) {
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i + 1 < hexadecimal.size(); i += 2)
-    bytes.push_back(static_cast<std::byte>(std::stoul(std::string(hexadecimal.substr(i, 2)), nullptr, 16)));
-  return bytes;
-}
 
 // As Linux 6.18 answered, but for values: NAPI 257 of interface 4, and the end.
 const std::string kQueue =
@@ -26,45 +21,74 @@ const std::string kOlder =
     "380000001400020001000000673a00000b010000"
     "0800020002010000080003002900000008000500010000000c00060000f2052a01000000";
 
-TEST(napis_parse, as_the_kernel_sent_it) {
-  std::vector<Napi> found;
-  const auto first = napis_parse(bytes_of(kQueue), found);
-  ASSERT_TRUE(first);
-  EXPECT_TRUE(*first);  // a dump, though no flag says that more follows
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].id, 257U);
-  EXPECT_EQ(found[0].interrupt, 0U);
-  EXPECT_EQ(found[0].defer_hard_irqs, 7U);
-  EXPECT_EQ(found[0].gro_flush_timeout, 5000U);
-  EXPECT_EQ(found[0].irq_suspend_timeout, 20000000U);
-  const auto older = napis_parse(bytes_of(kOlder), found);
-  ASSERT_TRUE(older);
-  EXPECT_TRUE(*older);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[1].interrupt, 41U);
-  EXPECT_EQ(found[1].gro_flush_timeout, 5000000000U);
-  EXPECT_FALSE(found[1].irq_suspend_timeout);
-  const auto end = napis_parse(bytes_of(kEnd), found);
-  ASSERT_TRUE(end);
-  EXPECT_FALSE(*end);
-  EXPECT_EQ(found.size(), 2U);
+// The answer of the family's controller: its number is 20.
+const std::string kFamily =
+    "1c00000010000000010000000000000001020000"
+    "0600010014000000";
+const std::string kAcknowledged = "2400000002000001010000000000000000000000200000001000050001000000a9f71a00";
+
+class napis : public testing::Test {
+ protected:
+  napis() {
+    auto port = std::make_unique<ScriptedNetlink>();
+    kernel = port.get();
+    conversation = std::make_unique<Netlink>(std::move(port));
+  }
+  Expected<std::vector<Napi>, int> read(std::vector<Datagram> answer) {
+    kernel->answer({bytes_of(kFamily), bytes_of(kAcknowledged)});
+    kernel->answer(std::move(answer));
+    return napis_read(*conversation, 4);
+  }
+
+  ScriptedNetlink* kernel = nullptr;
+  std::unique_ptr<Netlink> conversation;
+};
+
+TEST_F(napis, as_the_kernel_sent_them) {
+  // A dump, though no flag says that more follows.
+  const auto found = read({bytes_of(kQueue), bytes_of(kOlder), bytes_of(kEnd)});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2U);
+  EXPECT_EQ((*found)[0].id, 257U);
+  EXPECT_EQ((*found)[0].interrupt, 0U);
+  EXPECT_EQ((*found)[0].defer_hard_irqs, 7U);
+  EXPECT_EQ((*found)[0].gro_flush_timeout, 5000U);
+  EXPECT_EQ((*found)[0].irq_suspend_timeout, 20000000U);
+  EXPECT_EQ((*found)[1].interrupt, 41U);
+  EXPECT_EQ((*found)[1].gro_flush_timeout, 5000000000U);
+  EXPECT_FALSE((*found)[1].irq_suspend_timeout);
+  EXPECT_EQ(kernel->requests[1].nlmsg_type, 20);
 }
 
-TEST(napis_parse, refusals_and_damage) {
-  std::vector<Napi> found;
-  // NLMSG_ERROR with -EOPNOTSUPP (95).
-  EXPECT_EQ(napis_parse(bytes_of("14000000020000000100000000000000a1ffffff"), found).error(), EOPNOTSUPP);
+TEST_F(napis, of_a_torn_answer_are_read_again) {
+  kernel->answer({bytes_of(kFamily), bytes_of(kAcknowledged)});
+  kernel->answer({bytes_of(kQueue), netlink_end(NLMSG_DONE, 0, NLM_F_DUMP_INTR)});
+  kernel->answer({bytes_of(kQueue), bytes_of(kOlder), bytes_of(kEnd)});
+  const auto found = napis_read(*conversation, 4);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->size(), 2U);
+}
+
+TEST_F(napis, refusals_and_damage) {
+  EXPECT_EQ(read({netlink_end(NLMSG_ERROR, EOPNOTSUPP)}).error(), EOPNOTSUPP);
   const auto whole = bytes_of(kOlder);
   for (std::size_t size = 16; size < whole.size(); size++)
-    EXPECT_EQ(napis_parse({whole.data(), size}, found).error(), EIO) << size;
+    EXPECT_EQ(read({{whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}}).error(), EIO)
+        << size;
   // Attributes that say that they are longer than the message, or than nothing.
   for (const char* length : {"ff00", "0000", "0300"}) {
     auto damaged = bytes_of(kOlder);
     const auto head = bytes_of(length);
     damaged[20] = head[0], damaged[21] = head[1];
-    EXPECT_TRUE(napis_parse(damaged, found));
-    EXPECT_EQ(found.back().id, 0U);
+    const auto found = read({damaged, bytes_of(kEnd)});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->back().id, 0U);
   }
+}
+
+TEST_F(napis, of_a_kernel_without_the_family) {
+  kernel->answer({netlink_end(NLMSG_ERROR, ENOENT)});
+  EXPECT_EQ(napis_read(*conversation, 4).error(), EOPNOTSUPP);
 }
 
 TEST(napi_name, and_back) {
