@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/number.h"
+#include "tuning/driver_facts.h"
 #include "tuning/finding.h"
 
 namespace omx::tuning {
@@ -75,6 +76,29 @@ std::string coalescing_command(const InterfaceFacts& facts, const std::vector<Ch
   return command;
 }
 
+// Where frames can be held back by deferral, the NIC need not hold any; else a short time limits interrupts.
+std::uint32_t delay_wanted(const InterfaceFacts& facts, const DriverFacts& driver) {
+  const std::uint32_t now = facts.coalescing->rx_usecs;
+  // The shortest time of some drivers is longer than what is sought.
+  const std::uint32_t most =
+      deferral_known(facts) ? kDelayMost_us : std::max(kDelayMost_us, driver.shortest_us);
+  if (now <= most && driver.dynamic_most_us(now) == 0) return now;
+  return deferral_known(facts) ? 0 : most;
+}
+
+std::string coalescing_objection(const Coalescing& c, const DriverFacts& driver) {
+  if (c.adaptive_rx)
+    return "the driver changes the delay with the traffic, so the latency of messages varies";
+  if (const std::uint32_t most_us = driver.dynamic_most_us(c.rx_usecs))
+    return fmt::format(
+        "to the driver {} rx-usecs {} is no time but a dynamic mode: a message may wait up to {} us "
+        "in the NIC",
+        driver.driver, c.rx_usecs, most_us);
+  if (c.rx_usecs > kDelayMost_us)
+    return fmt::format("a message may wait {} us in the NIC before anybody hears of it", c.rx_usecs);
+  return fmt::format("a message may wait until {} frames have come", c.rx_frames);
+}
+
 Finding coalescing_absent(const InterfaceFacts& facts) {
   Finding f("interrupt coalescing", "none");
   if (facts.interface.virtual_kind) {
@@ -94,16 +118,16 @@ Finding coalescing_absent(const InterfaceFacts& facts) {
 Finding coalescing_judge(const InterfaceFacts& facts) {
   if (!facts.coalescing) return coalescing_absent(facts);
   const Coalescing& c = *facts.coalescing;
+  const DriverFacts driver = driver_facts(facts.interface.driver);
+  const bool dynamic = driver.dynamic_most_us(c.rx_usecs) > 0;
   Finding f("interrupt coalescing");
-  f.value = fmt::format("adaptive-rx {}, rx-usecs {}, rx-frames {}", c.adaptive_rx ? "on" : "off", c.rx_usecs,
-                        c.rx_frames);
+  f.value = fmt::format("adaptive-rx {}, rx-usecs {}{}, rx-frames {}", c.adaptive_rx ? "on" : "off",
+                        c.rx_usecs, dynamic ? " (a dynamic mode)" : "", c.rx_frames);
   const auto change = [&](const char* name, std::string former, std::string wanted) {
     if (former == wanted) return;
     f.changes.push_back({{SettingKind::coalescing, facts.interface.name, name}, std::move(former), wanted});
   };
-  std::uint32_t usecs = c.rx_usecs;
-  // Five, not one to three: those have special meanings for some drivers.
-  if (usecs > kDelayMost_us) usecs = deferral_known(facts) ? 0 : kDelayMost_us;
+  const std::uint32_t usecs = delay_wanted(facts, driver);
   // Without a delay, only the count of frames would release them.
   const std::uint32_t frames = usecs == 0 && c.rx_frames > 1 ? 1 : c.rx_frames;
   if (c.adaptive_rx)
@@ -116,11 +140,7 @@ Finding coalescing_judge(const InterfaceFacts& facts) {
     return f;
   }
   f.verdict = Verdict::better;
-  f.meaning = c.adaptive_rx
-                  ? "the driver changes the delay with the traffic, so the latency of messages varies"
-              : c.rx_usecs > kDelayMost_us
-                  ? fmt::format("a message may wait {} us in the NIC before anybody hears of it", c.rx_usecs)
-                  : fmt::format("a message may wait until {} frames have come", c.rx_frames);
+  f.meaning = coalescing_objection(c, driver);
   f.commands.push_back(coalescing_command(facts, f.changes));
   // Receive and send share an interrupt in many NICs, and then what is set for one holds for the other.
   for (const char* name : kCoalescingNames)

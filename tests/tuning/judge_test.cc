@@ -93,6 +93,55 @@ TEST(coalescing_judge, frames_only__released_by_nothing_else) {
   EXPECT_THAT(changes(coalescing_judge(facts)), ElementsAre("rx-frames 64 1"));
 }
 
+TEST(coalescing_judge, dynamic_modes_of_intels_drivers__are_no_times) {
+  struct Case {
+    const char* driver;
+    std::uint32_t rx_usecs;
+    const char* wait;  // nullptr: it is a time
+  };
+  for (const Case& one : std::initializer_list<Case>{{"igb", 1, "250 us"},
+                                                     {"igb", 3, "250 us"},
+                                                     {"igc", 3, "250 us"},
+                                                     {"igbvf", 2, "250 us"},
+                                                     {"igbvf", 3, "250 us"},
+                                                     {"e1000e", 1, "250 us"},
+                                                     {"e1000e", 3, "250 us"},
+                                                     {"e1000e", 4, "500 us"},
+                                                     {"e1000", 3, "250 us"},
+                                                     {"ixgbe", 1, "126 us"},
+                                                     {"ixgbevf", 1, "84 us"},
+                                                     {"ixgbe", 3, nullptr},
+                                                     {"igb", 0, nullptr},
+                                                     {"e1000e", 0, nullptr},
+                                                     {"ice", 1, nullptr},
+                                                     {"", 3, nullptr}}) {
+    InterfaceFacts facts = card();
+    facts.interface.driver = one.driver;
+    facts.coalescing->rx_usecs = one.rx_usecs;
+    const Finding f = coalescing_judge(facts);
+    EXPECT_EQ(f.verdict, one.wait ? Verdict::better : Verdict::ok) << one.driver << one.rx_usecs;
+    if (!one.wait) continue;
+    EXPECT_THAT(f.meaning, testing::AllOf(HasSubstr(one.driver), HasSubstr("dynamic"), HasSubstr(one.wait)));
+    EXPECT_THAT(f.value, HasSubstr("(a dynamic mode)"));
+    EXPECT_THAT(changes(f), ElementsAre("rx-usecs " + std::to_string(one.rx_usecs) + " 0"));
+  }
+}
+
+TEST(coalescing_judge, without_deferral__no_time_that_the_driver_refuses) {
+  InterfaceFacts facts = card();
+  facts.defer_hard_irqs.reset();
+  facts.interface.driver = "igb";
+  facts.coalescing->rx_usecs = 3;
+  EXPECT_THAT(changes(coalescing_judge(facts)), ElementsAre("rx-usecs 3 10"));
+  facts.coalescing->rx_usecs = 50;
+  EXPECT_THAT(changes(coalescing_judge(facts)), ElementsAre("rx-usecs 50 10"));
+  facts.coalescing->rx_usecs = 10;
+  EXPECT_EQ(coalescing_judge(facts).verdict, Verdict::ok);
+  facts.interface.driver = "ixgbe";
+  facts.coalescing->rx_usecs = 1;
+  EXPECT_THAT(changes(coalescing_judge(facts)), ElementsAre("rx-usecs 1 5"));
+}
+
 TEST(coalescing_judge, absent__unknown_of_hardware_only) {
   InterfaceFacts facts = card();
   facts.coalescing = tl::unexpected<int>(EOPNOTSUPP);
