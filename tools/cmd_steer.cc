@@ -28,7 +28,7 @@ struct SteerOptions {
   std::string cpus;
   std::string map;
   std::string mode = "auto";
-  std::uint32_t endpoints = 16;
+  std::optional<std::uint32_t> endpoints;
   std::string state_folder = tuning::kLedgerFolder;
   bool flows = false;
   unsigned watch_s = 0;
@@ -208,11 +208,12 @@ Command steer_command(CLI::App& root) {
   CLI::Option* flows = app->add_flag("--flows", options->flows,
                                      "by flow rules of the NIC, for endpoints that are reached by UDP")
                            ->needs(interface);
-  CLI::Option* endpoints = app->add_option("--endpoints", options->endpoints,
-                                           "with --flows: how many endpoints, from 0 on, get rules")
-                               ->check(CLI::Range(1, 256))
-                               ->capture_default_str()
-                               ->needs(flows);
+  CLI::Option* endpoints =
+      app->add_option("--endpoints", options->endpoints,
+                      "with --flows: how many endpoints, from 0 on, get rules (16, or as "
+                      "many as the NIC has room for)")
+          ->check(CLI::Range(1, 256))
+          ->needs(flows);
   app->add_option("--state-dir", options->state_folder, "where flow rules of ours are remembered")
       ->capture_default_str();
   CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");

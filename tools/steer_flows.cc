@@ -72,18 +72,22 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
       options.cpus.empty() ? cpu_list_text(tuning::flow_processors(queues)) : options.cpus;
   const auto table = steering::steer_table_make(cpus, options.map, processors_online());
   if (!table) return tl::unexpected(table.error());
-  const auto scope = scope_of(*settings, *interface, options.endpoints);
-  const auto rules = tuning::flows_plan(*table, queues, scope);
-  if (!rules) return tl::unexpected(rules.error());
   auto ledger = ledger_open(machine, options.state_folder);
   if (!ledger) return tl::unexpected(ledger.error());
-  const auto applied = tuning::flows_apply(machine, *ledger, *interface, *rules, tuning::rules_each(scope));
+  const auto asked = scope_of(*settings, *interface, options.endpoints.value_or(kFlowEndpoints));
+  auto scope = tuning::flows_scope_fit(machine, *ledger, *interface, *table, queues, asked);
+  if (!scope) return tl::unexpected(scope.error());
+  if (options.endpoints) scope->endpoints = asked.endpoints;  // as many, or a sentence
+  const auto rules = tuning::flows_plan(*table, queues, *scope);
+  if (!rules) return tl::unexpected(rules.error());
+  const auto applied = tuning::flows_apply(machine, *ledger, *interface, *rules, tuning::rules_each(*scope));
   if (!applied) return tl::unexpected(applied.error());
   return fmt::format(
-      "{0}: UDP of endpoints 0 to {1} steered by {2} flow rules ({3} new, {4} kept, {5} replaced, {6} not "
-      "ours); omx steer {0} --off ends it\n",
-      interface->name, scope.endpoints - 1, rules->size(), applied->added, applied->kept, applied->removed,
-      applied->others);
+      "{0}: UDP of endpoints 0 to {1}{2} steered by {3} flow rules ({4} new, {5} kept, {6} replaced, {7} not "
+      "ours){8}; omx steer {0} --off ends it\n",
+      interface->name, scope->endpoints - 1, scope->ipv6 == asked.ipv6 ? "" : ", by IPv4 alone,",
+      rules->size(), applied->added, applied->kept, applied->removed, applied->others,
+      scope->endpoints == asked.endpoints ? "" : ", for which alone its table has room");
 }
 
 Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder) {

@@ -2,6 +2,7 @@
 // omx steer --flows: datagrams of endpoints by flow rules of the NIC.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,13 @@
 
 namespace omx::tools {
 
+inline constexpr std::uint32_t kFlowEndpoints = 16;
+
 struct SteerFlowsOptions {
   std::string interface;
   std::string cpus;
   std::string map;
-  std::uint32_t endpoints = 16;
+  std::optional<std::uint32_t> endpoints;  // none: kFlowEndpoints, or as many as have room
   std::string state_folder;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/cpu_list.h"
 #include "link/open_failure.h"
+#include "tuning/driver_facts.h"
 
 namespace omx::tuning {
 
@@ -56,6 +57,23 @@ Failure table_failure(const link::Interface& interface, int error) {
   return {link::kFailure, fmt::format("the flow rules of {} cannot be read: {}", name, std::strerror(error))};
 }
 
+// Why a driver that is known refuses these rules; empty: it is not known to.
+std::string driver_objection(const link::Interface& interface, bool wants_ipv6) {
+  const UdpRules takes = driver_facts(interface.driver).udp_rules;
+  if (takes == UdpRules::none)
+    return fmt::format(
+        "the driver {0} of {1} takes flow rules by Ethernet type and address only, none by UDP port, "
+        "so datagrams go where its hash sends them; frames that are no datagrams are steered by "
+        "omx steer {1}",
+        interface.driver, interface.name);
+  if (takes == UdpRules::ipv4 && wants_ipv6)
+    return fmt::format(
+        "the driver {} of {} takes flow rules for UDP over IPv4 only, so endpoints must be reached by "
+        "it: OMX_LINK=udp4, on all hosts",
+        interface.driver, interface.name);
+  return {};
+}
+
 // Some drivers have a table, and refuse every rule until somebody switches it on. That resets some NICs, so
 // it is not for us to do.
 bool switched_off(const Machine& machine, const std::string& interface) {
@@ -75,9 +93,19 @@ class FlowApplier {
     }
   }
 
+  // How many endpoints have room.
+  Result<std::uint32_t> fit(const std::vector<FlowRule>& wanted, std::uint32_t each) {
+    if (auto looked = look(wanted); !looked) return tl::unexpected(looked.error());
+    return fitting(each);
+  }
+
   Result<FlowsApplied> run(const std::vector<FlowRule>& wanted, std::uint32_t each) {
     if (auto looked = look(wanted); !looked) return tl::unexpected(looked.error());
-    if (auto room = room_check(each); !room) return tl::unexpected(room.error());
+    if (auto room = room_check(each); !room) {
+      // No advice that the driver then refuses.
+      if (auto tried = trial(); !tried) return tl::unexpected(tried.error());
+      return tl::unexpected(room.error());
+    }
     if (auto dropped = drop([this](const FlowRule& rule) { return !kept(rule); }); !dropped)
       return tl::unexpected(dropped.error());
     for (FlowRule rule : missing_)
@@ -132,16 +160,34 @@ class FlowApplier {
     return {};
   }
 
+  std::size_t room() const { return table_.places - std::min<std::size_t>(table_.places, taken_.size()); }
+  bool enough() const { return missing_.size() <= room() || (table_.nic_chooses && table_.places == 0); }
+  std::uint32_t fitting(std::uint32_t each) const {
+    const std::size_t rules = (enough() ? missing_.size() : room()) + kept_.size() + applied_.others;
+    return static_cast<std::uint32_t>(rules / std::max(each, 1U));
+  }
+
   Result<void> room_check(std::uint32_t each) const {
-    const std::size_t room = table_.places - std::min<std::size_t>(table_.places, taken_.size());
-    if (missing_.size() <= room || (table_.nic_chooses && table_.places == 0)) return {};
-    const std::size_t endpoints = (room + kept_.size() + applied_.others) / std::max(each, 1U);
+    if (enough()) return {};
+    const std::uint32_t endpoints = fitting(each);
     const std::string remedy = endpoints == 0 ? "ethtool -n " + interface_.name + " shows them"
                                               : fmt::format("use --endpoints {}", endpoints);
     return fail(
         link::kNoResources,
         fmt::format("{} has {} places for flow rules, of which {} are free, and {} more are needed: {}",
-                    interface_.name, table_.places, room, missing_.size(), remedy));
+                    interface_.name, table_.places, room(), missing_.size(), remedy));
+  }
+
+  // Whether the driver takes such rules at all. Leaves none behind.
+  Result<void> trial() {
+    const bool takes = std::any_of(table_.taken.begin(), table_.taken.end(),
+                                   [this](const FlowPlace& at) { return is_ours(at); });
+    if (takes || missing_.empty() || room() == 0) return {};
+    FlowRule first = missing_.front();
+    const auto added = add(first);
+    const auto dropped = drop([&](const FlowRule& rule) { return same_work(rule, first); });
+    if (!added) return added;
+    return dropped;
   }
 
   // Of ours.
@@ -246,17 +292,48 @@ Result<FlowTable> flows_possible(const Machine& machine, const link::Interface& 
   auto table = machine.ethtool.flows(interface.name);
   if (!table) return tl::unexpected(table_failure(interface, table.error()));
   if (table->places == 0 && !table->nic_chooses) return tl::unexpected(table_failure(interface, EOPNOTSUPP));
+  if (const std::string objection = driver_objection(interface, false); !objection.empty())
+    return fail(link::kFailure, objection);
   if (switched_off(machine, interface.name))
     return fail(link::kFailure,
                 fmt::format("flow rules of {0} are switched off: ethtool -K {0} ntuple on", interface.name));
   return std::move(*table);
 }
 
+namespace {
+
+Result<FlowTable> table_for(const Machine& machine, const link::Interface& interface,
+                            const std::vector<FlowRule>& wanted) {
+  auto table = flows_possible(machine, interface);
+  if (!table) return table;
+  const bool ipv6 = std::any_of(wanted.begin(), wanted.end(), [](const FlowRule& rule) { return rule.ipv6; });
+  const std::string objection = driver_objection(interface, ipv6);
+  if (!objection.empty()) return fail(link::kFailure, objection);
+  return table;
+}
+
+}  // namespace
+
 Result<FlowsApplied> flows_apply(const Machine& machine, Ledger& ledger, const link::Interface& interface,
                                  const std::vector<FlowRule>& wanted, std::uint32_t each) {
-  auto table = flows_possible(machine, interface);
+  auto table = table_for(machine, interface, wanted);
   if (!table) return tl::unexpected(table.error());
   return FlowApplier(machine, ledger, interface, std::move(*table)).run(wanted, each);
+}
+
+Result<FlowScope> flows_scope_fit(const Machine& machine, Ledger& ledger, const link::Interface& interface,
+                                  std::span<const std::uint32_t> table, const steering::ReceiveQueues& queues,
+                                  FlowScope scope) {
+  if (scope.ipv4 && driver_facts(interface.driver).udp_rules == UdpRules::ipv4) scope.ipv6 = false;
+  const auto wanted = flows_plan(table, queues, scope);
+  if (!wanted) return tl::unexpected(wanted.error());
+  auto places = table_for(machine, interface, *wanted);
+  if (!places) return tl::unexpected(places.error());
+  const auto endpoints =
+      FlowApplier(machine, ledger, interface, std::move(*places)).fit(*wanted, rules_each(scope));
+  if (!endpoints) return tl::unexpected(endpoints.error());
+  scope.endpoints = std::clamp(*endpoints, 1U, scope.endpoints);
+  return scope;
 }
 
 Result<Undone> flows_remove(const Machine& machine, Ledger& ledger, const link::Interface* interface,

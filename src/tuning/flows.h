@@ -45,6 +45,13 @@ struct FlowsApplied {
 Result<FlowsApplied> flows_apply(const Machine& machine, Ledger& ledger, const link::Interface& interface,
                                  const std::vector<FlowRule>& wanted, std::uint32_t each);
 
+// As much of `scope` as the NIC takes: fewer endpoints where its table has less room, IPv4 alone where the
+// driver takes no other rules. At least one endpoint, so that flows_apply says why there is no room. Changes
+// nothing.
+Result<FlowScope> flows_scope_fit(const Machine& machine, Ledger& ledger, const link::Interface& interface,
+                                  std::span<const std::uint32_t> table, const steering::ReceiveQueues& queues,
+                                  FlowScope scope);
+
 // Ours, of this interface or (nullptr) of all.
 Result<Undone> flows_remove(const Machine& machine, Ledger& ledger, const link::Interface* interface,
                             const Report& report);

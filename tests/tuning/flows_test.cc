@@ -91,6 +91,11 @@ class flows : public FakeMachine {
     return s;
   }
 
+  link::Interface card() const {
+    link::Interface interface = interface_of("eth0");
+    interface.driver = driver_;
+    return interface;
+  }
   std::string folder() const { return (root / "state").string(); }
   Result<FlowsApplied> apply(std::uint32_t endpoints, std::uint32_t first_queue = 0) {
     auto ledger = Ledger::open(folder(), "flows", "boot-1");
@@ -99,7 +104,7 @@ class flows : public FakeMachine {
     for (std::uint32_t e = 0; e < endpoints; e++)
       for (const std::uint32_t beyond : {0U, 256U})
         rules.push_back({false, static_cast<std::uint16_t>(27200 + e + beyond), (e + first_queue) % 2});
-    return flows_apply(machine, *ledger, interface_of("eth0"), rules, 2);
+    return flows_apply(machine, *ledger, card(), rules, 2);
   }
   Undone remove() {
     auto ledger = Ledger::open(folder(), "flows", "boot-1");
@@ -154,6 +159,7 @@ class flows : public FakeMachine {
 
   const std::string kOthers = "other@0 other@7";
   std::vector<std::string> said;
+  std::string driver_;
 };
 
 TEST_F(flows, last_free_places_and_exactly_taken_back) {
@@ -199,6 +205,76 @@ TEST_F(flows, too_few_places__nothing_changes) {
       applied.error().message,
       "eth0 has 8 places for flow rules, of which 4 are free, and 6 more are needed: use --endpoints 3");
   EXPECT_EQ(shown(), before);
+}
+
+TEST_F(flows, too_few_places_of_a_driver_that_refuses__no_advice_that_fails) {
+  nic().on_insert = [] { return EINVAL; };
+  const auto applied = apply(16);
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().message,
+            "the driver of eth0 refuses the flow rule for UDP port 27200 of IPv4 to queue 0 in place 6 "
+            "(Invalid argument)");
+  EXPECT_EQ(shown(), kOthers);
+  EXPECT_TRUE(ledger_empty());
+}
+
+TEST_F(flows, too_few_places__the_trial_leaves_nothing) {
+  const auto applied = apply(16);
+  ASSERT_FALSE(applied);
+  EXPECT_THAT(applied.error().message, HasSubstr("use --endpoints 3"));
+  EXPECT_EQ(shown(), kOthers);
+  EXPECT_TRUE(ledger_empty());
+  EXPECT_TRUE(apply(3));
+}
+
+TEST_F(flows, drivers_that_take_no_rules_by_port__said_before_anything_is_tried) {
+  nic().on_insert = [] {
+    ADD_FAILURE() << "tried";
+    return 0;
+  };
+  for (const char* driver : {"igb", "igc"}) {
+    driver_ = driver;
+    const auto applied = apply(1);
+    ASSERT_FALSE(applied) << driver;
+    EXPECT_THAT(applied.error().message, HasSubstr(std::string("the driver ") + driver +
+                                                   " of eth0 takes flow rules by Ethernet type"));
+  }
+}
+
+TEST_F(flows, driver_without_ipv6) {
+  driver_ = "ixgbe";
+  ASSERT_TRUE(apply(1));
+  auto ledger = Ledger::open(folder(), "flows", "boot-1");
+  ASSERT_TRUE(ledger);
+  const auto six = flows_apply(machine, *ledger, card(), {{true, 27200, 0}}, 1);
+  ASSERT_FALSE(six);
+  EXPECT_THAT(six.error().message, HasSubstr("for UDP over IPv4 only"));
+}
+
+TEST_F(flows, scope_fit__as_much_as_the_nic_takes) {
+  const std::array<std::uint32_t, 16> table{2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3};
+  const auto fit = [&](bool ipv4, bool ipv6) {
+    auto ledger = Ledger::open(folder(), "flows", "boot-1");
+    EXPECT_TRUE(ledger);
+    return flows_scope_fit(machine, *ledger, card(), table, two_queues(), {16, 27200, 256, ipv4, ipv6});
+  };
+  EXPECT_EQ(fit(true, false)->endpoints, 3U);
+  EXPECT_EQ(fit(true, true)->endpoints, 1U);
+  ASSERT_TRUE(apply(2));
+  EXPECT_EQ(fit(true, false)->endpoints, 3U) << "those of ours that are there count";
+  nic().places = 18;
+  EXPECT_EQ(fit(true, false)->endpoints, 8U);
+  nic().places = 1000;
+  EXPECT_EQ(fit(true, false)->endpoints, 16U);
+  EXPECT_TRUE(fit(true, true)->ipv6);
+  driver_ = "ixgbe";
+  EXPECT_FALSE(fit(true, true)->ipv6);
+  EXPECT_FALSE(fit(false, true));
+  remove();
+  nic().places = 2;  // both taken
+  nic().rules[1] = spec(TCP_V4_FLOW, 81, 1, 1);
+  nic().rules.erase(7);
+  EXPECT_EQ(fit(true, false)->endpoints, 1U) << "flows_apply says that there is no room";
 }
 
 TEST_F(flows, refused_in_the_middle__none_of_ours_stays) {
