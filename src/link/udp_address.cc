@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
 #include <linux/if_addr.h>
 
 #include <algorithm>
@@ -60,6 +59,10 @@ unsigned ipv6_flags(const Ip& ip, const std::string& interface) {
   return 0;
 }
 
+IpFamily ip_family(const Ip& ip) {
+  return is_ipv4(ip) ? IpFamily::v4 : IpFamily::v6;
+}
+
 // Lower is better; none: not usable.
 std::optional<int> rank(const InterfaceAddress& address, const std::string& interface) {
   if (is_ipv4(address.ip)) return 0;
@@ -82,6 +85,13 @@ std::uint32_t udp_mtu(std::uint32_t mtu, const InterfaceAddress& own) {
   return frame > wire::kEthernetHeader ? frame - wire::kEthernetHeader : 0;
 }
 
+std::optional<InterfaceAddress> interface_address_of(const ifaddrs& entry) {
+  if (!entry.ifa_addr || !entry.ifa_netmask) return std::nullopt;
+  if (entry.ifa_addr->sa_family == AF_INET) return from_ipv4(entry.ifa_addr, entry.ifa_netmask);
+  if (entry.ifa_addr->sa_family == AF_INET6) return from_ipv6(entry.ifa_addr, entry.ifa_netmask);
+  return std::nullopt;
+}
+
 std::optional<InterfaceAddress> interface_address(const std::string& interface, std::uint32_t ifindex,
                                                   IpFamily family) {
   ifaddrs* list = nullptr;
@@ -90,20 +100,15 @@ std::optional<InterfaceAddress> interface_address(const std::string& interface, 
   std::optional<InterfaceAddress> best;
   int best_rank = 0;
   for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
-    if (!entry->ifa_addr || !entry->ifa_netmask || interface != entry->ifa_name) continue;
-    InterfaceAddress found;
-    if (entry->ifa_addr->sa_family == AF_INET && family != IpFamily::v6)
-      found = from_ipv4(entry->ifa_addr, entry->ifa_netmask);
-    else if (entry->ifa_addr->sa_family == AF_INET6 && family != IpFamily::v4)
-      found = from_ipv6(entry->ifa_addr, entry->ifa_netmask);
-    else
-      continue;
-    found.ifindex = ifindex;
-    const auto found_rank = rank(found, interface);
+    if (interface != entry->ifa_name) continue;
+    auto found = interface_address_of(*entry);
+    if (!found || (family != IpFamily::any && family != ip_family(found->ip))) continue;
+    found->ifindex = ifindex;
+    const auto found_rank = rank(*found, interface);
     if (!found_rank) continue;
     // Of IPv4 the first is the kernel's primary one.
     const bool better = !best || *found_rank < best_rank ||
-                        (*found_rank == best_rank && *found_rank > 0 && found.ip < best->ip);
+                        (*found_rank == best_rank && *found_rank > 0 && found->ip < best->ip);
     if (!better) continue;
     best = found;
     best_rank = *found_rank;

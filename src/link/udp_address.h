@@ -2,6 +2,7 @@
 // IP addresses of interfaces, and the addresses of lanes as sockets want them.
 #pragma once
 
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -25,6 +26,9 @@ struct InterfaceAddress {
   unsigned network_bits = 0;  // of the 128
   std::uint32_t ifindex = 0;
 };
+
+// nullopt: the entry is no address of IP. Leaves the ifindex open.
+std::optional<InterfaceAddress> interface_address_of(const ifaddrs& entry);
 
 // What it has of the family, or IPv4 before IPv6. Of IPv6 the first of: lasting, temporary (who watches the
 // network shall not recognise the host) or about to expire, of the link only; among equals the lowest, so

@@ -13,6 +13,7 @@
 #include "base/fork_guard.h"
 #include "runtime/boards.h"
 #include "runtime/endpoint.h"
+#include "runtime/ip_search.h"
 #include "runtime/peers.h"
 #include "runtime/running_deadline.h"
 #include "runtime/settings.h"
@@ -57,10 +58,11 @@ class Process {
   // Calls back for each open endpoint, which cannot be closed meanwhile (nor by the callback).
   void endpoints_visit(const std::function<void(Endpoint&)>& visit);
 
-  // Names; nic_of also takes a MAC address, and "localhost" for the first board. A look-up that the table
-  // cannot answer asks the network (HOST_QUERY, broadcast) for at most settings.discovery_ms if this process
-  // may open a packet socket.
-  Result<NicId> nic_of(const std::string& hostname);
+  // Names; also a MAC address, an IP address, and "localhost" for the first board. A look-up that the table
+  // cannot answer asks the network (HOST_QUERY, broadcast; ARP for IP addresses) for at most
+  // settings.discovery_ms if this process may open a packet socket, and the system's resolver.
+  Result<NicFound> host_find(const std::string& hostname);
+  Result<NicId> nic_of(const std::string& hostname);  // the same, in short
   Result<std::string> name_of(NicId nic);
   const Board* board_of(NicId nic) const;
   // The boards that an endpoint of this one uses beside it, as `wanted` says (OMX_RAILS); more than
@@ -82,6 +84,9 @@ class Process {
   bool close_until(Endpoint* endpoint, RunningDeadline& deadline);
   // Gives each open endpoint that nobody uses a turn: whoever waits in here must not keep others waiting.
   void endpoints_help();
+  const Board* board_by_own_name(const std::string& hostname) const;
+  Result<NicFound> host_find_by_udp(const std::string& hostname);
+  Result<NicFound> host_find_by_frames(const std::string& hostname);
   Result<bool> discover(NicId nic, const std::function<bool()>& found);
 
   Settings settings_;

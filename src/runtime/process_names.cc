@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of NICs: the table first, then the network, or where messages go by UDP the resolver.
+// Names of NICs: the table first, then the network and the resolver; where messages go by UDP the resolver.
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -38,28 +38,68 @@ Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
   return peers_discover(boards_, settings_, peers_, {nic, found, [this] { endpoints_help(); }});
 }
 
-Result<NicId> Process::nic_of(const std::string& hostname) {
+// By a MAC address too where it is reached by UDP.
+const Board* Process::board_by_own_name(const std::string& hostname) const {
+  const auto mac = mac_parse(hostname);
+  for (const Board& board : boards_) {
+    if (mac && (board.mac == *mac || board.interface.nic == *mac)) return &board;
+  }
+  return board_by_localhost(boards_, hostname);
+}
+
+Result<NicFound> Process::host_find(const std::string& hostname) {
   const bool udp = boards_by_udp(boards_);
-  std::optional<Peer> peer = peers_.find(hostname);
+  const auto peer = peers_.find(hostname);
+  if (peer && (!udp || wire::udp_family(peer->nic) == boards_family(boards_)))
+    return NicFound{peer->nic, board_of(peer->nic)};
+  if (const Board* board = board_by_own_name(hostname)) return NicFound{board->interface.nic, board};
+  return udp ? host_find_by_udp(hostname) : host_find_by_frames(hostname);
+}
+
+Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {
   const link::IpFamily family = boards_family(boards_);
-  if (peer && (!udp || wire::udp_family(peer->nic) == family)) return peer->nic;
   if (const auto nic = mac_parse(hostname)) {
-    const std::string objection = udp ? family_objection(*nic, family) : std::string();
-    if (objection.empty()) return *nic;
+    const std::string objection = family_objection(*nic, family);
+    if (objection.empty()) return NicFound{*nic, nullptr};
     return fail(kMxHostNotFound, objection);
   }
-  if (const Board* board = board_by_localhost(boards_, hostname)) return board->interface.nic;
-  if (udp) return resolve(hostname, family);
-  const auto asked = discover(kBroadcastNic, [&] {
-    peer = peers_.find(hostname);
-    return peer.has_value();
-  });
-  if (peer) return peer->nic;
+  const auto ips = resolve_addresses(hostname, family);
+  if (!ips) return tl::unexpected(ips.error());
+  const auto own = link::host_addresses();
+  for (const link::Ip& ip : *ips) {
+    if (const Board* board = board_with_ip(boards_, own, ip)) return NicFound{board->interface.nic, board};
+  }
+  const auto nic = nic_told(ips->front());
+  if (!nic) return tl::unexpected(nic.error());
+  return NicFound{*nic, nullptr};
+}
+
+Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
+  if (const auto nic = mac_parse(hostname)) return NicFound{*nic, nullptr};
+  Result<bool> asked = false;
+  if (!is_address(hostname)) {
+    std::optional<Peer> peer;
+    asked = discover(kBroadcastNic, [&] {
+      peer = peers_.find(hostname);
+      return peer.has_value();
+    });
+    if (peer) return NicFound{peer->nic, board_of(peer->nic)};
+  }
+  const auto ips = resolve_addresses(hostname, link::IpFamily::any);
+  if (ips) {
+    const IpPatience patience{settings_.discovery_ms, [this] { endpoints_help(); }};
+    return nic_by_ip(boards_, *ips, hostname, ip_facts_of_kernel(), patience);
+  }
   return fail(
       kMxHostNotFound,
-      fmt::format("\"{}\" is not in the table of peers, and {}; give its MAC address instead, or name it "
-                  "in OMX_PEERS=\"MAC NAME\"",
-                  shown(hostname), reason_of(asked, settings_.discovery_ms)));
+      fmt::format(
+          "\"{}\" is not in the table of peers, the resolver knows no address of it, and {}; give its "
+          "MAC address instead, or name it in OMX_PEERS=\"MAC NAME\"",
+          shown(hostname), reason_of(asked, settings_.discovery_ms)));
+}
+
+Result<NicId> Process::nic_of(const std::string& hostname) {
+  return host_find(hostname).map([](const NicFound& found) { return found.nic; });
 }
 
 Result<std::string> Process::name_of(NicId nic) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.h"
@@ -20,7 +21,11 @@ namespace {
 constexpr int kMxHostNotFound = 28;
 
 const char* family_name(IpFamily family) {
-  return family == IpFamily::v6 ? "IPv6" : "IPv4";
+  return family == IpFamily::v6 ? "IPv6" : family == IpFamily::v4 ? "IPv4" : "IP";
+}
+
+int socket_family(IpFamily family) {
+  return family == IpFamily::v6 ? AF_INET6 : family == IpFamily::v4 ? AF_INET : AF_UNSPEC;
 }
 
 // Without the number of the board, which must be 0; empty: it is another.
@@ -43,10 +48,10 @@ bool by_udp(NicId nic) {
   return wire::udp_family(nic) != IpFamily::any;
 }
 
-Result<NicId> resolve(const std::string& hostname, IpFamily family) {
+Result<std::vector<Ip>> resolve_addresses(const std::string& hostname, IpFamily family) {
   const std::string host = host_part(hostname);
   addrinfo hints{};
-  hints.ai_family = family == IpFamily::v6 ? AF_INET6 : AF_INET;
+  hints.ai_family = socket_family(family);
   hints.ai_socktype = SOCK_DGRAM;
   addrinfo* found = nullptr;
   if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0 || !found) {
@@ -56,17 +61,36 @@ Result<NicId> resolve(const std::string& hostname, IpFamily family) {
                             shown(hostname), family_name(family)));
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  link::SocketAddress address;
-  address.length = found->ai_addrlen;
-  __builtin_memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
-  const wire::Ip ip = link::lane_address(address).ip;
-  const NicId nic = wire::udp_nic(ip);
-  if (!link::udp_directory().told(ip)) {
-    return fail(kMxHostNotFound,
-                fmt::format("{} and {} make the same NIC id, {}; give one of these hosts another address",
-                            link::ip_text(ip), address_name(nic), mac_format(nic)));
+  std::vector<Ip> all;
+  for (const addrinfo* entry = found; entry; entry = entry->ai_next) {
+    link::SocketAddress address;
+    address.length = entry->ai_addrlen;
+    __builtin_memcpy(&address.storage, entry->ai_addr, entry->ai_addrlen);
+    all.push_back(link::lane_address(address).ip);
   }
-  return nic;
+  return all;
+}
+
+bool is_address(const std::string& hostname) {
+  in6_addr unused;
+  std::string host = host_part(hostname);
+  host.resize(std::min(host.find('%'), host.size()));  // the interface of a link-local one
+  return ::inet_pton(AF_INET, host.c_str(), &unused) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), &unused) == 1;
+}
+
+Result<NicId> nic_told(const Ip& ip) {
+  const NicId nic = wire::udp_nic(ip);
+  if (link::udp_directory().told(ip)) return nic;
+  return fail(kMxHostNotFound,
+              fmt::format("{} and {} make the same NIC id, {}; give one of these hosts another address",
+                          link::ip_text(ip), address_name(nic), mac_format(nic)));
+}
+
+Result<NicId> resolve(const std::string& hostname, IpFamily family) {
+  const auto ips = resolve_addresses(hostname, family);
+  if (!ips) return tl::unexpected(ips.error());
+  return nic_told(ips->front());
 }
 
 std::string resolved_name(NicId nic) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of hosts that are reached by UDP: the system's resolver knows them.
+// Names that the system's resolver knows, and the ids of hosts that are reached by UDP.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/expected.h"
 #include "wire/udp_nic.h"
@@ -13,8 +14,15 @@
 namespace omx::runtime {
 
 bool by_udp(NicId nic);  // whether it is such an id
-// "HOST", "HOST:0" or an address: the resolver knows nothing of other boards. May wait for the network.
+// The addresses of "HOST", "HOST:0", "ADDRESS" or "[ADDRESS]:0": the resolver knows nothing of other boards.
+// `any`: of both families, as it orders them. May wait for the network.
+Result<std::vector<wire::Ip>> resolve_addresses(const std::string& hostname, wire::IpFamily family);
+// Whether it is an address, for which the network need not be asked.
+bool is_address(const std::string& hostname);
+// The NIC of a host that is reached by UDP at its first address.
 Result<NicId> resolve(const std::string& hostname, wire::IpFamily family);
+// The id of that address; fails where another address has the same one.
+Result<NicId> nic_told(const wire::Ip& ip);
 // What the resolver calls such a NIC, as "HOST:0", if that name leads back to it; else empty. May wait for
 // the network.
 std::string resolved_name(NicId nic);

@@ -13,6 +13,13 @@ test_perf() {
   local mac=02:4f:4d:58:00:02
   expect 0 '^02:4f:4d:58:00:02 h2:0 \(told by the network\)' on h1 "$omx" peers --discover
   expect 0 '^ +1000003 +20 ' on h1 "$omx" perf h2 --verify -n 20 --sizes 0:64K,1000003
+  # An IP address, which the kernel knows nothing of yet, and a name that only the resolver knows.
+  on h1 ip neigh flush all
+  expect 0 '^ +8 +10 ' on h1 "$omx" perf 10.77.0.2 --sizes 8 -n 10
+  expect 1 'no host answered for "10.77.0.9" on eth0 within 100 ms' \
+    on h1 env OMX_DISCOVERY_MS=100 "$omx" perf 10.77.0.9
+  expect 1 '"10.99.0.9" is in no network of this host.*OMX_LINK=udp' on h1 "$omx" perf 10.99.0.9
+  expect 0 '^ +8 +10 ' on h1 env OMX_DISCOVERY_MS=0 "$omx" perf h2 --sizes 8 -n 10
   expect 0 '^ +40000 +20 ' on h1 "$omx" perf h2:0 --verify -n 20 --sizes 31:33,127:130,40000 --wait
   expect 0 '^ +300000 +20 ' on h1 "$omx" perf $mac --verify -n 20 --sizes 1,5000,300000 --sync
   expect 0 '^stream,100000,64,' on h1 "$omx" perf h2 -t stream --verify -n 64 --sizes 8,5000,100000 --csv

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/neighbours.h"
+
+#include <ifaddrs.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "base/own_fd.h"
+
+namespace omx::link {
+
+namespace {
+
+constexpr std::uint16_t kDiscardPort = 9;
+constexpr std::uint16_t kUsable = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT;
+
+// nullopt: another address's, or the kernel does not know its MAC address.
+std::optional<Neighbour> neighbour_parse(const NetlinkMessage& message, NetlinkBytes wanted) {
+  NetlinkBytes attributes = message.body;
+  const auto head = netlink_head_take<ndmsg>(attributes);
+  if (message.type != RTM_NEWNEIGH || !head) return std::nullopt;
+  if (!(head->ndm_state & kUsable) || (head->ndm_flags & NTF_PROXY)) return std::nullopt;
+  Neighbour found;
+  bool meant = false;
+  netlink_attributes_visit(attributes, [&](std::uint16_t type, NetlinkBytes data) {
+    if (type == NDA_DST) meant = std::ranges::equal(data, wanted);
+    if (type == NDA_LLADDR && data.size() == 6) found.mac = mac_load(data.data());
+  });
+  char name[IF_NAMESIZE];
+  if (!meant || found.mac == 0 || !::if_indextoname(static_cast<unsigned>(head->ndm_ifindex), name))
+    return std::nullopt;
+  found.interface = name;
+  return found;
+}
+
+}  // namespace
+
+std::vector<HostAddress> host_addresses() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
+  std::vector<HostAddress> all;
+  for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
+    const auto address = interface_address_of(*entry);
+    if (!address) continue;
+    // An address of IPv4 may have a label of its own: "eth0:1".
+    std::string name(entry->ifa_name, std::strcspn(entry->ifa_name, ":"));
+    all.push_back({std::move(name), *address, (entry->ifa_flags & IFF_LOOPBACK) != 0});
+    all.back().address.ifindex = ::if_nametoindex(all.back().interface.c_str());
+  }
+  return all;
+}
+
+std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip) {
+  const NetlinkBytes whole = std::as_bytes(std::span(ip));
+  const NetlinkBytes wanted = is_ipv4(ip) ? whole.last(4) : whole;
+  ndmsg head{};
+  head.ndm_family = is_ipv4(ip) ? AF_INET : AF_INET6;
+  std::vector<Neighbour> all;
+  kernel.dump(NetlinkRequest(RTM_GETNEIGH, head), [&](const NetlinkMessage& message) {
+    if (const auto found = neighbour_parse(message, wanted)) all.push_back(*found);
+  });
+  return all;
+}
+
+int neighbour_ask(const Ip& ip, const HostAddress& from) {
+  const SocketAddress to = socket_address(ip, kDiscardPort, from.address.ifindex);
+  const OwnFd fd(::socket(to.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd.open()) return errno;
+  const std::string& name = from.interface;
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), static_cast<socklen_t>(name.size())) <
+      0)
+    return errno;
+  return ::sendto(fd.get(), nullptr, 0, MSG_DONTROUTE | MSG_NOSIGNAL, to.get(), to.length) < 0 ? errno : 0;
+}
+
+}  // namespace omx::link

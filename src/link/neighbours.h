@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The IP networks that this host is in, and the kernel's table of neighbours: which MAC address has an IP
+// address there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/mac.h"
+#include "base/netlink.h"
+#include "link/udp_address.h"
+
+namespace omx::link {
+
+// An address of this host, with the interface that has it.
+struct HostAddress {
+  std::string interface;
+  InterfaceAddress address;
+  bool loopback = false;  // the interface is
+};
+std::vector<HostAddress> host_addresses();
+
+struct Neighbour {
+  std::string interface;
+  NicId mac = 0;
+};
+// Those that the table gives for `ip` and the kernel would use. Empty too where it cannot be read.
+std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip);
+
+// Lets the kernel ask the network behind `from` who has `ip` (ARP, NDP): sends an empty datagram to the
+// discard port, which does not pass a router. The answer appears in the table. Needs no privilege. Returns 0
+// or errno.
+int neighbour_ask(const Ip& ip, const HostAddress& from);
+
+}  // namespace omx::link

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel's table of neighbours, as the kernel of a network of the test's own gives it.
+#include "link/neighbours.h"
+
+#include <gmock/gmock.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+
+#include <algorithm>
+
+#include "base/own_fd.h"
+#include "test_network.h"
+
+namespace omx::link {
+namespace {
+
+class neighbours : public CableTest {
+ protected:
+  void SetUp() override {
+    CableTest::SetUp();
+    OMX_SKIP_BY_UDP();
+    if (IsSkipped()) return;
+    ip("address add 10.77.0.1/24 dev v0");
+    ip("address add 10.77.0.3/24 dev v0 label v0:1");
+  }
+  static Ip ipv4(std::uint8_t last) { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, last}; }
+
+  static std::vector<Neighbour> find(const Ip& ip) {
+    Netlink kernel(NETLINK_ROUTE);  // of the namespace that the test is in
+    return neighbours_find(kernel, ip);
+  }
+};
+
+TEST_F(neighbours, find__what_the_kernel_would_use) {
+  ip("neigh add 10.77.0.2 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
+  ip("neigh add 10.77.0.2 lladdr 02:00:00:00:00:12 dev v1 nud stale");
+  ip("neigh add 10.77.0.4 dev v0 nud failed");
+  ip("neigh add proxy 10.77.0.5 dev v0");
+  const auto found = find(ipv4(2));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].interface == "v0" ? found[0].mac : found[1].mac, 0x020000000002U);
+  EXPECT_EQ(found[0].interface == "v1" ? found[0].mac : found[1].mac, 0x020000000012U);
+  for (const std::uint8_t none : {1, 4, 5, 6}) EXPECT_TRUE(find(ipv4(none)).empty());
+}
+
+TEST_F(neighbours, find__ipv6) {
+  ip("neigh add fd4f::2 lladdr 02:00:00:00:00:62 dev v0 nud reachable");
+  Ip address{0xFD, 0x4F};
+  address[15] = 2;
+  const auto found = find(address);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].mac, 0x020000000062U);
+}
+
+TEST_F(neighbours, own_addresses__with_their_interface) {
+  std::vector<std::string> texts;
+  for (const HostAddress& own : host_addresses()) {
+    if (!is_ipv4(own.address.ip) || own.loopback) continue;
+    texts.push_back(own.interface + " " + ip_text(own.address.ip));
+    EXPECT_EQ(own.address.network_bits, 96U + 24);
+    EXPECT_NE(own.address.ifindex, 0U);
+  }
+  EXPECT_THAT(texts, testing::UnorderedElementsAre("v0 10.77.0.1", "v0 10.77.0.3"));
+}
+
+// The kernel broadcasts its question on that interface, whatever the routes are.
+TEST_F(neighbours, ask__by_that_interface) {
+  ip("route add 10.77.0.2/32 dev v1");
+  const auto socket = OwnFd(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_ll at{};
+  at.sll_family = AF_PACKET;
+  at.sll_protocol = htons(ETH_P_ARP);
+  at.sll_ifindex = static_cast<int>(::if_nametoindex("v1"));
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  const auto own = host_addresses();
+  const auto from = std::ranges::find(own, ipv4(1), [](const HostAddress& a) { return a.address.ip; });
+  ASSERT_NE(from, own.end());
+  EXPECT_EQ(neighbour_ask(ipv4(2), *from), 0);
+  pollfd wait{socket.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, 60'000), 1);
+  std::uint8_t arp[64];
+  ASSERT_GE(::recv(socket.get(), arp, sizeof arp, 0), 28);
+  EXPECT_THAT(std::vector(arp + 24, arp + 28), testing::ElementsAre(10, 77, 0, 2));  // the target
+}
+
+}  // namespace
+}  // namespace omx::link
