@@ -8,12 +8,25 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "commands.h"
 #include "parity/parity.h"
 
 namespace {
 
 using omx::tools::Command;
+
+// What is wrong with the name of a command that does not exist.
+std::string unknown_command_text(const CLI::App& root, std::string_view name) {
+  std::vector<std::string_view> names;
+  std::vector<std::string> owners;
+  for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; }))
+    owners.push_back(command->get_name());
+  names.assign(owners.begin(), owners.end());
+  const std::string_view meant = omx::nearest_word(name, names);
+  return fmt::format("there is no command \"{}\"{}", omx::shown(name),
+                     meant.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", meant));
+}
 
 // `omx help` and `omx help COMMAND`.
 Command help_command(CLI::App& root, std::string& topic) {
@@ -25,7 +38,7 @@ Command help_command(CLI::App& root, std::string& topic) {
               if (command->get_name() == topic) about = command;
             }
             if (!about) {
-              fmt::print(stderr, "omx help: there is no command \"{}\"; omx help lists them\n", topic);
+              fmt::print(stderr, "omx help: {}; omx help lists them\n", unknown_command_text(root, topic));
               return omx::tools::kUsage;
             }
             // Not help(): that of the root explains the command that was given, which is this one.
@@ -74,7 +87,7 @@ int main(int argc, char** argv) {
     // --help and --version end here too.
     if (e.get_exit_code() == 0) return root.exit(e);
     const bool unknown = argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty();
-    const std::string problem = unknown ? fmt::format("there is no command \"{}\"", argv[1]) : e.what();
+    const std::string problem = unknown ? unknown_command_text(root, argv[1]) : e.what();
     fmt::print(stderr, "omx: {}; omx help shows what is accepted\n", problem);
     return omx::tools::kUsage;
   }

@@ -28,6 +28,23 @@ bool control(std::string_view c) {
   return first == 0xC2 && static_cast<unsigned char>(c[1]) < 0xA0;
 }
 
+// How many letters are left out, added, changed, or swapped with their neighbour.
+std::size_t differences(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); j++) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); i++) {
+    next[0] = i;
+    for (std::size_t j = 1; j <= b.size(); j++) {
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        next[j] = std::min(next[j], before[j - 2] + 1);
+    }
+    before.swap(row);
+    row.swap(next);
+  }
+  return row[b.size()];
+}
+
 std::vector<std::string_view> split(std::string_view text, std::string_view between) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; (at = text.find_first_not_of(between, at)) != std::string_view::npos;) {
@@ -52,6 +69,21 @@ std::string shown(std::string_view text, std::size_t most) {
     i += std::max<std::size_t>(length, 1);
   }
   return out;
+}
+
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates) {
+  constexpr std::size_t kMost = 3;
+  std::size_t allowed = std::clamp<std::size_t>(word.size() / 3, 1, kMost);
+  std::string_view best;
+  for (const std::string_view candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (longer - std::min(word.size(), candidate.size()) > allowed) continue;
+    const std::size_t found = differences(word, candidate);
+    if (found > allowed || (!best.empty() && found == allowed)) continue;
+    best = candidate;
+    allowed = found;
+  }
+  return best;
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {

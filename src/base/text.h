@@ -2,6 +2,7 @@
 // Text from outside in messages for people.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ std::string shown(std::string_view text, std::size_t most = 60);
 std::vector<std::string_view> words_of(std::string_view line);
 // The same of a list, with commas or blanks between its words.
 std::vector<std::string_view> list_words(std::string_view list);
+
+// The candidate that `word` was probably meant to be: one that differs by a few letters, left out, added,
+// changed or swapped. The fewer differences the better, of equals the first. Empty: none is so near.
+std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates);
 
 // Names of files are longer than other words.
 inline constexpr std::size_t kPathShown = 200;

@@ -54,6 +54,12 @@ std::string unknown_key_text(std::string_view key) {
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (lower.starts_with("omx_")) lower.erase(0, 4);
   if (tunable_find_key(lower)) return fmt::format("unknown key \"{}\"; write \"{}\"", shown(key), lower);
+  std::vector<std::string> keys;
+  for (const Tunable& tunable : tunables())
+    if (tunable.in_file) keys.push_back(tunable_key(tunable));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  if (const std::string_view meant = nearest_word(lower, views); !meant.empty())
+    return fmt::format("unknown key \"{}\"; did you mean \"{}\"?", shown(key), meant);
   return fmt::format(
       "unknown key \"{}\"; keys are the variables that \"omx info --settings\" lists, without OMX_ and in "
       "lower case",

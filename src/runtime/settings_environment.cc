@@ -18,6 +18,8 @@ namespace omx::runtime {
 
 namespace {
 
+constexpr std::string_view kPrefix = "OMX_";
+
 // Names of the original that mean nothing here, and of our build, tests and lab. A '_' at the end stands for
 // all names that begin so.
 constexpr std::string_view kOthers[] = {
@@ -93,13 +95,19 @@ bool settings_in_environment() {
 }
 
 std::vector<std::string> settings_unknown(const char* const* environment) {
+  std::vector<std::string_view> without_prefix;
+  for (const Tunable& tunable : tunables())
+    without_prefix.push_back(std::string_view(tunable.variable).substr(kPrefix.size()));
   std::vector<std::string> warnings;
   for (; *environment; environment++) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
-    if (equals == std::string_view::npos || !name.starts_with("OMX_") || known(name)) continue;
-    warnings.push_back(fmt::format("{} is not a setting; omx info --settings lists them", shown(name)));
+    if (equals == std::string_view::npos || !name.starts_with(kPrefix) || known(name)) continue;
+    const std::string_view meant = nearest_word(name.substr(kPrefix.size()), without_prefix);
+    warnings.push_back(
+        meant.empty() ? fmt::format("{} is not a setting; omx info --settings lists them", shown(name))
+                      : fmt::format("{} is not a setting; did you mean {}{}?", shown(name), kPrefix, meant));
   }
   return warnings;
 }

@@ -40,5 +40,26 @@ TEST(shown, has_an_end) {
   EXPECT_EQ(shown("abcdef", 3), "abc...");
 }
 
+TEST(nearest_word, a_few_letters) {
+  const std::string_view words[] = {"spin_us", "link", "interfaces", "peer_timeout_ms", "rails"};
+  const auto nearest = [&](std::string_view word) { return nearest_word(word, words); };
+  EXPECT_EQ(nearest("spinus"), "spin_us");
+  EXPECT_EQ(nearest("lnik"), "link");
+  EXPECT_EQ(nearest("ling"), "link");
+  EXPECT_EQ(nearest("interface"), "interfaces");
+  EXPECT_EQ(nearest("peer_timeout"), "peer_timeout_ms");
+  EXPECT_EQ(nearest("rail"), "rails");
+  EXPECT_EQ(nearest("colour"), "");
+  EXPECT_EQ(nearest("l"), "");
+  EXPECT_EQ(nearest(""), "");
+  EXPECT_EQ(nearest_word("link", {}), "");
+}
+
+TEST(nearest_word, of_equals_the_first_and_fewer_differences_first) {
+  const std::string_view words[] = {"rail", "rails", "mails"};
+  EXPECT_EQ(nearest_word("tails", words), "rails");
+  EXPECT_EQ(nearest_word("rails", words), "rails");
+}
+
 }  // namespace
 }  // namespace omx

@@ -104,6 +104,8 @@ TEST(settings_load, file__unknown_key) {
 
 TEST(settings_load, file__name_of_the_variable_as_key) {
   EXPECT_EQ(error_of(load("OMX_SPIN_US = 3\n")), "FILE:1: unknown key \"OMX_SPIN_US\"; write \"spin_us\"");
+  EXPECT_EQ(error_of(load("spinus = 3\n")), "FILE:1: unknown key \"spinus\"; did you mean \"spin_us\"?");
+  EXPECT_EQ(error_of(load("OMX_LNIK = udp\n")), "FILE:1: unknown key \"OMX_LNIK\"; did you mean \"link\"?");
 }
 
 TEST(settings_load, file__key_twice) {
@@ -214,8 +216,11 @@ TEST(settings_unknown, named_once_each) {
       "OMX_TEST_SEED=1",    "OMX_LAB_X=1",  "OMX_SANITIZE=thread", "OMXFOO=1",        "MX_SOMETHING=1",
       "OMX_DEBUG_SIGNAL=1", "OMX_SPINUS",   "LAB_NAME=x",          "OMX_CHECKSUMS=1", nullptr};
   EXPECT_THAT(settings_unknown(environment),
-              testing::ElementsAre("OMX_SPINUS is not a setting; omx info --settings lists them",
-                                   "OMX_CHECKSUMS is not a setting; omx info --settings lists them"));
+              testing::ElementsAre("OMX_SPINUS is not a setting; did you mean OMX_SPIN_US?",
+                                   "OMX_CHECKSUMS is not a setting; did you mean OMX_CHECKSUM?"));
+  const char* far[] = {"OMX_COLOUR=blue", nullptr};
+  EXPECT_THAT(settings_unknown(far),
+              testing::ElementsAre("OMX_COLOUR is not a setting; omx info --settings lists them"));
 }
 
 TEST(settings_load, environment__malformed_names_the_variable) {

@@ -48,6 +48,8 @@ test_plain() {
   expect 1 'omx check: the command line names nonesuch.*there are:.*lo' "$omx" check nonesuch
   expect 1 'omx tune: the command line names nonesuch' "$omx" tune --dry-run nonesuch
 
+  expect 2 'no command "pref" .did you mean "perf"' "$omx" pref
+  expect 2 'no command "pref" .did you mean "perf"' "$omx" help pref
   expect 2 'requires interface' "$omx" steer --cpus 0
   expect 2 '--show|--off' "$omx" steer lo --show --off
   expect 2 '--off' "$omx" steer lo --off --map 0:0
@@ -87,7 +89,7 @@ test_plain() {
   expect 0 '^OMX_SPIN_US=7$' env OMX_SPIN_US=7 "$omx" info --settings
   expect 0 '"variable": "OMX_SPIN_US", "value": "7"' env OMX_SPIN_US=7 "$omx" info --settings --json
 
-  expect 0 'warning: OMX_SPINUS is not a setting; omx info --settings' env OMX_SPINUS=7 "$omx" info --settings
+  expect 0 'warning: OMX_SPINUS is not a setting; did you mean OMX_SPIN_US' env OMX_SPINUS=7 "$omx" info --settings
   expect 0 'warning: MX_ZOMBIE="few".*whole number' env MX_ZOMBIE=few "$omx" info --settings
   expect 0 '^OMX_DISABLE_SHARED=0$' env MX_DISABLE_SHMEM= "$omx" info --settings
 
