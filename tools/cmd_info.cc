@@ -38,7 +38,7 @@ void interface_warn(const link::Interface& i, std::vector<std::string>& warnings
 std::vector<std::string> warnings_of(const InfoReport& report) {
   std::vector<std::string> warnings;
   if (!report.host.process) warnings.push_back(report.host.no_boards.message);
-  if (!report.permitted) warnings.emplace_back(kNoPacketSockets);
+  if (!report.permitted) warnings.push_back(no_packet_sockets(report.host.settings));
   for (const BoardInfo& board : report.boards) {
     interface_warn(board.board.interface, warnings);
     if (!board.extended.connected || !board.reference.connected) {

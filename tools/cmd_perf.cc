@@ -54,7 +54,7 @@ int perf_run(const PerfOptions& options) {
   g_log_level = static_cast<int>(LogLevel::error);
   const auto process = runtime::Process::create();
   if (!process) return failed("perf", "{}", process.error().message);
-  if (!may_open_endpoints(&**process)) return failed("perf", "{}", kNoPacketSockets);
+  if (!may_open_endpoints(&**process)) return failed("perf", "{}", no_packet_sockets((*process)->settings()));
   if (!pin(options.cpu))
     return failed("perf", "cannot run on core {}: {}; this process may run on {}", options.cpu,
                   std::strerror(errno), cores_allowed());

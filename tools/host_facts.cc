@@ -68,6 +68,18 @@ bool may_open_endpoints(const runtime::Process* process) {
   return (process && runtime::boards_by_udp(process->boards())) || link::packet_links_possible() == 0;
 }
 
+std::string no_packet_sockets(const runtime::Settings& settings) {
+  // With OMX_LINK=auto an interface with an address would have been used.
+  const char* const udp = settings.link == runtime::LinkKind::automatic
+                              ? "or give an interface an IP address, by which messages then go by UDP"
+                              : "or let messages go by UDP (OMX_LINK=udp, on all hosts)";
+  return fmt::format(
+      "this process may not open packet sockets, so it can open no endpoint: run as root, or give the "
+      "program the "
+      "capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW), {}",
+      udp);
+}
+
 std::string board_text(const runtime::Board& board) {
   return fmt::format("{} (board #{} name {} addr {}{})", board.hostname, board.number, board.interface.name,
                      mac_format(board.interface.nic),

@@ -39,11 +39,7 @@ std::string holder_text(const runtime::ClaimHolder& holder);
 // Whether this process reaches others by UDP, or may open packet sockets; asked by opening one.
 bool may_open_endpoints(const runtime::Process* process);
 // What to say when it does not.
-inline constexpr const char* kNoPacketSockets =
-    "this process may not open packet sockets, so it can open no endpoint: run as root, or give the program "
-    "the capability (setcap cap_net_raw+ep PROGRAM), or the container (docker run --cap-add NET_RAW), or "
-    "give "
-    "an interface an IPv4 address for OMX_LINK=udp";
+std::string no_packet_sockets(const runtime::Settings& settings);
 
 // "h1:0 (board #0 name eth0 addr 02:00:00:00:00:01)": a form that scripts look for.
 std::string board_text(const runtime::Board& board);

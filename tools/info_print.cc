@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/cpu_list.h"
@@ -62,7 +63,7 @@ void binding_print(Out out, const runtime::Settings& settings) {
                  setting);
 }
 
-void board_print(Out out, const BoardInfo& info, const runtime::Settings& settings) {
+void board_print(Out out, const BoardInfo& info, const runtime::Settings& settings, bool usable) {
   const link::Interface& i = info.board.interface;
   fmt::format_to(out, " {}\n", board_text(info.board));
   fmt::format_to(out, "   {}\n", state_text(i));
@@ -77,6 +78,7 @@ void board_print(Out out, const BoardInfo& info, const runtime::Settings& settin
   for (const OpenEndpoint& e : info.open)
     fmt::format_to(out, "   endpoint {} open by {}{}\n", e.id, holder_text(e.holder),
                    e.processors.empty() ? "" : ", bound to processor " + cpu_list_text(e.processors));
+  if (!usable) return;
   sizes_print(out, "Open-MX peers", info.extended, settings);
   sizes_print(out, info.reference.mode == wire::Mode::mxoe ? "MX and Open-MX 1.x peers" : "Open-MX 1.x peers",
               info.reference, settings);
@@ -214,6 +216,21 @@ const char* mode_name(wire::Mode mode) {
   return mode == wire::Mode::omx ? "omx" : "mxoe";
 }
 
+std::string info_obstacle(const InfoReport& report) {
+  if (!report.host.process) return "there is no usable interface";
+  const runtime::LinkKind link = report.host.settings.link;
+  if (!report.permitted)
+    return fmt::format("OMX_LINK={} needs packet sockets{}", runtime::link_name(link),
+                       link == runtime::LinkKind::automatic
+                           ? ", or an interface with an IP address, by which messages go by UDP"
+                           : "");
+  const auto& boards = report.boards;
+  const bool none = !boards.empty() && std::all_of(boards.begin(), boards.end(), [](const BoardInfo& b) {
+    return !b.rails.problem.empty();
+  });
+  return none ? "OMX_RAILS cannot be had, as said below" : "";
+}
+
 std::string info_text(const InfoReport& report) {
   std::string text;
   Out out = std::back_inserter(text);
@@ -221,17 +238,19 @@ std::string info_text(const InfoReport& report) {
   fmt::format_to(out, "Open-MX version {}\n", OMX_VERSION);
   fmt::format_to(out, " configuration file: {}\n",
                  settings.config_file.empty() ? "none" : settings.config_file);
-  const bool udp = by_udp(report);
   fmt::format_to(out, " packet sockets (CAP_NET_RAW): {}\n",
-                 report.packet_sockets ? "allowed"
-                 : udp                 ? "not allowed"
-                                       : "not allowed, no endpoint can be opened");
-  fmt::format_to(out, " messages go by {} (OMX_LINK={})\n\n", road_text(report, settings),
-                 runtime::link_name(settings.link));
+                 report.packet_sockets ? "allowed" : "not allowed");
+  const std::string obstacle = info_obstacle(report);
+  if (obstacle.empty())
+    fmt::format_to(out, " messages go by {} (OMX_LINK={})\n\n", road_text(report, settings),
+                   runtime::link_name(settings.link));
+  else
+    fmt::format_to(out, " no endpoint can be opened: {}\n\n", obstacle);
   fmt::format_to(out, "Found {} board{} supporting {} endpoints{}:\n", report.boards.size(),
                  report.boards.size() == 1 ? "" : "s", settings.endpoints_max,
                  report.boards.size() == 1 ? "" : " each");
-  for (const BoardInfo& board : report.boards) board_print(out, board, settings);
+  for (const BoardInfo& board : report.boards)
+    board_print(out, board, settings, obstacle.empty() && board.rails.problem.empty());
   bool first = true;
   for (const link::Choice& choice : report.host.choices) {
     if (choice.taken) continue;
@@ -259,6 +278,7 @@ std::string info_json(const InfoReport& report) {
     json.field("version", OMX_VERSION);
     json.field("config_file", report.host.settings.config_file);
     json.field("packet_sockets_allowed", report.packet_sockets);
+    json.field("no_endpoint_because", info_obstacle(report));
     const bool xdp = report.host.settings.link == runtime::LinkKind::xdp;
     json.field("link", by_udp(report) ? "udp" : xdp ? "xdp" : "ethernet");
     json.field("endpoints_max", report.host.settings.endpoints_max);

@@ -40,6 +40,9 @@ struct InfoReport {
 
 const char* mode_name(wire::Mode mode);
 
+// Why this process can open no endpoint; empty: it can.
+std::string info_obstacle(const InfoReport& report);
+
 std::string info_text(const InfoReport& report);
 std::string info_json(const InfoReport& report);
 std::string settings_text(const runtime::Settings& settings);

@@ -188,7 +188,11 @@ test_privileges() {
   expect 1 '"nonesuch" has no IPv4 address that the resolver knows' on h1 "${by_udp[@]}" "$omx" perf nonesuch
   expect 1 'by UDP' on h1 "${by_udp[@]}" "$omx" peers --discover
   expect 1 'OMX_LINK.*auto, ethernet .*udp' on h1 env OMX_LINK=tcp "$omx" info
-  expect 0 'not allowed' on h1 "${without[@]}" "$omx" info
+  expect 0 'no endpoint can be opened: OMX_LINK=ethernet needs packet sockets' on h1 "${without[@]}" "$omx" info
+  expect 1 '' on h1 sh -c '"$@" | grep -E "messages go by|one frame"' - "${without[@]}" "$omx" info
+  expect 0 'warning: .*OMX_LINK=udp, on all hosts' on h1 "${without[@]}" "$omx" info
+  expect 0 '"no_endpoint_because": "OMX_LINK=ethernet needs packet sockets"' on h1 "${without[@]}" "$omx" info --json
+  expect 0 '"no_endpoint_because": ""' on h1 "$omx" info --json
   expect 0 'warning: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" info
   expect 0 '"packet_sockets_allowed": false' on h1 "${without[@]}" "$omx" info --json
   expect 1 'omx perf: .*setcap cap_net_raw' on h1 "${without[@]}" "$omx" perf
