@@ -226,6 +226,7 @@ Result<Way> way_open(const PerfOptions& options) {
     if (!other) return tl::unexpected(other.error());
     port = std::move(other);
   }
+  (*port)->set_peer_name(options.peer);
   return Way{std::move(*port), *nic};
 }
 

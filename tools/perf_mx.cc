@@ -9,7 +9,9 @@
 #include <cstdio>
 
 #include "base/mac.h"
+#include "runtime/process.h"
 #include "runtime/resolver.h"
+#include "runtime/unreached.h"
 
 namespace omx::tools {
 
@@ -31,10 +33,20 @@ mx_return_t error_keep(char* text, mx_return_t code) {
   return code;
 }
 
-// What that sentence says after its first half, the remedy.
+// What that sentence says after its first half: the reason and the remedy.
 std::string advice() {
   const std::size_t semicolon = g_error.find("; ");
-  return semicolon == std::string::npos ? "" : " If so, " + g_error.substr(semicolon + 2);
+  return semicolon == std::string::npos ? "" : g_error.substr(semicolon + 2);
+}
+
+// At full length, for which an error handler's text has no room.
+runtime::Unreached unreached(const std::string& peer, std::uint64_t nic, std::uint32_t endpoint,
+                             bool refused) {
+  const auto process = runtime::Process::create();
+  if (!process) return {advice()};
+  // An id of IPv6 does not hold the address.
+  if (wire::udp_family(nic) == wire::IpFamily::v6) (void)(*process)->nic_of(peer);
+  return (*process)->unreached(nic, static_cast<std::uint8_t>(endpoint), {refused, advice(), true});
 }
 
 // The library prints what a person has to remedy by itself.
@@ -58,6 +70,7 @@ Result<mx_status_t> MxPort::judge(const mx_status_t& status) {
 
 std::string nic_text(std::uint64_t nic) {
   char name[MX_MAX_HOSTNAME_LEN] = "";
+  if (wire::udp_family(nic) == wire::IpFamily::v4) return runtime::address_name(nic);
   // An id of IPv6 says nothing to people.
   if (wire::udp_family(nic) != wire::IpFamily::v6 || mx_nic_id_to_hostname(nic, name) != MX_SUCCESS)
     return mac_format(nic);
@@ -123,6 +136,29 @@ Result<std::uint64_t> MxPort::find_nic(const std::string& peer) {
   return nic;
 }
 
+// As the user called it, with its address.
+std::string MxPort::peer_name(std::uint64_t nic) const {
+  const std::string address = nic_text(nic);
+  return named_.empty() || named_ == address ? address : fmt::format("{} ({})", named_, address);
+}
+
+std::string MxPort::closed_text(std::uint64_t nic, std::uint32_t endpoint) const {
+  constexpr const char* kRemedy = "start \"omx perf\" there, or give its endpoint with --peer-endpoint";
+  const auto [reason, runs] = unreached(named_, nic, endpoint, true);
+  const std::string remedy = runs             ? reason
+                             : reason.empty() ? kRemedy
+                                              : fmt::format("{}; {}", reason, kRemedy);
+  if (nic == nic_ && runs) return remedy;
+  return fmt::format("nothing is open on endpoint {} of {}: {}", endpoint, peer_name(nic), remedy);
+}
+
+std::string MxPort::silent_text(std::uint64_t nic, std::uint32_t endpoint, std::uint32_t timeout_ms) const {
+  const std::string reason = unreached(named_, nic, endpoint, false).reason;
+  return fmt::format(
+      "no answer from {} within {} s: {}", peer_name(nic), timeout_ms / 1000,
+      reason.empty() ? "is the host up, on this network, and is \"omx perf\" running there?" : reason);
+}
+
 Result<mx_endpoint_addr_t> MxPort::connect(std::uint64_t nic, std::uint32_t endpoint,
                                            std::uint32_t timeout_ms) {
   mx_endpoint_addr_t address{};
@@ -131,18 +167,12 @@ Result<mx_endpoint_addr_t> MxPort::connect(std::uint64_t nic, std::uint32_t endp
     case MX_SUCCESS:
       return address;
     case MX_CONNECTION_FAILED:
-      return fail(code,
-                  fmt::format("nothing is open on endpoint {} of {}: start \"omx perf\" there, or give "
-                              "its endpoint with --peer-endpoint{}",
-                              endpoint, nic_text(nic),
-                              runtime::by_udp(nic) ? "; or open UDP to its port in the firewall there" : ""));
+      return fail(code, closed_text(nic, endpoint));
     case MX_BAD_CONNECTION_KEY:
       return fail(code, fmt::format("endpoint {} of {} belongs to another program, not to \"omx perf\"",
-                                    endpoint, nic_text(nic)));
+                                    endpoint, peer_name(nic)));
     case MX_TIMEOUT:
-      return fail(code, fmt::format("no answer from {} within {} s: is the host up, on this network, and is "
-                                    "\"omx perf\" running there?{}",
-                                    nic_text(nic), timeout_ms / 1000, advice()));
+      return fail(code, silent_text(nic, endpoint, timeout_ms));
     default:
       return failure(code);
   }

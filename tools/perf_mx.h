@@ -36,6 +36,8 @@ class MxPort {
   std::uint32_t endpoint_id() const { return endpoint_id_; }
   std::uint64_t nic() const { return nic_; }
 
+  // How the user called the peer, for failures.
+  void set_peer_name(const std::string& name) { named_ = name; }
   static Result<std::uint64_t> find_nic(const std::string& peer);
   Result<mx_endpoint_addr_t> connect(std::uint64_t nic, std::uint32_t endpoint, std::uint32_t timeout_ms);
 
@@ -86,8 +88,12 @@ class MxPort {
   Result<mx_status_t> poll(mx_request_t request);
   Result<mx_status_t> sleep(mx_request_t request);
   Result<void> peer_ask();
+  std::string peer_name(std::uint64_t nic) const;
+  std::string closed_text(std::uint64_t nic, std::uint32_t endpoint) const;
+  std::string silent_text(std::uint64_t nic, std::uint32_t endpoint, std::uint32_t timeout_ms) const;
 
   mx_endpoint_t endpoint_;
+  std::string named_;
   std::uint64_t nic_ = 0;
   std::uint32_t endpoint_id_ = 0;
   bool blocking_ = true;
@@ -98,7 +104,7 @@ class MxPort {
   std::uint32_t peer_endpoint_ = 0, peer_session_ = 0;
 };
 
-// "02:00:00:00:00:01"
+// "02:00:00:00:00:01"; by UDP "10.77.0.1"
 std::string nic_text(std::uint64_t nic);
 
 }  // namespace omx::tools

@@ -41,6 +41,16 @@ std::optional<Neighbour> neighbour_parse(const NetlinkMessage& message, NetlinkB
   return found;
 }
 
+// All zeros: it is no address of IP.
+Ip ip_of(NetlinkBytes data) {
+  Ip ip{};
+  if (data.size() == ip.size()) std::memcpy(ip.data(), data.data(), ip.size());
+  if (data.size() != 4) return ip;
+  ip[10] = ip[11] = 0xFF;
+  std::memcpy(&ip[12], data.data(), 4);
+  return ip;
+}
+
 }  // namespace
 
 std::vector<HostAddress> host_addresses() {
@@ -69,6 +79,27 @@ std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip) {
     if (const auto found = neighbour_parse(message, wanted)) all.push_back(*found);
   });
   return all;
+}
+
+std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac) {
+  std::optional<NeighbourAddress> best;
+  kernel.dump(NetlinkRequest(RTM_GETNEIGH, ndmsg{}), [&](const NetlinkMessage& message) {
+    NetlinkBytes attributes = message.body;
+    const auto head = netlink_head_take<ndmsg>(attributes);
+    if (message.type != RTM_NEWNEIGH || !head || !(head->ndm_state & kUsable)) return;
+    NeighbourAddress found;
+    found.ifindex = static_cast<std::uint32_t>(head->ndm_ifindex);
+    found.reachable = (head->ndm_state & NUD_REACHABLE) != 0;
+    bool meant = false;
+    netlink_attributes_visit(attributes, [&](std::uint16_t type, NetlinkBytes data) {
+      if (type == NDA_LLADDR) meant = data.size() == 6 && mac_load(data.data()) == mac;
+      if (type == NDA_DST) found.ip = ip_of(data);
+    });
+    if (!meant || found.ip == Ip{}) return;
+    const auto rank = [](const NeighbourAddress& a) { return 2 * is_ipv4(a.ip) + a.reachable; };
+    if (!best || rank(found) > rank(*best)) best = found;
+  });
+  return best;
 }
 
 int neighbour_ask(const Ip& ip, const HostAddress& from) {

@@ -3,6 +3,7 @@
 // address there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ struct Neighbour {
 };
 // Those that the table gives for `ip` and the kernel would use. Empty too where it cannot be read.
 std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip);
+
+// The other way: the IP address that the table gives for a MAC address, IPv4 before IPv6. None: it knows
+// none.
+struct NeighbourAddress {
+  Ip ip{};
+  std::uint32_t ifindex = 0;
+  bool reachable = false;  // the kernel heard of it within the last seconds
+};
+std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac);
 
 // Lets the kernel ask the network behind `from` who has `ip` (ARP, NDP): sends an empty datagram to the
 // discard port, which does not pass a router. The answer appears in the table. Needs no privilege. Returns 0

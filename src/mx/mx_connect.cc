@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mx/connect_calls.h"
+#include "runtime/unreached.h"
 
 namespace omx::mx {
 
@@ -7,6 +8,8 @@ namespace {
 
 constexpr NicId kNicMask = (NicId{1} << 48) - 1;
 constexpr std::uint32_t kEndpointIds = 256;
+// Who has waited for so long may wait for the reason, too.
+constexpr std::uint64_t kPatience_ms = 1000;
 
 // The return code of a blocking connect that ended so (mx-api.md 4.4).
 Code connect_code(protocol::Status status) {
@@ -48,7 +51,7 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
                      std::uint64_t timeout_ms, Address& connected) {
   runtime::Endpoint& ep = call.endpoint();
   Completion completion;  // pending
-  std::string advice;
+  std::string advice, peer;
   Expected<Request*, OpError> posted = nullptr;
   {
     const runtime::Endpoint::Pin pin(ep);  // another thread may close the endpoint when this wait has ended
@@ -62,17 +65,22 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
     if (completion.status == protocol::Status::success)
       connected = ep.address_of(completion.partner, completion.session, completion.conversation);
     else
-      advice = ep.silence_advice(nic);
+      advice = ep.silence_advice(nic), peer = ep.peer_text(nic, static_cast<std::uint8_t>(endpoint));
   }
   if (!posted) return call.fail(posted.error());
   const bool pending = completion.status == protocol::Status::pending;
   if (pending && !call.handle().endpoint) return OMX_TIMEOUT;  // closed
   const Code code = pending ? OMX_TIMEOUT : connect_code(completion.status);
   if (code == OMX_SUCCESS) return OMX_SUCCESS;
+  const runtime::Process::Unanswered how{code == OMX_REMOTE_ENDPOINT_CLOSED, advice,
+                                         timeout_ms >= kPatience_ms};
+  runtime::Process* p = process();
+  const std::string reason = p && (how.refused || code == OMX_TIMEOUT)
+                                 ? p->unreached(nic, static_cast<std::uint8_t>(endpoint), how).reason
+                                 : std::string();
   const std::string text =
-      pending ? fmt::format("no answer from endpoint {} of {}", endpoint, mac_format(nic))
-              : fmt::format("endpoint {} of {}: {}", endpoint, mac_format(nic), code_text(code));
-  return call.fail(code, "{}{}", text, code == OMX_TIMEOUT && !advice.empty() ? "; " + advice : "");
+      pending ? fmt::format("no answer from {}", peer) : fmt::format("{}: {}", peer, code_text(code));
+  return call.fail(code, "{}{}", text, reason.empty() ? "" : "; " + reason);
 }
 
 int address_parts(const Address& address, std::uint64_t* nic, std::uint32_t* endpoint,

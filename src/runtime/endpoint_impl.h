@@ -169,6 +169,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_silence.cc: peers by UDP that do not answer ---
   void on_refused(wire::Frame frame) override;
   std::string silence_advice(NicId nic) const;
+  std::string silence_reason(const protocol::PartnerInfo& peer) const;
   // After connects may have ended.
   void silence_found();
   // The first time that a bound keeps messages waiting: once for each kind, in a process.

@@ -2,13 +2,16 @@
 // Peers by UDP that do not answer. A firewall that drops what it does not know says nothing, and nothing can
 // be told by that but what to look at.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "base/log.h"
+#include "runtime/claim.h"
 #include "runtime/endpoint_impl.h"
 #include "runtime/resolver.h"
+#include "runtime/unreached.h"
 
 namespace omx::runtime {
 
@@ -21,7 +24,8 @@ constexpr std::size_t kWarningsMost = 16;
 }  // namespace
 
 std::string Endpoint::Impl::silence_advice(NicId nic) const {
-  if (!board_.udp || !by_udp(nic)) return {};
+  // No firewall is between processes of one host.
+  if (!board_.udp || !by_udp(nic) || nic == board_.interface.nic) return {};
   const std::string complaint = link->complaint(nic);
   return udp_advice(settings_.udp_port) + (complaint.empty() ? "" : fmt::format(" ({})", complaint));
 }
@@ -30,15 +34,31 @@ void Endpoint::Impl::on_refused(wire::Frame frame) {
   if (!disabled_) engine->connect_refused(now, frame);
 }
 
+// Why a peer is silent; empty: there is nothing to say but that.
+std::string Endpoint::Impl::silence_reason(const protocol::PartnerInfo& peer) const {
+  if (peer.nic != board_.interface.nic) {
+    const std::string advice = silence_advice(peer.nic);
+    return advice.empty() ? advice : "unless that host is down: " + advice;
+  }
+  // A process of the same user may compute for long, which is no fault.
+  UnreachedFacts facts;
+  facts.holder = claim_holder(board_.interface.index, peer.endpoint);
+  facts.user = ::geteuid();
+  if (!facts.holder || facts.holder->pid == 0 || facts.holder->uid == facts.user) return {};
+  facts.endpoint = peer.endpoint;
+  facts.here = true;
+  return unreached_judge(facts).reason;
+}
+
 // Once for each host.
 void Endpoint::Impl::silence_tell(const protocol::PartnerInfo& peer) {
-  const std::string advice = silence_advice(peer.nic);
   const bool told = std::find(silent_.begin(), silent_.end(), peer.nic) != silent_.end();
-  if (advice.empty() || told || silent_.size() >= kWarningsMost) return;
-  silent_.push_back(peer.nic);
-  const std::string name = address_name(peer.nic);
-  log(LogLevel::warn, "{}: no answer from {} endpoint {}; unless that host is down: {}",
-      board_.interface.name, name.empty() ? mac_format(peer.nic) : name, peer.endpoint, advice);
+  if (told || silent_.size() >= kWarningsMost) return;
+  const std::string reason = silence_reason(peer);
+  if (!reason.empty() || peer.nic == board_.interface.nic) silent_.push_back(peer.nic);
+  if (!reason.empty())
+    log(LogLevel::warn, "{}: no answer from {}; {}", board_.interface.name,
+        peer_text(peer.nic, peer.endpoint), reason);
 }
 
 void Endpoint::Impl::silence_found() {

@@ -27,12 +27,18 @@ constexpr int kMxNoDevice = 5;
 // yet, and the host that we ask may be asking us.
 class Asker final : public link::FrameHandler {
  public:
-  Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Link> link)
-      : link_(std::move(link)), responder_(board, settings.endpoints_max, peers, *link_) {
-    responder_.ask_back();
+  Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Link> link,
+        bool answers)
+      : link_(std::move(link)), responder_(board, settings.endpoints_max, peers, *link_), answers_(answers) {
+    if (answers_) responder_.ask_back();
   }
 
-  void on_frame(wire::Frame frame) override { responder_.on_frame(frame); }
+  void on_frame(wire::Frame frame) override {
+    wire::Head head;
+    const bool reply =
+        wire::decode_head(frame, head) == wire::Drop::none && head.type == wire::PacketType::host_reply;
+    if (answers_ || reply) responder_.on_frame(frame);
+  }
   void ask(NicId nic) { responder_.query(nic); }
   void announce(std::uint32_t serial) { responder_.announce(serial); }
   void flush() { link_->flush(); }
@@ -44,11 +50,13 @@ class Asker final : public link::FrameHandler {
  private:
   std::unique_ptr<link::Link> link_;
   BoardResponder responder_;
+  bool answers_;
 };
 
 using Askers = std::vector<std::unique_ptr<Asker>>;
 
-Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers) {
+Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers,
+                           bool answers) {
   Askers askers;
   std::optional<Failure> failure;
   for (const Board& board : boards) {
@@ -60,7 +68,7 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
     options.ring_bytes = 1U << 20;
     auto link = link::packet_link_open(options);
     if (link) {
-      askers.push_back(std::make_unique<Asker>(board, settings, peers, std::move(*link)));
+      askers.push_back(std::make_unique<Asker>(board, settings, peers, std::move(*link), answers));
     } else if (!failure) {
       failure = link.error();
     }
@@ -103,7 +111,7 @@ void answers_await(Askers& askers, TimeNs limit) {
 
 Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers,
                             const DiscoveryRequest& request) {
-  auto askers = askers_open(boards, settings, peers);
+  auto askers = askers_open(boards, settings, peers, request.answers);
   if (!askers) return tl::unexpected(askers.error());
   if (askers->empty()) return false;
 

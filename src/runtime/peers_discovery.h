@@ -16,6 +16,7 @@ struct DiscoveryRequest {
   NicId nic = kBroadcastNic;        // whom to ask
   std::function<bool()> found;      // looked at after each batch of answers
   std::function<void()> meanwhile;  // called every few milliseconds
+  bool answers = true;              // others may be told our name, as we are reached by raw frames
 };
 
 // Whether it was found within settings.discovery_ms. A failure when no board lets us ask (no permission).

@@ -21,6 +21,8 @@
 namespace omx::runtime {
 
 struct RailClaim;
+struct Unreached;
+struct UnreachedFacts;
 
 inline constexpr std::uint32_t kAnyBoard = 0xFFFFFFFF;
 inline constexpr std::uint32_t kAnyEndpoint = 0xFFFFFFFF;
@@ -65,6 +67,15 @@ class Process {
   Result<NicId> nic_of(const std::string& hostname);  // the same, in short
   Result<std::string> name_of(NicId nic);
   const Board* board_of(NicId nic) const;
+  // Why an endpoint was not reached, as half a sentence for people that names the remedy; empty: nothing more
+  // is known. With `ask` the network is asked, which takes a third of a second at most: no endpoint may be
+  // locked.
+  struct Unanswered {
+    bool refused = false;  // somebody said that it is closed; else nothing came
+    std::string advice;    // Endpoint::silence_advice
+    bool ask = false;
+  };
+  Unreached unreached(NicId nic, std::uint8_t endpoint, const Unanswered& how);
   // The boards that an endpoint of this one uses beside it, as `wanted` says (OMX_RAILS); more than
   // wire::kRailsMost - 1 are left out.
   Result<std::vector<const Board*>> rails_of(const Board& board, const std::string& wanted) const;
@@ -87,6 +98,8 @@ class Process {
   const Board* board_by_own_name(const std::string& hostname) const;
   Result<NicFound> host_find_by_udp(const std::string& hostname);
   Result<NicFound> host_find_by_frames(const std::string& hostname);
+  bool answers_by_frames(NicId mac);
+  void unreached_ask(NicId nic, UnreachedFacts& facts);
   Result<bool> discover(NicId nic, const std::function<bool()>& found);
 
   Settings settings_;

@@ -53,6 +53,22 @@ TEST_F(neighbours, find__ipv6) {
   EXPECT_EQ(found[0].mac, 0x020000000062U);
 }
 
+TEST_F(neighbours, address__of_a_mac) {
+  Netlink kernel(NETLINK_ROUTE);
+  EXPECT_FALSE(neighbour_address(kernel, 0x020000000002));
+  ip("neigh add 10.77.0.2 lladdr 02:00:00:00:00:02 dev v0 nud stale");
+  ip("neigh add fd4f::2 lladdr 02:00:00:00:00:02 dev v0 nud reachable");
+  ip("neigh add 10.77.0.4 lladdr 02:00:00:00:00:04 dev v0 nud reachable");
+  const auto two = neighbour_address(kernel, 0x020000000002);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(ip_text(two->ip), "10.77.0.2");
+  EXPECT_FALSE(two->reachable);
+  EXPECT_EQ(two->ifindex, ::if_nametoindex("v0"));
+  const auto four = neighbour_address(kernel, 0x020000000004);
+  ASSERT_TRUE(four);
+  EXPECT_TRUE(four->reachable);
+}
+
 TEST_F(neighbours, own_addresses__with_their_interface) {
   std::vector<std::string> texts;
   for (const HostAddress& own : host_addresses()) {

@@ -183,8 +183,8 @@ test_privileges() {
   expect 0 'messages go by UDP over IPv4 \(OMX_LINK=auto\)' on h1 "${by_udp[@]}" "$omx" info
   expect 0 '"link": "udp"' on h1 "${by_udp[@]}" "$omx" info --json
   expect 0 'addr 0a:55:0a:4d:00:01, by UDP' on h1 env OMX_LINK=udp "$omx" info
-  expect 1 'nothing is open on endpoint 0 of 0a:55:0a:4d:00:02' on h1 "${by_udp[@]}" "$omx" perf h2 --timeout 1
-  expect 1 'no answer from 0a:55:0a:4d:00:63 within 1 s.*UDP ports 27200 to 27711' on h1 "${by_udp[@]}" "$omx" perf 10.77.0.99 --timeout 1
+  expect 1 'nothing is open on endpoint 0 of h2 \(10.77.0.2\): nothing there has UDP port 27200 open.*start "omx perf"' on h1 "${by_udp[@]}" "$omx" perf h2 --timeout 1
+  expect 1 'no answer from 10.77.0.99 within 1 s: .*UDP ports 27200 to 27711' on h1 "${by_udp[@]}" "$omx" perf 10.77.0.99 --timeout 1
   expect 1 '"nonesuch" has no IPv4 address that the resolver knows' on h1 "${by_udp[@]}" "$omx" perf nonesuch
   expect 1 'by UDP' on h1 "${by_udp[@]}" "$omx" peers --discover
   expect 1 'OMX_LINK.*auto, ethernet .*udp' on h1 env OMX_LINK=tcp "$omx" info
@@ -240,9 +240,31 @@ test_nobody_there() {
   expect 0 'no other host answered within 50 ms' on h1 env OMX_DISCOVERY_MS=50 "$omx" peers --discover
 }
 
+# Why a peer is not reached: no program, another link, another user.
+test_reasons() {
+  local other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  expect 1 'no answer from h2 \(02:4f:4d:58:00:02\) within 1 s: 10.77.0.2 is up, but no program with Open-MX answers there' \
+    on h1 "$omx" perf h2 --timeout 1
+  OMX_LINK=udp server_start
+  expect 1 '10.77.0.2 .*UDP port 27200 there is not closed, so one may run that goes by UDP: give both the same OMX_LINK' \
+    on h1 "$omx" perf h2 --timeout 1
+  server_stop
+  server_start
+  expect 1 'nothing is open on endpoint 0 of h2 \(10.77.0.2\): programs there go by raw frames, and this process by UDP \(OMX_LINK=udp\)' \
+    on h1 env OMX_LINK=udp "$omx" perf h2 --timeout 1
+  if on h2 "${other[@]}" "$omx" --version >/dev/null 2>&1; then
+    expect 1 'endpoint 0 of this host belongs to process [0-9]+ \(omx\) of user 0, and this process to user 65534' \
+      on h2 "${other[@]}" "$omx" perf h2 --timeout 1
+    expect 1 '^0$' on h2 sh -c '"$@" 2>&1 | grep -c firewalls' - "${other[@]}" "$omx" perf h2 --timeout 6
+  else
+    echo "no other user here: the tests of processes of several users are left out"
+  fi
+  server_stop
+}
+
 if [ "$part" = plain ]; then
   test_plain
   finish
 else
-  in_lab "$self" test_info test_privileges test_setuid test_nobody_there
+  in_lab "$self" test_info test_privileges test_setuid test_nobody_there test_reasons
 fi
