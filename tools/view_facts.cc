@@ -5,6 +5,7 @@
 
 #include "base/mac.h"
 #include "runtime/clock.h"
+#include "runtime/resolver.h"
 
 namespace omx::tools {
 
@@ -28,7 +29,9 @@ Views views_take(const std::vector<runtime::Board>& boards, const runtime::Setti
 
 std::string nic_text(runtime::PeerTable& names, NicId nic) {
   const auto peer = names.find(nic);
-  return peer && !peer->name.empty() ? peer->name : mac_format(nic);
+  if (peer && !peer->name.empty()) return peer->name;
+  const std::string address = runtime::address_name(nic);
+  return address.empty() ? mac_format(nic) : address;
 }
 
 std::string peer_text(runtime::PeerTable& names, NicId nic, std::uint8_t endpoint) {

@@ -54,6 +54,7 @@ void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
     return;
   }
   p.features = ext.features;
+  p.mode_told = ext.mode;
   p.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
   // MX sizes if either side insists on them.
   p.mode =

@@ -248,8 +248,9 @@ struct PartnerInfo {
   bool extended = false;
   bool checksum = false;
   wire::Mode mode = wire::Mode::omx;
-  std::uint32_t frame_max = 0;     // largest frame proven towards it
-  std::uint32_t frame_agreed = 0;  // what both announced
+  wire::Mode mode_told = wire::Mode::omx;  // what the peer itself is set to, if it is extended
+  std::uint32_t frame_max = 0;             // largest frame proven towards it
+  std::uint32_t frame_agreed = 0;          // what both announced
 };
 PartnerInfo partner_info(const Partner* partner);
 // Whether messages can be sent, and to which instance.

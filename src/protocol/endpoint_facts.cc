@@ -59,6 +59,7 @@ PartnerInfo partner_info(const Partner* p) {
   info.extended = p->extended;
   info.checksum = p->checksum;
   info.mode = p->mode;
+  info.mode_told = p->mode_told;
   info.frame_max = p->frame_max;
   info.frame_agreed = p->frame_agreed;
   return info;

@@ -94,8 +94,9 @@ struct Partner {
   bool extended = false;
   bool checksum = false;
   wire::Mode mode = wire::Mode::omx;
-  std::uint16_t features = 0;      // the peer's
-  std::uint16_t eager_credit = 0;  // frames it can hold unacknowledged
+  wire::Mode mode_told = wire::Mode::omx;  // the peer's own, if it is extended
+  std::uint16_t features = 0;              // the peer's
+  std::uint16_t eager_credit = 0;          // frames it can hold unacknowledged
   std::uint32_t frame_agreed = 0;
   std::uint32_t frame_max = 0;   // proven in both directions
   std::uint32_t frame_in = 0;    // came from it as a probe: enough for what we ask of it

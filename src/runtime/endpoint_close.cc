@@ -136,6 +136,7 @@ void Endpoint::Impl::close_end() {
   engine->flush_acks(now);
   out->flush();
   log_partners();
+  modes_tell();
   summary_check(true);
 }
 

@@ -307,6 +307,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool view_old() const { return activity() != view_seen_; }
   std::uint64_t activity() const;  // changes whenever something happens
   void log_partners();
+  void modes_tell();
   // endpoint_summary.cc: `last` when the endpoint is being closed.
   void summary_check(bool last);
   std::string summary(std::size_t peers) const;

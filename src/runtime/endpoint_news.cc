@@ -19,6 +19,10 @@ constexpr TimeNs kSecond = 1'000 * protocol::kMillisecond;
 constexpr unsigned kQuestionsMost = 8;  // for names, a second
 constexpr unsigned kQuestionsOfNic = 3;
 
+const char* mode_text(wire::Mode mode) {
+  return mode == wire::Mode::omx ? "omx" : "mxoe";
+}
+
 std::string seconds(TimeNs time) {
   return time < 10 * kSecond && time % kSecond ? fmt::format("{:.1f} s", static_cast<double>(time) / 1e9)
                                                : fmt::format("{} s", time / kSecond);
@@ -44,7 +48,8 @@ std::string Endpoint::Impl::peer_text(NicId nic, std::uint8_t endpoint) const {
     host = "this host";
   } else if (const auto known = names_ ? names_->find(nic) : std::nullopt; known && !known->name.empty()) {
     host = known->name.ends_with(":0") ? known->name.substr(0, known->name.size() - 2) : known->name;
-    host = fmt::format("host {} ({})", host, nic_text(nic));
+    const std::string address = address_name(nic);
+    host = fmt::format("host {} ({})", host, address.empty() ? nic_text(nic) : address);
   }
   return fmt::format("{}, endpoint {}", host.empty() ? "host " + nic_text(nic) : host, endpoint);
 }
@@ -121,6 +126,26 @@ void Endpoint::Impl::news_tell() {
   }
   while (const auto lost = engine->lost_take())
     if (sink) sink->message_lost(*lost);
+}
+
+// Once in a process: a setting that differs is one of the whole cluster.
+void Endpoint::Impl::modes_tell() {
+  static std::atomic<bool> told{false};
+  if (told.load(std::memory_order_relaxed)) return;
+  const wire::Mode own = settings_.protocol.mode;
+  for (std::uint32_t i = 0; i < engine->partner_count(); i++) {
+    protocol::Partner* partner = engine->partner_at(i);
+    if (!partner || partner == engine->self() || !protocol::partner_connected(partner)) continue;
+    const protocol::PartnerInfo peer = protocol::partner_info(partner);
+    if (!peer.extended || peer.mode_told == own) continue;
+    if (told.exchange(true, std::memory_order_relaxed)) return;
+    log(LogLevel::warn,
+        "{}: {} has OMX_WIRE_MODE={}, and this process {}: messages between the two have the sizes of native "
+        "MX, "
+        "which is slower; give both the same OMX_WIRE_MODE",
+        board_.interface.name, peer_text(peer.nic, peer.endpoint), mode_text(peer.mode_told), mode_text(own));
+    return;
+  }
 }
 
 // Of hosts whose name nobody has told yet, so that it can be said when they fall silent.

@@ -262,6 +262,7 @@ void Endpoint::Impl::check() {
   silence_check();
   names_ask();
   log_partners();
+  modes_tell();
   summary_check(false);
 }
 
@@ -330,8 +331,8 @@ void Endpoint::Impl::log_partners() {
     const auto sizes = std::pair(info.frame_agreed, info.frame_max);
     if (info.frame_agreed == 0 || sizes == logged_[i]) continue;
     logged_[i] = sizes;
-    log(LogLevel::info, "{} endpoint {}: frames to {} endpoint {}: {} bytes agreed (ours {}), {} proven",
-        board_.interface.name, id_, mac_format(info.nic), info.endpoint, info.frame_agreed,
+    log(LogLevel::info, "{} endpoint {}: frames to {}: {} bytes agreed (ours {}), {} proven",
+        board_.interface.name, id_, peer_text(info.nic, info.endpoint), info.frame_agreed,
         link->mtu() + wire::kEthernetHeader, info.frame_max);
   }
 }

@@ -73,26 +73,25 @@ void Endpoint::Impl::held_up_found() {
   const unsigned bit = 1U << static_cast<unsigned>(held.what);
   if (held.what == What::nothing || (told.fetch_or(bit, std::memory_order_relaxed) & bit)) return;
   const protocol::PartnerInfo peer = protocol::partner_info(held.partner);
-  const std::string address = address_name(peer.nic);
-  const std::string name = address.empty() ? mac_format(peer.nic) : address;
+  const std::string name = peer_text(peer.nic, peer.endpoint);
   const std::uint64_t mib = held.bound >> 20;
   if (held.what == What::data) {
     log(LogLevel::warn,
-        "{} endpoint {}: messages that no receive was posted for fill {} MiB; data of more, now from {} "
-        "endpoint {}, stay with their senders until receives match; post receives earlier, or set "
+        "{} endpoint {}: messages that no receive was posted for fill {} MiB; data of more, now from {}, "
+        "stay with their senders until receives match; post receives earlier, or set "
         "OMX_UNEXP_BYTES higher",
-        board_.interface.name, id_, mib, name, peer.endpoint);
+        board_.interface.name, id_, mib, name);
   } else if (held.what == What::envelopes) {
     log(LogLevel::warn,
         "{} endpoint {}: even without data, messages that no receive was posted for fill {} MiB; more, now "
-        "from {} endpoint {}, wait until some are received; post receives earlier, or give the host or its "
+        "from {}, wait until some are received; post receives earlier, or give the host or its "
         "cgroup more memory",
-        board_.interface.name, id_, mib, name, peer.endpoint);
+        board_.interface.name, id_, mib, name);
   } else {
     log(LogLevel::warn,
-        "{} endpoint {}: copies of messages that were not received yet fill {} MiB; sends to {} endpoint {} "
+        "{} endpoint {}: copies of messages that were not received yet fill {} MiB; sends to {} "
         "and others wait for memory; post receives earlier there, or set OMX_SEND_BUFFER_BYTES higher",
-        board_.interface.name, id_, mib, name, peer.endpoint);
+        board_.interface.name, id_, mib, name);
   }
 }
 

@@ -271,6 +271,8 @@ TEST_F(ProbeTest, modes__one_insists_on_mx_sizes) {
   open(jumbo(), mx);
   EXPECT_EQ(partner_info(to_b).mode, wire::Mode::mxoe);
   EXPECT_EQ(partner_info(to_a).mode, wire::Mode::mxoe);
+  EXPECT_EQ(partner_info(to_b).mode_told, wire::Mode::mxoe);
+  EXPECT_EQ(partner_info(to_a).mode_told, wire::Mode::omx) << "what it is set to, not what is in force";
   exchange_both_ways();
 }
 

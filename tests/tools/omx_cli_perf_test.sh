@@ -61,6 +61,18 @@ test_perf() {
   server_stop
 }
 
+# A setting that differs between hosts costs speed, and is said.
+test_modes() {
+  local peer=(env OMX_WIRE_MODE=mxoe "$omx" perf h2 --sizes 8 -n 10)
+  server_start
+  expect 0 'warning: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=omx, and this process mxoe:.*give both the same' on h1 "${peer[@]}"
+  server_stop
+  OMX_WIRE_MODE=mxoe server_start
+  expect 0 'warning: eth0: host h2 .*endpoint 0 has OMX_WIRE_MODE=mxoe, and this process omx:' on h1 "$omx" perf h2 --sizes 8 -n 10
+  expect 1 '^0$' on h1 sh -c '"$@" 2>&1 | grep -c "give both"' - "${peer[@]}"
+  server_stop
+}
+
 # Inside a host the other end of whoever goes away hears of it long before its patience ends.
 killed_noticed() {
   local host=h2 perf wait
@@ -132,4 +144,4 @@ test_damage() {
   "$LAB" fault h1 --clear
 }
 
-in_lab "$self" test_perf test_local test_damage
+in_lab "$self" test_perf test_local test_modes test_damage
