@@ -28,6 +28,17 @@ void add_sysfs_facts(Interface& interface, const std::vector<Interface>& seen) {
   }
 }
 
+// Two addresses of a network of IPv4, and of one of IPv6, are enough for two hosts.
+bool is_shared(const sockaddr* mask, const wire::Ip& ip) {
+  if (!mask || wire::is_link_local(ip)) return false;
+  const bool ipv4 = wire::is_ipv4(ip);
+  const auto* last = ipv4 ? reinterpret_cast<const unsigned char*>(
+                                &reinterpret_cast<const sockaddr_in*>(mask)->sin_addr.s_addr) +
+                                3
+                          : &reinterpret_cast<const sockaddr_in6*>(mask)->sin6_addr.s6_addr[15];
+  return (*last & 1) == 0;
+}
+
 void add_addresses(std::vector<Interface>& list) {
   for (Interface& interface : list) interface.addresses.clear();
   ifaddrs* entries = nullptr;
@@ -50,6 +61,7 @@ void add_addresses(std::vector<Interface>& list) {
       continue;
     }
     interface->addresses.push_back(ip);
+    if (is_shared(entry->ifa_netmask, ip)) interface->shares_network = true;
   }
 }
 
@@ -61,6 +73,9 @@ std::vector<Interface> interfaces_list(const std::string& sysfs) {
   if (sysfs == "/sys" && interfaces_read_netlink(list)) {
     for (Interface& interface : list) add_sysfs_facts(interface, from_sysfs);
     add_addresses(list);
+    Netlink netlink(NETLINK_ROUTE);
+    const auto routes = default_routes_read(netlink);
+    for (Interface& interface : list) interface.default_route = routes.contains(interface.index);
   } else {
     list = std::move(from_sysfs);
   }

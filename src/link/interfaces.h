@@ -30,6 +30,8 @@ struct Interface {
   int numa_node = -1;
   std::string pci_address;  // empty when none
   std::vector<wire::Ip> addresses;
+  bool shares_network = false;  // one of them is in a network with room for other hosts
+  bool default_route = false;   // leads here
 };
 
 // All interfaces of this network namespace, ordered by ifindex. `sysfs` is "/sys" except in tests with a
@@ -60,8 +62,10 @@ std::string term_failure(const std::vector<Interface>& all, std::string_view tex
 // speed only what is taken by default, the fastest first. "all" takes everything Ethernet; empty takes every
 // up Ethernet interface that is not a bridge, docker, tun or loopback, nor a port of a bridge or bond, those
 // with carrier first. A veth or macvlan is taken when the host has no interface of its own that is up: that
-// is a container. Interfaces that are not taken follow in the list, with the reason. A word that means none
-// is a Failure that names `variable`, which holds it, and the interfaces there are.
+// is a container. Containers inside of it have veths here, too, so of those with carrier the one with the
+// default route comes first, then those with an address in a network that other hosts share. Interfaces that
+// are not taken follow in the list, with the reason. A word that means none is a Failure that names
+// `variable`, which holds it, and the interfaces there are.
 Result<std::vector<Choice>> interfaces_choose(const std::vector<Interface>& all, const std::string& wanted,
                                               const char* variable = "OMX_INTERFACES");
 

@@ -54,6 +54,16 @@ std::string default_objection(const Interface& i, bool host_has_own_port) {
   return {};
 }
 
+// Board 0 is what programs use that do not choose: it should work, and lead to other hosts. Lower is better.
+// Which of several NICs is meant nobody can tell; their order stays.
+int rank(const Choice& c) {
+  const Interface& i = c.interface;
+  if (!c.taken) return 4;
+  if (!i.up || !i.running) return 3;
+  if (!is_container_port(i) || i.default_route) return 0;
+  return i.shares_network ? 1 : 2;
+}
+
 std::vector<Choice> choose_default(const std::vector<Interface>& all, bool everything) {
   const bool host_has_own_port = std::any_of(all.begin(), all.end(), is_own_port);
   std::vector<Choice> choices;
@@ -67,13 +77,8 @@ std::vector<Choice> choose_default(const std::vector<Interface>& all, bool every
     const bool taken = objection.empty();
     choices.push_back({i, taken, taken ? state_text(i) : objection});
   }
-  // Board 0 is what programs use that do not choose: it should work.
-  std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-    const auto rank = [](const Choice& c) {
-      return !c.taken ? 2 : c.interface.up && c.interface.running ? 0 : 1;
-    };
-    return rank(a) < rank(b);
-  });
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return rank(a) < rank(b); });
   return choices;
 }
 

@@ -170,6 +170,51 @@ TEST_F(interfaces_live, list__addresses_also_those_with_a_label) {
   }
 }
 
+TEST_F(interfaces_live, list__default_route_and_shared_networks) {
+  ip("addr add 10.91.0.1/32 dev v0");
+  ip("addr add 10.92.0.1/24 dev v1");
+  ip("route add default via 10.92.0.2 dev v1");
+  for (const Interface& i : interfaces_list()) {
+    EXPECT_EQ(i.default_route, i.name == "v1") << i.name;
+    EXPECT_EQ(i.shares_network && !i.loopback, i.name == "v1") << i.name;
+  }
+  ip("route del default");
+  ip("-6 addr add fd4f::1/64 dev v0 nodad");
+  ip("-6 route add default via fd4f::2 dev v0");
+  for (const Interface& i : interfaces_list()) {
+    EXPECT_EQ(i.default_route, i.name == "v0") << i.name;
+    EXPECT_TRUE(i.shares_network || i.loopback) << i.name;
+  }
+}
+
+TEST(interfaces_routes, default__of_the_main_table_and_its_hops) {
+  auto port = std::make_unique<ScriptedNetlink>();
+  ScriptedNetlink& kernel = *port;
+  Netlink netlink(std::move(port));
+  const auto route = [](unsigned char bits, unsigned char table, unsigned char type, std::uint32_t oif) {
+    rtmsg head{};
+    head.rtm_dst_len = bits;
+    head.rtm_table = table;
+    head.rtm_type = type;
+    NetlinkRequest message(RTM_NEWROUTE, head);
+    if (oif)
+      message.attribute(RTA_OIF, oif);
+    else
+      message.attribute(RTA_MULTIPATH,
+                        bytes_of("0800000006000000"
+                                 "0800000007000000")
+                            .data(),
+                        16);
+    const NetlinkBytes bytes = message.finish(NLM_F_MULTI, 0);
+    return Datagram(bytes.begin(), bytes.end());
+  };
+  kernel.answer({route(24, RT_TABLE_MAIN, RTN_UNICAST, 2), route(0, RT_TABLE_MAIN, RTN_UNICAST, 3),
+                 route(0, RT_TABLE_LOCAL, RTN_UNICAST, 4), route(0, RT_TABLE_MAIN, RTN_UNREACHABLE, 1),
+                 route(0, RT_TABLE_MAIN, RTN_UNICAST, 0), netlink_end(NLMSG_DONE, 0)});
+  kernel.answer({netlink_end(NLMSG_ERROR, EOPNOTSUPP)});  // no IPv6
+  EXPECT_EQ(default_routes_read(netlink), (std::set<std::uint32_t>{3, 6, 7}));
+}
+
 Interface make(const std::string& name, const std::string& kind) {
   static std::uint32_t index = 0;
   Interface i;
@@ -228,6 +273,26 @@ TEST(interfaces_choose, default__ports_with_carrier_first) {
   all[0].running = false;
   EXPECT_THAT(taken(all, ""), ElementsAre("eth1", "eth0"));
   EXPECT_THAT(reason(all, "", "eth0"), HasSubstr("no carrier"));
+}
+
+TEST(interfaces_choose, default__of_a_container_with_containers__the_way_out_first) {
+  // A node of a cluster that is a container itself: pods got lower indexes.
+  std::vector<Interface> all = {make("lo", "loopback"), make("vetha", "veth"), make("vethb", "veth"),
+                                make("vethc", "veth"), make("eth0", "veth")};
+  all[4].default_route = all[4].shares_network = true;
+  all[3].shares_network = true;
+  EXPECT_THAT(taken(all, ""), ElementsAre("eth0", "vethc", "vetha", "vethb"));
+  all[4].default_route = false;
+  EXPECT_THAT(taken(all, ""), ElementsAre("vethc", "eth0", "vetha", "vethb")) << "equals keep their order";
+  all[4].default_route = true;
+  all[4].running = false;
+  EXPECT_THAT(taken(all, ""), ElementsAre("vethc", "vetha", "vethb", "eth0")) << "what works comes first";
+}
+
+TEST(interfaces_choose, default__nics_keep_their_order) {
+  std::vector<Interface> all = {make("eth0", "physical"), make("eth1", "physical")};
+  all[1].default_route = all[1].shares_network = true;
+  EXPECT_THAT(taken(all, ""), ElementsAre("eth0", "eth1")) << "the fast network seldom leads to the world";
 }
 
 TEST(interfaces_choose, names__in_the_order_given) {
