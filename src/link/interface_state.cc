@@ -43,4 +43,19 @@ int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state)
   return read_rest(fd, request, state);
 }
 
+Outage interface_look(int fd, const std::string& name, std::uint32_t index, NicId known,
+                      InterfaceState& now) {
+  InterfaceState seen;
+  if (interface_state_by_index(fd, index, seen) != 0) {
+    now.up = now.running = false;
+    if (interface_state_by_name(fd, name, seen) != 0) return Outage::gone;
+    now = seen;
+    return known != 0 && seen.nic != known ? Outage::replaced : Outage::returned;
+  }
+  now = seen;
+  if (!now.up) return Outage::down;
+  if (!now.running) return Outage::no_carrier;
+  return known != 0 && now.nic != known ? Outage::readdressed : Outage::none;
+}
+
 }  // namespace omx::link

@@ -18,8 +18,29 @@ struct InterfaceState {
   bool running = false;  // carrier
 };
 
+// What became of the interface that a link was opened on.
+enum class Outage : std::uint8_t {
+  none,
+  down,  // administratively
+  no_carrier,
+  gone,        // removed, unplugged, or in another network namespace
+  replaced,    // another one has its name, which is not the one that peers know
+  returned,    // it is back under its name and as peers know it, but with another index: see Link::follow
+  readdressed  // it has another MAC address than peers know
+};
+
+// Whether sockets that were bound to it hear nothing more.
+inline bool is_lost(Outage outage) {
+  return outage == Outage::gone || outage == Outage::replaced || outage == Outage::returned;
+}
+
 // Any socket will do as `fd`. Return 0 or errno (ENODEV: gone). By index finds an interface that was renamed.
 int interface_state_by_name(int fd, const std::string& name, InterfaceState& state);
 int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state);
+
+// The state of now of an interface that was opened by `name` and had the index `index`. Where it is gone,
+// `now` is down, or what has its name now. `known`: the MAC address that peers know; 0: they know it by
+// another address.
+Outage interface_look(int fd, const std::string& name, std::uint32_t index, NicId known, InterfaceState& now);
 
 }  // namespace omx::link

@@ -2,6 +2,7 @@
 // A way to move frames: one small interface, bound when an endpoint opens. Batch in, batch out.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "link/interface_state.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"
 #include "wire/udp_nic.h"
@@ -146,10 +148,16 @@ class Link : public wire::FrameSink {
   // What carries the frames, for people.
   virtual const char* name() const { return "raw frames"; }
   virtual std::uint32_t mtu() const = 0;  // as last read by refresh()
-  // Reads interface state again: false while the interface is down, without carrier or gone. What is down or
-  // unplugged may come back, what is gone does not. Cheap enough for once a second. When the MTU has grown
-  // the receive ring is made anew, and frames that wait in it are lost.
+  // Reads interface state again: false while the interface is down, without carrier or gone. Cheap enough for
+  // once a second. When the MTU has grown the receive ring is made anew, and frames that wait in it are lost.
   virtual bool refresh() = 0;
+  // Why, as of the last refresh(). It may say `readdressed` while refresh() returns true: frames leave then.
+  virtual Outage outage() const { return Outage::none; }
+  // The interface, as it was seen last: index, MAC address, MTU.
+  virtual InterfaceState interface_now() const { return {}; }
+  // After Outage::returned: goes on with the interface that has the name now. Frames that waited are lost,
+  // and descriptors are others. Returns 0 or errno; EOPNOTSUPP: this link stays without it.
+  virtual int follow() { return EOPNOTSUPP; }
   virtual const LinkCounters& counters() const = 0;
   // Frames for endpoints that are neither ours nor among these are received, too, from now on: nobody has
   // them open. A link that cannot tell goes on as it is.

@@ -38,6 +38,7 @@ class PacketLink final : public Link {
   PacketLink(OwnFd fd, OwnFd licence, const PacketLinkOptions& options, const InterfaceState& state)
       : options_(options),
         state_(state),
+        known_(state.nic),
         licence_(std::move(licence)),
         fd_(std::move(fd)),
         batch_(options.batch, counters_) {}
@@ -123,6 +124,9 @@ class PacketLink final : public Link {
   NicId nic() const override { return state_.nic; }
   std::uint32_t mtu() const override { return state_.mtu; }
   bool refresh() override;
+  Outage outage() const override { return outage_; }
+  InterfaceState interface_now() const override { return now_; }
+  int follow() override;
   const LinkCounters& counters() const override { return counters_; }
 
  private:
@@ -142,7 +146,10 @@ class PacketLink final : public Link {
   int filter_attach(Lane lane);
 
   PacketLinkOptions options_;
-  InterfaceState state_;
+  InterfaceState state_;  // that of the interface that the sockets are bound to
+  NicId known_;           // as peers know it, whatever the interface has now
+  Outage outage_ = Outage::none;
+  InterfaceState now_;  // what has its name, if it is gone
   LinkCounters counters_;
   OwnFd licence_;  // for a hook of our own
   OwnFd fd_;
@@ -334,18 +341,48 @@ bool PacketLink::refresh() {
   }
   for (const int fd : {fd(), bulk_.descriptor(), bell_.descriptor()}) packet_socket_clear_error(fd);
 
-  InterfaceState now;
-  if (interface_state_by_index(fd(), state_.index, now) != 0) {
+  now_ = state_;
+  outage_ = interface_look(fd(), options_.interface, state_.index, known_, now_);
+  // The kernel unbinds the sockets of an interface that goes. It may come back under the same index, as from
+  // a container's network.
+  if (!is_lost(outage_) && !packet_socket_bound(fd(), state_.index))
+    outage_ = now_.nic == known_ ? Outage::returned : Outage::replaced;
+  if (is_lost(outage_)) {
     state_.up = state_.running = false;
     return false;
   }
-  state_ = now;
+  state_ = now_;
   if (group_wrong())
     ring_renew(true);
   else
     ring_fit();
   if (!bulk_.fit(state_.mtu) && bulk_forgo()) bulk_refused_ = true;
   return state_.up && state_.running && ring_.mapped();
+}
+
+// All that may fail comes first: a link that stays as it is may try again.
+int PacketLink::follow() {
+  if (outage_ != Outage::returned) return EINVAL;
+  OwnFd fresh = packet_socket_new();
+  if (!fresh.open()) return errno;
+  const InterfaceState former = std::exchange(state_, now_);  // the filter names the index
+  int error = data_socket_ready(fresh.get(), filter(Lane::all, false));
+  if (!error) error = packet_socket_bind(fresh.get(), state_.index);
+  if (error) {
+    state_ = former;
+    return error;
+  }
+  if (place_.held()) place_leave();
+  bell_.close();
+  bulk_.close();
+  bulk_takes_ = bulk_refused_ = false;
+  ring_.forget();
+  fd_ = std::move(fresh);
+  outage_ = Outage::none;
+  // Beyond the number of hooks that endpoints of an interface have, if others took them meanwhile.
+  licence_ = HookGroup::licence(state_.index, options_.own_hooks);
+  ring_renew(true);
+  return 0;
 }
 
 Failure socket_failure(const std::string& interface, int error) {

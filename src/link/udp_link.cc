@@ -106,19 +106,28 @@ class UdpLink final : public Link {
   bool refresh() override {
     errors_due_ = true;
     favourite_.ask();
-    InterfaceState now;
-    if (interface_state_by_index(fd_.get(), state_.index, now) != 0) {
+    now_ = state_;
+    outage_ = interface_look(fd_.get(), options_.interface, state_.index, 0, now_);
+    if (outage_ == Outage::returned && !address_back()) outage_ = Outage::replaced;
+    if (is_lost(outage_)) {
       state_.up = state_.running = false;
       return false;
     }
-    state_ = now;
+    state_ = now_;
     return state_.up && state_.running;
   }
+  Outage outage() const override { return outage_; }
+  InterfaceState interface_now() const override { return now_; }
+  int follow() override;
   const LinkCounters& counters() const override { return counters_; }
   std::uint32_t base_frame() const override { return kBaseFrame; }
   std::uint32_t window() const override { return window_; }
 
  private:
+  bool address_back() const {
+    const auto address = interface_address(options_.interface, now_.index, options_.family);
+    return address && address->ip == address_.ip;
+  }
   NicId sender_of(const wire::LaneAddress& from);
   bool strangers_due() const { return strangers_.open() && ++looks_ > kLooksPerStranger; }
   bool fetch();
@@ -134,6 +143,8 @@ class UdpLink final : public Link {
 
   UdpLinkOptions options_;
   InterfaceState state_;
+  Outage outage_ = Outage::none;
+  InterfaceState now_;  // what has its name, if it is gone
   InterfaceAddress address_;
   NicId nic_;
   std::uint32_t window_ = 0;
@@ -275,6 +286,19 @@ void UdpLink::errors_take(FrameHandler& handler) {
     if (error.error == ECONNREFUSED && error.by.ip == error.to.ip && ours(frame, error.to))
       handler.on_refused(frame);
   }
+}
+
+// Sockets are bound to the address, and go on when it is back. Those of link-local addresses are bound to the
+// index.
+int UdpLink::follow() {
+  if (outage_ != Outage::returned) return EINVAL;
+  if (wire::is_link_local(address_.ip)) return EOPNOTSUPP;
+  state_ = now_;
+  address_.ifindex = state_.index;
+  outage_ = Outage::none;
+  if (!is_ipv4(address_.ip))
+    strangers_ = udp_group_open(wire::udp_group(nic_), port_of(options_), state_.index);
+  return 0;
 }
 
 std::string UdpLink::complaint(NicId nic) const {

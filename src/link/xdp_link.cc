@@ -80,6 +80,8 @@ class XdpLink final : public Link {
   const char* name() const override { return "raw frames (AF_XDP)"; }
   std::uint32_t mtu() const override { return std::min(packets_->mtu(), mtu_most()); }
   bool refresh() override;
+  Outage outage() const override { return packets_->outage(); }
+  InterfaceState interface_now() const override { return packets_->interface_now(); }
   const LinkCounters& counters() const override;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interfaces that go down, come back, vanish or change under an open link.
 #include <gmock/gmock.h>
+#include <net/if.h>
 
 #include "base/log.h"
 #include "test_network.h"
@@ -93,6 +94,93 @@ TEST_F(packet_link_outage, removed__no_crash) {
     EXPECT_EQ(a->receive(got, 10), 0U);
   }
   EXPECT_EQ(a->counters().send_errors, 4U);
+}
+
+// A driver that is loaded again, or a NIC that is unplugged and plugged in: the same address, another index.
+TEST_F(packet_link_outage, removed_and_made_again__follows) {
+  auto a = open("v0");
+  auto b = open("v1");
+  const NicId own = a->nic(), other = b->nic();
+  ip("link del v0");
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(a->outage(), Outage::gone);
+  EXPECT_NE(a->follow(), 0) << "nothing is back yet";
+  ip("link add v0 address " + mac_format(own) + " type veth peer name v1 address " + mac_format(other));
+  ip("link set v0 up");
+  ip("link set v1 up");
+  for (Link* link : {a.get(), b.get()}) {
+    EXPECT_FALSE(link->refresh());
+    ASSERT_EQ(link->outage(), Outage::returned);
+    EXPECT_NE(link->interface_now().index, 0U);
+    ASSERT_EQ(link->follow(), 0);
+    EXPECT_EQ(link->outage(), Outage::none);
+  }
+  EXPECT_TRUE(becomes_true([&] { return a->refresh() && b->refresh(); }));
+  Collector got;
+  frame_send(*a, make_frame(other, own, 60));
+  ASSERT_TRUE(receive_until(*b, got, 1));
+  frame_send(*b, make_frame(own, other, 60));
+  EXPECT_TRUE(receive_until(*a, got, 2));
+  frame_send(*a, make_frame(other, own, 60, 37, 9));  // another endpoint's
+  frame_send(*a, make_frame(other, own, 70));
+  ASSERT_TRUE(receive_until(*b, got, 3));
+  EXPECT_EQ(got.frames.back().size(), 70U) << "the filter is there";
+}
+
+TEST_F(packet_link_outage, made_again_with_the_same_index__follows_too) {
+  auto a = open("v0");
+  auto b = open("v1");
+  const NicId own = a->nic(), other = b->nic();
+  const std::string index_a = std::to_string(::if_nametoindex("v0")),
+                    index_b = std::to_string(::if_nametoindex("v1"));
+  ip("link del v0");
+  ip("link add v0 index " + index_a + " address " + mac_format(own) + " type veth peer name v1 index " +
+     index_b + " address " + mac_format(other));
+  ip("link set v0 up");
+  ip("link set v1 up");
+  for (Link* link : {a.get(), b.get()}) {
+    EXPECT_FALSE(link->refresh()) << "its socket is bound to nothing";
+    ASSERT_EQ(link->outage(), Outage::returned);
+    ASSERT_EQ(link->follow(), 0);
+  }
+  EXPECT_TRUE(becomes_true([&] { return a->refresh() && b->refresh(); }));
+  frame_send(*a, make_frame(other, own, 60));
+  Collector got;
+  EXPECT_TRUE(receive_until(*b, got, 1));
+}
+
+TEST_F(packet_link_outage, another_one_with_its_name__is_not_followed) {
+  auto a = open("v0");
+  ip("link del v0");
+  ip("link add v0 address 02:aa:00:00:00:01 type veth peer name v1");
+  ip("link set v0 up");
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(a->outage(), Outage::replaced);
+  EXPECT_EQ(a->interface_now().nic, 0x02aa00000001U);
+  EXPECT_NE(a->follow(), 0);
+}
+
+TEST_F(packet_link_outage, another_address__peers_know_the_former) {
+  auto a = open("v0");
+  const NicId own = a->nic();
+  ip("link set v0 address 02:aa:00:00:00:02");
+  a->refresh();
+  EXPECT_EQ(a->outage(), Outage::readdressed);
+  EXPECT_EQ(a->interface_now().nic, 0x02aa00000002U);
+  ip("link set v0 address " + mac_format(own));
+  EXPECT_TRUE(becomes_true([&] { return a->refresh() && a->outage() == Outage::none; }));
+}
+
+TEST_F(packet_link_outage, down_and_without_carrier__are_told_apart) {
+  auto a = open("v0");
+  auto b = open("v1");
+  EXPECT_TRUE(becomes_true([&] { return a->refresh(); }));
+  EXPECT_EQ(a->outage(), Outage::none);
+  ip("link set v1 down");
+  EXPECT_TRUE(becomes_true([&] { return !a->refresh(); }));
+  EXPECT_EQ(a->outage(), Outage::no_carrier);
+  b->refresh();
+  EXPECT_EQ(b->outage(), Outage::down);
 }
 
 TEST_F(packet_link_outage, renamed__still_the_same_interface) {

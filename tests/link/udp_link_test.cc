@@ -54,6 +54,39 @@ TEST_F(udp_link, nic__is_made_of_the_address) {
   EXPECT_EQ(link->mtu(), 65507U - 14U) << "a datagram, not the loopback's 65536";
 }
 
+TEST_F(udp_link, interface_made_again__follows_when_its_address_is_back) {
+  if (!isolated_) GTEST_SKIP() << "no network namespace of its own";
+  const auto make = [](const char* address) {
+    ip("link add e0 type veth peer name e1");
+    ip("link set e1 up");
+    ip("link set e0 up");
+    ip(std::string("address add ") + address + "/24 dev e0");
+  };
+  make("10.9.0.1");
+  auto a = udp_link_open({"e0", 0, kPort, false}), b = udp_link_open({"e0", 1, kPort, false});
+  ASSERT_TRUE(a && b);
+  const NicId nic = (*a)->nic();
+  ip("link del e0");
+  EXPECT_FALSE((*a)->refresh());
+  EXPECT_EQ((*a)->outage(), Outage::gone);
+  make("10.9.0.7");
+  EXPECT_FALSE((*a)->refresh());
+  EXPECT_EQ((*a)->outage(), Outage::replaced) << "peers know another address";
+  EXPECT_NE((*a)->follow(), 0);
+  ip("address flush dev e0");
+  ip("address add 10.9.0.1/24 dev e0");
+  for (const auto* link : {&a, &b}) {
+    EXPECT_FALSE((**link)->refresh());
+    ASSERT_EQ((**link)->outage(), Outage::returned);
+    ASSERT_EQ((**link)->follow(), 0);
+    EXPECT_TRUE(becomes_true([&] { return (**link)->refresh(); }));
+    EXPECT_EQ((**link)->outage(), Outage::none);
+  }
+  frame_send(**a, tiny(nic, 1, 80, nic));
+  Collector got;
+  EXPECT_TRUE(receive_until(**b, got, 1));
+}
+
 TEST_F(udp_link, ipv6__does_the_same) {
   constexpr std::uint8_t kClosed = 77;
   const auto opened = [](std::uint8_t endpoint) {
