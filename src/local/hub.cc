@@ -61,6 +61,14 @@ bool Hub::watch(int fd) {
   return ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+bool Hub::listener_set(int listener) {
+  if (!watch(listener)) return false;
+  ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, options_.listener, nullptr);
+  options_.listener = listener;
+  deaf_ = false;
+  return listens_ = true;
+}
+
 // --- out ---------------------------------------------------------------------------------------------------
 
 Hub::LaneOut* Hub::lane_to(const Place& to) {

@@ -67,6 +67,8 @@ class Hub final : public protocol::DirectReader {
   explicit Hub(HubOptions options);
   ~Hub();
 
+  // Peers connect there from now on. False, with errno: nobody would wake us, and the former stays.
+  bool listener_set(int listener);
   // False: nobody could wake us.
   bool listens() const { return listens_; }
   // Whether a frame that begins with these bytes stays on this host.

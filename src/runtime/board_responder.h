@@ -34,6 +34,9 @@ class BoardResponder {
   // False when the frame is none of the responder's business.
   bool on_frame(wire::Frame frame);
 
+  // The board's interface has another index now.
+  void board_moved() { claim_ = Claim(), answer_ = Claim(); }
+
   // From now on whoever asks for our name is asked for his.
   void ask_back() { asks_back_ = true; }
   // Asks a NIC, or with kBroadcastNic all, for its name; answers fill the table.

@@ -31,6 +31,8 @@ constexpr int kMxNoPerm = 7;
 constexpr int kMxBadEndpoint = 9;
 constexpr int kMxBadLibVersion = 38;
 
+constexpr std::string_view kSegmentTarget = "/memfd:omx-counters-";
+
 std::string segment_name(std::uint32_t ifindex, std::uint32_t endpoint) {
   return fmt::format("omx-counters-{}-{}", ifindex, endpoint);
 }
@@ -95,18 +97,30 @@ CounterSegment::~CounterSegment() {
 
 namespace {
 
-Result<OwnFd> segment_open(std::uint32_t endpoint, const std::string& name, const ClaimHolder& holder) {
-  const std::string wanted = "/memfd:" + name + " (deleted)";
+// Of an endpoint whose interface was removed and came back with another index: its name keeps the former.
+bool segment_moved(int fd, std::uint32_t ifindex) {
+  std::uint32_t head[3] = {};  // magic, count, ifindex
+  static_assert(offsetof(SharedCounters, ifindex) == 2 * sizeof head[0]);
+  return ::pread(fd, head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
+         head[0] == SharedCounters::kMagic && head[2] == ifindex;
+}
+
+Result<OwnFd> segment_open(std::uint32_t ifindex, std::uint32_t endpoint, const ClaimHolder& holder) {
+  const std::string wanted = "/memfd:" + segment_name(ifindex, endpoint) + " (deleted)";
+  const std::string end = fmt::format("-{} (deleted)", endpoint);
   OwnFd fd;
   int open_error = 0;
   const int error = descriptors_visit(holder.pid, [&](const std::string& number, const std::string& target) {
-    if (target != wanted) return false;
+    const bool exact = target == wanted;
+    if (!exact && !(target.starts_with(kSegmentTarget) && target.ends_with(end))) return false;
     // The name may be that of another kind of file, whose opening would wait for ever.
-    fd = OwnFd(::open(fmt::format("/proc/{}/fd/{}", holder.pid, number).c_str(),
-                      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!fd.open()) open_error = errno;
+    OwnFd found(::open(fmt::format("/proc/{}/fd/{}", holder.pid, number).c_str(),
+                       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!found.open() && exact) open_error = errno;
     struct stat about {};
-    if (fd.open() && (::fstat(fd.get(), &about) < 0 || !S_ISREG(about.st_mode))) fd = OwnFd();
+    if (found.open() && (::fstat(found.get(), &about) < 0 || !S_ISREG(about.st_mode))) found = OwnFd();
+    if (!exact && !(found.open() && segment_moved(found.get(), ifindex))) return false;
+    fd = std::move(found);
     return true;
   });
   if (error || open_error) return tl::unexpected(not_readable(endpoint, holder, error ? error : open_error));
@@ -146,7 +160,7 @@ Result<OwnFd> segment_read(std::uint32_t ifindex, std::uint32_t endpoint, Shared
     return fail(kMxNoPerm,
                 fmt::format("endpoint {} is open in a process that is not visible from here", endpoint));
   }
-  auto fd = segment_open(endpoint, segment_name(ifindex, endpoint), *holder);
+  auto fd = segment_open(ifindex, endpoint, *holder);
   if (!fd) return fd;
   const ssize_t size = ::pread(fd->get(), &counters, sizeof counters, 0);
   const off_t whole = ::lseek(fd->get(), 0, SEEK_END);

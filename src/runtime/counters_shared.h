@@ -68,6 +68,8 @@ class CounterSegment {
   ~CounterSegment();
   SharedCounters& counters() { return shared_->counters; }
   SharedView& view() { return shared_->view; }
+  // The interface has another index now: by that it is found.
+  void move(std::uint32_t ifindex) { shared_->counters.ifindex = ifindex; }
 
  private:
   SharedEndpoint* shared_ = nullptr;

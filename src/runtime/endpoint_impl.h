@@ -295,6 +295,10 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   std::size_t deferred_process();
   void check();
   void check_link();
+  // --- endpoint_interface.cc
+  std::string board_follow(link::Link& its_link, Board& board, Claim& claim);
+  std::string own_board_follow();
+  std::string outage_tell(const link::Link& its_link, const Board& board, const std::string& obstacle) const;
   // What others count, to where other processes read it.
   void counters_publish() {
     segment->counters().link = link->counters();
@@ -392,6 +396,14 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool lanes_late_ = false;  // both are to be read, though no large message is on its way
   bool lane_looks_ = false;  // whether or not anything is known to be there
   bool link_up_ = true;
+  link::Outage outage_ = link::Outage::none;  // that was told
+  // Where endpoints of this host are claimed, by their NIC. Those of a board that came back with another
+  // index move there one by one.
+  struct LocalPlace {
+    NicId nic = 0;
+    std::uint32_t ifindex = 0, former = 0;
+  };
+  std::vector<LocalPlace> local_places_;
   std::array<protocol::ExpectedFrame, 64> expected_;             // of the batch that is being received
   std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
   std::vector<NicId> silent_;                                    // of which was warned

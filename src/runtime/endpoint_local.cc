@@ -32,16 +32,18 @@ Result<void> Endpoint::Impl::local_open(const std::vector<Board>& boards) {
   options.listener = claim_.descriptor();
   options.direct = settings_.local_direct;
   options.rndv_threshold = settings_.local_rndv_threshold;
-  std::vector<std::pair<NicId, std::uint32_t>> places;
   for (const Board& board : boards) {
     if (board.interface.nic == 0) continue;  // the loopback brings frames back by itself
     options.nics.push_back(board.interface.nic);
-    places.emplace_back(board.interface.nic, board.interface.index);
+    local_places_.push_back({board.interface.nic, board.interface.index, 0});
   }
-  options.connect = [places](const local::Place& to) {
-    const auto found =
-        std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.first == to.nic; });
-    return found == places.end() ? OwnFd() : claim_connect(found->second, to.endpoint);
+  options.connect = [this](const local::Place& to) {
+    const auto found = std::find_if(local_places_.begin(), local_places_.end(),
+                                    [&](const LocalPlace& place) { return place.nic == to.nic; });
+    if (found == local_places_.end()) return OwnFd();
+    OwnFd connection = claim_connect(found->ifindex, to.endpoint);
+    if (connection.open() || errno != ECONNREFUSED || found->former == 0) return connection;
+    return claim_connect(found->former, to.endpoint);
   };
   hub = std::make_unique<local::Hub>(std::move(options));
   if (!hub->listens())

@@ -288,38 +288,6 @@ void Endpoint::Impl::view_publish() {
   std::atomic_ref(view.ended).store(turn, std::memory_order_release);
 }
 
-void Endpoint::Impl::check_link() {
-  if (in_handler()) return;  // the message it looks at may lie in the link's ring
-  if (copies && copies->busy()) {
-    copies->tend();
-    if (copies->busy()) {  // the ring may have to be made anew
-      next_check_ = now + protocol::kMillisecond;
-      return;
-    }
-  }
-  const std::uint32_t mtu_before = link->mtu();
-  const int descriptor = link->descriptor();
-  const bool up = link->refresh();
-  if (link->descriptor() != descriptor && asleep()) kick();  // who sleeps waits for the former one
-  const std::string& name = board_.interface.name;
-  if (up != link_up_) {
-    link_up_ = up;
-    if (up) {
-      log(LogLevel::warn, "{} is up again", name);
-    } else {
-      log(LogLevel::warn,
-          "{} is down, has no carrier, or is gone; messages wait for it until their peers are given up "
-          "(OMX_PEER_TIMEOUT_MS): ip link set dev {} up",
-          name, name);
-    }
-  }
-  if (!rails.empty()) engine->rail_carrier(now, 0, up);
-  if (link->mtu() == mtu_before || link->mtu() == 0) return;
-  log(LogLevel::warn, "{}: the MTU changed from {} to {}", name, mtu_before, link->mtu());
-  engine->set_mtu(now, rails_mtu());
-  out->flush();
-}
-
 void Endpoint::Impl::log_partners() {
   if (!log_enabled(LogLevel::info)) return;
   const std::uint32_t count = engine->partner_count();

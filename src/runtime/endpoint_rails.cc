@@ -111,24 +111,6 @@ void Endpoint::Impl::on_bulk_placed_by(unsigned rail, std::size_t index, wire::F
   engine->on_placed(now, expected_[index], frame, rail);
 }
 
-void Endpoint::Impl::rails_check() {
-  if (in_handler()) return;
-  for (const auto& rail : rails) {
-    rail->claim_drain();
-    const std::uint32_t mtu_before = rails_mtu();
-    const bool up = rail->link->refresh();
-    if (up != rail->up) {
-      rail->up = up;
-      log(LogLevel::warn, "{} endpoint {}: its rail {} {}", board_.interface.name, id_,
-          rail->board.interface.name,
-          up ? "is up again" : "is down, has no carrier, or is gone; the others go on without it");
-      engine->rail_carrier(now, rail->number(), up);
-    }
-    if (rails_mtu() != mtu_before) engine->set_mtu(now, rails_mtu());
-  }
-  out->flush();
-}
-
 std::uint64_t Endpoint::Impl::frames_received() const {
   std::uint64_t frames = link->counters().frames_received;
   for (const auto& rail : rails) frames += rail->link->counters().frames_received;

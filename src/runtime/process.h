@@ -82,6 +82,7 @@ class Process {
 
  private:
   Process();
+  void boards_look_again();
   void log_setup();
   void log_name_endpoint(const Board& board, std::uint32_t id);
   Result<void> peers_setup();

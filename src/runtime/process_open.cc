@@ -2,6 +2,7 @@
 // Opening endpoints: which board and id, then claim, link and engine.
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -179,6 +180,18 @@ Result<Endpoint*> Process::open(const OpenOptions& options) {
   }
 }
 
+// An interface that was removed and came back has another index, by which its endpoints are claimed.
+void Process::boards_look_again() {
+  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any.open()) return;
+  for (Board& board : boards_) {
+    link::InterfaceState now;
+    if (link::interface_state_by_name(any.get(), board.interface.name, now) != 0 || now.nic != board.mac)
+      continue;
+    if (now.index != board.interface.index) board.interface.index = now.index;
+  }
+}
+
 Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   if (mark_.forked()) {
     return fail(kMxFailure,
@@ -206,6 +219,7 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   // is told when no other could.
   const NoCancel no_cancel;
   const std::lock_guard guard(open_mutex_);
+  boards_look_again();
   const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
   const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;
   std::vector<const Board*> candidates;

@@ -22,16 +22,14 @@ struct RailClaim {
 
 class Rail final : public link::FrameHandler, public link::BulkHandler {
  public:
-  Rail(Endpoint::Impl& impl, unsigned number, RailClaim claim, std::unique_ptr<link::Link> its_link)
+  Rail(Endpoint::Impl& impl, unsigned number, RailClaim claimed, std::unique_ptr<link::Link> its_link)
       : link(std::move(its_link)),
-        board(std::move(claim.board)),
+        board(std::move(claimed.board)),
+        claim(std::move(claimed.claim)),
         impl_(impl),
-        number_(number),
-        claim_(std::move(claim.claim)) {}
+        number_(number) {}
 
   unsigned number() const { return number_; }
-  // As the endpoint's own.
-  void claim_drain() const { claim_.drain(); }
 
   void on_frame(wire::Frame frame) override;
   std::size_t bulk_places(std::span<iovec> places) override;
@@ -42,13 +40,14 @@ class Rail final : public link::FrameHandler, public link::BulkHandler {
   std::unique_ptr<link::Link> link;
   std::unique_ptr<CounterSegment> segment;  // what others read of it
   Board board;
+  Claim claim;  // of the endpoint's id on that board
   bool up = true;
+  link::Outage outage = link::Outage::none;
   protocol::TimeNs quiet_until = 0;  // its descriptor reported an error: not polled until then
 
  private:
   Endpoint::Impl& impl_;
   unsigned number_;  // from 1 on: 0 is the endpoint's own board
-  Claim claim_;
 };
 
 }  // namespace omx::runtime

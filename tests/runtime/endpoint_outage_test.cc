@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens to the interface under an open endpoint.
+#include <net/if.h>
+
 #include "pair.h"
+#include "runtime/claim.h"
 #include "runtime/clock.h"
+#include "runtime/counters_shared.h"
 
 namespace omx::runtime {
 namespace {
@@ -79,7 +83,122 @@ TEST_F(endpoint_outage, removed__calls_go_on_and_close_ends) {
   EXPECT_TRUE(process_->close(a_));
   EXPECT_TRUE(process_->close(b_));
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text, testing::HasSubstr("v0 is down"));
+  EXPECT_THAT(text, testing::HasSubstr("v0 is gone"));
+}
+
+// As a driver that is loaded again does it: what waited arrives, and new endpoints find the others.
+TEST_F(endpoint_outage, removed_and_made_again__goes_on) {
+  testing::internal::CaptureStderr();
+  const NicId nic_a = a_->board().interface.nic, nic_b = b_->board().interface.nic;
+  const std::uint32_t former = ::if_nametoindex("v0");
+  Bytes buffer(16), late(16);
+  const Bytes data = pattern(16, 1);
+  Request* receive = post(*b_, buffer, 1);
+  link::ip("link del v0");
+  pass_time();
+  send(*a_, to_b_, data, 1, true);
+  link::ip("link add v0 address " + mac_format(nic_a) + " type veth peer name v1 address " +
+           mac_format(nic_b));
+  link::ip("link set v0 up");
+  link::ip("link set v1 up");
+  EXPECT_EQ(complete(*b_, receive).status, Status::success);
+  EXPECT_EQ(buffer, data);
+  pass_time();
+  // Under the index of now: who looks for them finds them, and nobody takes their ids.
+  const std::uint32_t index = ::if_nametoindex("v0");
+  ASSERT_NE(index, former);
+  EXPECT_TRUE(claim_held(index, a_->id()));
+  EXPECT_FALSE(claim_held(former, a_->id()));
+  EXPECT_TRUE(counters_read(index, a_->id()));
+  Endpoint* another = open(*process_, "v0");
+  ASSERT_NE(another, nullptr);
+  EXPECT_NE(another->id(), a_->id());
+  EXPECT_TRUE(claim_held(index, another->id()));
+  const Address to_b = connect(*another, *b_);
+  receive = post(*b_, late, 2);
+  send(*another, to_b, data, 2, true);
+  EXPECT_TRUE(drive_until([&] {
+    another->progress();
+    Completion completion;
+    return b_->test(receive, completion) == WaitOutcome::done;
+  }));
+  EXPECT_TRUE(process_->close(another));
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::HasSubstr("v0 is gone"));
+  EXPECT_THAT(text, testing::HasSubstr("v0 is up again"));
+}
+
+class endpoint_outage_local : public endpoint_outage {
+ protected:
+  Settings settings() override {
+    Settings s = PairTest::settings();
+    s.local = true;
+    return s;
+  }
+};
+
+// Inside a host endpoints meet by their claims.
+TEST_F(endpoint_outage_local, made_again__another_process_finds_its_endpoints) {
+  testing::internal::CaptureStderr();
+  const NicId nic_a = a_->board().interface.nic;
+  link::ip("link del v0");
+  pass_time();
+  link::ip("link add v0 address " + mac_format(nic_a) + " type veth peer name v1");
+  link::ip("link set v0 up");
+  link::ip("link set v1 up");
+  ASSERT_TRUE(drive_until([&] { return claim_held(::if_nametoindex("v0"), a_->id()); }));
+  Settings alone = settings();
+  alone.interfaces = "v0";
+  other_ = process_create(alone);
+  ASSERT_TRUE(other_);
+  b_ = open(*other_, "v0");
+  ASSERT_NE(b_, nullptr);
+  const Address to_a = connect(*b_, *a_);
+  const Bytes data = pattern(16, 1);
+  Bytes buffer(16), answer(16);
+  Request* receive = post(*a_, buffer, 1);
+  send(*b_, to_a, data, 1, true);
+  EXPECT_EQ(complete(*a_, receive).status, Status::success);
+  EXPECT_EQ(buffer, data);
+  receive = post(*b_, answer, 2);
+  send(*a_, connect(*a_, *b_), data, 2, true);
+  EXPECT_EQ(complete(*b_, receive).status, Status::success);
+  testing::internal::GetCapturedStderr();
+}
+
+TEST_F(endpoint_outage, made_again_and_its_id_is_taken__is_told) {
+  testing::internal::CaptureStderr();
+  const NicId nic_a = a_->board().interface.nic;
+  link::ip("link del v0");
+  pass_time();
+  link::ip("link add v0 address " + mac_format(nic_a) + " type veth peer name v1");
+  auto taken = claim_try(::if_nametoindex("v0"), a_->id());
+  ASSERT_TRUE(taken && taken->held());
+  link::ip("link set v0 up");
+  pass_time();
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::HasSubstr("v0 is back, but this program does not go on with it: endpoint"));
+  testing::internal::CaptureStderr();
+  *taken = Claim();
+  pass_time();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("v0 "));
+  EXPECT_TRUE(claim_held(::if_nametoindex("v0"), a_->id()));
+}
+
+TEST_F(endpoint_outage, another_mac_address__is_told_once_with_the_remedy) {
+  testing::internal::CaptureStderr();
+  const std::string own = mac_format(a_->board().interface.nic);
+  link::ip("link set v0 address 02:aa:00:00:00:03");
+  pass_time();
+  pass_time();
+  std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::HasSubstr("the MAC address of v0 is 02:aa:00:00:00:03 now"));
+  EXPECT_THAT(text, testing::HasSubstr("ip link set dev v0 address " + own));
+  EXPECT_EQ(text.find("02:aa"), text.rfind("02:aa"));
+  testing::internal::CaptureStderr();
+  link::ip("link set v0 address " + own);
+  pass_time();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("v0 is up again"));
 }
 
 TEST_F(endpoint_outage, mtu_changes__larger_frames_are_used) {
