@@ -30,6 +30,19 @@ Code connect_code(protocol::Status status) {
   }
 }
 
+// What an error handler is told of a connect that failed. `ask`: the network may be asked why.
+std::string connect_failure(runtime::Endpoint& ep, NicId nic, std::uint8_t endpoint, Code code, bool silent,
+                            bool ask) {
+  const std::string peer = ep.peer_text(nic, endpoint);
+  std::string text =
+      silent ? fmt::format("no answer from {}", peer) : fmt::format("{}: {}", peer, code_text(code));
+  const bool refused = code == OMX_REMOTE_ENDPOINT_CLOSED;
+  runtime::Process* p = process();
+  if (!p || !(refused || code == OMX_TIMEOUT)) return text;
+  const std::string reason = p->unreached(nic, endpoint, {refused, ep.silence_advice(nic), ask}).reason;
+  return reason.empty() ? text : text + "; " + reason;
+}
+
 }  // namespace
 
 bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& answer) {
@@ -51,10 +64,13 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
                      std::uint64_t timeout_ms, Address& connected) {
   runtime::Endpoint& ep = call.endpoint();
   Completion completion;  // pending
-  std::string advice, peer;
+  Code code = OMX_TIMEOUT;
+  std::string text;
   Expected<Request*, OpError> posted = nullptr;
   {
-    const runtime::Endpoint::Pin pin(ep);  // another thread may close the endpoint when this wait has ended
+    // Another thread may close the endpoint, and end the process's use of the library, when this wait has
+    // ended.
+    const runtime::Endpoint::Pin pin(ep);
     // Hidden: a thread in wait_any or peek must not take it.
     posted = ep.connect(nic, static_cast<std::uint8_t>(endpoint), key, 0, nullptr, false, true);
     if (posted && ep.wait(*posted, timeout_ms, completion) != runtime::WaitOutcome::done) {
@@ -62,25 +78,18 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
       const auto cancelled = ep.cancel(*posted);
       if (!cancelled || !*cancelled) ep.test(*posted, completion);
     }
-    if (completion.status == protocol::Status::success)
+    const bool pending = completion.status == protocol::Status::pending;
+    if (completion.status == protocol::Status::success) {
       connected = ep.address_of(completion.partner, completion.session, completion.conversation);
-    else
-      advice = ep.silence_advice(nic), peer = ep.peer_text(nic, static_cast<std::uint8_t>(endpoint));
+    } else if (posted && !(pending && !call.handle().endpoint)) {
+      if (!pending) code = connect_code(completion.status);
+      text = connect_failure(ep, nic, static_cast<std::uint8_t>(endpoint), code, pending,
+                             timeout_ms >= kPatience_ms);
+    }
   }
   if (!posted) return call.fail(posted.error());
-  const bool pending = completion.status == protocol::Status::pending;
-  if (pending && !call.handle().endpoint) return OMX_TIMEOUT;  // closed
-  const Code code = pending ? OMX_TIMEOUT : connect_code(completion.status);
-  if (code == OMX_SUCCESS) return OMX_SUCCESS;
-  const runtime::Process::Unanswered how{code == OMX_REMOTE_ENDPOINT_CLOSED, advice,
-                                         timeout_ms >= kPatience_ms};
-  runtime::Process* p = process();
-  const std::string reason = p && (how.refused || code == OMX_TIMEOUT)
-                                 ? p->unreached(nic, static_cast<std::uint8_t>(endpoint), how).reason
-                                 : std::string();
-  const std::string text =
-      pending ? fmt::format("no answer from {}", peer) : fmt::format("{}: {}", peer, code_text(code));
-  return call.fail(code, "{}{}", text, reason.empty() ? "" : "; " + reason);
+  if (completion.status == protocol::Status::success) return OMX_SUCCESS;
+  return text.empty() ? OMX_TIMEOUT : call.fail(code, "{}", text);  // closed
 }
 
 int address_parts(const Address& address, std::uint64_t* nic, std::uint32_t* endpoint,
