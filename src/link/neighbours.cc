@@ -11,7 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
+#include <span>
+#include <tuple>
 
 #include "base/own_fd.h"
 
@@ -22,23 +23,33 @@ namespace {
 constexpr std::uint16_t kDiscardPort = 9;
 constexpr std::uint16_t kUsable = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT;
 
-// nullopt: another address's, or the kernel does not know its MAC address.
-std::optional<Neighbour> neighbour_parse(const NetlinkMessage& message, NetlinkBytes wanted) {
+struct Row {
+  int ifindex = 0;
+  bool reachable = false;
+  NetlinkBytes ip;
+  NicId mac = 0;
+};
+
+// nullopt: no row of the table, or the kernel does not know its MAC address.
+std::optional<Row> row_parse(const NetlinkMessage& message) {
   NetlinkBytes attributes = message.body;
   const auto head = netlink_head_take<ndmsg>(attributes);
   if (message.type != RTM_NEWNEIGH || !head) return std::nullopt;
   if (!(head->ndm_state & kUsable) || (head->ndm_flags & NTF_PROXY)) return std::nullopt;
-  Neighbour found;
-  bool meant = false;
+  Row row;
+  row.ifindex = head->ndm_ifindex;
+  row.reachable = (head->ndm_state & NUD_REACHABLE) != 0;
   netlink_attributes_visit(attributes, [&](std::uint16_t type, NetlinkBytes data) {
-    if (type == NDA_DST) meant = std::ranges::equal(data, wanted);
-    if (type == NDA_LLADDR && data.size() == 6) found.mac = mac_load(data.data());
+    if (type == NDA_DST) row.ip = data;
+    if (type == NDA_LLADDR && data.size() == 6) row.mac = mac_load(data.data());
   });
-  char name[IF_NAMESIZE];
-  if (!meant || found.mac == 0 || !::if_indextoname(static_cast<unsigned>(head->ndm_ifindex), name))
-    return std::nullopt;
-  found.interface = name;
-  return found;
+  return row.mac ? std::optional(row) : std::nullopt;
+}
+
+NetlinkRequest table_request(IpFamily family) {
+  ndmsg head{};
+  head.ndm_family = family == IpFamily::v6 ? AF_INET6 : family == IpFamily::v4 ? AF_INET : AF_UNSPEC;
+  return {RTM_GETNEIGH, head};
 }
 
 // All zeros: it is no address of IP.
@@ -72,32 +83,28 @@ std::vector<HostAddress> host_addresses() {
 std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip) {
   const NetlinkBytes whole = std::as_bytes(std::span(ip));
   const NetlinkBytes wanted = is_ipv4(ip) ? whole.last(4) : whole;
-  ndmsg head{};
-  head.ndm_family = is_ipv4(ip) ? AF_INET : AF_INET6;
   std::vector<Neighbour> all;
-  kernel.dump(NetlinkRequest(RTM_GETNEIGH, head), [&](const NetlinkMessage& message) {
-    if (const auto found = neighbour_parse(message, wanted)) all.push_back(*found);
+  kernel.dump(table_request(is_ipv4(ip) ? IpFamily::v4 : IpFamily::v6), [&](const NetlinkMessage& message) {
+    const auto row = row_parse(message);
+    char name[IF_NAMESIZE];
+    if (row && std::ranges::equal(row->ip, wanted) &&
+        ::if_indextoname(static_cast<unsigned>(row->ifindex), name))
+      all.push_back({name, row->mac});
   });
   return all;
 }
 
-std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac) {
+std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac, IpFamily family) {
   std::optional<NeighbourAddress> best;
-  kernel.dump(NetlinkRequest(RTM_GETNEIGH, ndmsg{}), [&](const NetlinkMessage& message) {
-    NetlinkBytes attributes = message.body;
-    const auto head = netlink_head_take<ndmsg>(attributes);
-    if (message.type != RTM_NEWNEIGH || !head || !(head->ndm_state & kUsable)) return;
-    NeighbourAddress found;
-    found.ifindex = static_cast<std::uint32_t>(head->ndm_ifindex);
-    found.reachable = (head->ndm_state & NUD_REACHABLE) != 0;
-    bool meant = false;
-    netlink_attributes_visit(attributes, [&](std::uint16_t type, NetlinkBytes data) {
-      if (type == NDA_LLADDR) meant = data.size() == 6 && mac_load(data.data()) == mac;
-      if (type == NDA_DST) found.ip = ip_of(data);
-    });
-    if (!meant || found.ip == Ip{}) return;
-    const auto rank = [](const NeighbourAddress& a) { return 2 * is_ipv4(a.ip) + a.reachable; };
-    if (!best || rank(found) > rank(*best)) best = found;
+  kernel.dump(table_request(family), [&](const NetlinkMessage& message) {
+    const auto row = row_parse(message);
+    if (!row || row->mac != mac) return;
+    const NeighbourAddress found{ip_of(row->ip), static_cast<std::uint32_t>(row->ifindex), row->reachable};
+    if (found.ip == Ip{}) return;
+    const auto rank = [](const NeighbourAddress& a) {
+      return std::tuple(!is_ipv4(a.ip), wire::is_link_local(a.ip), !a.reachable, a.ip);
+    };
+    if (!best || rank(found) < rank(*best)) best = found;
   });
   return best;
 }
@@ -111,6 +118,17 @@ int neighbour_ask(const Ip& ip, const HostAddress& from) {
       0)
     return errno;
   return ::sendto(fd.get(), nullptr, 0, MSG_DONTROUTE | MSG_NOSIGNAL, to.get(), to.length) < 0 ? errno : 0;
+}
+
+std::optional<Ip> route_source(const Ip& ip) {
+  const SocketAddress to = socket_address(ip, kDiscardPort, 0);
+  const OwnFd fd(::socket(to.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  SocketAddress own;
+  own.length = sizeof own.storage;
+  if (!fd.open() || ::connect(fd.get(), to.get(), to.length) < 0 ||  // sends nothing
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own.storage), &own.length) < 0)
+    return std::nullopt;
+  return lane_address(own).ip;
 }
 
 }  // namespace omx::link

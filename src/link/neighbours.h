@@ -28,18 +28,22 @@ struct Neighbour {
 // Those that the table gives for `ip` and the kernel would use. Empty too where it cannot be read.
 std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip);
 
-// The other way: the IP address that the table gives for a MAC address, IPv4 before IPv6. None: it knows
-// none.
+// The other way: the IP address of that family that the table gives for a MAC address, IPv4 before IPv6.
+// None: it knows none.
 struct NeighbourAddress {
   Ip ip{};
   std::uint32_t ifindex = 0;
   bool reachable = false;  // the kernel heard of it within the last seconds
 };
-std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac);
+std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac,
+                                                  IpFamily family = IpFamily::any);
 
 // Lets the kernel ask the network behind `from` who has `ip` (ARP, NDP): sends an empty datagram to the
 // discard port, which does not pass a router. The answer appears in the table. Needs no privilege. Returns 0
 // or errno.
 int neighbour_ask(const Ip& ip, const HostAddress& from);
+
+// The own address from which the kernel would send datagrams there; nullopt: there is no route.
+std::optional<Ip> route_source(const Ip& ip);
 
 }  // namespace omx::link

@@ -65,6 +65,11 @@ class Process {
   // settings.discovery_ms if this process may open a packet socket, and the system's resolver.
   Result<NicFound> host_find(const std::string& hostname);
   Result<NicId> nic_of(const std::string& hostname);  // the same, in short
+  // The same of an IP address.
+  Result<NicFound> host_at(const link::Ip& ip);
+  // A board of this process by one of its names: its interface, MAC address, IP address, host name with its
+  // number or, for the first, without it. Does not ask the network, but the resolver. nullptr: none.
+  const Board* board_named(const std::string& name);
   Result<std::string> name_of(NicId nic);
   const Board* board_of(NicId nic) const;
   // Why an endpoint was not reached, as half a sentence for people that names the remedy; empty: nothing more
@@ -97,6 +102,7 @@ class Process {
   // Gives each open endpoint that nobody uses a turn: whoever waits in here must not keep others waiting.
   void endpoints_help();
   const Board* board_by_own_name(const std::string& hostname) const;
+  Result<NicFound> host_at_any(std::span<const link::Ip> ips, const std::string& hostname);
   Result<NicFound> host_find_by_udp(const std::string& hostname);
   Result<NicFound> host_find_by_frames(const std::string& hostname);
   bool answers_by_frames(NicId mac);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "runtime/ip_names.h"
 #include "runtime/peers_discovery.h"
 #include "runtime/process.h"
 #include "runtime/resolver.h"
@@ -56,6 +57,49 @@ Result<NicFound> Process::host_find(const std::string& hostname) {
   return udp ? host_find_by_udp(hostname) : host_find_by_frames(hostname);
 }
 
+const Board* Process::board_named(const std::string& name) {
+  for (const Board& board : boards_) {
+    if (board.interface.name == name) return &board;
+  }
+  if (const auto peer = peers_.find(name)) return board_of(peer->nic);
+  if (const Board* board = board_by_own_name(name)) return board;
+  if (mac_parse(name)) return nullptr;
+  const auto ips = resolve_addresses(name, link::IpFamily::any);
+  if (!ips) return nullptr;
+  const auto own = link::host_addresses();
+  for (const link::Ip& ip : *ips) {
+    if (const Board* board = board_with_ip(boards_, own, ip)) return board;
+  }
+  return nullptr;
+}
+
+// By UDP the first of them: as the resolver orders them.
+Result<NicFound> Process::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
+  if (!boards_by_udp(boards_)) {
+    const IpPatience patience{settings_.discovery_ms, [this] { endpoints_help(); }};
+    return nic_by_ip(boards_, ips, hostname, ip_facts_of_kernel(), patience);
+  }
+  const auto own = link::host_addresses();
+  for (const link::Ip& ip : ips) {
+    if (const Board* board = board_with_ip(boards_, own, ip)) return NicFound{board->interface.nic, board};
+  }
+  const auto nic = nic_told(ips.front());
+  if (!nic) return tl::unexpected(nic.error());
+  const auto from = link::route_source(ips.front());
+  return NicFound{*nic, from ? board_with_ip(boards_, own, *from) : nullptr};
+}
+
+Result<NicFound> Process::host_at(const link::Ip& ip) {
+  const std::string text = link::ip_text(ip);
+  if (boards_by_udp(boards_)) {
+    const std::string objection = family_objection(wire::udp_nic(ip), boards_family(boards_));
+    if (!objection.empty()) return fail(kMxHostNotFound, fmt::format("{}: {}", text, objection));
+  }
+  auto found = host_at_any(std::span(&ip, 1), text);
+  if (found && !board_of(found->nic)) ip_of_nic_told(found->nic, ip);
+  return found;
+}
+
 Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {
   const link::IpFamily family = boards_family(boards_);
   if (const auto nic = mac_parse(hostname)) {
@@ -65,13 +109,7 @@ Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {
   }
   const auto ips = resolve_addresses(hostname, family);
   if (!ips) return tl::unexpected(ips.error());
-  const auto own = link::host_addresses();
-  for (const link::Ip& ip : *ips) {
-    if (const Board* board = board_with_ip(boards_, own, ip)) return NicFound{board->interface.nic, board};
-  }
-  const auto nic = nic_told(ips->front());
-  if (!nic) return tl::unexpected(nic.error());
-  return NicFound{*nic, nullptr};
+  return host_at_any(*ips, hostname);
 }
 
 Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
@@ -86,10 +124,7 @@ Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
     if (peer) return NicFound{peer->nic, board_of(peer->nic)};
   }
   const auto ips = resolve_addresses(hostname, link::IpFamily::any);
-  if (ips) {
-    const IpPatience patience{settings_.discovery_ms, [this] { endpoints_help(); }};
-    return nic_by_ip(boards_, *ips, hostname, ip_facts_of_kernel(), patience);
-  }
+  if (ips) return host_at_any(*ips, hostname);
   return fail(
       kMxHostNotFound,
       fmt::format(

@@ -69,6 +69,26 @@ TEST_F(neighbours, address__of_a_mac) {
   EXPECT_TRUE(four->reachable);
 }
 
+TEST_F(neighbours, address__of_a_mac_and_a_family) {
+  ip("neigh add 10.77.0.9 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
+  ip("neigh add 10.77.0.8 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
+  ip("neigh add fe80::2 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
+  Netlink kernel(NETLINK_ROUTE);
+  const auto text_of = [&](IpFamily family) {
+    return ip_text(neighbour_address(kernel, 0x020000000002, family).value_or(NeighbourAddress{}).ip);
+  };
+  EXPECT_EQ(text_of(IpFamily::v4), "10.77.0.8");
+  EXPECT_EQ(text_of(IpFamily::v6), "fe80::2");
+  EXPECT_FALSE(neighbour_address(kernel, 0x020000000003, IpFamily::v4));
+}
+
+TEST_F(neighbours, route_source__the_own_address_towards_it) {
+  EXPECT_EQ(route_source(ipv4(2)), ipv4(1));
+  Ip elsewhere = ipv4(2);
+  elsewhere[12] = 11;
+  EXPECT_FALSE(route_source(elsewhere));
+}
+
 TEST_F(neighbours, own_addresses__with_their_interface) {
   std::vector<std::string> texts;
   for (const HostAddress& own : host_addresses()) {
