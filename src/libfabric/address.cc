@@ -10,6 +10,9 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "libfabric/provider.h"
+#include "libfabric/service.h"
+#include "runtime/ip_names.h"
 #include "runtime/resolver.h"
 
 namespace omx::fabric {
@@ -20,9 +23,13 @@ constexpr std::uint32_t kMagic = 0x4F4D5846;  // "OMXF"
 constexpr std::uint16_t kVersion = 1, kVersionIpv6 = 2;
 constexpr std::size_t kHalf = sizeof(runtime::Ip) / 2;
 constexpr std::string_view kScheme = "fi_omx://";
-constexpr std::size_t kLongestText = 64;
 
 }  // namespace
+
+void Address::port_set(std::uint16_t named) {
+  endpoint = endpoint_of_port(named, service_rule());
+  port = named;
+}
 
 void address_store(const Address& address, std::byte* out) {
   std::memset(out, 0, kAddressBytes);
@@ -83,38 +90,130 @@ std::optional<Address> address_parse(std::string_view text) {
   return address;
 }
 
+bool is_sockaddr(std::uint32_t format) {
+  return format == FI_SOCKADDR || format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6;
+}
+
+std::size_t address_bytes(std::uint32_t format) {
+  switch (format) {
+    case FI_ADDR_STR:
+      return sizeof(const char*);
+    case FI_SOCKADDR_IN:
+      return runtime::ip_port_bytes(runtime::IpFamily::v4);
+    case FI_SOCKADDR_IN6:
+      return runtime::ip_port_bytes(runtime::IpFamily::v6);
+    default:
+      return kAddressBytes;
+  }
+}
+
+namespace {
+
+// The bytes of an address of a socket; 0: the NIC's is not known.
+std::size_t sockaddr_store(const Address& address, std::uint32_t format, std::byte* out) {
+  const auto family = format == FI_SOCKADDR_IN6 ? runtime::IpFamily::v6 : runtime::IpFamily::v4;
+  const auto ip = runtime::ip_of_nic(address.nic, family);
+  if (!ip) return 0;
+  const std::uint16_t port = address.port ? address.port : port_of_endpoint(address.endpoint, service_rule());
+  return runtime::ip_port_store({*ip, port}, out);
+}
+
+bool family_fits(const runtime::IpPort& address, std::uint32_t format) {
+  const bool v4 = runtime::ip_family(address.ip) == runtime::IpFamily::v4;
+  return format == FI_SOCKADDR || format == FI_FORMAT_UNSPEC ||
+         format == (v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6);
+}
+
+Expected<Address, std::string> sockaddr_read(const runtime::IpPort& from, bool own) {
+  const auto process = runtime_of_process();
+  if (!process) return tl::unexpected(process.error().message);
+  Address address;
+  if (from.port != 0) address.port_set(from.port);
+  if (runtime::ip_unspecified(from.ip)) return address;
+  if (own) {
+    const runtime::Board* board = (*process)->board_named(runtime::ip_text(from.ip));
+    if (!board)
+      return tl::unexpected(runtime::ip_text(from.ip) + " is no address of a board of this process");
+    address.nic = board->interface.nic;
+    return address;
+  }
+  const auto found = (*process)->host_at(from.ip);
+  if (!found) return tl::unexpected(found.error().message);
+  address.nic = found->nic;
+  return address;
+}
+
+constexpr std::string_view kMalformed = "it is no address of this provider";
+
+Expected<Address, std::string> of(const std::optional<Address>& address) {
+  if (!address) return tl::unexpected(std::string(kMalformed));
+  return *address;
+}
+
+bool looks_like_ours(const void* in, std::size_t length) {
+  return length >= kAddressBytes && load_be32(static_cast<const std::byte*>(in)) == kMagic;
+}
+
+bool looks_like_text(const void* in, std::size_t length) {
+  return length > kScheme.size() && std::memcmp(in, kScheme.data(), kScheme.size()) == 0;
+}
+
+}  // namespace
+
 int address_write(const Address& address, std::uint32_t format, void* out, std::size_t* length) {
   std::byte bytes[kAddressBytes];
+  static_assert(runtime::kIpPortMost <= sizeof bytes);
   const std::string text = format == FI_ADDR_STR ? address_text(address) : std::string();
-  const void* from = text.c_str();
-  std::size_t needed = text.size() + 1;
-  if (format != FI_ADDR_STR) {
+  const void* from = bytes;
+  std::size_t needed = kAddressBytes;
+  if (format == FI_ADDR_STR) {
+    from = text.c_str();
+    needed = text.size() + 1;
+  } else if (is_sockaddr(format)) {
+    needed = sockaddr_store(address, format, bytes);
+  } else {
     address_store(address, bytes);
-    from = bytes;
-    needed = kAddressBytes;
   }
-  if (out && *length > 0) std::memcpy(out, from, std::min(needed, *length));
-  const bool fits = out && *length >= needed;
+  const std::size_t room = out ? *length : 0;
   *length = needed;
-  return fits ? 0 : -FI_ETOOSMALL;
+  if (needed == 0) return -FI_ENODATA;
+  if (room > 0) std::memcpy(out, from, std::min(needed, room));
+  return room >= needed ? 0 : -FI_ETOOSMALL;
 }
 
 void* address_new(const Address& address, std::uint32_t format, std::size_t& length) {
   length = 0;
-  address_write(address, format, nullptr, &length);
+  if (address_write(address, format, nullptr, &length) == -FI_ENODATA) return nullptr;
   void* memory = std::malloc(length);
   if (memory) address_write(address, format, memory, &length);
   return memory;
 }
 
-std::optional<Address> address_read(const void* in, std::size_t length, std::uint32_t format) {
-  if (!in) return std::nullopt;
-  if (format == FI_ADDR_STR) {
+Expected<Address, std::string> address_read(const void* in, std::size_t length, std::uint32_t format,
+                                            bool own) {
+  if (!in) return of(std::nullopt);
+  if (format == FI_ADDR_STR || (format == FI_FORMAT_UNSPEC && looks_like_text(in, length))) {
     const auto* text = static_cast<const char*>(in);
-    return address_parse({text, ::strnlen(text, std::min(length, kLongestText))});
+    return of(address_parse({text, ::strnlen(text, std::min(length, kAddressMost))}));
   }
-  if (length < kAddressBytes) return std::nullopt;
-  return address_load(static_cast<const std::byte*>(in));
+  if (is_sockaddr(format) || (format == FI_FORMAT_UNSPEC && !looks_like_ours(in, length))) {
+    const auto address = runtime::ip_port_load(in, length);
+    if (!address || !family_fits(*address, format)) return of(std::nullopt);
+    return sockaddr_read(*address, own);
+  }
+  if (length < kAddressBytes) return of(std::nullopt);
+  return of(address_load(static_cast<const std::byte*>(in)));
+}
+
+std::string address_show(const void* in, std::uint32_t format) {
+  if (is_sockaddr(format)) {
+    const auto address = runtime::ip_port_load(in, in ? address_bytes(format) : 0);
+    if (!address) return "not an address";
+    const bool v4 = runtime::ip_family(address->ip) == runtime::IpFamily::v4;
+    return fmt::format("fi_sockaddr_in{}://{}", v4 ? "" : "6", runtime::ip_port_text(*address));
+  }
+  const auto address = address_read(in, SIZE_MAX, format);
+  return address ? address_text(*address) : "not an address";
 }
 
 }  // namespace omx::fabric

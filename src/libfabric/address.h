@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An endpoint's address as libfabric passes it around: 32 bytes that say the same on every host
-// (libfabric.md 7.3), or as text, fi_omx://MAC/ENDPOINT.
+// (libfabric.md 7.3); as text, fi_omx://MAC/ENDPOINT; or as the socket interface has it, IP address and port
+// (docs/libfabric.md, "Addresses of sockets").
 #pragma once
 
 #include <rdma/fabric.h>
@@ -11,12 +12,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/expected.h"
 #include "base/mac.h"
 
 namespace omx::fabric {
 
 inline constexpr std::uint32_t kAddressFormat = FI_PROV_SPECIFIC | 0x6F6D78;
 inline constexpr std::size_t kAddressBytes = 32;
+inline constexpr std::size_t kAddressMost = 64;  // in any format
 inline constexpr std::uint16_t kAnyId = 0xFFFF;
 inline constexpr std::uint32_t kAnySession = 0xFFFFFFFF;
 
@@ -24,8 +27,10 @@ struct Address {
   NicId nic = 0;
   std::uint16_t endpoint = kAnyId;      // any: a source that is not open yet
   std::uint32_t session = kAnySession;  // which instance of the endpoint; any: whoever is there
+  std::uint16_t port = 0;               // by which the program named the endpoint; 0: not by one
 
-  bool operator==(const Address&) const = default;
+  // The endpoint that the port stands for (libfabric/service.h).
+  void port_set(std::uint16_t named);
 };
 
 // Big-endian: magic "OMXF" 0, version 4 (16 bits), endpoint 6 (16), MAC 8 (48 bits), zero 14 (16),
@@ -41,11 +46,22 @@ std::optional<std::uint16_t> endpoint_parse(std::string_view text);
 // "fi_omx://MAC/ENDPOINT", "MAC/ENDPOINT" or "MAC"; "[IPv6]" instead of such a MAC.
 std::optional<Address> address_parse(std::string_view text);
 
-// In the format that the application asked for, either kAddressFormat or FI_ADDR_STR. Copies what fits and
-// sets `length` to what is needed: -FI_ETOOSMALL if that was more.
+// FI_SOCKADDR and those of one family.
+bool is_sockaddr(std::uint32_t format);
+
+// In the format that the application asked for: kAddressFormat, FI_ADDR_STR, FI_SOCKADDR_IN or
+// FI_SOCKADDR_IN6. Copies what fits and sets `length` to what is needed: -FI_ETOOSMALL if that was more.
+// -FI_ENODATA: no IP address of that NIC is known.
 int address_write(const Address& address, std::uint32_t format, void* out, std::size_t* length);
 // A copy for fi_info, freed by free().
 void* address_new(const Address& address, std::uint32_t format, std::size_t& length);
-std::optional<Address> address_read(const void* in, std::size_t length, std::uint32_t format);
+// The error says what is wrong with it. FI_FORMAT_UNSPEC: any of our formats. `own`: it must be of a board of
+// this process; else an IP address may have to be asked for on the network.
+Expected<Address, std::string> address_read(const void* in, std::size_t length, std::uint32_t format,
+                                            bool own = false);
+// What such memory says, without asking anybody.
+std::string address_show(const void* in, std::uint32_t format);
+// How many bytes apart they lie in an array.
+std::size_t address_bytes(std::uint32_t format);
 
 }  // namespace omx::fabric

@@ -12,6 +12,7 @@
 #include "libfabric/event_queue.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
+#include "libfabric/service.h"
 #include "runtime/resolver.h"
 
 namespace omx::fabric {
@@ -128,12 +129,16 @@ class Insertion {
         statuses_(flags & FI_SYNC_ERR ? static_cast<int*>(context) : nullptr),
         context_(context) {}
 
-  void add(const std::optional<Address>& address) {
+  void add(const Expected<Address, std::string>& address) {
     fi_addr_t number = FI_ADDR_NOTAVAIL;
     int status = FI_EINVAL;
-    if (address && other_kind(vector_.domain().board(), address->nic)) {
+    if (!address) {
+      warn(FI_LOG_AV, fmt::format("address {} not inserted: {}", at_, address.error()));
+    } else if (other_kind(vector_.domain().board(), address->nic)) {
       status = FI_EADDRNOTAVAIL;
-    } else if (address && address->endpoint != kAnyId) {
+    } else if (address->endpoint == kAnyId) {
+      warn(FI_LOG_AV, fmt::format("address {} not inserted: it names no endpoint", at_));
+    } else {
       number = vector_.insert(*address);
       status = number == FI_ADDR_NOTAVAIL ? FI_ENOMEM : 0;
     }
@@ -185,37 +190,28 @@ int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* 
     for (std::size_t i = 0; i < count; i++) {
       if (vector.format() == FI_ADDR_STR) {
         const char* text = static_cast<const char* const*>(addresses)[i];
-        insertion.add(text ? address_parse(text) : std::nullopt);
+        insertion.add(address_read(text, SIZE_MAX, FI_ADDR_STR));
       } else {
-        insertion.add(address_load(static_cast<const std::byte*>(addresses) + i * kAddressBytes));
+        const std::size_t bytes = address_bytes(vector.format());
+        insertion.add(
+            address_read(static_cast<const std::byte*>(addresses) + i * bytes, bytes, vector.format()));
       }
     }
     return insertion.end();
   });
 }
 
-// The address of a host by name, and of an endpoint by number.
-std::optional<Address> service_find(AddressVector& vector, const char* node, unsigned long service) {
-  if (service > 255) return std::nullopt;
-  auto address = address_parse(node);
+// The address of a host by name, and of an endpoint by what its service stands for.
+Expected<Address, std::string> service_find(AddressVector& vector, const char* node, std::uint32_t port) {
+  if (port > UINT16_MAX) return tl::unexpected(fmt::format("service {} is above 65535", port));
+  std::optional<Address> address = address_parse(node);
   if (!address) {
     const auto nic = vector.domain().process().nic_of(node);
-    if (!nic) {
-      warn(FI_LOG_AV, nic.error().message);
-      return std::nullopt;
-    }
+    if (!nic) return tl::unexpected(nic.error().message);
     address = Address{.nic = *nic};
   }
-  address->endpoint = static_cast<std::uint16_t>(service);
-  return address;
-}
-
-// nullopt: not a number.
-std::optional<unsigned long> service_number(const char* service) {
-  char* end = nullptr;
-  const unsigned long number = std::strtoul(service, &end, 10);
-  if (end == service || *end) return std::nullopt;
-  return number;
+  address->port_set(static_cast<std::uint16_t>(port));
+  return *address;
 }
 
 int insert_service(fid_av* object, const char* node, const char* service, fi_addr_t* number,
@@ -223,12 +219,12 @@ int insert_service(fid_av* object, const char* node, const char* service, fi_add
   return fenced([&] {
     if (!node || !service) return -FI_EINVAL;
     if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
-    const auto id = service_number(service);
-    if (!id) return -FI_EINVAL;
+    const auto port = service_port(service);
+    if (!port) return -FI_EINVAL;
     AddressVector& vector = vector_of(object);
     if (vector.queue_missing()) return -FI_ENOEQ;
     Insertion insertion(vector, number, flags, context);
-    insertion.add(service_find(vector, node, *id));
+    insertion.add(service_find(vector, node, *port));
     return insertion.end();
   });
 }
@@ -241,7 +237,7 @@ int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const 
     if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
     const std::string_view name(node);
     const std::size_t stem = name.find_last_not_of("0123456789") + 1;
-    const auto first_service = service_number(service);
+    const auto first_service = service_port(service);
     if (!first_service || (stem == name.size() && nodes > 1) || name.size() - stem > 9) return -FI_EINVAL;
     const unsigned long first = stem < name.size() ? std::strtoul(node + stem, nullptr, 10) : 0;
     const int width = static_cast<int>(name.size() - stem);
@@ -252,7 +248,7 @@ int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const 
       std::string host(name.substr(0, stem));
       if (width > 0) host += fmt::format("{:0{}}", first + n, width);
       for (std::size_t s = 0; s < services; s++)
-        insertion.add(service_find(vector, host.c_str(), *first_service + s));
+        insertion.add(service_find(vector, host.c_str(), static_cast<std::uint32_t>(*first_service + s)));
     }
     return insertion.end();
   });
@@ -275,8 +271,7 @@ int lookup(fid_av* object, fi_addr_t number, void* address, std::size_t* length)
 }
 
 const char* text(fid_av* object, const void* address, char* out, std::size_t* length) {
-  const auto a = address_read(address, SIZE_MAX, vector_of(object).format());
-  const std::string written = a ? address_text(*a) : "not an address";
+  const std::string written = address_show(address, vector_of(object).format());
   std::snprintf(out, *length, "%s", written.c_str());
   *length = written.size() + 1;
   return out;
@@ -310,8 +305,8 @@ int address_vector_open(fid_domain* object, fi_av_attr* attr, fid_av** opened, v
     Domain& domain = domain_of(object);
     if (!attr) return -FI_EINVAL;
     // Tables shared between processes by name (MPICH asks, and takes no for an answer).
-    if (attr->name || (attr->flags & FI_READ)) return -FI_ENOSYS;
-    if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC}) return -FI_EBADFLAGS;
+    if (attr->name) return -FI_ENOSYS;
+    if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC | FI_READ}) return -FI_EBADFLAGS;
     if (attr->rx_ctx_bits) return -FI_ENOSYS;
     if (attr->type != FI_AV_UNSPEC && domain.av_type() != FI_AV_UNSPEC && attr->type != domain.av_type())
       return -FI_EINVAL;

@@ -108,14 +108,15 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
   out->prov_errno = entry.provider_error;
   out->err_data_size = 0;
   if (entry.error == FI_EADDRNOTAVAIL) {
-    error_data_.resize(kAddressBytes);
-    address_store(entry.unknown, error_data_.data());
+    std::size_t bytes = kAddressMost;
+    error_data_.resize(bytes);
+    if (address_write(entry.unknown, domain().address_format(), error_data_.data(), &bytes) != 0) bytes = 0;
     if (room > 0) {
-      out->err_data_size = std::min(room, kAddressBytes);
+      out->err_data_size = std::min(room, bytes);
       std::memcpy(data, error_data_.data(), out->err_data_size);
     } else {
       out->err_data = error_data_.data();  // valid until the next read
-      out->err_data_size = kAddressBytes;
+      out->err_data_size = bytes;
     }
   }
   first_ = (first_ + 1) & mask_;

@@ -8,6 +8,7 @@
 
 #include "libfabric/endpoint.h"
 #include "libfabric/info.h"
+#include "libfabric/info_ends.h"
 #include "libfabric/provider.h"
 
 namespace omx::fabric {
@@ -63,7 +64,7 @@ Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, 
       board_(std::move(board)),
       all_boards_(all_boards),
       av_type_(info.domain_attr->av_type),
-      address_format_(info.addr_format == FI_ADDR_STR ? std::uint32_t{FI_ADDR_STR} : kAddressFormat),
+      address_format_(format_offered(board_, info.addr_format)),
       legacy_mr_(info.domain_attr->mr_mode == FI_MR_BASIC) {
   ops = table(kDomainOps);
   mr = table(kMemoryOps);

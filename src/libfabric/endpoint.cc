@@ -44,8 +44,8 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info)
       receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0),
       transmit_size_(info.tx_attr && info.tx_attr->size ? info.tx_attr->size : parameters().tx_size) {
   domain_.references.add();
-  if (const auto source = address_read(info.src_addr, info.src_addrlen, info.addr_format))
-    wanted_id_ = source->endpoint;
+  if (const auto source = address_read(info.src_addr, info.src_addrlen, info.addr_format, true))
+    wanted_ = *source;
 }
 
 Endpoint::~Endpoint() {
@@ -123,7 +123,7 @@ int Endpoint::enable() {
   options.board = domain_.board().number;
   options.key = kKey;
   options.all_boards = domain_.all_boards();
-  if (wanted_id_ != kAnyId) options.endpoint = wanted_id_;
+  if (wanted_.endpoint != kAnyId) options.endpoint = wanted_.endpoint;
   const auto opened = domain_.process().open(options);
   if (!opened) {
     decline(opened.error().message, Caller::names_us);
@@ -216,7 +216,9 @@ int Endpoint::get_option(int name, void* value, std::size_t* length) {
 
 int Endpoint::name_get(void* out, std::size_t* length) {
   if (!length) return -FI_EINVAL;
-  Address address{domain_.board().interface.nic, wanted_id_, kAnySession};
+  Address address = wanted_;
+  address.nic = domain_.board().interface.nic;
+  address.session = kAnySession;
   if (enabled()) {
     address.endpoint = endpoint_->id();
     address.session = endpoint_->session();
@@ -226,9 +228,9 @@ int Endpoint::name_get(void* out, std::size_t* length) {
 
 int Endpoint::name_set(const void* in, std::size_t length) {
   if (enabled()) return -FI_EOPBADSTATE;
-  const auto address = address_read(in, length, domain_.address_format());
+  const auto address = address_read(in, length, domain_.address_format(), true);
   if (!address || (address->nic != 0 && address->nic != domain_.board().interface.nic)) return -FI_EINVAL;
-  wanted_id_ = address->endpoint;
+  wanted_ = *address;
   return 0;
 }
 

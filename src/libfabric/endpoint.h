@@ -232,7 +232,7 @@ class Endpoint final : public fid_ep, public runtime::CompletionSink {
   std::uint64_t transmit_flags_, receive_flags_;
   std::size_t transmit_size_;
   std::size_t least_ = 64;  // FI_OPT_MIN_MULTI_RECV
-  std::uint16_t wanted_id_ = kAnyId;
+  Address wanted_;          // what of it the application chose
 
   runtime::Endpoint* endpoint_ = nullptr;  // when enabled
   std::vector<std::unique_ptr<Peer>> peers_;

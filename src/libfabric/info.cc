@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,8 @@
 
 #include "base/text.h"
 #include "libfabric/decline.h"
+#include "libfabric/domain.h"
+#include "libfabric/info_ends.h"
 #include "libfabric/provider.h"
 
 namespace omx::fabric {
@@ -21,9 +24,13 @@ namespace {
 
 // An error of opening now instead of later (libfabric.md 6.8).
 std::string obstacle(const std::vector<runtime::Board>& boards) {
-  if (boards_by_udp(boards)) return {};
+  static std::atomic<bool> possible{false};  // trying takes 20 ms, and programs ask many times
+  if (boards_by_udp(boards) || possible.load(std::memory_order_relaxed)) return {};
   const int error = runtime::frames_possible();
-  if (error == 0) return {};
+  if (error == 0) {
+    possible.store(true, std::memory_order_relaxed);
+    return {};
+  }
   if (error == EPERM || error == EACCES) {
     return "no permission to send Ethernet frames: run as root or give the program CAP_NET_RAW (setcap "
            "cap_net_raw+ep PROGRAM, or --cap-add NET_RAW for a container), or set OMX_LINK=udp";
@@ -31,69 +38,11 @@ std::string obstacle(const std::vector<runtime::Board>& boards) {
   return fmt::format("no packet socket: {}", std::strerror(error));
 }
 
-struct Ends {
-  std::optional<Address> source, destination;
-};
-
-// An interface, a MAC or fi_omx:// address, or a host's name.
-Expected<Address, std::string> node_find(runtime::Process& process, const char* node, bool own) {
-  if (auto address = address_parse(node)) return *address;
-  for (const runtime::Board& board : process.boards()) {
-    if (board.interface.name == node || board.hostname == node) return Address{.nic = board.interface.nic};
-  }
-  if (own) return tl::unexpected(fmt::format("node {} is no interface of this host", shown(node)));
-  const auto nic = process.nic_of(node);
-  if (!nic) return tl::unexpected(nic.error().message);
-  return Address{.nic = *nic};
-}
-
-// Fills `ends` with the addresses that are named. Returns what is wrong with them; empty: nothing.
-std::string ends_find(runtime::Process& process, const char* node, const char* service, std::uint64_t flags,
-                      const fi_info* hints, Ends& ends) {
-  if (hints && hints->src_addr) {
-    ends.source = address_read(hints->src_addr, hints->src_addrlen, hints->addr_format);
-    if (!ends.source) return "src_addr is no address of this provider";
-  }
-  if (hints && hints->dest_addr && !node) {
-    ends.destination = address_read(hints->dest_addr, hints->dest_addrlen, hints->addr_format);
-    if (!ends.destination) return "dest_addr is no address of this provider";
-  }
-  const bool own = flags & FI_SOURCE;
-  std::optional<std::uint16_t> id;
-  if (service && !(id = endpoint_parse(service)) && (node || !own))
-    return fmt::format("service {} is no endpoint number", shown(service));
-  if (node) {
-    auto address = node_find(process, node, own);
-    if (!address) return address.error();
-    if (id) address->endpoint = *id;
-    if (!own && address->endpoint == kAnyId) address->endpoint = 0;
-    (own ? ends.source : ends.destination) = *address;
-  } else if (own && id) {
-    if (!ends.source) ends.source = Address{};
-    ends.source->endpoint = *id;
-  }
-  return {};
-}
-
-// False: the source is another board's.
-bool source_fits(const runtime::Board& board, const Ends& ends) {
-  return !ends.source || ends.source->nic == 0 || ends.source->nic == board.interface.nic;
-}
-
-// False: no memory.
-bool ends_fill(fi_info& offer, const runtime::Board& board, const Ends& ends) {
-  Address source = ends.source.value_or(Address{});
-  source.nic = board.interface.nic;
-  offer.src_addr = address_new(source, offer.addr_format, offer.src_addrlen);
-  if (ends.destination)
-    offer.dest_addr = address_new(*ends.destination, offer.addr_format, offer.dest_addrlen);
-  return offer.src_addr && (offer.dest_addr || !ends.destination);
-}
-
 // A board, or all of them together.
 struct Place {
   const runtime::Board* board;
   bool all;
+  const char* name() const { return all ? kAllBoards : board->interface.name.c_str(); }
 };
 
 std::vector<Place> places_of(const runtime::Process& process) {
@@ -125,36 +74,53 @@ fi_info* place_info(const Place& place) {
 
 // Of several interfaces, what one that was asked for lacks says more than that others were not asked for.
 void refusal_note(const char* refused, const char*& reason) {
-  if (!reason || std::strcmp(reason, kOtherDomain) == 0) reason = refused;
+  const bool other =
+      reason && (std::strcmp(reason, kOtherDomain) == 0 || std::strcmp(reason, kOtherSource) == 0 ||
+                 std::strcmp(reason, kOtherWay) == 0);
+  if (!reason || other) reason = refused;
 }
 
-int offers_collect(const std::vector<Place>& places, std::uint32_t version, const fi_info* hints,
-                   const Ends& ends, fi_info** found, const char*& reason) {
-  fi_info** tail = found;
-  for (const Place& place : places) {
-    if (!source_fits(*place.board, ends)) {
-      refusal_note("src_addr (another interface)", reason);
-      continue;
-    }
-    fi_info* offer = place_info(place);
-    const char* refused = offer && hints ? info_cut(*offer, *hints, version) : nullptr;
-    if (refused) {
-      info(FI_LOG_CORE, fmt::format("{}: not offered: {}", offer->domain_attr->name, refused));
+// What is refused; nullptr: nothing, and the offer is at the end of the list.
+const char* offer_add(const Place& place, std::uint32_t version, const fi_info& hints, std::uint32_t format,
+                      const Ends& ends, std::vector<InfoPointer>& offers) {
+  if (const char* refused = ends_refusal(*place.board, place.all, ends)) return refused;
+  const std::uint32_t concrete = format_offered(*place.board, format);
+  if (concrete == 0) return "addr_format (no such IP address of this interface carries messages)";
+  InfoPointer offer(place_info(place));
+  if (!offer) throw std::bad_alloc();
+  offer->addr_format = concrete;
+  if (const char* refused = info_cut(*offer, hints, version)) return refused;
+  if (!ends_fill(*offer, *place.board, ends)) return "addr_format (no IP address of dest_addr is known)";
+  offers.push_back(std::move(offer));
+  return nullptr;
+}
+
+std::vector<InfoPointer> offers_collect(const std::vector<Place>& places, std::uint32_t version,
+                                        const fi_info* hints, const Ends& ends, const char*& reason) {
+  const fi_info none{};
+  // Who asks for nothing sees all there is; addresses of sockets behind those that programs take by default.
+  std::vector<std::uint32_t> formats = {hints ? hints->addr_format : std::uint32_t{FI_FORMAT_UNSPEC}};
+  if (!hints) formats.insert(formats.end(), {FI_SOCKADDR_IN, FI_SOCKADDR_IN6});
+  std::vector<InfoPointer> offers;
+  for (const std::uint32_t format : formats) {
+    for (const Place& place : places) {
+      const char* refused = offer_add(place, version, hints ? *hints : none, format, ends, offers);
+      if (!refused) continue;
+      info(FI_LOG_CORE, fmt::format("{}: not offered: {}", place.name(), refused));
       refusal_note(refused, reason);
-      fi_freeinfo(offer);
-      continue;
     }
-    if (!offer || !ends_fill(*offer, *place.board, ends)) {
-      fi_freeinfo(offer);
-      fi_freeinfo(*found);
-      *found = nullptr;
-      return -FI_ENOMEM;
-    }
-    if (!hints && FI_VERSION_LT(version, FI_VERSION(1, 5))) offer->domain_attr->mr_mode = FI_MR_SCALABLE;
-    *tail = offer;
-    tail = &offer->next;
   }
-  return *found ? 0 : -FI_ENODATA;
+  return offers;
+}
+
+// As fi_getinfo returns them; nullptr: none.
+fi_info* offers_link(std::vector<InfoPointer> offers) {
+  fi_info* first = nullptr;
+  for (auto offer = offers.rbegin(); offer != offers.rend(); ++offer) {
+    (*offer)->next = first;
+    first = offer->release();
+  }
+  return first;
 }
 
 // Whether it is about an endpoint of another type, as utility providers ask on behalf of the application.
@@ -186,20 +152,20 @@ int answer(std::uint32_t version, const char* node, const char* service, std::ui
     decline(nothing_up(**process), caller_of(hints, flags));
     return -FI_ENODATA;
   }
-  Ends ends;
-  if (const std::string why = ends_find(**process, node, service, flags, hints, ends); !why.empty()) {
-    decline_request("offers nothing for this request: " + why, caller_of(hints, flags));
+  const auto ends = ends_find(**process, node, service, flags, hints);
+  if (!ends) {
+    decline_request("offers nothing for this request: " + ends.error(), caller_of(hints, flags));
     return -FI_ENODATA;
   }
   const char* reason = nullptr;
-  const int status = offers_collect(places, version, hints, ends, found, reason);
-  if (status == -FI_ENODATA && reason)
+  *found = offers_link(offers_collect(places, version, hints, *ends, reason));
+  if (!*found && reason)
     decline_request(fmt::format("offers nothing for these hints, as it cannot meet {}; \"fi_info -p omx -v\" "
                                 "shows what it has",
                                 reason),
                     caller_of(hints, flags));
-  if (status == 0 && hints && hints->caps) request_served();
-  return status;
+  if (*found && hints && hints->caps) request_served();
+  return *found ? 0 : -FI_ENODATA;
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ fi_info* info_of_board(const runtime::Board& board);
 inline constexpr const char* kAllBoards = "omx-all";
 const runtime::Board* board_of_all(const runtime::Process& process);
 // --- info_hints.cc -----------------------------------------------------------------------------------------
-// Cuts `offer` to what is asked for; nullptr if it can be had, else the name of what cannot.
+// Cuts `offer`, which has its format of addresses, to what is asked for; nullptr if it can be had, else the
+// name of what cannot.
 inline constexpr const char* kOtherDomain = "domain_attr->name (another interface)";
 const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version);
 // --- nic.cc ------------------------------------------------------------------------------------------------

@@ -134,10 +134,6 @@ const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version
   if (hints.caps & ~kCaps) return "caps";
   if (hints.handle) return "handle";
   const std::uint64_t caps = caps_given(hints.caps);
-  if (hints.addr_format != FI_FORMAT_UNSPEC && hints.addr_format != FI_ADDR_STR &&
-      hints.addr_format != kAddressFormat)
-    return "addr_format";
-  echo(offer.addr_format, hints.addr_format);
   caps_spread(offer, caps);
   if (hints.fabric_attr && named_otherwise(hints.fabric_attr->name, kFabricName)) return "fabric_attr->name";
   const char* refused = nullptr;

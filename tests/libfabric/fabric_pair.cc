@@ -35,8 +35,13 @@ void End::open(const std::string& board, const Options& options) {
   const Info wanted = hints(options.caps);
   wanted->tx_attr->size = options.tx_size;
   wanted->tx_attr->op_flags = options.op_flags;
-  info = info_of(board, wanted.get());
-  ASSERT_TRUE(info) << "the provider does not offer " << board;
+  Info offered = info_of(board, wanted.get());
+  ASSERT_TRUE(offered) << "the provider does not offer " << board;
+  open(std::move(offered), options);
+}
+
+void End::open(Info offered, const Options& options) {
+  info = std::move(offered);
   ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
   ASSERT_EQ(fi_domain(fabric, info.get(), &domain, nullptr), 0);
   fi_av_attr av_attr{};

@@ -57,6 +57,8 @@ struct End {
   };
   void open(const std::string& board) { open(board, Options{}); }
   void open(const std::string& board, const Options& options);
+  // What was offered.
+  void open(Info offered, const Options& options);
   void close();
   ~End() { close(); }
 

@@ -169,7 +169,7 @@ TEST_F(Offers, node_and_service) {
   EXPECT_EQ(found->dest_addrlen, 32U);
   EXPECT_EQ(static_cast<unsigned char*>(found->dest_addr)[13], 9);
   fi_freeinfo(found);
-  EXPECT_EQ(fi_getinfo(FI_VERSION(1, 17), "v1", "256", FI_SOURCE, wanted.get(), &found), -FI_ENODATA);
+  EXPECT_EQ(fi_getinfo(FI_VERSION(1, 17), "v1", "65536", FI_SOURCE, wanted.get(), &found), -FI_ENODATA);
   EXPECT_EQ(fi_getinfo(FI_VERSION(1, 17), "v9", "1", FI_SOURCE, wanted.get(), &found), -FI_ENODATA);
 }
 

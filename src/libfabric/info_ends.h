@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whom a call of fi_getinfo names: node and service, or addresses in its hints. As libfabric's tcp provider
+// takes them, and in the names of Open-MX as well.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "libfabric/address.h"
+#include "runtime/process.h"
+
+namespace omx::fabric {
+
+struct Ends {
+  std::optional<Address> source, destination;
+  // The board by which the destination is reached, as far as its name tells.
+  const runtime::Board* way = nullptr;
+};
+
+// The error says what is wrong with them.
+Expected<Ends, std::string> ends_find(runtime::Process& process, const char* node, const char* service,
+                                      std::uint64_t flags, const fi_info* hints);
+
+// Why the board has nothing to offer to these ends; nullptr: it has.
+// `all`: its endpoints use all boards.
+const char* ends_refusal(const runtime::Board& board, bool all, const Ends& ends);
+inline constexpr const char* kOtherSource = "src_addr (another interface)";
+inline constexpr const char* kOtherWay = "dest_addr (it is reached by another interface)";
+
+// Writes both addresses into the offer, in its format. False: no memory, or no IP address for them.
+bool ends_fill(fi_info& offer, const runtime::Board& board, const Ends& ends);
+
+// The format of addresses in which the board is offered to who asks for `wanted`, a kind of sockets' address
+// made a definite one. 0: it has no IP address of that kind.
+std::uint32_t format_offered(const runtime::Board& board, std::uint32_t wanted);
+
+}  // namespace omx::fabric

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Services (port numbers) that programs name endpoints by, and the endpoints they stand for. A server opens
+// what its service stands for, and a client that names the same service meets it there; nothing is asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "libfabric/address.h"
+
+namespace omx::fabric {
+
+// What of this process's settings decides it; all hosts of a job have the same.
+struct ServiceRule {
+  std::uint16_t udp_port = 27200;     // OMX_UDP_PORT
+  std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX
+};
+ServiceRule service_rule();
+
+// 0 to 255: the endpoint of that number. udp_port + 0 to 255, where endpoints are by UDP: again that of the
+// number. Any other port: one of the upper half of all endpoints, which are the last that are opened where a
+// program asks for any; neighbouring ports have different ones.
+constexpr std::uint16_t endpoint_of_port(std::uint16_t port, const ServiceRule& rule) {
+  constexpr std::uint16_t kEndpoints = 256;
+  if (port < kEndpoints) return port;
+  if (port >= rule.udp_port && port - rule.udp_port < kEndpoints)
+    return static_cast<std::uint16_t>(port - rule.udp_port);
+  const std::uint32_t lower = rule.endpoints_max / 2, upper = rule.endpoints_max - lower;
+  return static_cast<std::uint16_t>(lower + port % upper);
+}
+
+// The port of sockets' addresses; that of kAnyId is 0.
+constexpr std::uint16_t port_of_endpoint(std::uint16_t endpoint, const ServiceRule& rule) {
+  return endpoint == kAnyId ? 0 : static_cast<std::uint16_t>(rule.udp_port + endpoint);
+}
+
+// A number, or a name that the system knows (/etc/services). nullopt: neither.
+std::optional<std::uint16_t> service_port(std::string_view service);
+
+}  // namespace omx::fabric
