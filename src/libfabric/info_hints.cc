@@ -29,8 +29,9 @@ void echo(T& ours, T wanted) {
   if (wanted) ours = wanted;
 }
 
-std::uint64_t caps_given(std::uint64_t wanted) {
-  if (wanted == 0) return kCapsUnasked;
+std::uint64_t caps_given(const fi_info& hints) {
+  const std::uint64_t wanted = hints.caps;
+  if (wanted == 0) return kCapsUnasked | (hints.rx_attr ? hints.rx_attr->caps & kDearCaps : 0);
   std::uint64_t caps = (wanted & (kPrimaryCaps | kDearCaps)) | kFreeCaps;
   if ((caps & (FI_MSG | FI_TAGGED)) && !(caps & (FI_SEND | FI_RECV))) caps |= FI_SEND | FI_RECV;
   constexpr std::uint64_t kAccess = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
@@ -133,7 +134,7 @@ void caps_spread(fi_info& offer, std::uint64_t caps) {
 const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version) {
   if (hints.caps & ~kCaps) return "caps";
   if (hints.handle) return "handle";
-  const std::uint64_t caps = caps_given(hints.caps);
+  const std::uint64_t caps = caps_given(hints);
   caps_spread(offer, caps);
   if (hints.fabric_attr && named_otherwise(hints.fabric_attr->name, kFabricName)) return "fabric_attr->name";
   const char* refused = nullptr;
