@@ -120,6 +120,16 @@ bool other_kind(const runtime::Board& board, NicId nic) {
 
 constexpr std::uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID;
 
+// 0: an insertion may begin.
+int insertion_refused(const AddressVector& vector, std::uint64_t flags) {
+  if (flags & ~kInsertFlags) return refuse(FI_LOG_AV, FI_EBADFLAGS, "fi_av_insert: a flag is not known");
+  if (flags & FI_AV_USER_ID)
+    return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_insert: FI_AV_USER_ID is not implemented");
+  if (vector.queue_missing())
+    return refuse(FI_LOG_AV, FI_ENOEQ, "fi_av_insert: FI_EVENT was asked for; bind an event queue first");
+  return 0;
+}
+
 // What an insertion of several addresses reports, in each of the three ways to ask.
 class Insertion {
  public:
@@ -182,10 +192,8 @@ int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* 
            void* context) {
   return fenced([&] {
     AddressVector& vector = vector_of(object);
-    if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
-    if (flags & FI_AV_USER_ID) return -FI_ENOSYS;
-    if (count > 0 && !addresses) return -FI_EINVAL;
-    if (vector.queue_missing()) return -FI_ENOEQ;
+    if (const int refused = insertion_refused(vector, flags)) return refused;
+    if (count > 0 && !addresses) return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_insert: no addresses are given");
     Insertion insertion(vector, numbers, flags, context);
     for (std::size_t i = 0; i < count; i++) {
       if (vector.format() == FI_ADDR_STR) {
@@ -217,12 +225,11 @@ Expected<Address, std::string> service_find(AddressVector& vector, const char* n
 int insert_service(fid_av* object, const char* node, const char* service, fi_addr_t* number,
                    std::uint64_t flags, void* context) {
   return fenced([&] {
-    if (!node || !service) return -FI_EINVAL;
-    if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
-    const auto port = service_port(service);
-    if (!port) return -FI_EINVAL;
     AddressVector& vector = vector_of(object);
-    if (vector.queue_missing()) return -FI_ENOEQ;
+    if (const int refused = insertion_refused(vector, flags)) return refused;
+    const auto port = service ? service_port(service) : std::nullopt;
+    if (!node || !port)
+      return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_insertsvc: node and service must name a host and a port");
     Insertion insertion(vector, number, flags, context);
     insertion.add(service_find(vector, node, *port));
     return insertion.end();
@@ -233,16 +240,18 @@ int insert_service(fid_av* object, const char* node, const char* service, fi_add
 int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const char* service,
                      std::size_t services, fi_addr_t* numbers, std::uint64_t flags, void* context) {
   return fenced([&] {
-    if (!node || !service) return -FI_EINVAL;
-    if (flags & ~kInsertFlags) return -FI_EBADFLAGS;
+    AddressVector& vector = vector_of(object);
+    if (const int refused = insertion_refused(vector, flags)) return refused;
+    if (!node || !service)
+      return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_insertsym: no node or no service is given");
     const std::string_view name(node);
     const std::size_t stem = name.find_last_not_of("0123456789") + 1;
     const auto first_service = service_port(service);
-    if (!first_service || (stem == name.size() && nodes > 1) || name.size() - stem > 9) return -FI_EINVAL;
+    if (!first_service || (stem == name.size() && nodes > 1) || name.size() - stem > 9)
+      return refuse(FI_LOG_AV, FI_EINVAL,
+                    "fi_av_insertsym: the node must end in a number, and the service be a port");
     const unsigned long first = stem < name.size() ? std::strtoul(node + stem, nullptr, 10) : 0;
     const int width = static_cast<int>(name.size() - stem);
-    AddressVector& vector = vector_of(object);
-    if (vector.queue_missing()) return -FI_ENOEQ;
     Insertion insertion(vector, numbers, flags, context);
     for (std::size_t n = 0; n < nodes; n++) {
       std::string host(name.substr(0, stem));
@@ -303,13 +312,16 @@ const fi_ops_av kVectorOps = {
 int address_vector_open(fid_domain* object, fi_av_attr* attr, fid_av** opened, void* context) {
   return fenced([&] {
     Domain& domain = domain_of(object);
-    if (!attr) return -FI_EINVAL;
+    if (!attr) return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_open: no attributes are given");
     // Tables shared between processes by name (MPICH asks, and takes no for an answer).
-    if (attr->name) return -FI_ENOSYS;
-    if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC | FI_READ}) return -FI_EBADFLAGS;
-    if (attr->rx_ctx_bits) return -FI_ENOSYS;
+    if (attr->name)
+      return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_open: processes do not share address vectors by name");
+    if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC | FI_READ})
+      return refuse(FI_LOG_AV, FI_EBADFLAGS, "fi_av_open: a flag is not known");
+    if (attr->rx_ctx_bits)
+      return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_open: endpoints have one receive context (rx_ctx_bits)");
     if (attr->type != FI_AV_UNSPEC && domain.av_type() != FI_AV_UNSPEC && attr->type != domain.av_type())
-      return -FI_EINVAL;
+      return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_open: the domain was opened with another type of vector");
     auto* vector = new AddressVector(domain, domain.address_format(), attr->flags & FI_EVENT);
     vector->fid = {FI_CLASS_AV, context, table(kOps)};
     vector->ops = table(kVectorOps);

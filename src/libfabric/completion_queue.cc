@@ -248,8 +248,10 @@ int completion_queue_open(fid_domain* object, fi_cq_attr* attr, fid_cq** opened,
   return fenced([&] {
     const fi_cq_attr none{};
     const fi_cq_attr& a = attr ? *attr : none;
-    if (a.flags & ~std::uint64_t{FI_AFFINITY}) return -FI_EBADFLAGS;
-    if (a.format > FI_CQ_FORMAT_TAGGED || a.wait_cond > FI_CQ_COND_THRESHOLD) return -FI_ENOSYS;
+    if (a.flags & ~std::uint64_t{FI_AFFINITY})
+      return refuse(FI_LOG_CQ, FI_EBADFLAGS, "fi_cq_open: a flag is not known");
+    if (a.format > FI_CQ_FORMAT_TAGGED || a.wait_cond > FI_CQ_COND_THRESHOLD)
+      return refuse(FI_LOG_CQ, FI_ENOSYS, "fi_cq_open: the format or the wait condition is not known");
     const fi_cq_format format = a.format == FI_CQ_FORMAT_UNSPEC ? FI_CQ_FORMAT_CONTEXT : a.format;
     auto queue = std::make_unique<CompletionQueue>(domain_of(object), format, a.size);
     if (const int error = queue->wait_object_set(a.wait_obj)) return error;

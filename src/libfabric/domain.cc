@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/domain.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cstring>
 
+#include "base/text.h"
 #include "libfabric/endpoint.h"
 #include "libfabric/info.h"
 #include "libfabric/info_ends.h"
@@ -27,15 +29,15 @@ int bind(fid*, fid* other, std::uint64_t) {
 }
 
 int no_scalable_endpoint(fid_domain*, fi_info*, fid_ep**, void*) {
-  return -FI_ENOSYS;
+  return refuse(FI_LOG_DOMAIN, FI_ENOSYS, "fi_scalable_ep: endpoints have one context each");
 }
 
 int no_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void*) {
-  return -FI_ENOSYS;
+  return refuse(FI_LOG_DOMAIN, FI_ENOSYS, "fi_stx_context: endpoints do not share contexts");
 }
 
 int no_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void*) {
-  return -FI_ENOSYS;
+  return refuse(FI_LOG_DOMAIN, FI_ENOSYS, "fi_srx_context: endpoints do not share contexts");
 }
 
 int no_collective(fid_domain*, fi_collective_op, fi_collective_attr*, std::uint64_t) {
@@ -122,16 +124,23 @@ bool Domain::hand_over() {
 
 int domain_open(fid_fabric* fabric, fi_info* info, fid_domain** opened, void* context) {
   return fenced([&] {
-    if (!info || !info->domain_attr || !info->domain_attr->name) return -FI_EINVAL;
+    if (!info || !info->domain_attr || !info->domain_attr->name)
+      return refuse(FI_LOG_DOMAIN, FI_EINVAL, "fi_domain: the fi_info names no domain");
     const auto process = runtime_of_process();
-    if (!process) return -FI_ENODEV;
+    if (!process) return refuse(FI_LOG_DOMAIN, FI_ENODEV, "fi_domain: " + process.error().message);
     const auto& boards = (*process)->boards();
     const bool all = std::strcmp(info->domain_attr->name, kAllBoards) == 0;
     const runtime::Board* board = all ? board_of_all(**process) : nullptr;
     for (const runtime::Board& b : boards) {
       if (b.interface.name == info->domain_attr->name) board = &b;
     }
-    if (!board) return -FI_ENODEV;
+    if (!board)
+      return refuse(
+          FI_LOG_DOMAIN, FI_ENODEV,
+          fmt::format("fi_domain: {} is no interface of this process", shown(info->domain_attr->name)));
+    if (format_offered(*board, info->addr_format) == 0)
+      return refuse(FI_LOG_DOMAIN, FI_EINVAL,
+                    "fi_domain: the interface has no address of the format addr_format");
     auto* domain = new Domain(*static_cast<Fabric*>(fabric), **process, *board, all, *info);
     domain->fid = {FI_CLASS_DOMAIN, context, table(kOps)};
     *opened = domain;

@@ -59,21 +59,29 @@ Endpoint::~Endpoint() {
 }
 
 int Endpoint::bind(fid_t object, std::uint64_t flags) {
-  if (enabled()) return -FI_EOPBADSTATE;
+  constexpr fi_log_subsys kLog = FI_LOG_EP_CTRL;
+  if (enabled()) return refuse(kLog, FI_EOPBADSTATE, "fi_ep_bind: the endpoint is enabled already");
   switch (object->fclass) {
     case FI_CLASS_AV: {
-      if (addresses_) return -FI_EINVAL;
+      if (addresses_) return refuse(kLog, FI_EINVAL, "fi_ep_bind: an address vector is bound already");
       addresses_ = static_cast<AddressVector*>(reinterpret_cast<fid_av*>(object));
-      if (&addresses_->domain() != &domain_) return addresses_ = nullptr, -FI_EINVAL;
+      if (&addresses_->domain() != &domain_) {
+        addresses_ = nullptr;
+        return refuse(kLog, FI_EINVAL, "fi_ep_bind: the address vector is another domain's");
+      }
       addresses_->references.add();
       return 0;
     }
     case FI_CLASS_CQ: {
       auto* queue = static_cast<CompletionQueue*>(reinterpret_cast<fid_cq*>(object));
-      if (flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION)) return -FI_EBADFLAGS;
-      if (!(flags & (FI_TRANSMIT | FI_RECV)) || &queue->domain() != &domain_) return -FI_EINVAL;
+      if (flags & ~(FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION))
+        return refuse(kLog, FI_EBADFLAGS, "fi_ep_bind: a flag for the completion queue is not known");
+      if (!(flags & (FI_TRANSMIT | FI_RECV)) || &queue->domain() != &domain_)
+        return refuse(
+            kLog, FI_EINVAL,
+            "fi_ep_bind: a completion queue of the same domain is bound with FI_TRANSMIT or FI_RECV");
       if (((flags & FI_TRANSMIT) && transmit_queue_) || ((flags & FI_RECV) && receive_queue_))
-        return -FI_EINVAL;
+        return refuse(kLog, FI_EINVAL, "fi_ep_bind: a completion queue is bound there already");
       const bool selective = flags & FI_SELECTIVE_COMPLETION;
       if (flags & FI_TRANSMIT) {
         transmit_queue_ = queue;
@@ -89,11 +97,13 @@ int Endpoint::bind(fid_t object, std::uint64_t flags) {
     }
     case FI_CLASS_CNTR: {
       auto* counter = static_cast<Counter*>(reinterpret_cast<fid_cntr*>(object));
-      if ((flags & ~kCounterFlags) || flags == 0) return -FI_EBADFLAGS;
+      if ((flags & ~kCounterFlags) || flags == 0)
+        return refuse(kLog, FI_EBADFLAGS, "fi_ep_bind: a counter needs flags that say what it counts");
       constexpr std::uint64_t kFlags[kCounters] = {FI_SEND,  FI_RECV,        FI_READ,
                                                    FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE};
       for (std::size_t i = 0; i < kCounters; i++)
-        if ((flags & kFlags[i]) && counters_[i]) return -FI_EINVAL;
+        if ((flags & kFlags[i]) && counters_[i])
+          return refuse(kLog, FI_EINVAL, "fi_ep_bind: another counter counts that already");
       for (std::size_t i = 0; i < kCounters; i++) {
         if (!(flags & kFlags[i])) continue;
         counters_[i] = counter;
@@ -102,23 +112,30 @@ int Endpoint::bind(fid_t object, std::uint64_t flags) {
       return 0;
     }
     case FI_CLASS_EQ:
-      if (event_queue_) return -FI_EINVAL;
+      if (event_queue_) return refuse(kLog, FI_EINVAL, "fi_ep_bind: an event queue is bound already");
       event_queue_ = reinterpret_cast<fid_eq*>(object);
       static_cast<EventQueue*>(event_queue_)->references.add();
       return 0;
     default:
-      return -FI_EINVAL;
+      return refuse(kLog, FI_EINVAL, "fi_ep_bind: endpoints take address vectors, queues and counters");
   }
 }
 
 int Endpoint::enable() {
-  if (enabled()) return -FI_EOPBADSTATE;
-  if (!addresses_) return -FI_ENOAV;
+  constexpr fi_log_subsys kLog = FI_LOG_EP_CTRL;
+  if (enabled()) return refuse(kLog, FI_EOPBADSTATE, "fi_enable: the endpoint is enabled already");
+  if (!addresses_) return refuse(kLog, FI_ENOAV, "fi_enable: no address vector is bound");
   if ((caps_ & kTransmitEvents) && !transmit_queue_ && !counters_[kCountSend] && !counters_[kCountWrite] &&
       !counters_[kCountRead])
-    return -FI_ENOCQ;
+    return refuse(
+        kLog, FI_ENOCQ,
+        "fi_enable: the endpoint may send, read or write, and neither a completion queue (FI_TRANSMIT) "
+        "nor a counter is bound");
   if ((caps_ & FI_RECV) && !receive_queue_ && !counters_[kCountReceive] && (caps_ & (FI_MSG | FI_TAGGED)))
-    return -FI_ENOCQ;
+    return refuse(
+        kLog, FI_ENOCQ,
+        "fi_enable: the endpoint may receive, and neither a completion queue (FI_RECV) nor a counter is "
+        "bound; ask for FI_SEND beside FI_MSG or FI_TAGGED if it only sends");
   runtime::OpenOptions options;
   options.board = domain_.board().number;
   options.key = kKey;
@@ -126,8 +143,13 @@ int Endpoint::enable() {
   if (wanted_.endpoint != kAnyId) options.endpoint = wanted_.endpoint;
   const auto opened = domain_.process().open(options);
   if (!opened) {
-    decline(opened.error().message, Caller::names_us);
-    return error_of(opened.error().mx_code);
+    const int error = error_of(opened.error().mx_code);
+    const bool taken = error == -FI_EADDRINUSE && wanted_.endpoint != kAnyId;
+    decline(opened.error().message + (taken ? "; start the program with another port (a port stands for an "
+                                              "endpoint), or without one"
+                                            : ""),
+            Caller::names_us);
+    return error;
   }
   endpoint_ = *opened;
   runtime::sink_set(*endpoint_, this);
@@ -197,11 +219,15 @@ std::size_t Endpoint::send_room() {
 }
 
 int Endpoint::set_option(int name, const void* value, std::size_t length) {
-  if (name != FI_OPT_MIN_MULTI_RECV) return -FI_ENOPROTOOPT;
-  if (length != sizeof(std::size_t)) return -FI_EINVAL;
+  if (name != FI_OPT_MIN_MULTI_RECV)
+    return refuse(FI_LOG_EP_CTRL, FI_ENOPROTOOPT, fmt::format("fi_setopt: option {} is not known", name));
+  if (length != sizeof(std::size_t))
+    return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_setopt: FI_OPT_MIN_MULTI_RECV is a size_t");
   std::size_t least = 0;
   std::memcpy(&least, value, sizeof least);
-  if (least > kMessageMost) return -FI_EINVAL;
+  if (least > kMessageMost)
+    return refuse(FI_LOG_EP_CTRL, FI_EINVAL,
+                  "fi_setopt: no message is as long as that FI_OPT_MIN_MULTI_RECV");
   least_ = std::max<std::size_t>(least, 1);
   return 0;
 }
@@ -227,9 +253,11 @@ int Endpoint::name_get(void* out, std::size_t* length) {
 }
 
 int Endpoint::name_set(const void* in, std::size_t length) {
-  if (enabled()) return -FI_EOPBADSTATE;
+  if (enabled()) return refuse(FI_LOG_EP_CTRL, FI_EOPBADSTATE, "fi_setname: the endpoint is enabled already");
   const auto address = address_read(in, length, domain_.address_format(), true);
-  if (!address || (address->nic != 0 && address->nic != domain_.board().interface.nic)) return -FI_EINVAL;
+  if (!address) return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_setname: " + address.error());
+  if (address->nic != 0 && address->nic != domain_.board().interface.nic)
+    return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_setname: it is an address of another interface");
   wanted_ = *address;
   return 0;
 }
@@ -351,10 +379,12 @@ const fi_ops_cm kNameOps = {
 
 int endpoint_open(fid_domain* object, fi_info* info, fid_ep** opened, void* context) {
   return fenced([&] {
-    if (!info || !info->ep_attr) return -FI_EINVAL;
-    if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_UNSPEC) return -FI_EINVAL;
+    if (!info || !info->ep_attr)
+      return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_endpoint: the fi_info has no ep_attr");
+    if (info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_UNSPEC)
+      return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_endpoint: endpoints are of the type FI_EP_RDM");
     if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT || info->ep_attr->tx_ctx_cnt == FI_SHARED_CONTEXT)
-      return -FI_ENOSYS;
+      return refuse(FI_LOG_EP_CTRL, FI_ENOSYS, "fi_endpoint: endpoints do not share contexts");
     auto* endpoint = new Endpoint(domain_of(object), *info);
     endpoint->fid = {FI_CLASS_EP, context, table(kOps)};
     endpoint->ops = table(kEndpointOps);

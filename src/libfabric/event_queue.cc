@@ -145,9 +145,12 @@ int event_queue_open(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** opened, void
     const fi_wait_obj wait_object = attr ? attr->wait_obj : FI_WAIT_NONE;
     if (wait_object != FI_WAIT_NONE && wait_object != FI_WAIT_UNSPEC && wait_object != FI_WAIT_FD &&
         wait_object != FI_WAIT_YIELD)
-      return -FI_ENOSYS;
+      return refuse(FI_LOG_EQ, FI_ENOSYS,
+                    "fi_eq_open: wait objects are FI_WAIT_FD, _UNSPEC, _YIELD and _NONE");
     WaitEvent event;
-    if (!event.open()) return -FI_EMFILE;
+    if (!event.open())
+      return refuse(FI_LOG_EQ, FI_EMFILE,
+                    "fi_eq_open: no file descriptor is left; raise the limit (ulimit -n)");
     auto* queue = new EventQueue(*static_cast<Fabric*>(fabric), std::move(event), wait_object == FI_WAIT_FD);
     queue->fid = {FI_CLASS_EQ, context, table(kOps)};
     queue->ops = table(kQueueOps);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/fabric.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
+#include "base/text.h"
 #include "libfabric/decline.h"
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
@@ -19,11 +22,12 @@ int close(fid* object) {
 }
 
 int no_passive_endpoint(fid_fabric*, fi_info*, fid_pep**, void*) {
-  return -FI_ENOSYS;
+  return refuse(FI_LOG_FABRIC, FI_ENOSYS, "fi_passive_ep: there are no connections, only FI_EP_RDM");
 }
 
 int no_wait_set(fid_fabric*, fi_wait_attr*, fid_wait**) {
-  return -FI_ENOSYS;
+  return refuse(FI_LOG_FABRIC, FI_ENOSYS,
+                "fi_wait_open: there are no wait sets; use FI_WAIT_FD, or poll sets");
 }
 
 int domain_open_flags(fid_fabric* fabric, fi_info* info, fid_domain** domain, std::uint64_t flags,
@@ -41,7 +45,10 @@ const fi_ops_fabric kFabricOps = {
 
 int fabric_open(fi_fabric_attr* attr, fid_fabric** opened, void* context) {
   return fenced([&] {
-    if (attr && attr->name && std::strcmp(attr->name, kFabricName) != 0) return -FI_ENODATA;
+    if (attr && attr->name && std::strcmp(attr->name, kFabricName) != 0)
+      return refuse(
+          FI_LOG_FABRIC, FI_ENODATA,
+          fmt::format("fi_fabric: the fabric is \"{}\", not \"{}\"", kFabricName, shown(attr->name)));
     if (const auto process = runtime_of_process(); !process) {
       decline(process.error().message, Caller::names_us);
       return -FI_ENODEV;

@@ -2,6 +2,7 @@
 // fi_mr_*: registering memory.
 #include "libfabric/memory_regions.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <limits>
@@ -100,8 +101,10 @@ int close(fid* object) {
 int bind(fid* object, fid* other, std::uint64_t flags) {
   MemoryRegion& region = region_of(object);
   if (other->fclass == FI_CLASS_EP) return 0;  // any endpoint of the domain may use it
-  if (other->fclass != FI_CLASS_CNTR || region.counter) return -FI_EINVAL;
-  if (flags != FI_REMOTE_WRITE) return -FI_EBADFLAGS;
+  if (other->fclass != FI_CLASS_CNTR || region.counter)
+    return refuse(FI_LOG_MR, FI_EINVAL, "fi_mr_bind: a region takes one counter, and endpoints");
+  if (flags != FI_REMOTE_WRITE)
+    return refuse(FI_LOG_MR, FI_EBADFLAGS, "fi_mr_bind: a counter is bound with FI_REMOTE_WRITE");
   region.counter = static_cast<Counter*>(reinterpret_cast<fid_cntr*>(other));
   region.counter->references.add();
   return 0;
@@ -116,14 +119,16 @@ const fi_ops kOps = closing_ops(close, bind, control);
 int register_attr(fid* object, const fi_mr_attr* attr, std::uint64_t flags, fid_mr** registered) {
   return fenced([&] {
     if (object->fclass != FI_CLASS_DOMAIN || !attr || (attr->iov_count > 0 && !attr->mr_iov))
-      return -FI_EINVAL;
-    if (flags & ~kRegisterFlags) return -FI_EBADFLAGS;
-    if (attr->iov_count > kSegmentsMost) return -FI_EINVAL;
+      return refuse(FI_LOG_MR, FI_EINVAL, "fi_mr_reg: no domain, attributes or memory are given");
+    if (flags & ~kRegisterFlags) return refuse(FI_LOG_MR, FI_EBADFLAGS, "fi_mr_reg: a flag is not known");
+    if (attr->iov_count > kSegmentsMost)
+      return refuse(FI_LOG_MR, FI_EINVAL, fmt::format("fi_mr_reg: more than {} pieces", kSegmentsMost));
     Domain& domain = domain_of(reinterpret_cast<fid_domain*>(object));
     auto region = std::make_unique<MemoryRegion>(domain);
     region->pieces.assign(attr->mr_iov, attr->mr_iov + attr->iov_count);
     for (const iovec& piece : region->pieces) {
-      if (piece.iov_len > std::numeric_limits<std::uint64_t>::max() - region->length) return -FI_EINVAL;
+      if (piece.iov_len > std::numeric_limits<std::uint64_t>::max() - region->length)
+        return refuse(FI_LOG_MR, FI_EINVAL, "fi_mr_reg: the pieces are longer than an address space");
       region->length += piece.iov_len;
     }
     region->access = attr->access;
@@ -135,7 +140,8 @@ int register_attr(fid* object, const fi_mr_attr* attr, std::uint64_t flags, fid_
     else
       region->first = attr->offset;
     const std::uint64_t key = legacy ? domain.regions().key_draw() : attr->requested_key;
-    if (!domain.regions().add(*region, key)) return -FI_ENOKEY;
+    if (!domain.regions().add(*region, key))
+      return refuse(FI_LOG_MR, FI_ENOKEY, fmt::format("fi_mr_reg: the key {:#x} is in use", key));
     domain.references.add();
     *registered = region.release();
     return 0;

@@ -124,6 +124,14 @@ void info(fi_log_subsys subsystem, const std::string& text) {
   FI_INFO(&g_provider, subsystem, "%s\n", text.c_str());
 }
 
+int refuse(fi_log_subsys subsystem, int error, const std::string& why) {
+  if (error == FI_ENOSYS || error == FI_ENOPROTOOPT)
+    info(subsystem, why);
+  else
+    warn(subsystem, why);
+  return -error;
+}
+
 const char* text_give(const char* text, char* out, std::size_t length) {
   if (out && length > 0) {
     std::strncpy(out, text, length - 1);

@@ -40,6 +40,10 @@ Result<runtime::Process*> runtime_of_process();
 void warn(fi_log_subsys subsystem, const std::string& text);
 void info(fi_log_subsys subsystem, const std::string& text);
 
+// Says why a call that opens, binds or changes an object fails, and returns -error: at level warn, or info
+// where something is not implemented, for which programs only try.
+int refuse(fi_log_subsys subsystem, int error, const std::string& why);
+
 // Runs `body` for libfabric: no exception passes.
 template <class Body>
 auto fenced(Body body) noexcept -> decltype(body()) {

@@ -27,12 +27,14 @@ Waitable::~Waitable() {
 
 int Waitable::wait_object_set(fi_wait_obj object) {
   if (object != FI_WAIT_NONE && object != FI_WAIT_UNSPEC && object != FI_WAIT_FD && object != FI_WAIT_YIELD)
-    return -FI_ENOSYS;
+    return refuse(FI_LOG_CQ, FI_ENOSYS, "wait objects are FI_WAIT_FD, _UNSPEC, _YIELD and _NONE");
   if (object == FI_WAIT_FD && domain_.process().settings().progress == runtime::ProgressMode::off) {
     warn(FI_LOG_CQ, "a descriptor to wait for needs the progress thread; unset OMX_PROGRESS");
     return -FI_ENOSYS;
   }
-  if (!event_.open()) return -FI_EMFILE;
+  if (!event_.open())
+    return refuse(FI_LOG_CQ, FI_EMFILE,
+                  "no file descriptor to wait for is left; raise the limit (ulimit -n)");
   object_ = object;
   has_descriptor_ = object == FI_WAIT_FD;
   return 0;
