@@ -26,9 +26,10 @@ Waitable::~Waitable() {
 }
 
 int Waitable::wait_object_set(fi_wait_obj object) {
-  if (object != FI_WAIT_NONE && object != FI_WAIT_UNSPEC && object != FI_WAIT_FD && object != FI_WAIT_YIELD)
-    return refuse(FI_LOG_CQ, FI_ENOSYS, "wait objects are FI_WAIT_FD, _UNSPEC, _YIELD and _NONE");
-  if (object == FI_WAIT_FD && domain_.process().settings().progress == runtime::ProgressMode::off) {
+  const bool descriptor = object == FI_WAIT_FD || object == FI_WAIT_POLLFD;
+  if (!descriptor && object != FI_WAIT_NONE && object != FI_WAIT_UNSPEC && object != FI_WAIT_YIELD)
+    return refuse(FI_LOG_CQ, FI_ENOSYS, "wait objects are FI_WAIT_FD, _POLLFD, _UNSPEC, _YIELD and _NONE");
+  if (descriptor && domain_.process().settings().progress == runtime::ProgressMode::off) {
     warn(FI_LOG_CQ, "a descriptor to wait for needs the progress thread; unset OMX_PROGRESS");
     return -FI_ENOSYS;
   }
@@ -36,7 +37,17 @@ int Waitable::wait_object_set(fi_wait_obj object) {
     return refuse(FI_LOG_CQ, FI_EMFILE,
                   "no file descriptor to wait for is left; raise the limit (ulimit -n)");
   object_ = object;
-  has_descriptor_ = object == FI_WAIT_FD;
+  has_descriptor_ = descriptor;
+  return 0;
+}
+
+// It is always the same one.
+int Waitable::descriptors_give(fi_wait_pollfd& out) const {
+  const std::size_t room = out.nfds;
+  out.nfds = 1;
+  out.change_index = 1;
+  if (room < 1) return -FI_ETOOSMALL;
+  *out.fd = {event_.descriptor(), POLLIN, 0};
   return 0;
 }
 
@@ -44,6 +55,7 @@ int Waitable::control(int command, void* argument) const {
   switch (command) {
     case FI_GETWAIT:
       if (!has_descriptor_) return -FI_ENODATA;
+      if (object_ == FI_WAIT_POLLFD) return descriptors_give(*static_cast<fi_wait_pollfd*>(argument));
       *static_cast<int*>(argument) = event_.descriptor();
       return 0;
     case FI_GETWAITOBJ:

@@ -61,6 +61,7 @@ class Waitable {
 
  private:
   static bool ready(void* self);
+  int descriptors_give(fi_wait_pollfd& out) const;
 
   Domain& domain_;
   WaitEvent event_;

@@ -86,6 +86,25 @@ TEST_F(Waits, two_endpoints_of_a_domain_share_a_queue) {
   EXPECT_EQ(fi_close(&second->fid), 0);
 }
 
+TEST_F(Waits, descriptors__as_a_list) {
+  open_waiting(FI_WAIT_POLLFD);
+  fi_wait_pollfd list{};
+  EXPECT_EQ(fi_control(&b.cq->fid, FI_GETWAIT, &list), -FI_ETOOSMALL);
+  ASSERT_EQ(list.nfds, 1U);
+  pollfd wait{};
+  list.fd = &wait;
+  ASSERT_EQ(fi_control(&b.cq->fid, FI_GETWAIT, &list), 0);
+  EXPECT_EQ(wait.events, POLLIN);
+  receive(b, in, 1, 0, &x);
+  fid* objects[] = {&b.cq->fid};
+  EXPECT_EQ(fi_trywait(b.fabric, objects, 1), 0);
+  std::thread other = sender(1);
+  EXPECT_EQ(::poll(&wait, 1, 60'000), 1);
+  other.join();
+  fi_cq_tagged_entry entry{};
+  EXPECT_EQ(fi_cq_read(b.cq, &entry, 1), 1);
+}
+
 TEST_F(Waits, in_poll) {
   open_waiting(FI_WAIT_FD);
   int fd = -1;
