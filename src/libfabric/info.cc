@@ -54,6 +54,23 @@ std::vector<Place> places_of(const runtime::Process& process) {
   return places;
 }
 
+// Why the place is not offered to who did not choose among them: MPI libraries give the interfaces to the
+// ranks of a host in turn, and those of two networks do not reach each other.
+const char* unmeant(const Place& place, const Place& first, const std::vector<link::HostAddress>& own) {
+  if (place.all) return "domain_attr->name (all interfaces together are offered to who names them)";
+  if (place.board == first.board || runtime::boards_share_network(*place.board, *first.board, own))
+    return nullptr;
+  return "domain_attr->name (it is in another IP network than the first one; name it, or set FI_OMX_IFACE)";
+}
+
+// Whether somebody chose among the interfaces: the user by his settings, the caller by a name or an address.
+// A mere look at what there is shows all.
+bool place_chosen(const runtime::Settings& settings, const fi_info* hints, const Ends& ends) {
+  if (!settings.interfaces.empty() || !hints || !hints->caps) return true;
+  if (hints->domain_attr && hints->domain_attr->name) return true;
+  return ends.way || (ends.source && ends.source->nic != 0);
+}
+
 std::string nothing_up(const runtime::Process& process) {
   std::string names;
   for (const runtime::Board& board : process.boards())
@@ -95,16 +112,18 @@ const char* offer_add(const Place& place, std::uint32_t version, const fi_info& 
   return nullptr;
 }
 
-std::vector<InfoPointer> offers_collect(const std::vector<Place>& places, std::uint32_t version,
+std::vector<InfoPointer> offers_collect(const std::vector<Place>& places, bool chosen, std::uint32_t version,
                                         const fi_info* hints, const Ends& ends, const char*& reason) {
   const fi_info none{};
+  const auto own = chosen || places.size() == 1 ? std::vector<link::HostAddress>() : link::host_addresses();
   // Who asks for nothing sees all there is; addresses of sockets behind those that programs take by default.
   std::vector<std::uint32_t> formats = {hints ? hints->addr_format : std::uint32_t{FI_FORMAT_UNSPEC}};
   if (!hints) formats.insert(formats.end(), {FI_SOCKADDR_IN, FI_SOCKADDR_IN6});
   std::vector<InfoPointer> offers;
   for (const std::uint32_t format : formats) {
     for (const Place& place : places) {
-      const char* refused = offer_add(place, version, hints ? *hints : none, format, ends, offers);
+      const char* refused = chosen ? nullptr : unmeant(place, places.front(), own);
+      if (!refused) refused = offer_add(place, version, hints ? *hints : none, format, ends, offers);
       if (!refused) continue;
       info(FI_LOG_CORE, fmt::format("{}: not offered: {}", place.name(), refused));
       refusal_note(refused, reason);
@@ -158,7 +177,8 @@ int answer(std::uint32_t version, const char* node, const char* service, std::ui
     return -FI_ENODATA;
   }
   const char* reason = nullptr;
-  *found = offers_link(offers_collect(places, version, hints, *ends, reason));
+  const bool chosen = place_chosen((*process)->settings(), hints, *ends);
+  *found = offers_link(offers_collect(places, chosen, version, hints, *ends, reason));
   if (!*found && reason)
     decline_request(fmt::format("offers nothing for these hints, as it cannot meet {}; \"fi_info -p omx -v\" "
                                 "shows what it has",

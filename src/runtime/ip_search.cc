@@ -122,6 +122,22 @@ const Board* board_with_ip(const std::vector<Board>& boards, const std::vector<H
   return loopback && !boards.empty() ? &boards.front() : nullptr;
 }
 
+bool boards_share_network(const Board& a, const Board& b, const std::vector<HostAddress>& own) {
+  const auto has = [](const Board& board, const HostAddress& address) {
+    const std::string& interface = address.interface;
+    return interface == board.interface.name || interface == board.interface.master;
+  };
+  for (const HostAddress& of_a : own) {
+    if (!has(a, of_a) || wire::is_link_local(of_a.address.ip)) continue;
+    for (const HostAddress& of_b : own) {
+      if (has(b, of_b) && of_a.address.network_bits == of_b.address.network_bits &&
+          same_network(of_a.address, of_b.address.ip))
+        return true;
+    }
+  }
+  return false;
+}
+
 Result<NicFound> nic_by_ip(const std::vector<Board>& boards, std::span<const Ip> ips, const std::string& host,
                            const IpFacts& facts, const IpPatience& patience) {
   for (const Ip& ip : ips) {

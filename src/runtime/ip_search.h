@@ -44,4 +44,7 @@ const Board* board_with_ip(const std::vector<Board>& boards, const std::vector<l
 Result<NicFound> nic_by_ip(const std::vector<Board>& boards, std::span<const link::Ip> ips,
                            const std::string& host, const IpFacts& facts, const IpPatience& patience);
 
+// Whether the two boards have addresses of one IP network, so that whoever reaches one reaches the other.
+bool boards_share_network(const Board& a, const Board& b, const std::vector<link::HostAddress>& own);
+
 }  // namespace omx::runtime

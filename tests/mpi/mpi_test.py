@@ -33,7 +33,7 @@ WITHOUT_RIGHT = ["setpriv", "--bounding-set=-net_raw"]
 WHY = "no permission to send Ethernet frames"
 LIMIT_S = 270  # with lost frames, on few processors and a slow machine
 TESTS = {}
-LABS = {"patterns_udp": ["--family", "both"]}  # options of those that need others
+LABS = {"patterns_udp": ["--family", "both"], "two_networks": ["--cables", "2"]}  # options of those that need others
 
 
 def test(function):
@@ -157,6 +157,14 @@ def patterns_udp(lab):
     lab.lossy()
     require_lines(finish(lab.mpirun(2, program, OMX_LINK="udp")), PATTERNS)
     lab.lost_some()
+
+
+@test
+def two_networks(lab):
+    """Hosts with an interface in each of two networks: all ranks take the same network."""
+    program = lab.program("omx_mpi_patterns")
+    for link in ("ethernet", "udp"):
+        require_lines(finish(lab.mpirun(4, program, OMX_LINK=link)), PATTERNS)
 
 
 def last_first_test(count, size, link):

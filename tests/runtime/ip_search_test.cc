@@ -125,6 +125,16 @@ TEST_F(ip_search, no_answer__says_how_long_it_asked) {
               AllOf(HasSubstr("node7"), HasSubstr("on eth0 within 20 ms"), HasSubstr("OMX_DISCOVERY_MS")));
 }
 
+TEST_F(ip_search, boards_of_one_network) {
+  EXPECT_FALSE(boards_share_network(boards_[0], boards_[1], facts_.own));
+  facts_.own.push_back(own_of("eth0", "fe80::1", 64));
+  facts_.own.push_back(own_of("br0", "fe80::2", 64));  // every network has these
+  facts_.own.push_back(own_of("br0", "10.77.0.3", 32));
+  EXPECT_FALSE(boards_share_network(boards_[0], boards_[1], facts_.own));
+  facts_.own.push_back(own_of("br0", "10.77.0.4", 24));
+  EXPECT_TRUE(boards_share_network(boards_[0], boards_[1], facts_.own));
+}
+
 TEST_F(ip_search, not_asked) {
   const auto found = find("10.77.0.9", 0);
   ASSERT_FALSE(found);
