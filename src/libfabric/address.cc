@@ -2,7 +2,6 @@
 #include "libfabric/address.h"
 
 #include <fmt/format.h>
-#include <rdma/fi_errno.h>
 
 #include <algorithm>
 #include <charconv>
@@ -124,29 +123,30 @@ bool family_fits(const runtime::IpPort& address, std::uint32_t format) {
          format == (v4 ? FI_SOCKADDR_IN : FI_SOCKADDR_IN6);
 }
 
-Expected<Address, std::string> sockaddr_read(const runtime::IpPort& from, bool own) {
+AddressResult sockaddr_read(const runtime::IpPort& from, bool own) {
   const auto process = runtime_of_process();
-  if (!process) return tl::unexpected(process.error().message);
+  if (!process) return tl::unexpected(AddressError{process.error().message, FI_ENODEV});
   Address address;
   if (from.port != 0) address.port_set(from.port);
   if (runtime::ip_unspecified(from.ip)) return address;
   if (own) {
     const runtime::Board* board = (*process)->board_named(runtime::ip_text(from.ip));
     if (!board)
-      return tl::unexpected(runtime::ip_text(from.ip) + " is no address of a board of this process");
+      return tl::unexpected(
+          AddressError{runtime::ip_text(from.ip) + " is no address of a board of this process"});
     address.nic = board->interface.nic;
     return address;
   }
   const auto found = (*process)->host_at(from.ip);
-  if (!found) return tl::unexpected(found.error().message);
+  if (!found) return tl::unexpected(AddressError{found.error().message, FI_EHOSTUNREACH});
   address.nic = found->nic;
   return address;
 }
 
 constexpr std::string_view kMalformed = "it is no address of this provider";
 
-Expected<Address, std::string> of(const std::optional<Address>& address) {
-  if (!address) return tl::unexpected(std::string(kMalformed));
+AddressResult of(const std::optional<Address>& address) {
+  if (!address) return tl::unexpected(AddressError{std::string(kMalformed)});
   return *address;
 }
 
@@ -189,8 +189,7 @@ void* address_new(const Address& address, std::uint32_t format, std::size_t& len
   return memory;
 }
 
-Expected<Address, std::string> address_read(const void* in, std::size_t length, std::uint32_t format,
-                                            bool own) {
+AddressResult address_read(const void* in, std::size_t length, std::uint32_t format, bool own) {
   if (!in) return of(std::nullopt);
   if (format == FI_ADDR_STR || (format == FI_FORMAT_UNSPEC && looks_like_text(in, length))) {
     const auto* text = static_cast<const char*>(in);

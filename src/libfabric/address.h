@@ -5,6 +5,7 @@
 #pragma once
 
 #include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -57,8 +58,12 @@ int address_write(const Address& address, std::uint32_t format, void* out, std::
 void* address_new(const Address& address, std::uint32_t format, std::size_t& length);
 // The error says what is wrong with it. FI_FORMAT_UNSPEC: any of our formats. `own`: it must be of a board of
 // this process; else an IP address may have to be asked for on the network.
-Expected<Address, std::string> address_read(const void* in, std::size_t length, std::uint32_t format,
-                                            bool own = false);
+struct AddressError {
+  std::string why;
+  int code = FI_EINVAL;  // FI_EHOSTUNREACH: it is an address, but nobody was found to have it
+};
+using AddressResult = Expected<Address, AddressError>;
+AddressResult address_read(const void* in, std::size_t length, std::uint32_t format, bool own = false);
 // What such memory says, without asking anybody.
 std::string address_show(const void* in, std::uint32_t format);
 // How many bytes apart they lie in an array.

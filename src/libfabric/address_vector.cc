@@ -139,11 +139,12 @@ class Insertion {
         statuses_(flags & FI_SYNC_ERR ? static_cast<int*>(context) : nullptr),
         context_(context) {}
 
-  void add(const Expected<Address, std::string>& address) {
+  void add(const AddressResult& address) {
     fi_addr_t number = FI_ADDR_NOTAVAIL;
     int status = FI_EINVAL;
     if (!address) {
-      warn(FI_LOG_AV, fmt::format("address {} not inserted: {}", at_, address.error()));
+      warn(FI_LOG_AV, fmt::format("address {} not inserted: {}", at_, address.error().why));
+      status = address.error().code;
     } else if (other_kind(vector_.domain().board(), address->nic)) {
       status = FI_EADDRNOTAVAIL;
     } else if (address->endpoint == kAnyId) {
@@ -210,12 +211,12 @@ int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* 
 }
 
 // The address of a host by name, and of an endpoint by what its service stands for.
-Expected<Address, std::string> service_find(AddressVector& vector, const char* node, std::uint32_t port) {
-  if (port > UINT16_MAX) return tl::unexpected(fmt::format("service {} is above 65535", port));
+AddressResult service_find(AddressVector& vector, const char* node, std::uint32_t port) {
+  if (port > UINT16_MAX) return tl::unexpected(AddressError{fmt::format("service {} is above 65535", port)});
   std::optional<Address> address = address_parse(node);
   if (!address) {
     const auto nic = vector.domain().process().nic_of(node);
-    if (!nic) return tl::unexpected(nic.error().message);
+    if (!nic) return tl::unexpected(AddressError{nic.error().message, FI_EHOSTUNREACH});
     address = Address{.nic = *nic};
   }
   address->port_set(static_cast<std::uint16_t>(port));

@@ -255,7 +255,7 @@ int Endpoint::name_get(void* out, std::size_t* length) {
 int Endpoint::name_set(const void* in, std::size_t length) {
   if (enabled()) return refuse(FI_LOG_EP_CTRL, FI_EOPBADSTATE, "fi_setname: the endpoint is enabled already");
   const auto address = address_read(in, length, domain_.address_format(), true);
-  if (!address) return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_setname: " + address.error());
+  if (!address) return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_setname: " + address.error().why);
   if (address->nic != 0 && address->nic != domain_.board().interface.nic)
     return refuse(FI_LOG_EP_CTRL, FI_EINVAL, "fi_setname: it is an address of another interface");
   wanted_ = *address;

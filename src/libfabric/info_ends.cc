@@ -62,12 +62,12 @@ Expected<Address, std::string> peer_find(runtime::Process& process, const std::s
 std::string addresses_read(const fi_info& hints, bool with_destination, Ends& ends) {
   if (hints.src_addr) {
     const auto source = address_read(hints.src_addr, hints.src_addrlen, hints.addr_format, true);
-    if (!source) return "src_addr: " + source.error();
+    if (!source) return "src_addr: " + source.error().why;
     ends.source = *source;
   }
   if (hints.dest_addr && with_destination) {
     const auto destination = address_read(hints.dest_addr, hints.dest_addrlen, hints.addr_format);
-    if (!destination) return "dest_addr: " + destination.error();
+    if (!destination) return "dest_addr: " + destination.error().why;
     ends.destination = *destination;
   }
   return {};

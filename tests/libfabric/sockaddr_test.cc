@@ -92,6 +92,16 @@ TEST_F(Sockaddr, vector__refuses_what_names_nobody) {
   EXPECT_THAT(errors, testing::Each(FI_EINVAL));
 }
 
+// By UDP whoever has it may come later; a frame needs the MAC address now.
+TEST_F(Sockaddr, vector__takes_an_address_that_nobody_has_by_udp_only) {
+  const sockaddr_in nobody = socket_of("10.77.0.77", 9228);
+  fi_addr_t number = 0;
+  int error = 0;
+  EXPECT_EQ(fi_av_insert(a.av, &nobody, 1, &number, FI_SYNC_ERR, &error), by_udp() ? 1 : 0);
+  EXPECT_EQ(error, by_udp() ? 0 : FI_EHOSTUNREACH);
+  EXPECT_EQ(number == FI_ADDR_NOTAVAIL, !by_udp());
+}
+
 TEST_F(Sockaddr, messages__and_their_sources) {
   a_to_b = a.learn(b);
   b_to_a = b.learn(a);
