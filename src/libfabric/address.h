@@ -60,11 +60,11 @@ void* address_new(const Address& address, std::uint32_t format, std::size_t& len
 // this process; else an IP address may have to be asked for on the network.
 struct AddressError {
   std::string why;
-  int code = FI_EINVAL;  // FI_EHOSTUNREACH: it is an address, but nobody was found to have it
+  int code = FI_EINVAL;  // FI_EHOSTUNREACH: no host was found that has the address
 };
 using AddressResult = Expected<Address, AddressError>;
 AddressResult address_read(const void* in, std::size_t length, std::uint32_t format, bool own = false);
-// What such memory says, without asking anybody.
+// Describes the address in such memory without a look-up.
 std::string address_show(const void* in, std::uint32_t format);
 // How many bytes apart they lie in an array.
 std::size_t address_bytes(std::uint32_t format);

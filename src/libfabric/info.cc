@@ -54,17 +54,17 @@ std::vector<Place> places_of(const runtime::Process& process) {
   return places;
 }
 
-// Why the place is not offered to who did not choose among them: MPI libraries give the interfaces to the
-// ranks of a host in turn, and those of two networks do not reach each other.
+// Returns why the place is not offered to a program that did not choose; nullptr: it is. MPI libraries give
+// the interfaces to the ranks of a host in turn, and ranks in two networks do not reach each other.
 const char* unmeant(const Place& place, const Place& first, const std::vector<link::HostAddress>& own) {
-  if (place.all) return "domain_attr->name (all interfaces together are offered to who names them)";
+  if (place.all) return "domain_attr->name (the domain of all interfaces must be named)";
   if (place.board == first.board || runtime::boards_share_network(*place.board, *first.board, own))
     return nullptr;
   return "domain_attr->name (it is in another IP network than the first one; name it, or set FI_OMX_IFACE)";
 }
 
-// Whether somebody chose among the interfaces: the user by his settings, the caller by a name or an address.
-// A mere look at what there is shows all.
+// Returns whether the interface was chosen: by the user's settings, or by a name or an address of the caller.
+// A caller that asks for no capability only lists what there is, and sees all.
 bool place_chosen(const runtime::Settings& settings, const fi_info* hints, const Ends& ends) {
   if (!settings.interfaces.empty() || !hints || !hints->caps) return true;
   if (hints->domain_attr && hints->domain_attr->name) return true;
@@ -97,7 +97,7 @@ void refusal_note(const char* refused, const char*& reason) {
   if (!reason || other) reason = refused;
 }
 
-// What is refused; nullptr: nothing, and the offer is at the end of the list.
+// Adds the place's offer to the list. Returns what is refused; nullptr: nothing.
 const char* offer_add(const Place& place, std::uint32_t version, const fi_info& hints, std::uint32_t format,
                       const Ends& ends, std::vector<InfoPointer>& offers) {
   if (const char* refused = ends_refusal(*place.board, place.all, ends)) return refused;
@@ -116,7 +116,8 @@ std::vector<InfoPointer> offers_collect(const std::vector<Place>& places, bool c
                                         const fi_info* hints, const Ends& ends, const char*& reason) {
   const fi_info none{};
   const auto own = chosen || places.size() == 1 ? std::vector<link::HostAddress>() : link::host_addresses();
-  // Who asks for nothing sees all there is; addresses of sockets behind those that programs take by default.
+  // A caller without hints sees everything. Addresses of sockets stand last, as programs take the first
+  // offer.
   std::vector<std::uint32_t> formats = {hints ? hints->addr_format : std::uint32_t{FI_FORMAT_UNSPEC}};
   if (!hints) formats.insert(formats.end(), {FI_SOCKADDR_IN, FI_SOCKADDR_IN6});
   std::vector<InfoPointer> offers;

@@ -105,7 +105,7 @@ Expected<Ends, std::string> ends_find(runtime::Process& process, const char* nod
 const char* ends_refusal(const runtime::Board& board, bool all, const Ends& ends) {
   const bool named = ends.source && ends.source->nic != 0;
   if (named && ends.source->nic != board.interface.nic) return kOtherSource;
-  // Who names both ends knows better.
+  // A caller that names both ends has decided.
   return !named && !all && ends.way && ends.way != &board ? kOtherWay : nullptr;
 }
 

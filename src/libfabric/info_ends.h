@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whom a call of fi_getinfo names: node and service, or addresses in its hints. As libfabric's tcp provider
-// takes them, and in the names of Open-MX as well.
+// The two ends that a call of fi_getinfo names, by node and service or by addresses in its hints. They are
+// taken as libfabric's tcp provider takes them, and in the names of Open-MX as well.
 #pragma once
 
 #include <optional>
@@ -30,8 +30,8 @@ inline constexpr const char* kOtherWay = "dest_addr (it is reached by another in
 // Writes both addresses into the offer, in its format. False: no memory, or no IP address for them.
 bool ends_fill(fi_info& offer, const runtime::Board& board, const Ends& ends);
 
-// The format of addresses in which the board is offered to who asks for `wanted`, a kind of sockets' address
-// made a definite one. 0: it has no IP address of that kind.
+// Returns the format of addresses in which the board is offered if `wanted` is asked for: FI_SOCKADDR becomes
+// that of one family. 0: it has no IP address of that kind.
 std::uint32_t format_offered(const runtime::Board& board, std::uint32_t wanted);
 
 }  // namespace omx::fabric

@@ -11,7 +11,7 @@
 
 namespace omx::fabric {
 
-// What of this process's settings decides it; all hosts of a job have the same.
+// The settings that decide it. All hosts of a job have the same.
 struct ServiceRule {
   std::uint16_t udp_port = 27200;     // OMX_UDP_PORT
   std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX

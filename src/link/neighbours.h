@@ -38,7 +38,7 @@ struct NeighbourAddress {
 std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac,
                                                   IpFamily family = IpFamily::any);
 
-// Lets the kernel ask the network behind `from` who has `ip` (ARP, NDP): sends an empty datagram to the
+// Lets the kernel ask the network behind `from` for `ip` (ARP, NDP): sends an empty datagram to the
 // discard port, which does not pass a router. The answer appears in the table. Needs no privilege. Returns 0
 // or errno.
 int neighbour_ask(const Ip& ip, const HostAddress& from);

@@ -17,7 +17,7 @@ namespace omx::runtime {
 
 namespace {
 
-// What was told of NICs of Ethernet.
+// The addresses that were told of NICs of Ethernet.
 class Told {
  public:
   void set(NicId nic, const Ip& ip) {

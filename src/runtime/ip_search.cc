@@ -53,7 +53,7 @@ std::optional<NicFound> table_look(const std::vector<Board>& boards, std::span<c
   return std::nullopt;
 }
 
-// Where to ask for it.
+// An address to ask for, and the own one that asks.
 struct Question {
   Ip ip;
   HostAddress from;

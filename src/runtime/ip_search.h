@@ -14,7 +14,7 @@
 
 namespace omx::runtime {
 
-// What the kernel knows. Tests make it up.
+// The kernel's knowledge. Tests make it up.
 struct IpFacts {
   std::vector<link::HostAddress> own;
   std::function<std::vector<link::Neighbour>(const link::Ip&)> neighbours;
@@ -23,7 +23,7 @@ struct IpFacts {
 };
 IpFacts ip_facts_of_kernel();
 
-// How long and how somebody waits for an answer of the network.
+// How a caller waits for an answer of the network.
 struct IpPatience {
   std::uint32_t limit_ms = 0;       // 0: the network is not asked
   std::function<void()> meanwhile;  // called every few milliseconds
@@ -44,7 +44,8 @@ const Board* board_with_ip(const std::vector<Board>& boards, const std::vector<l
 Result<NicFound> nic_by_ip(const std::vector<Board>& boards, std::span<const link::Ip> ips,
                            const std::string& host, const IpFacts& facts, const IpPatience& patience);
 
-// Whether the two boards have addresses of one IP network, so that whoever reaches one reaches the other.
+// Returns whether the two boards have addresses of one IP network, so that a host that reaches one reaches
+// both.
 bool boards_share_network(const Board& a, const Board& b, const std::vector<link::HostAddress>& own);
 
 }  // namespace omx::runtime

@@ -57,7 +57,7 @@ struct End {
   };
   void open(const std::string& board) { open(board, Options{}); }
   void open(const std::string& board, const Options& options);
-  // What was offered.
+  // Opens an offer.
   void open(Info offered, const Options& options);
   void close();
   ~End() { close(); }

@@ -32,7 +32,7 @@ class NetworkedTest : public FabricTest {
     link::ip("neigh add 10.77.0.9 lladdr 02:00:00:00:00:09 dev v1 nud permanent");
   }
 
-  // What is offered, in order; empty: nothing.
+  // Returns the offers in order; empty: there are none.
   static std::vector<Info> ask(const char* node, const char* service, std::uint64_t flags,
                                const fi_info* hints) {
     fi_info* found = nullptr;

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 class Networks : public NetworkedTest {
  protected:
   void network_make() override {
-    ::unsetenv("OMX_INTERFACES");  // nobody chose
+    ::unsetenv("OMX_INTERFACES");  // the user chose none
     link::ip("link add v2 type veth peer name v3");
     for (const char* end : {"v2", "v3"}) link::ip(std::string("link set ") + end + " up");
     // The other end of a cable is made first, and interfaces come in the order in which they were made.
@@ -25,7 +25,7 @@ class Networks : public NetworkedTest {
 };
 
 // As MPI libraries ask, which give the interfaces to the ranks of a host in turn.
-TEST_F(Networks, nobody_chose__the_network_of_the_first) {
+TEST_F(Networks, no_choice__the_network_of_the_first) {
   const Info wanted = hints(FI_TAGGED);
   EXPECT_THAT(offered(wanted), ElementsAre("v1", "v3"));
   wanted->addr_format = FI_SOCKADDR_IN;

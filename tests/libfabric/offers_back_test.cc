@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever is offered can be asked for: programs give an offer, or a part of it, back as their hints.
+// Each offer can be asked for: programs give an offer, or a part of it, back as their hints.
 #include <cstring>
 
 #include "networked.h"
@@ -105,7 +105,8 @@ TEST_F(OffersBack, with_addresses_of_every_format) {
   }
 }
 
-// Nobody gets errors for messages from strangers unasked, and what says so fits together.
+// A program does not get errors for messages from unknown peers unless it asks for them. The capabilities of
+// an offer and of its parts agree.
 TEST_F(OffersBack, capabilities__are_those_of_the_parts) {
   for (const Info& offer : ask(nullptr, nullptr, 0, nullptr)) {
     EXPECT_EQ(offer->rx_attr->caps & ~offer->caps, 0U);

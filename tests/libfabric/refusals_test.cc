@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whatever is refused is told why in libfabric's log, which the environment of this test switches on.
+// Each refusal gives its reason in libfabric's log, which the environment of this test switches on.
 #include <array>
 
 #include "networked.h"

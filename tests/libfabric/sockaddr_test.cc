@@ -92,7 +92,7 @@ TEST_F(Sockaddr, vector__refuses_what_names_nobody) {
   EXPECT_THAT(errors, testing::Each(FI_EINVAL));
 }
 
-// By UDP whoever has it may come later; a frame needs the MAC address now.
+// By UDP the host may come later; a frame needs its MAC address now.
 TEST_F(Sockaddr, vector__takes_an_address_that_nobody_has_by_udp_only) {
   const sockaddr_in nobody = socket_of("10.77.0.77", 9228);
   fi_addr_t number = 0;
@@ -113,7 +113,7 @@ TEST_F(Sockaddr, messages__and_their_sources) {
   EXPECT_EQ(memory, pattern(100, 3));
 }
 
-// Who is not in the vector is told by an address that can be inserted.
+// A sender that is not in the vector is told by an address that can be inserted.
 TEST_F(Sockaddr, unknown_source__is_an_address_of_a_socket) {
   a_to_b = a.learn(b);
   Bytes memory(10);
