@@ -24,8 +24,8 @@ struct Interface {
   bool ethernet = false;      // ARPHRD_ETHER
   bool virtual_kind = false;  // no hardware of its own behind it: bridge, tun, veth, bond, loopback ...
   std::string kind;           // "physical", "veth", "bridge", "tun", "loopback", ...; "virtual" when unknown
-  std::string master;         // the bridge or bond it is a port of; empty when none
-  std::string driver;         // empty when unknown
+  std::string master;  // what gets its frames: a bridge, a bond, a macvlan of "passthru"; empty when none
+  std::string driver;  // empty when unknown
   std::int64_t speed_mbps = -1;  // -1 unknown
   int numa_node = -1;
   std::string pci_address;  // empty when none

@@ -21,19 +21,25 @@ namespace omx::link {
 
 namespace {
 
-// "veth", "bridge", "tun" ... from IFLA_LINKINFO; physical devices have none.
-std::string kind_of(NetlinkBytes info) {
-  std::string kind;
-  netlink_attributes_visit(info, [&kind](std::uint16_t type, NetlinkBytes data) {
-    if (type == IFLA_INFO_KIND) kind = netlink_text(data);
-  });
-  return kind;
-}
-
 struct Parsed {
   Interface interface;
   std::uint32_t master = 0;  // ifindex
+  std::uint32_t lower = 0;   // of the interface that it stands on
+  bool takes_all = false;    // what arrives there is its own: macvlan in the mode "passthru"
 };
+
+// "veth", "bridge", "tun" ... from IFLA_LINKINFO; physical devices have none.
+void kind_take(Parsed& p, NetlinkBytes info) {
+  NetlinkBytes details;
+  netlink_attributes_visit(info, [&](std::uint16_t type, NetlinkBytes data) {
+    if (type == IFLA_INFO_KIND) p.interface.kind = netlink_text(data);
+    if (type == IFLA_INFO_DATA) details = data;
+  });
+  if (p.interface.kind != "macvlan" && p.interface.kind != "macvtap") return;
+  netlink_attributes_visit(details, [&p](std::uint16_t type, NetlinkBytes data) {
+    if (type == IFLA_MACVLAN_MODE) p.takes_all = netlink_number<std::uint32_t>(data) == MACVLAN_MODE_PASSTHRU;
+  });
+}
 
 void attribute_take(Parsed& p, std::uint16_t type, NetlinkBytes data) {
   switch (type) {
@@ -47,7 +53,10 @@ void attribute_take(Parsed& p, std::uint16_t type, NetlinkBytes data) {
       p.master = netlink_number<std::uint32_t>(data);
       break;
     case IFLA_LINKINFO:
-      p.interface.kind = kind_of(data);
+      kind_take(p, data);
+      break;
+    case IFLA_LINK:
+      p.lower = netlink_number<std::uint32_t>(data);
       break;
     case IFLA_ADDRESS:
       if (data.size() == 6) p.interface.nic = mac_load(data.data());
@@ -112,7 +121,9 @@ bool interfaces_read_netlink(Netlink& netlink, std::vector<Interface>& list) {
     interface.virtual_kind = !interface.kind.empty();
     if (interface.kind.empty()) interface.kind = "physical";
     for (const Parsed& other : parsed) {
-      if (p.master && other.interface.index == p.master) interface.master = other.interface.name;
+      const bool above =
+          p.master ? other.interface.index == p.master : other.takes_all && other.lower == interface.index;
+      if (above) interface.master = other.interface.name;
     }
     list.push_back(interface);
   }

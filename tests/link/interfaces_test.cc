@@ -161,6 +161,22 @@ TEST_F(interfaces_live, list__this_namespace_and_not_that_of_sys) {
   EXPECT_THAT(names, testing::IsSupersetOf({"lo", "v0", "v1", "br0"}));
 }
 
+TEST_F(interfaces_live, list__who_gets_the_frames_below_a_macvlan) {
+  if (std::system("ip link add mv link v1 type macvlan mode bridge 2>/dev/null") != 0)
+    GTEST_SKIP() << "this kernel has no macvlan";
+  const auto master_of = [](const std::string& name) {
+    for (const Interface& i : interfaces_list())
+      if (i.name == name) return i.master;
+    return std::string("not there");
+  };
+  EXPECT_EQ(master_of("v1"), "") << "it has an address of its own";
+  ip("link del mv");
+  ip("link add mv link v1 type macvlan mode passthru");
+  EXPECT_EQ(master_of("v1"), "mv");
+  EXPECT_EQ(master_of("v0"), "");
+  EXPECT_EQ(master_of("mv"), "");
+}
+
 TEST_F(interfaces_live, list__addresses_also_those_with_a_label) {
   ip("addr add 10.91.0.1/24 dev v0");
   ip("addr add 10.92.0.1/24 dev v1 label v1:7");
