@@ -54,6 +54,8 @@ struct Config {
   std::uint32_t unasked_bytes = 65536;
   // Large sends that wait for their receives, to peers that know no pages of regions; more wait for regions.
   std::uint32_t regions_most = kRegionsMost;
+  // Messages to oneself complete as those to others do, not first when their receives match.
+  bool self_as_others = false;
   std::uint32_t context_bits = 0, context_shift = 0;
 
   // Reliability. With extended peers acknowledgements are sparser and retransmission faster than the

@@ -13,10 +13,6 @@ constexpr std::size_t kEnvelope = ~std::size_t{0};  // no data are kept
 // Beyond so many that wait for the window, a partner's large messages are refused: it does not acknowledge.
 constexpr std::uint32_t kMaxNotifiesQueued = 1024;
 
-std::size_t bytes_of(const Unexpected& u) {
-  return sizeof(Unexpected) + (u.buffer ? u.msg_length : 0);
-}
-
 struct Matched {
   Request* receive = nullptr;
   bool consumed = false;  // the handler took the message
@@ -69,7 +65,7 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
     u->has_data = m.ext.data_valid != 0;
     u->data = m.ext.data;
   }
-  p.unexpected_bytes += bytes_of(*u);
+  p.unexpected_bytes += u->bytes();
   return u;
 }
 
@@ -110,7 +106,7 @@ void arrival_drop(State& s, Unexpected& u) {
 }
 
 void unexpected_free(State& s, Unexpected& u) {
-  if (!u.self_send) u.partner->unexpected_bytes -= bytes_of(u);
+  if (!u.self_send) u.partner->unexpected_bytes -= u.bytes();
   if (u.rendezvous || u.failed != Status::success) {  // without data
     s.room.envelopes--;
     u.partner->envelopes--;

@@ -52,6 +52,8 @@ struct Unexpected {
   ListHook all;
   static constexpr std::size_t kIndexes = 4;
   std::array<ListHook, kIndexes> indexed;
+
+  std::size_t bytes() const { return sizeof(Unexpected) + (buffer ? msg_length : 0); }
 };
 
 class PostedReceives {

@@ -13,10 +13,13 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
     receive.segments.write(0, copy, receive.xfer_length);
   else
     segments_copy(send.segments, receive.segments, receive.xfer_length);
-  send.xfer_length = receive.xfer_length;
   const Status status = receive.xfer_length < receive.msg_length ? Status::truncated : Status::success;
+  // The sender of a short message to another endpoint does not learn that it was truncated.
+  const bool tells =
+      !s.config.self_as_others || send.synchronous || send.msg_length > s.config.rndv_threshold;
+  send.xfer_length = tells ? receive.xfer_length : send.msg_length;
   receive_complete(s, receive);
-  request_finish(s, send, status);
+  request_finish(s, send, tells ? status : Status::success);
 }
 
 void deliver(State& s, Request& r) {
@@ -56,6 +59,12 @@ void deliver(State& s, Request& r) {
     u->buffer = s.buffers.get(r.msg_length);
   if (u->buffer) r.segments.read(0, u->buffer, r.msg_length);
   r.buffered = u->buffer != nullptr || r.msg_length == 0;
+  if (s.config.self_as_others && r.buffered && !r.synchronous) {
+    u->self_send = nullptr;
+    s.myself->unexpected_bytes += u->bytes();
+    r.xfer_length = r.msg_length;
+    request_finish(s, r, Status::success);
+  }
   arrival_keep(s, *u);
 }
 

@@ -105,6 +105,7 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   config.lane_window = lane.window;
   config.lane_fragments = lane.fragments;
   config.lane_at_nic = board.udp;
+  config.self_as_others = settings_.disable_self;
   if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
     config.rails = {};
   if (::getrandom(&config.lane_secret, sizeof config.lane_secret, 0) != sizeof config.lane_secret)

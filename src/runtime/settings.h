@@ -51,7 +51,7 @@ struct Settings {
   std::string peers;             // OMX_PEERS: "MAC NAME, MAC NAME"
   std::string hostname;          // OMX_HOSTNAME: instead of gethostname() in board names
   bool errors_are_fatal = true;  // OMX_FATAL_ERRORS
-  bool disable_self = false;     // hints, see mx-clients.md 3
+  bool disable_self = false;     // see protocol::Config::self_as_others
   bool disable_shared = false;
   bool local = true;                       // OMX_LOCAL: endpoints of this host by shared memory
   bool local_direct = true;                // OMX_LOCAL_DIRECT: their large messages by one copy

@@ -309,7 +309,7 @@ constexpr Tunable kTunables[] = {
                     "context id field of the match information, where the program gives none"),
     row<Boolean<&S::disable_self>>(
         "OMX_DISABLE_SELF", "MX_DISABLE_SELF",
-        "hint, changes nothing here: messages of an endpoint to itself must arrive all the same"),
+        "1 = messages of an endpoint to itself complete as those to other ones do: short ones at once"),
     row<Boolean<&S::disable_shared>>(
         "OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
         "hint, changes nothing here: no cable brings back what goes to one's own host"),

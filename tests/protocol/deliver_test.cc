@@ -214,6 +214,41 @@ TEST_F(Self, self_send__posted_and_unexpected) {
 }
 
 // One copy: no memory between the two would hold the message.
+// As programs expect that switch off what is special about them (OMX_DISABLE_SELF).
+TEST_F(Self, self_as_others__short_ones_complete_before_their_receive) {
+  Config config;
+  config.self_as_others = true;
+  open(config, {});
+  Partner* const self = (*a)->self();
+  for (const std::size_t length : {0, 20, 5000, 32768}) {
+    Bytes& data = message(length, 7);
+    EXPECT_EQ(wait(*a, send(*a, self, data, 1), 0).status, Status::success) << length;
+    Bytes& in = room(length);
+    EXPECT_EQ(wait(*a, receive(*a, in, 1)).status, Status::success);
+    EXPECT_EQ(in, data);
+    EXPECT_EQ(wait(*a, send(*a, self, data, 1), 0).status, Status::success);
+    const Completion cut = wait(*a, receive(*a, room(length / 2), 1));
+    EXPECT_EQ(cut.status, length ? Status::truncated : Status::success);
+    EXPECT_EQ(cut.partner, self);
+  }
+  Request* large = send(*a, self, message(100000), 1);
+  SendOp op;
+  Segment part = segment(message(8));
+  op.partner = self;
+  op.segments = {&part, 1};
+  op.match_info = 2;
+  op.synchronous = true;
+  Request* synchronous = (*a)->send(network.now, op).value();
+  EXPECT_FALSE((*a)->done(large));
+  EXPECT_FALSE((*a)->done(synchronous));
+  EXPECT_EQ(wait(*a, receive(*a, room(100000), 1)).status, Status::success);
+  EXPECT_EQ(wait(*a, receive(*a, room(8), 2)).status, Status::success);
+  EXPECT_EQ(wait(*a, large).status, Status::success);
+  EXPECT_EQ(wait(*a, synchronous).status, Status::success);
+  EXPECT_EQ(self->unexpected_bytes, 0U);
+  EXPECT_EQ((*a)->memory().buffers, 0U);
+}
+
 TEST_F(Self, self_send__large_ones_are_copied_once) {
   Config config;
   config.buffer_bytes = config.send_buffer_bytes = 64 * 1024;
