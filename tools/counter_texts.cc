@@ -97,9 +97,7 @@ constexpr CounterText kTexts[] = {
     {"Partner Restarted", "peers",
      "came back as another process, or ended inside this host: what was under way failed"},
     {"UDP Segmentation Given Up", "times",
-     "single datagrams arrived and those that the NIC should have made out of a larger one did not; ethtool "
-     "-K INTERFACE "
-     "tx-udp-segmentation off lets the kernel make them"},
+     "datagrams that the NIC should make did not arrive: ethtool -K INTERFACE tx-udp-segmentation off"},
     {"UDP Lane Given Up", "times",
      "what went by UDP did not arrive, so it goes by the link for a while: a firewall, or a full socket "
      "(net.core.rmem_max)"},

@@ -71,6 +71,13 @@ class Lab:
                 "--messages", messages or self.messages, *more]
         return self.start(host, argv, env)
 
+    def lab_or_skip(self, *argv):
+        """What some kernels cannot do."""
+        run = subprocess.run([str(LAB), *map(str, argv)], capture_output=True, text=True)
+        if run.returncode:
+            print(f"SKIP: {' '.join(map(str, argv))}: {run.stderr.strip()}")
+            sys.exit(77)
+
     def lab(self, *argv):
         run = subprocess.run([str(LAB), *map(str, argv)], capture_output=True, text=True)
         if run.returncode == 77:
@@ -107,6 +114,12 @@ def pair(lab, env, messages=None, *more):
 def steady(lab, env, *more):
     """A pair that goes on, however fast the machine is, until end_steady."""
     return pair(lab, env, None, "--until-told", *more)
+
+
+def steady_with(lab, env, macs):
+    """The same by other addresses than those of eth0."""
+    peers = {"h1": macs["h2"], "h2": macs["h1"]}
+    return [lab.soak_with(host, peers[host], env, None, "--until-told") for host in macs]
 
 
 def end_steady(soaks, timeout=120):

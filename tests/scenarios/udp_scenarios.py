@@ -54,6 +54,21 @@ def kill(lab, family):
     storm(lab, family.env)
 
 
+@scenario()
+def trains_lost(lab):
+    """NICs that announce UDP segmentation and cannot do it: all arrives, by frames or by single datagrams, and the remedy is said once."""
+    for host in MAC:
+        lab.lab("fault", host, "--direction", "in", "--drop", "100", "--ethertype", "0x0800", "--trains")
+    tool = lab.bin / "tools/omx"
+    for env in (UDP, {"OMX_LINK": "ethernet"}):
+        server = lab.start("h2", [tool, "perf", "--once"], env)
+        time.sleep(0.5)
+        said = finish("client", lab.start("h1", [tool, "perf", "--verify", "-s", "0,5K,64K,1M", "-n", "300", "h2"], env), 0, 120)
+        said += finish("server", server, 0, 30)
+        if said.count("tx-udp-segmentation off") not in (1, 2):  # each end says it once
+            raise Failure(f"the remedy is not said once: {said}")
+
+
 @of_each_family()
 def without_rights(lab, family):
     """Nobody's processes: messages go by UDP, and omx info says so."""
