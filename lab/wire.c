@@ -182,6 +182,8 @@ int main(int argc, char** argv) {
     directions[i].random = strtoull(argv[10], NULL, 10) * 2 + (uint64_t)i;
   }
   prctl(PR_SET_TIMERSLACK, 1);
+  puts("ready");
+  fflush(stdout);
   for (;;) {
     struct pollfd wanted[2] = {{ports[0], POLLIN, 0}, {ports[1], POLLIN, 0}};
     uint64_t next = UINT64_MAX;

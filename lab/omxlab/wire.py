@@ -88,12 +88,11 @@ def carry(plan, ports, mtu, seed=1):
         arguments = [*ports, mtu, plan["delay"], plan["rate"], plan["queue"], plan["loss"], plan["reorder"], plan["held"],
                      seed]
         process = subprocess.Popen([compiled(directory), *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(0.2)  # it has opened its ports by then, or ended
-        except subprocess.TimeoutExpired:
-            return
-    raise LabError("the process that carries frames over the long cable ended; are packet sockets allowed here?")
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        ready = process.stdout.readline()
+        process.stdout.close()
+    if not ready:
+        raise LabError("the process that carries frames over the long cable ended; are packet sockets allowed here?")
 
 
 def offloads_end(interface):

@@ -31,11 +31,11 @@ void trip_measure(State& s, Partner& p, const Request& r) {
 }
 
 // The same of the oldest message, which was repeated. An acknowledgement that follows a repetition as closely
-// as answers do is the repetition's, and says nothing new. Any other is that of a partner that became slow,
-// has no room, or is farther away: the answer to a ping tells.
+// as answers do is probably the repetition's. Any other is that of a partner that became slow, has no room,
+// or is farther away. The answer to a ping tells.
 void trip_measure_repeated(State& s, Partner& p, const Request& r) {
-  if (p.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended)) return;
-  p.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
+  if (!p.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
+    p.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
   trip_ask(s, p);
 }
 
@@ -49,7 +49,7 @@ void lateness_measure(State& s, Partner& p, const Request& r) {
 }  // namespace
 
 void trip_ask(State& s, Partner& p) {
-  if (p.extended) connect_ask(s, p);
+  if (p.extended && s.now >= p.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
 }
 
 TimeNs passed_due(const Request& r) {

@@ -250,8 +250,13 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
       extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
   p->peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
-  if (r && r->resends == 0) p->trip.measured(s.now, s.now - r->last_sent);
-  if (ping && p->ping_sent != 0) p->trip.told(s.now, s.now - p->ping_sent);
+  // Longer than that one of the two did not run, or else it would have been repeated.
+  if (r && r->resends == 0)
+    p->trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
+  // A far partner is learnt by doubling; one that did not run for long is no far one.
+  if (ping && !p->ping_repeated)
+    p->trip.told(s.now, std::min(s.now - p->ping_sent,
+                                 std::max(s.config.resend_delay_extended, 2 * p->trip.patience())));
   agree(s, *p, packet.ext);
   if (!agreed) {
     if (extended(s, packet)) ask_again(s, *p, r);
@@ -349,12 +354,9 @@ void connect_transmit(State& s, Request& r) {
 
 void connect_ping(State& s, Partner& p) {
   if (!p.ping_pending && p.connects.empty()) p.acked_since_asked = 0;
-  if (!p.ping_pending) {
-    p.ping_seqnum = p.connect_seqnum++;
-    p.ping_sent = s.now;
-  } else {
-    p.ping_sent = 0;  // repeated: which one is answered is not known
-  }
+  p.ping_repeated = p.ping_pending;  // which one is answered is not known then
+  if (!p.ping_pending) p.ping_seqnum = p.connect_seqnum++;
+  p.ping_sent = s.now;
   p.ping_pending = true;
   transmit(s, p, request_packet(s, p, p.key, p.ping_seqnum));
   s.count(Counter::send_connect_request)++;

@@ -121,7 +121,7 @@ void lane_forget(State& s, Partner& p) {
   const auto owner = s.lane_owners.find({p.lane.ip, p.lane.port});
   if (owner != s.lane_owners.end() && owner->second == &p) s.lane_owners.erase(owner);
   p.lane = {};
-  p.lane_in = p.lane_out = false;
+  p.lane_in = p.lane_out = p.trains_fail = false;
   p.lane_in_trust = p.lane_out_trust = {};
   p.lane_probe_due = 0;
   p.lane_losses = p.lane_offers = 0;
@@ -190,7 +190,7 @@ bool by_train(const State& s, const Request& r) {
 }  // namespace
 
 bool lane_alone(const State& s, const Partner& p) {
-  return s.config.lane_at_nic && !p.lane_out;
+  return s.config.lane_at_nic && p.lane.present() && !p.lane_out;
 }
 
 void lane_answered(State& s, Partner& p, bool again) {

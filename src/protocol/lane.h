@@ -54,7 +54,8 @@ struct LaneAwaited {
   std::size_t count = 0;
 };
 
-// Whether frames for it must be datagrams of their own, as it is not proven that others arrive.
+// Whether frames for it must be datagrams of their own, as it is not proven that others arrive. Without a
+// lane there is no proof, and only what is sent again leaves so.
 bool lane_alone(const State& s, const Partner& p);
 // A request of several frames was answered; `again`: what it asked for had been sent before.
 void lane_answered(State& s, Partner& p, bool again);

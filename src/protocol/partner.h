@@ -49,7 +49,7 @@ struct Partner {
   // Sessions (wire.md 6.3).
   std::uint8_t connect_seqnum = 0;
   std::uint8_t ping_seqnum = 0;
-  bool ping_pending = false;
+  bool ping_pending = false, ping_repeated = false;
   std::uint8_t pings_unanswered = 0;
   std::uint16_t peer_index = wire::kUnknownPeerIndex;
   std::uint32_t true_session = wire::kUnknownSession;

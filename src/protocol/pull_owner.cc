@@ -158,12 +158,12 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  if (extended) {
-    lane_asked(s, *p, pull);
-    if (pull.block_length > range.unit) lane_answered(s, *p, served != Served::no);
-  }
+  const bool by_train = s.config.lane_at_nic || ((pull.flags & wire::kFlagLane) && p->lane_out);
+  if (extended && by_train && pull.block_length > range.unit) lane_answered(s, *p, served != Served::no);
+  if (extended) lane_asked(s, *p, pull);
   const Way back{s.rx_rail, s.rx_nic};
-  reply(s, *p, *r, pull, range, served != Served::no, p->rails ? &back : nullptr);
+  const bool again = served != Served::no || (extended && (pull.flags & wire::kFlagGap));
+  reply(s, *p, *r, pull, range, again, p->rails ? &back : nullptr);
 }
 
 }  // namespace omx::protocol

@@ -182,8 +182,8 @@ bool passed(const PullBlock& block) {
 void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) {
   if (block.passed_at == 0 || block.repeated_again) return;
   RoundTrip& trip = pull.partner->trip;
-  if (passed(block) || s.now - block.asked_last < trip.least() / 2)
-    trip.overtaken(s.now, s.now - block.passed_at);
+  const bool first = block.passed_at > block.asked_last;
+  if (first || s.now - block.asked_last < trip.least() / 2) trip.overtaken(s.now, s.now - block.passed_at);
 }
 
 // From a request to its first answer. Of a request that was repeated it is not known.
@@ -283,7 +283,11 @@ bool pull_striped(const Pull& pull) {
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
   const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1;
-  const std::uint32_t allowed = ahead ? s.config.pull_window_bytes : s.pulling.window(rail).bytes;
+  // What it grew to on a long way is too much on a short one.
+  const std::uint32_t allowed = ahead
+                                    ? s.config.pull_window_bytes
+                                    : std::min(s.pulling.window(rail).bytes,
+                                               window_most(s.pulling.port(rail), s.config.pull_window_bytes));
   if (!rails_used(s)) return allowed;
   // What is early only waits in front of that board, and makes it look as if nothing came by it.
   const std::uint64_t enough = std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kSharedStart);
@@ -420,7 +424,7 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   w.reacted = s.pulling.asked;
   w.doubling = false;
   const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);
-  w.bytes = std::min(std::max(w.bytes - w.bytes / 4, least), s.config.pull_window_bytes);
+  w.bytes = std::min(std::max(w.bytes - w.bytes / 4, least), window_most(port, s.config.pull_window_bytes));
 }
 
 void pull_schedule_timer(State& s) {
@@ -451,7 +455,8 @@ TimeNs pull_patience(const State& s, const Partner& p) {
     const PullPort& port = s.pulling.port(rail);
     silence = std::max({silence, port.silence, port.silence_before});
   }
-  const TimeNs answer = p.trip.known() ? p.trip.patience() : s.config.pull_delay_extended;
+  const TimeNs answer =
+      p.trip.known() ? std::min(p.trip.patience(), s.config.resend_delay_max) : s.config.pull_delay_extended;
   return std::max({s.config.pull_patience_least, answer, silence + silence / 2});
 }
 

@@ -72,7 +72,7 @@ class RoundTrip {
     const auto period = static_cast<std::uint32_t>(now >> kPeriod);
     if (period == period_) return;
     for (std::uint32_t i = std::min(period - period_, kForgotten); i > 0 && least_ < kNone / 2; i--)
-      least_ += least_ / 8;
+      least_ += least_ / 8 + 1;
     late_ >>= std::min(period - period_, 31U);
     period_ = period;
   }

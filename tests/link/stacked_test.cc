@@ -44,8 +44,11 @@ TEST_P(stacked, macvlan__each_gets_its_own) {
   auto lower = open("v1", options());
   auto upper = open("mv", options());
   ASSERT_NE(lower->nic(), upper->nic());
-  lower->bulk_expect();
-  lower->bell_open();
+  const bool bulk = lower->bulk_expect() && lower->bulk_descriptor() >= 0;
+  EXPECT_TRUE(lower->bell_open() || GetParam());
+  if (!bulk)
+    std::printf(
+        "without a socket for pull replies: that needs CAP_NET_ADMIN or a larger net.core.rmem_max\n");
   Collector of_lower, of_upper;
   send_to(upper->nic());
   ASSERT_TRUE(receive_until(*upper, of_upper, 2));

@@ -143,6 +143,9 @@ TEST_F(Misdirected, frames__for_another_nic_are_counted_and_dropped) {
   (*b)->on_frame(network.now, seen);
   EXPECT_EQ(b->counters[Counter::drop_wrong_nic], 1U);
   EXPECT_EQ(b->counters[Counter::recv_tiny], 1U);
+  mac_store(seen.data(), kBroadcastNic);
+  (*b)->on_frame(network.now, seen);
+  EXPECT_EQ(b->counters[Counter::drop_wrong_nic], 1U) << "for all";
 }
 
 }  // namespace

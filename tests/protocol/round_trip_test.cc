@@ -108,6 +108,67 @@ TEST_F(RoundTripOf, slow_partner__is_not_overwhelmed) {
   EXPECT_LT(repeated(), 100U) << "patience grows to what it takes";
 }
 
+// It owes an acknowledgement meanwhile, so it is pinged; that it answers late says nothing of the way.
+TEST_F(RoundTripOf, stopped_partner__is_not_taken_for_a_far_one) {
+  open();
+  for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);
+  b->paused = true;
+  (void)send(*a, to_b, message(20), 1);
+  network.run_for(1950 * kMillisecond);
+  b->paused = false;
+  EXPECT_EQ(wait(*b, receive(*b, room(20), 1)).status, Status::success);
+  network.run_for(100 * kMillisecond);
+  for (const auto type : {wire::PacketType::tiny, wire::PacketType::pull}) {
+    network.faults.drop = drop_next(type, 1);
+    const TimeNs began = network.now;
+    exchange(*a, to_b, *b, type == wire::PacketType::pull ? 100000 : 20);
+    EXPECT_LT(network.now - began, 150 * kMillisecond) << static_cast<int>(type);
+  }
+}
+
+TEST_F(RoundTripOf, farther_partner__is_learnt_whatever_the_step) {
+  for (const TimeNs delay : {1250, 1400, 1500, 1600, 1700, 2500, 4000}) {
+    network.clear();
+    network.faults.late = nullptr;
+    open();
+    for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);
+    network.faults.late = [delay](const Bytes&) { return delay * kMicrosecond; };
+    for (int i = 0; i < 300; i++) {
+      (void)send(*a, to_b, message(20), 1);
+      (void)receive(*b, room(20), 1);
+      network.run_for(15 * kMillisecond);
+    }
+    EXPECT_LT(a->counters[Counter::resend_tail], 150U) << delay << " us";
+  }
+}
+
+TEST_F(RoundTripOf, window__of_a_long_way_is_not_that_of_a_short_one) {
+  open();
+  network.faults.late = [](const Bytes&) { return 10 * kMillisecond; };
+  for (int i = 0; i < 6; i++) exchange(*a, to_b, *b, 4000000);
+  auto& state = (*b)->state();
+  state.pulling.alone.bytes = 20U << 20;  // as a longer stream would make it
+  network.faults.late = nullptr;
+  for (int i = 0; i < 4; i++) {
+    network.run_for(kSecond);
+    exchange(*a, to_b, *b, 4000000);
+  }
+  EXPECT_LE(pull_allowed(state), state.config.pull_window_bytes);
+}
+
+TEST_F(RoundTripOf, dead_partner__is_given_up_in_time_whatever_was_asked) {
+  Config config;
+  config.peer_timeout = 200 * kMillisecond;
+  open(config, config);
+  trip_ask((*a)->state(), *to_b);
+  network.run_for(kMillisecond);
+  b->paused = true;
+  Request* const large = send(*a, to_b, message(100000), 1);
+  const TimeNs began = network.now;
+  EXPECT_EQ(wait(*a, large).status, Status::endpoint_unreachable);
+  EXPECT_LT(network.now - began, 400 * kMillisecond);
+}
+
 TEST_F(RoundTripOf, overtaken_frames__are_waited_for) {
   int n = 0;
   network.faults.late = [&n](const Bytes&) { return kMillisecond + (n++ % 10 == 0 ? kMillisecond / 5 : 0); };

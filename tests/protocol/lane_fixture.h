@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two endpoints with lanes.
+#pragma once
+
+#include "tests/protocol/support.h"
+
+namespace omx::protocol::test {
+
+class LaneTest : public PairTest {
+ protected:
+  void open_lanes() { open(with_lane(1), with_lane(2)); }
+  // What the lane loses is awaited there, and comes by the link.
+  void lose_and_send_again(std::size_t length) {
+    network.faults.no_lane = true;
+    Bytes& out = message(length);
+    Bytes& in = room(length);
+    Request* r = receive(*b, in, 5);
+    Request* sent = send(*a, to_b, out, 5);
+    EXPECT_TRUE(network.run_until([&] { return b->endpoint->lane_awaited(network.now); }, kSecond));
+    EXPECT_EQ(wait(*b, r).status, Status::success) << "sent again by the link";
+    EXPECT_EQ(in, out);
+    EXPECT_EQ(wait(*a, sent).status, Status::success);
+  }
+  // The first message brings the probe; the next ones have the lane.
+  void make_known() {
+    exchange(*a, to_b, *b, 50000);
+    ASSERT_TRUE(to_b->lane_out);
+    ASSERT_TRUE(to_a->lane_in);
+  }
+};
+
+}  // namespace omx::protocol::test

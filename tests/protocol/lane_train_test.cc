@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several frames that leave in one piece (UDP segmentation): proven before they are relied on, given up when
+// they are lost.
+#include "tests/protocol/lane_fixture.h"
+
+namespace omx::protocol::test {
+namespace {
+
+// NICs that announce segmentation and cannot do it: single datagrams arrive, a probe of one would too.
+TEST_F(LaneTest, no_trains__large_messages_go_by_the_link) {
+  network.faults.no_trains = true;
+  open_lanes();
+  for (int i = 0; i < 20; i++) {
+    for (const std::size_t length : {20000, 50000, 1000000}) exchange(*a, to_b, *b, length);
+    network.run_for(20 * kMillisecond);
+  }
+  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_EQ(a->counters[Counter::send_pull_reply_lane], 0U);
+  EXPECT_EQ(b->counters[Counter::pull_rerequest_timer] + b->counters[Counter::pull_rerequest_gap], 0U);
+  EXPECT_EQ(a->counters[Counter::trains_refused], 1U) << "said once";
+  int told = 0;
+  while (const auto news = (*a)->news_take()) told += news->kind == PeerNews::Kind::no_trains;
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(LaneTest, no_trains__later__what_is_lost_goes_singly) {
+  open_lanes();
+  make_known();
+  network.faults.no_trains = true;
+  const TimeNs began = network.now;
+  for (int i = 0; i < 10; i++) exchange(*a, to_b, *b, 1000000);
+  EXPECT_LT(network.now - began, kSecond);
+  EXPECT_FALSE(to_b->lane_out && to_a->lane_in);
+}
+
+// Where all goes by UDP.
+class UdpTrainTest : public LaneTest {
+ protected:
+  static Config by_udp(std::uint8_t host) {
+    Config config = with_lane(host);
+    config.lane_at_nic = true;
+    config.lane_fragments = false;
+    return config;
+  }
+  void open_by_udp() {
+    open(by_udp(1), by_udp(2));
+    // The address of a lane belongs to the NIC id here; the network of these tests has NIC ids of its own.
+    to_a->lane = by_udp(1).lane;
+    to_b->lane = by_udp(2).lane;
+    (*a)->state().lane_owners[{to_b->lane.ip, to_b->lane.port}] = to_b;
+    (*b)->state().lane_owners[{to_a->lane.ip, to_a->lane.port}] = to_a;
+  }
+};
+
+TEST_F(UdpTrainTest, works__trains_after_the_proof) {
+  open_by_udp();
+  exchange(*a, to_b, *b, 20000);
+  EXPECT_LE(a->trains, 2U) << "two probes, and nothing else before they are answered";
+  network.run_for(kMillisecond);
+  EXPECT_TRUE(to_b->lane_out);
+  exchange(*a, to_b, *b, 20000);
+  EXPECT_GT(a->trains, 10U);
+}
+
+TEST_F(UdpTrainTest, no_lane__trains_without_a_proof) {
+  Config first, second;
+  first.lane_at_nic = second.lane_at_nic = true;
+  open(first, second);
+  exchange(*a, to_b, *b, 20000);
+  EXPECT_GT(a->trains, 10U);
+}
+
+TEST_F(UdpTrainTest, no_trains__all_arrives_singly) {
+  network.faults.no_trains = true;
+  open_by_udp();
+  const TimeNs began = network.now;
+  for (const std::size_t length : {100, 5000, 20000, 50000, 1000000}) {
+    exchange(*a, to_b, *b, length);
+    exchange(*b, to_a, *a, length);
+  }
+  EXPECT_LT(network.now - began, 200 * kMillisecond);
+  EXPECT_FALSE(to_b->lane_out || to_a->lane_out);
+  EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
+}
+
+TEST_F(UdpTrainTest, no_trains__later__recovers) {
+  open_by_udp();
+  for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 1000000);
+  ASSERT_TRUE(to_b->lane_out);
+  network.faults.no_trains = true;
+  const TimeNs began = network.now;
+  for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20000);
+  for (int i = 0; i < 5; i++) exchange(*a, to_b, *b, 1000000);
+  EXPECT_LT(network.now - began, kSecond);
+  EXPECT_FALSE(to_b->lane_out);
+}
+
+}  // namespace
+}  // namespace omx::protocol::test
