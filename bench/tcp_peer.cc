@@ -21,6 +21,8 @@ struct TcpOptions : Options {
   std::string peer;
   std::string port = "7786";
   bool blocking = false;
+  std::string control;                   // of congestion; empty: the kernel's
+  std::uint64_t warm_bytes = 64U << 20;  // of a stream
 };
 
 constexpr std::uint32_t kPingPong = 1;
@@ -45,6 +47,12 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection() { ::close(fd_); }
 
+  void set_control(const std::string& name) {
+    if (name.empty()) return;
+    if (::setsockopt(fd_, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) < 0)
+      die(1, "--control {}: {}; choose one of /proc/sys/net/ipv4/tcp_available_congestion_control", name,
+          std::strerror(errno));
+  }
   void set_blocking(bool blocking) { flags_ = blocking ? 0 : MSG_DONTWAIT; }
 
   void send(const void* data, std::size_t size) {
@@ -195,13 +203,14 @@ double stream_once(Connection& connection, std::vector<char>& buffer, const Requ
 
 void stream(const TcpOptions& options) {
   Connection connection(connect_to(options));
+  connection.set_control(options.control);
   connection.set_blocking(options.blocking);
   Report report(options.blocking ? "tcp-stream-blocking" : "tcp-stream", options);
   std::vector<char> buffer = make_buffer(*std::max_element(options.sizes.begin(), options.sizes.end()));
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (std::size_t size : options.sizes) {
       // The warm-up also tells how many messages fill the time.
-      Request request{kStream, options.blocking, size, 1 + (64U << 20) / size};
+      Request request{kStream, options.blocking, size, 1 + options.warm_bytes / size};
       const double each = stream_once(connection, buffer, request) / static_cast<double>(request.count);
       request.count = 1 + static_cast<std::uint64_t>(options.seconds / each);
       const double seconds = stream_once(connection, buffer, request);
@@ -227,6 +236,9 @@ int main(int argc, char** argv) {
     role->add_option("--peer", options.peer, "address or name of the server")->required();
     role->add_flag("--blocking", options.blocking, "sleep in the kernel instead of polling, on both sides");
   }
+  stream_role->add_option("--control", options.control, "congestion control (default: the kernel's)");
+  stream_role->add_option("--warm-up-bytes", options.warm_bytes, "before the measurement")
+      ->capture_default_str();
   for (CLI::App* role : {server_role, pingpong_role, stream_role}) {
     role->add_option("--port", options.port)->capture_default_str();
   }
