@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "link/open_failure.h"
+#include "runtime/claim.h"
+#include "runtime/counters_shared.h"
 #include "runtime/settings.h"
 
 namespace omx::tools {
@@ -48,6 +50,17 @@ Result<std::vector<link::Interface>> boards(const std::vector<link::Interface>& 
   return taken;
 }
 
+// Whether an open endpoint of the interface has given segmentation up.
+bool segmentation_fails(const link::Interface& interface) {
+  constexpr std::uint32_t kEndpoints = 256;
+  for (std::uint32_t id = 0; id < kEndpoints; id++) {
+    if (!runtime::claim_held(interface.index, id)) continue;
+    const auto counters = runtime::counters_read(interface.index, id);
+    if (counters && counters->engine[protocol::Counter::trains_refused] > 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<TuningReport> tuning_report_find(const tuning::Machine& machine,
@@ -59,7 +72,9 @@ Result<TuningReport> tuning_report_find(const tuning::Machine& machine,
   TuningReport report;
   if (names.empty()) report.host = tuning::host_judge(host);
   for (link::Interface& interface : *interfaces) {
-    auto findings = tuning::interface_judge(tuning::interface_facts_read(machine, interface), host);
+    auto facts = tuning::interface_facts_read(machine, interface);
+    facts.segmentation_fails = segmentation_fails(interface);
+    auto findings = tuning::interface_judge(facts, host);
     report.interfaces.push_back({std::move(interface), std::move(findings)});
   }
   return report;

@@ -34,6 +34,8 @@ struct InterfaceFacts {
   std::vector<QueueMask> rps;
   std::vector<QueueMask> xps;
   std::vector<Interrupt> interrupts;  // of receive queues, by queue
+  // Open endpoints found that datagrams which the NIC should make out of larger ones do not arrive.
+  bool segmentation_fails = false;
 };
 
 // A sleeping state of processors, of all that have it.

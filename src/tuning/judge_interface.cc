@@ -56,11 +56,11 @@ struct Offload {
   const char* meaning;
 };
 
-constexpr std::string_view kGro = "rx-gro";
+constexpr std::string_view kGro = "rx-gro", kUdpSegmentation = "tx-udp-segmentation";
 constexpr Offload kOffloads[] = {
     {kGro, "GRO", "gro", "without GRO each UDP datagram of a large message is handled alone"},
     {"tx-scatter-gather", "scatter-gather", "sg", "without scatter-gather the kernel copies what is sent"},
-    {"tx-udp-segmentation", "UDP segmentation", "tx-udp-segmentation",
+    {kUdpSegmentation, "UDP segmentation", "tx-udp-segmentation",
      "without UDP segmentation the processor cuts what goes by UDP into frames"},
     {"tx-tcp-segmentation", "TSO", nullptr, ""},
     {"rx-lro", "LRO", nullptr, ""},
@@ -79,6 +79,17 @@ Finding offloads_judge(const InterfaceFacts& facts) {
                                  [&](const Feature& feature) { return feature.name == offload.feature; });
     if (at == facts.features->end()) continue;
     f.value += fmt::format("{}{} {}", f.value.empty() ? "" : ", ", offload.title, at->active ? "on" : "off");
+    if (facts.segmentation_fails && offload.feature == kUdpSegmentation) {
+      if (!at->active) continue;
+      f.verdict = Verdict::better;
+      f.meaning += fmt::format(
+          "{}UDP segmentation is announced and does not work: what the NIC should cut does not arrive",
+          f.meaning.empty() ? "" : "; ");
+      f.commands.push_back(fmt::format("ethtool -K {} {} off", facts.interface.name, offload.option));
+      f.changes.push_back(
+          {{SettingKind::feature, facts.interface.name, std::string(offload.feature)}, "on", "off"});
+      continue;
+    }
     if (!offload.option || at->active || at->requested || !at->available) continue;
     // Without hardware, datagrams arrive as large as they were sent, and GRO has nothing to join.
     if (facts.interface.virtual_kind && offload.feature == kGro) continue;

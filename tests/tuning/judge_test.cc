@@ -368,6 +368,20 @@ TEST(interface_judge, offloads__only_what_can_be_switched) {
   }
 }
 
+TEST(interface_judge, offloads__segmentation_that_was_found_not_to_work) {
+  InterfaceFacts facts = card();
+  facts.features = std::vector<Feature>{{"tx-udp-segmentation", true, true, true}};
+  EXPECT_TRUE(better(interface_judge(facts, four_processors())).empty());
+  facts.segmentation_fails = true;
+  const std::vector<Finding> list = better(interface_judge(facts, four_processors()));
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_THAT(list[0].meaning, HasSubstr("does not work"));
+  EXPECT_THAT(changes(list[0]), ElementsAre("tx-udp-segmentation on off"));
+  EXPECT_THAT(list[0].commands, ElementsAre("ethtool -K eth0 tx-udp-segmentation off"));
+  facts.features = std::vector<Feature>{{"tx-udp-segmentation", true, false, false}};
+  EXPECT_TRUE(better(interface_judge(facts, four_processors())).empty()) << "it is not switched on again";
+}
+
 TEST(interface_judge, mtu_and_threads) {
   InterfaceFacts facts = card();
   facts.interface.mtu = 1500;
