@@ -12,7 +12,7 @@
 namespace omx::link {
 
 struct HookTable {
-  std::uint32_t ifindex = 0;  // whose frames they are; those of others are for nobody. 0: any
+  std::uint32_t ifindex = 0;  // whose frames they are; those of other interfaces are dropped. 0: any
   struct Leaf {
     std::uint8_t endpoint = 0;
     std::uint16_t index = 0;  // of the member

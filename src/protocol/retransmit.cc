@@ -185,7 +185,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
   if (awaits) limit = std::min({limit, silence_limit(p, p.awaited), probes_limit(s, p)});
   if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
   const TimeNs interval = ping_interval(s, patience);
-  // As in asked_without_answer: the last ping was sent lately, and had time to be answered.
+  // As in asked_without_answer: the last ping was sent recently, and had time to be answered.
   const bool in_vain = p.pings_unanswered >= kPingsBeforeGivingUp && s.now + interval / 2 >= p.ping_due &&
                        s.now <= time_add(p.ping_due, 2 * interval);
   if (s.now >= limit && in_vain) {
