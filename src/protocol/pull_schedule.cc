@@ -36,6 +36,9 @@ constexpr std::uint32_t kWindowMost = 64U << 20;
 // cable, and a smaller window would not make them fewer.
 constexpr std::uint32_t kLossAll = 1U << 28, kLossMost = kLossAll / 25;
 constexpr unsigned kLossFrames = 10;  // 2^10: over so many
+// What a sleeper asked for beyond the window waits in front of the sender's link, unless something slower is
+// on the way.
+constexpr TimeNs kAheadPause = 10'000 * kMillisecond;
 // A lone sender's window grows by such a part of it where answers show no queue.
 constexpr std::uint32_t kGrowth = 16;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
@@ -282,7 +285,9 @@ bool pull_striped(const Pull& pull) {
 }
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
-  const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1;
+  // On a long way the narrow place may be anywhere.
+  const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
+                     rtt_least(s.pulling.port(rail)) <= kLongWay;
   // What it grew to on a long way is too much on a short one.
   const std::uint32_t allowed = ahead
                                     ? s.config.pull_window_bytes
@@ -417,6 +422,7 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   PullWindow& w = s.pulling.window(block.rail);
   PullPort& port = s.pulling.port(block.rail);
   // Of what was not answered at all the request may be what was lost.
+  if (port.in_flight > w.bytes) s.pulling.ahead_after = s.now + kAheadPause;
   for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
     port.loss += (kLossAll - port.loss) >> kLossFrames;
   if (block.asked <= w.reacted) return;

@@ -52,7 +52,8 @@ struct PullSchedule : PullPort {
   PullPort& port(unsigned rail) { return rail == 0 ? *this : more[rail - 1]; }
   const PullPort& port(unsigned rail) const { return rail == 0 ? *this : more[rail - 1]; }
 
-  bool drowsy = false;  // the application sleeps: few frames should wake it
+  bool drowsy = false;     // the application sleeps: few frames should wake it
+  TimeNs ahead_after = 0;  // not before this a sleeper asks for more than the window: some of that was lost
 
   PullWindow& window(unsigned rail = 0) { return senders > 1 ? port(rail).shared : port(rail).alone; }
 };

@@ -27,6 +27,7 @@ using protocol::Status;
 constexpr TimeNs kPatience = 60'000 * kMillisecond;
 constexpr TimeNs kHeldLeast = 20'000;
 constexpr std::uint64_t kQueueLeast = 256U << 10;
+constexpr std::uint64_t kHostRate = 10'000'000'000;  // the narrow place is on the way
 constexpr std::uint32_t kSender = 0, kReceiver = 1;
 
 WorldOptions world_options(const PathOptions& options) {
@@ -72,7 +73,7 @@ class Path {
 Path::Path(const PathOptions& options) : options_(options), world_(world_options(options)) {
   HostOptions host;
   host.config.mtu = options.mtu;
-  host.port.bits_per_second = options.bits_per_second;
+  host.port.bits_per_second = std::max(options.bits_per_second, kHostRate);
   host.port.delay = options.delay - options.delay / 2;
   host.port.queue_bytes = 1ULL << 30;  // the kernel makes a sender wait, it does not drop
   host.ring_frames = 1U << 20;
@@ -147,6 +148,7 @@ PathResult Path::run() {
     message.data.resize(options_.length);
     if (message.sends) random_fill(message.data, 1);
   }
+  if (options_.sleeps) receiver().engine().set_drowsy(receiver().clock(), true);
   for (const auto& message : messages_)
     if (!message->sends) post(*message);
   for (const auto& message : messages_)

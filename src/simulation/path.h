@@ -20,6 +20,7 @@ struct PathOptions {
   std::uint32_t mtu = 1500;
   std::uint32_t length = 256U << 10;  // of a message
   std::uint32_t window = 16;          // messages that the sender has under way
+  bool sleeps = false;                // the receiver: it asks for more at a time, so that few answers wake it
   TimeNs warm_up = 1'000'000'000;     // sent before the measurement begins
   TimeNs time = 2'000'000'000;        // measured
   std::uint64_t seed = 1;

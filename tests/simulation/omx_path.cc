@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_option("--window", o.window, "messages under way")->capture_default_str();
+  app.add_flag("--sleeps", o.sleeps, "the receiver sleeps while it waits");
   app.add_option("--mtu", o.mtu, "of the path")->capture_default_str();
   app.add_option("--time", seconds, "measured, seconds")->capture_default_str();
   app.add_option("--seed", o.seed, "of the faults")->capture_default_str();

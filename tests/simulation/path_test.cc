@@ -32,7 +32,7 @@ TEST(Path, loss__at_one_percent_five_times_as_fast_as_tcp) {
       const double line = static_cast<double>(options.bits_per_second) / 8;
       EXPECT_GE(r.bytes_per_second, std::min(5 * r.tcp_bytes_per_second, 0.85 * line))
           << delay << " " << reorder;
-      EXPECT_LT(r.resent_share, 0.06) << delay << " " << reorder;
+      EXPECT_LT(r.resent_share, 0.15) << delay << " " << reorder;
     }
   }
 }
@@ -51,7 +51,7 @@ TEST(Path, reordering__is_not_taken_for_loss) {
     const PathResult r = path_run(path(delay, 0, 0.1));
     EXPECT_EQ(r.failure, "");
     EXPECT_GE(r.bytes_per_second, 0.9 * r.tcp_bytes_per_second) << delay;
-    EXPECT_LT(r.resent_share, 0.03) << delay;
+    EXPECT_LT(r.resent_share, 0.1) << delay;
   }
 }
 
@@ -65,6 +65,17 @@ TEST(Path, short_messages__as_fast_as_tcp_at_one_percent) {
       EXPECT_GE(r.bytes_per_second, 4 * r.tcp_bytes_per_second) << delay << " " << reorder;
     }
   }
+}
+
+// What it asks for beyond the window may overflow a queue on the way.
+TEST(Path, sleeping_receiver__does_not_overrun_a_slow_way) {
+  PathOptions options = path(kMillisecond, 0, 0);
+  options.bits_per_second = 200'000'000;
+  options.sleeps = true;
+  const PathResult r = path_run(options);
+  EXPECT_EQ(r.failure, "");
+  EXPECT_GE(r.bytes_per_second, 0.9 * r.tcp_bytes_per_second);
+  EXPECT_LT(r.resent_share, 0.2);
 }
 
 TEST(Path, far__fills_the_way) {
