@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "base/own_fd.h"
+#include "link/on_link.h"
 
 namespace omx::link {
 
@@ -111,13 +112,9 @@ std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac, Ip
 
 int neighbour_ask(const Ip& ip, const HostAddress& from) {
   const SocketAddress to = socket_address(ip, kDiscardPort, from.address.ifindex);
-  const OwnFd fd(::socket(to.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const OwnFd fd = on_link_socket(to.storage.ss_family, from.address.ifindex);
   if (!fd.open()) return errno;
-  const std::string& name = from.interface;
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, name.c_str(), static_cast<socklen_t>(name.size())) <
-      0)
-    return errno;
-  return ::sendto(fd.get(), nullptr, 0, MSG_DONTROUTE | MSG_NOSIGNAL, to.get(), to.length) < 0 ? errno : 0;
+  return ::sendto(fd.get(), nullptr, 0, MSG_NOSIGNAL, to.get(), to.length) < 0 ? errno : 0;
 }
 
 std::optional<Ip> route_source(const Ip& ip) {

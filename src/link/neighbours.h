@@ -39,8 +39,8 @@ std::optional<NeighbourAddress> neighbour_address(Netlink& kernel, NicId mac,
                                                   IpFamily family = IpFamily::any);
 
 // Lets the kernel ask the network behind `from` for `ip` (ARP, NDP): sends an empty datagram to the
-// discard port, which does not pass a router. The answer appears in the table. Needs no privilege. Returns 0
-// or errno.
+// discard port, which no router forwards (link/on_link.h). The answer appears in the table. Needs no
+// privilege. Returns 0 or errno.
 int neighbour_ask(const Ip& ip, const HostAddress& from);
 
 // The own address from which the kernel would send datagrams there; nullopt: there is no route.

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/own_fd.h"
+#include "link/on_link.h"
 
 namespace omx::link {
 
@@ -14,7 +15,7 @@ UdpPort udp_port_look(const Ip& ip, std::uint16_t port, std::uint32_t ifindex, u
   // Hosts limit how many such errors they send, so one datagram may be left without an answer.
   constexpr unsigned kTries = 2;
   const SocketAddress to = socket_address(ip, port, ifindex);
-  const OwnFd fd(::socket(to.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const OwnFd fd = on_link_socket(to.storage.ss_family, ifindex);
   if (!fd.open() || ::connect(fd.get(), to.get(), to.length) < 0) return UdpPort::not_sent;
   for (unsigned i = 0; i < kTries; i++) {
     if (::send(fd.get(), nullptr, 0, MSG_NOSIGNAL) < 0)
@@ -22,7 +23,8 @@ UdpPort udp_port_look(const Ip& ip, std::uint16_t port, std::uint32_t ifindex, u
     pollfd wait{fd.get(), POLLIN, 0};
     if (::poll(&wait, 1, static_cast<int>(limit_ms / kTries)) <= 0) continue;
     char byte = 0;
-    if (::recv(fd.get(), &byte, 1, 0) < 0 && errno == ECONNREFUSED) return UdpPort::closed;
+    if (::recv(fd.get(), &byte, 1, 0) >= 0) continue;
+    if (errno == ECONNREFUSED) return UdpPort::closed;
     if (errno == EHOSTUNREACH || errno == ENETUNREACH) return UdpPort::not_sent;
   }
   return UdpPort::silent;

@@ -11,10 +11,11 @@ namespace omx::link {
 enum class UdpPort : std::uint8_t {
   closed,    // that host says so (ICMP), so it is up
   silent,    // somebody takes the datagram, or drops it, or the host is down
-  not_sent,  // this host has no way there
+  not_sent,  // this host has no way there without a router
 };
 
-// Waits for at most `limit_ms`. `ifindex`: of the interface, for link-local addresses; else 0.
+// Waits for at most `limit_ms`. The datagram leaves by the interface `ifindex`; 0: the routes choose, which
+// link-local addresses do not allow. No router forwards it (link/on_link.h).
 UdpPort udp_port_look(const Ip& ip, std::uint16_t port, std::uint32_t ifindex, unsigned limit_ms);
 
 }  // namespace omx::link

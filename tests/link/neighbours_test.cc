@@ -2,14 +2,14 @@
 // The kernel's table of neighbours, as the kernel of a network of the test's own gives it.
 #include "link/neighbours.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <net/if.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 
-#include "base/own_fd.h"
 #include "test_network.h"
 
 namespace omx::link {
@@ -45,6 +45,7 @@ TEST_F(neighbours, find__what_the_kernel_would_use) {
 }
 
 TEST_F(neighbours, find__ipv6) {
+  OMX_SKIP_WITHOUT_IPV6();
   ip("neigh add fd4f::2 lladdr 02:00:00:00:00:62 dev v0 nud reachable");
   Ip address{0xFD, 0x4F};
   address[15] = 2;
@@ -54,6 +55,7 @@ TEST_F(neighbours, find__ipv6) {
 }
 
 TEST_F(neighbours, address__of_a_mac) {
+  OMX_SKIP_WITHOUT_IPV6();
   Netlink kernel(NETLINK_ROUTE);
   EXPECT_FALSE(neighbour_address(kernel, 0x020000000002));
   ip("neigh add 10.77.0.2 lladdr 02:00:00:00:00:02 dev v0 nud stale");
@@ -70,6 +72,7 @@ TEST_F(neighbours, address__of_a_mac) {
 }
 
 TEST_F(neighbours, address__of_a_mac_and_a_family) {
+  OMX_SKIP_WITHOUT_IPV6();
   ip("neigh add 10.77.0.9 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
   ip("neigh add 10.77.0.8 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
   ip("neigh add fe80::2 lladdr 02:00:00:00:00:02 dev v0 nud permanent");
@@ -103,21 +106,37 @@ TEST_F(neighbours, own_addresses__with_their_interface) {
 // The kernel broadcasts its question on that interface, whatever the routes are.
 TEST_F(neighbours, ask__by_that_interface) {
   ip("route add 10.77.0.2/32 dev v1");
-  const auto socket = OwnFd(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  sockaddr_ll at{};
-  at.sll_family = AF_PACKET;
-  at.sll_protocol = htons(ETH_P_ARP);
-  at.sll_ifindex = static_cast<int>(::if_nametoindex("v1"));
-  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  const OwnFd socket = packets_of("v1", ETH_P_ARP);
   const auto own = host_addresses();
   const auto from = std::ranges::find(own, ipv4(1), [](const HostAddress& a) { return a.address.ip; });
   ASSERT_NE(from, own.end());
   EXPECT_EQ(neighbour_ask(ipv4(2), *from), 0);
-  pollfd wait{socket.get(), POLLIN, 0};
-  ASSERT_EQ(::poll(&wait, 1, 60'000), 1);
+  ASSERT_TRUE(packet_arrives(socket));
   std::uint8_t arp[64];
   ASSERT_GE(::recv(socket.get(), arp, sizeof arp, 0), 28);
   EXPECT_THAT(std::vector(arp + 24, arp + 28), testing::ElementsAre(10, 77, 0, 2));  // the target
+}
+
+// By IPv6 the router of that network gets the datagram, and drops it for its hop limit.
+TEST_F(neighbours, ask__no_router_forwards_it) {
+  OMX_SKIP_WITHOUT_IPV6();
+  ip("address add fd4f::1/64 dev v0 nodad");
+  ip(fmt::format("neigh add fd4f::2 lladdr {} dev v0 nud permanent", mac_format(nic_of("v1"))));
+  ip("route add fd4f::9/128 via fd4f::2");
+  const OwnFd socket = packets_of("v1", ETH_P_IPV6);
+  Ip mine{0xFD, 0x4F}, other = mine;
+  mine[15] = 1;
+  other[15] = 9;
+  const auto own = host_addresses();
+  const auto from = std::ranges::find(own, mine, [](const HostAddress& a) { return a.address.ip; });
+  ASSERT_NE(from, own.end());
+  EXPECT_EQ(neighbour_ask(other, *from), 0);
+  std::uint8_t packet[128];
+  do {  // the kernel's own packets are no datagrams
+    ASSERT_TRUE(packet_arrives(socket));
+    ASSERT_GE(::recv(socket.get(), packet, sizeof packet, 0), 40);
+  } while (packet[6] != IPPROTO_UDP);
+  EXPECT_EQ(packet[7], 1) << "the hop limit";
 }
 
 }  // namespace

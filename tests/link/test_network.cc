@@ -2,7 +2,9 @@
 #include "test_network.h"
 
 #include <fmt/format.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "base/bytes.h"
 #include "link/interface_state.h"
@@ -40,6 +43,12 @@ bool network_enter(std::string& reason) {
   return false;
 }
 
+bool ipv6_on() {
+  std::ifstream file("/proc/sys/net/ipv6/conf/default/disable_ipv6");
+  int disabled = 1;
+  return file >> disabled && disabled == 0;
+}
+
 bool sysfs_enter(std::string& reason) {
   if (::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
       ::mount("sysfs", "/sys", "sysfs", 0, nullptr) == 0)
@@ -57,6 +66,21 @@ NicId nic_of(const std::string& interface) {
   InterfaceState state;
   EXPECT_TRUE(interface_state(interface, state)) << interface;
   return state.nic;
+}
+
+OwnFd packets_of(const std::string& interface, std::uint16_t ethertype) {
+  OwnFd socket(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_ll at{};
+  at.sll_family = AF_PACKET;
+  at.sll_protocol = htons(ethertype);
+  at.sll_ifindex = static_cast<int>(::if_nametoindex(interface.c_str()));
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+  return socket;
+}
+
+bool packet_arrives(const OwnFd& packets) {
+  pollfd wait{packets.get(), POLLIN, 0};
+  return ::poll(&wait, 1, 60'000) == 1;
 }
 
 Bytes make_frame(NicId dst, NicId src, std::size_t size, std::uint8_t type, std::uint8_t endpoint,

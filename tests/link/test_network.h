@@ -18,6 +18,9 @@ namespace omx::link {
 // False with a reason when this process may not have one.
 bool network_enter(std::string& reason);
 
+// Whether interfaces of that namespace may have IPv6 addresses.
+bool ipv6_on();
+
 // The /sys of that namespace, for this process only. False with a reason as above.
 bool sysfs_enter(std::string& reason);
 
@@ -37,6 +40,11 @@ bool becomes_true(Condition condition) {
   }
   return true;
 }
+
+// A packet socket with what arrives at the interface, without the heads of frames.
+OwnFd packets_of(const std::string& interface, std::uint16_t ethertype);
+// Waits for the next of them; false after a minute.
+bool packet_arrives(const OwnFd& packets);
 
 using Bytes = std::vector<std::byte>;
 
@@ -77,5 +85,9 @@ class CableTest : public testing::Test {
 // At the begin of a test that is about frames, the cable or the interface.
 #define OMX_SKIP_BY_UDP() \
   if (by_udp()) GTEST_SKIP() << "this is about raw frames or their cable"
+
+// At the begin of a test that gives IPv6 addresses.
+#define OMX_SKIP_WITHOUT_IPV6() \
+  if (!ipv6_on()) GTEST_SKIP() << "IPv6 is off here"
 
 }  // namespace omx::link
