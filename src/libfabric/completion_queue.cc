@@ -90,37 +90,49 @@ ssize_t CompletionQueue::read(void* out, std::size_t count, fi_addr_t* sources) 
   return take(out, count, sources);
 }
 
-ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
+std::optional<Entry> CompletionQueue::error_take() {
   const std::lock_guard guard(lock_);
   const std::size_t waiting = count_.load(std::memory_order_relaxed);
-  if (waiting == 0 || !ring_[first_].error) return -FI_EAGAIN;
-  const Entry& entry = ring_[first_];
-  const std::size_t room = out->err_data ? out->err_data_size : 0;
-  void* const data = out->err_data;
-  out->op_context = entry.good.op_context;
-  out->flags = entry.good.flags;
-  out->len = entry.good.len;
-  out->buf = entry.good.buf;
-  out->data = entry.good.data;
-  out->tag = entry.good.tag;
-  out->olen = entry.missing;
-  out->err = entry.error;
-  out->prov_errno = entry.provider_error;
-  out->err_data_size = 0;
-  if (entry.error == FI_EADDRNOTAVAIL) {
-    std::size_t bytes = kAddressMost;
-    error_data_.resize(bytes);
-    if (address_write(entry.unknown, domain().address_format(), error_data_.data(), &bytes) != 0) bytes = 0;
-    if (room > 0) {
-      out->err_data_size = std::min(room, bytes);
-      std::memcpy(data, error_data_.data(), out->err_data_size);
-    } else {
-      out->err_data = error_data_.data();  // valid until the next read
-      out->err_data_size = bytes;
-    }
-  }
+  if (waiting == 0 || !ring_[first_].error) return std::nullopt;
+  const Entry entry = ring_[first_];
   first_ = (first_ + 1) & mask_;
   count_.store(waiting - 1, std::memory_order_release);
+  return entry;
+}
+
+// Writes the sender's address. The kernel may have to be asked for an address of a socket, which takes longer
+// than other threads may spin for the ring.
+void CompletionQueue::error_data_give(const Address& unknown, fi_cq_err_entry& out) {
+  std::array<std::byte, kAddressMost> written;
+  std::size_t bytes = written.size();
+  if (address_write(unknown, domain().address_format(), written.data(), &bytes) != 0) bytes = 0;
+  if (out.err_data && out.err_data_size > 0) {
+    out.err_data_size = std::min(out.err_data_size, bytes);
+    std::memcpy(out.err_data, written.data(), out.err_data_size);
+    return;
+  }
+  const std::lock_guard guard(lock_);
+  error_data_ = written;
+  out.err_data = error_data_.data();  // valid until the next read
+  out.err_data_size = bytes;
+}
+
+ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
+  const auto entry = error_take();
+  if (!entry) return -FI_EAGAIN;
+  out->op_context = entry->good.op_context;
+  out->flags = entry->good.flags;
+  out->len = entry->good.len;
+  out->buf = entry->good.buf;
+  out->data = entry->good.data;
+  out->tag = entry->good.tag;
+  out->olen = entry->missing;
+  out->err = entry->error;
+  out->prov_errno = entry->provider_error;
+  if (entry->error == FI_EADDRNOTAVAIL)
+    error_data_give(entry->unknown, *out);
+  else
+    out->err_data_size = 0;
   return 1;
 }
 

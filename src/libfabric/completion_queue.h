@@ -5,11 +5,12 @@
 
 #include <rdma/fi_eq.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <optional>
 
 #include "libfabric/address.h"
 #include "libfabric/spin_lock.h"
@@ -53,6 +54,8 @@ class CompletionQueue : public fid_cq, public Waitable {
   }
 
  private:
+  std::optional<Entry> error_take();
+  void error_data_give(const Address& unknown, fi_cq_err_entry& out);
   ssize_t take(void* out, std::size_t count, fi_addr_t* sources);
   void grow();
 
@@ -65,8 +68,8 @@ class CompletionQueue : public fid_cq, public Waitable {
   std::atomic<std::size_t> count_{0};  // written with the lock held, with release
   std::atomic<std::size_t> wanted_{1};
   std::atomic<unsigned> reads_{0};
-  std::atomic<bool> emptied_{false};   // by the last read
-  std::vector<std::byte> error_data_;  // of the last error that was read
+  std::atomic<bool> emptied_{false};                  // by the last read
+  std::array<std::byte, kAddressMost> error_data_{};  // of the last error that was read
 };
 
 }  // namespace omx::fabric
