@@ -11,7 +11,6 @@
 #include "base/bytes.h"
 #include "libfabric/provider.h"
 #include "libfabric/service.h"
-#include "runtime/ip_names.h"
 #include "runtime/resolver.h"
 
 namespace omx::fabric {
@@ -111,7 +110,8 @@ namespace {
 // The bytes of an address of a socket; 0: the NIC's is not known.
 std::size_t sockaddr_store(const Address& address, std::uint32_t format, std::byte* out) {
   const auto family = format == FI_SOCKADDR_IN6 ? runtime::IpFamily::v6 : runtime::IpFamily::v4;
-  const auto ip = runtime::ip_of_nic(address.nic, family);
+  const bool named = address.ip != runtime::Ip{} && runtime::ip_family(address.ip) == family;
+  const auto ip = named ? std::optional(address.ip) : runtime::ip_of_nic(address.nic, family);
   if (!ip) return 0;
   const std::uint16_t port = address.port ? address.port : port_of_endpoint(address.endpoint, service_rule());
   return runtime::ip_port_store({*ip, port}, out);
@@ -128,18 +128,23 @@ AddressResult sockaddr_read(const runtime::IpPort& from, bool own) {
   if (!process) return tl::unexpected(AddressError{process.error().message, FI_ENODEV});
   Address address;
   if (from.port != 0) address.port_set(from.port);
-  if (runtime::ip_unspecified(from.ip)) return address;
+  if (runtime::ip_unspecified(from.ip)) {
+    if (own) return address;
+    return tl::unexpected(AddressError{runtime::ip_text(from.ip) + " names no host"});
+  }
   if (own) {
     const runtime::Board* board = (*process)->board_named(runtime::ip_text(from.ip));
     if (!board)
       return tl::unexpected(
           AddressError{runtime::ip_text(from.ip) + " is no address of a board of this process"});
     address.nic = board->interface.nic;
+    if (!board->udp && !runtime::ip_loopback(from.ip)) address.ip = from.ip;
     return address;
   }
   const auto found = (*process)->host_at(from.ip);
   if (!found) return tl::unexpected(AddressError{found.error().message, FI_EHOSTUNREACH});
   address.nic = found->nic;
+  address.ip = found->ip.value_or(runtime::Ip{});
   return address;
 }
 
@@ -202,6 +207,25 @@ AddressResult address_read(const void* in, std::size_t length, std::uint32_t for
   }
   if (length < kAddressBytes) return of(std::nullopt);
   return of(address_load(static_cast<const std::byte*>(in)));
+}
+
+Address address_of_host(runtime::Process& process, const std::string& name, const runtime::NicFound& found,
+                        std::uint32_t format) {
+  using runtime::IpFamily;
+  Address address{.nic = found.nic, .ip = found.ip.value_or(runtime::Ip{})};
+  const bool own = found.board && found.board->interface.nic == found.nic;
+  if (!is_sockaddr(format) || own) return address;
+  for (const auto& [family, other] : {std::pair<IpFamily, std::uint32_t>{IpFamily::v4, FI_SOCKADDR_IN6},
+                                      std::pair<IpFamily, std::uint32_t>{IpFamily::v6, FI_SOCKADDR_IN}}) {
+    if (format == other) continue;
+    if (found.ip && runtime::ip_family(*found.ip) == family) break;
+    auto ip = runtime::ip_of_nic(found.nic, family);
+    if (!ip) ip = process.host_ip(name, found.nic, family);
+    if (!ip) continue;
+    address.ip = *ip;
+    break;
+  }
+  return address;
 }
 
 std::string address_show(const void* in, std::uint32_t format) {

@@ -15,6 +15,12 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "runtime/ip_names.h"
+
+namespace omx::runtime {
+class Process;
+struct NicFound;
+}  // namespace omx::runtime
 
 namespace omx::fabric {
 
@@ -29,6 +35,8 @@ struct Address {
   std::uint16_t endpoint = kAnyId;      // any: a source that is not open yet
   std::uint32_t session = kAnySession;  // which instance of the endpoint; any: whoever is there
   std::uint16_t port = 0;               // by which the program named the endpoint; 0: not by one
+  // By which the program named the NIC, which may have several; all zero: not by one, or its id holds it.
+  runtime::Ip ip{};
 
   // The endpoint that the port stands for (libfabric/service.h).
   void port_set(std::uint16_t named);
@@ -64,6 +72,10 @@ struct AddressError {
 };
 using AddressResult = Expected<Address, AddressError>;
 AddressResult address_read(const void* in, std::size_t length, std::uint32_t format, bool own = false);
+// The address of a host that was found by its name. Formats of sockets need an IP address, which the resolver
+// may have to be asked for.
+Address address_of_host(runtime::Process& process, const std::string& name, const runtime::NicFound& found,
+                        std::uint32_t format);
 // Describes the address in such memory without a look-up.
 std::string address_show(const void* in, std::uint32_t format);
 // How many bytes apart they lie in an array.

@@ -145,6 +145,8 @@ class Insertion {
     if (!address) {
       warn(FI_LOG_AV, fmt::format("address {} not inserted: {}", at_, address.error().why));
       status = address.error().code;
+    } else if (address->nic == 0) {
+      warn(FI_LOG_AV, fmt::format("address {} not inserted: it names no host", at_));
     } else if (other_kind(vector_.domain().board(), address->nic)) {
       status = FI_EADDRNOTAVAIL;
     } else if (address->endpoint == kAnyId) {
@@ -210,17 +212,20 @@ int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* 
   });
 }
 
-// The address of a host by name, and of an endpoint by what its service stands for.
-AddressResult service_find(AddressVector& vector, const char* node, std::uint32_t port) {
+// The address of a host by name.
+AddressResult node_find(AddressVector& vector, const std::string& node) {
+  if (const auto address = address_parse(node)) return *address;
+  runtime::Process& process = vector.domain().process();
+  const auto found = process.host_find(node);
+  if (!found) return tl::unexpected(AddressError{found.error().message, FI_EHOSTUNREACH});
+  return address_of_host(process, node, *found, vector.format());
+}
+
+// That of its endpoint by what a service stands for.
+AddressResult service_of(AddressResult host, std::uint32_t port) {
   if (port > UINT16_MAX) return tl::unexpected(AddressError{fmt::format("service {} is above 65535", port)});
-  std::optional<Address> address = address_parse(node);
-  if (!address) {
-    const auto nic = vector.domain().process().nic_of(node);
-    if (!nic) return tl::unexpected(AddressError{nic.error().message, FI_EHOSTUNREACH});
-    address = Address{.nic = *nic};
-  }
-  address->port_set(static_cast<std::uint16_t>(port));
-  return *address;
+  if (host) host->port_set(static_cast<std::uint16_t>(port));
+  return host;
 }
 
 int insert_service(fid_av* object, const char* node, const char* service, fi_addr_t* number,
@@ -232,7 +237,7 @@ int insert_service(fid_av* object, const char* node, const char* service, fi_add
     if (!node || !port)
       return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_insertsvc: node and service must name a host and a port");
     Insertion insertion(vector, number, flags, context);
-    insertion.add(service_find(vector, node, *port));
+    insertion.add(service_of(node_find(vector, node), *port));
     return insertion.end();
   });
 }
@@ -257,8 +262,9 @@ int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const 
     for (std::size_t n = 0; n < nodes; n++) {
       std::string host(name.substr(0, stem));
       if (width > 0) host += fmt::format("{:0{}}", first + n, width);
+      const AddressResult found = node_find(vector, host);  // may wait for the network
       for (std::size_t s = 0; s < services; s++)
-        insertion.add(service_find(vector, host.c_str(), static_cast<std::uint32_t>(*first_service + s)));
+        insertion.add(service_of(found, static_cast<std::uint32_t>(*first_service + s)));
     }
     return insertion.end();
   });
@@ -276,8 +282,9 @@ int remove(fid_av* object, fi_addr_t* numbers, std::size_t count, std::uint64_t 
 int lookup(fid_av* object, fi_addr_t number, void* address, std::size_t* length) {
   const AddressVector::Entry* entry = vector_of(object).entry(number);
   if (!entry) return -FI_EINVAL;
-  address_write(entry->address, vector_of(object).format(), address, length);
-  return 0;
+  // What does not fit is cut off, as the caller sees by the length.
+  const int error = address_write(entry->address, vector_of(object).format(), address, length);
+  return error == -FI_ETOOSMALL ? 0 : error;
 }
 
 const char* text(fid_av* object, const void* address, char* out, std::size_t* length) {

@@ -39,14 +39,19 @@ Found host_find(runtime::Process& process, const std::string& node) {
 
 // An interface, a MAC or fi_omx:// address, an IP address, or a host's name.
 Expected<Address, std::string> own_find(runtime::Process& process, const char* node) {
-  if (const runtime::Board* board = process.board_named(node)) return Address{.nic = board->interface.nic};
+  const auto ip = runtime::ip_parse(node);
+  if (const runtime::Board* board = process.board_named(node)) {
+    Address address{.nic = board->interface.nic};
+    if (ip && !board->udp && !runtime::ip_loopback(*ip)) address.ip = *ip;
+    return address;
+  }
   if (const auto address = address_parse(node)) return *address;
-  if (const auto ip = runtime::ip_parse(node); ip && runtime::ip_unspecified(*ip)) return Address{};
+  if (ip && runtime::ip_unspecified(*ip)) return Address{};
   return tl::unexpected(fmt::format("node {} is no interface of this host that Open-MX uses", shown(node)));
 }
 
 Expected<Address, std::string> peer_find(runtime::Process& process, const std::string& node,
-                                         const runtime::Board*& way) {
+                                         std::uint32_t format, const runtime::Board*& way) {
   for (const runtime::Board& board : process.boards()) {
     if (board.interface.name == node) return Address{.nic = board.interface.nic};
   }
@@ -56,7 +61,12 @@ Expected<Address, std::string> peer_find(runtime::Process& process, const std::s
   const auto found = host_find(process, node);
   if (!found) return tl::unexpected(found.error());
   way = found->board;
-  return Address{.nic = found->nic};
+  return address_of_host(process, node, *found, format);
+}
+
+// What FI_NUMERICHOST lets a node be, for which nothing is asked.
+bool is_numeric(const char* node) {
+  return runtime::ip_parse(node) || address_parse(node);
 }
 
 std::string addresses_read(const fi_info& hints, bool with_destination, Ends& ends) {
@@ -79,8 +89,11 @@ Expected<Ends, std::string> ends_find(runtime::Process& process, const char* nod
                                       std::uint64_t flags, const fi_info* hints) {
   Ends ends;
   const bool own = flags & FI_SOURCE;
+  if (node && (flags & FI_NUMERICHOST) && !is_numeric(node))
+    return tl::unexpected(fmt::format(
+        "node {} is neither an IP address nor a MAC address, which FI_NUMERICHOST asks for", shown(node)));
   if (hints) {
-    if (std::string why = addresses_read(*hints, !node, ends); !why.empty())
+    if (std::string why = addresses_read(*hints, own || !node, ends); !why.empty())
       return tl::unexpected(std::move(why));
   }
   std::optional<std::uint16_t> port;
@@ -88,7 +101,10 @@ Expected<Ends, std::string> ends_find(runtime::Process& process, const char* nod
     return tl::unexpected(
         fmt::format("service {} is neither a number up to 65535 nor a known name", shown(service)));
   if (node) {
-    const auto named = own ? own_find(process, node) : peer_find(process, node, ends.way);
+    const auto named =
+        own ? own_find(process, node)
+            : peer_find(process, node, hints ? hints->addr_format : std::uint32_t{FI_FORMAT_UNSPEC},
+                        ends.way);
     if (!named) return tl::unexpected(named.error());
     (own ? ends.source : ends.destination) = *named;
   } else if (port && own) {

@@ -75,6 +75,11 @@ bool ip_unspecified(const Ip& ip) {
   return ip == Ip{} || ip == kAny4;
 }
 
+bool ip_loopback(const Ip& ip) {
+  constexpr Ip kLoopback6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  return wire::is_ipv4(ip) ? ip[12] == 127 : ip == kLoopback6;
+}
+
 std::string ip_text(const Ip& ip) {
   return link::ip_text(ip);
 }

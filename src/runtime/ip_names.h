@@ -29,6 +29,7 @@ std::size_t ip_port_store(const IpPort& address, std::byte* out);
 // nullopt: neither of the two, or cut off.
 std::optional<IpPort> ip_port_load(const void* in, std::size_t length);
 bool ip_unspecified(const Ip& ip);  // 0.0.0.0 or ::
+bool ip_loopback(const Ip& ip);     // 127.0.0.0/8 or ::1
 std::string ip_text(const Ip& ip);
 std::optional<Ip> ip_parse(const std::string& text);
 // "10.77.0.2:27200", "[fd4f::2]:27200".

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "runtime/clock.h"
+#include "runtime/ip_names.h"
 #include "runtime/running_deadline.h"
 
 namespace omx::runtime {
@@ -24,11 +25,6 @@ constexpr int kMxHostNotFound = 28;
 // interface down.
 constexpr int kLookMs = 2;
 constexpr TimeNs kAskPeriod = 250 * protocol::kMillisecond;
-
-bool is_loopback(const Ip& ip) {
-  constexpr Ip kLoopback6{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-  return link::is_ipv4(ip) ? ip[12] == 127 : ip == kLoopback6;
-}
 
 const Board* board_behind(const std::vector<Board>& boards, const std::string& interface) {
   const auto board = std::find_if(boards.begin(), boards.end(), [&](const Board& b) {
@@ -47,7 +43,7 @@ std::optional<NicFound> table_look(const std::vector<Board>& boards, std::span<c
   for (const Ip& ip : ips) {
     for (const link::Neighbour& neighbour : facts.neighbours(ip)) {
       if (const Board* board = board_behind(boards, neighbour.interface))
-        return NicFound{neighbour.mac, board};
+        return NicFound{neighbour.mac, board, ip};
     }
   }
   return std::nullopt;
@@ -113,7 +109,7 @@ IpFacts ip_facts_of_kernel() {
 
 const Board* board_with_ip(const std::vector<Board>& boards, const std::vector<HostAddress>& own,
                            const Ip& ip) {
-  bool loopback = is_loopback(ip);
+  bool loopback = ip_loopback(ip);
   for (const HostAddress& address : own) {
     if (address.address.ip != ip) continue;
     if (const Board* board = board_behind(boards, address.interface)) return board;
@@ -142,7 +138,7 @@ Result<NicFound> nic_by_ip(const std::vector<Board>& boards, std::span<const Ip>
                            const IpFacts& facts, const IpPatience& patience) {
   for (const Ip& ip : ips) {
     if (const Board* board = board_with_ip(boards, facts.own, ip))
-      return NicFound{board->interface.nic, board};
+      return NicFound{board->interface.nic, board, ip_loopback(ip) ? std::nullopt : std::optional(ip)};
   }
   for (const HostAddress& own : facts.own) {
     if (std::ranges::find(ips, own.address.ip) == ips.end()) continue;

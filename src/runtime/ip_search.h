@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct IpPatience {
 struct NicFound {
   NicId nic = 0;
   const Board* board = nullptr;  // by which it is reached, or which it is
+  // The address by which it was found, where its id does not hold one. None: by a name, or of the loopback
+  // interface.
+  std::optional<link::Ip> ip = std::nullopt;
 };
 
 // The board that has this address, itself or by the bridge or bond it is a port of; the first board for

@@ -67,6 +67,9 @@ class Process {
   Result<NicId> nic_of(const std::string& hostname);  // the same, in short
   // The same of an IP address.
   Result<NicFound> host_at(const link::Ip& ip);
+  // The address of that family that the resolver knows by the name and the NIC has, where the NIC's id holds
+  // none; the network may be asked as above. nullopt: none.
+  std::optional<link::Ip> host_ip(const std::string& hostname, NicId nic, link::IpFamily family);
   // A board of this process by one of its names: its interface, MAC address, IP address, host name with its
   // number or, for the first, without it. Does not ask the network, but the resolver. nullptr: none.
   const Board* board_named(const std::string& name);

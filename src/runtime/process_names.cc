@@ -77,7 +77,9 @@ const Board* Process::board_named(const std::string& name) {
 Result<NicFound> Process::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
   if (!boards_by_udp(boards_)) {
     const IpPatience patience{settings_.discovery_ms, [this] { endpoints_help(); }};
-    return nic_by_ip(boards_, ips, hostname, ip_facts_of_kernel(), patience);
+    auto found = nic_by_ip(boards_, ips, hostname, ip_facts_of_kernel(), patience);
+    if (found && found->ip && !board_of(found->nic)) ip_of_nic_told(found->nic, *found->ip);
+    return found;
   }
   const auto own = link::host_addresses();
   for (const link::Ip& ip : ips) {
@@ -95,9 +97,18 @@ Result<NicFound> Process::host_at(const link::Ip& ip) {
     const std::string objection = family_objection(wire::udp_nic(ip), boards_family(boards_));
     if (!objection.empty()) return fail(kMxHostNotFound, fmt::format("{}: {}", text, objection));
   }
-  auto found = host_at_any(std::span(&ip, 1), text);
-  if (found && !board_of(found->nic)) ip_of_nic_told(found->nic, ip);
-  return found;
+  return host_at_any(std::span(&ip, 1), text);
+}
+
+std::optional<Ip> Process::host_ip(const std::string& hostname, NicId nic, IpFamily family) {
+  if (boards_by_udp(boards_)) return std::nullopt;
+  const auto ips = resolve_addresses(hostname, family);
+  if (!ips) return std::nullopt;
+  for (const Ip& ip : *ips) {
+    const auto found = host_at_any(std::span(&ip, 1), hostname);
+    if (found && found->nic == nic) return ip;
+  }
+  return std::nullopt;
 }
 
 Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {

@@ -42,6 +42,7 @@ void End::open(const std::string& board, const Options& options) {
 
 void End::open(Info offered, const Options& options) {
   info = std::move(offered);
+  ASSERT_TRUE(info) << "nothing is offered";
   ASSERT_EQ(fi_fabric(info->fabric_attr, &fabric, nullptr), 0);
   ASSERT_EQ(fi_domain(fabric, info.get(), &domain, nullptr), 0);
   fi_av_attr av_attr{};

@@ -44,6 +44,11 @@ class NetworkedTest : public FabricTest {
     }
     return all;
   }
+  // The first of them; null: there are none.
+  static Info ask_one(const char* node, const char* service, std::uint64_t flags, const fi_info* hints) {
+    auto offers = ask(node, service, flags, hints);
+    return offers.empty() ? Info() : std::move(offers.front());
+  }
   static std::vector<std::string> domains(const std::vector<Info>& offers) {
     std::vector<std::string> names;
     names.reserve(offers.size());

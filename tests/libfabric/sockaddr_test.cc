@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Endpoints that have IP addresses and ports as addresses.
 #include <arpa/inet.h>
+#include <fmt/format.h>
 
 #include <cstring>
 
@@ -32,8 +33,8 @@ class Sockaddr : public NetworkedTest {
     if (IsSkipped()) return;
     const Info h = hints(FI_MSG | FI_SOURCE | FI_SOURCE_ERR);
     h->addr_format = FI_SOCKADDR_IN;
-    a.open(std::move(ask("v0", nullptr, FI_SOURCE, h.get()).front()), {});
-    b.open(std::move(ask("v1", "9228", FI_SOURCE, h.get()).front()), {});
+    a.open(ask_one("v0", nullptr, FI_SOURCE, h.get()), {});
+    b.open(ask_one("v1", "9228", FI_SOURCE, h.get()), {});
   }
   static std::string name_of(const End& end) {
     const Bytes name = end.name();
@@ -84,12 +85,35 @@ TEST_F(Sockaddr, vector__inserts_by_name_and_service) {
 TEST_F(Sockaddr, vector__refuses_what_names_nobody) {
   sockaddr_in other_family = socket_of("10.77.0.2", 9228);
   other_family.sin_family = AF_INET6;
-  const sockaddr_in bad[] = {socket_of("10.77.0.2", 0), other_family};
-  fi_addr_t numbers[2] = {0, 0};
-  int errors[2] = {0, 0};
-  EXPECT_EQ(fi_av_insert(a.av, bad, 2, numbers, FI_SYNC_ERR, errors), 0);
+  const sockaddr_in bad[] = {socket_of("10.77.0.2", 0), other_family, socket_of("0.0.0.0", 9228)};
+  fi_addr_t numbers[3] = {0, 0, 0};
+  int errors[3] = {0, 0, 0};
+  EXPECT_EQ(fi_av_insert(a.av, bad, 3, numbers, FI_SYNC_ERR, errors), 0);
   EXPECT_THAT(numbers, testing::Each(FI_ADDR_NOTAVAIL));
   EXPECT_THAT(errors, testing::Each(FI_EINVAL));
+}
+
+// Each address leads to the same NIC, and stays what it is after the kernel has forgotten it.
+TEST_F(Sockaddr, vector__keeps_each_address_of_a_nic) {
+  for (const char* peer : {"10.77.0.28", "10.77.0.29"})
+    link::ip(fmt::format("neigh replace {} lladdr 02:00:00:00:00:29 dev v1 nud permanent", peer));
+  const sockaddr_in peers[] = {socket_of("10.77.0.28", 9228), socket_of("10.77.0.29", 9228)};
+  fi_addr_t numbers[3];
+  ASSERT_EQ(fi_av_insert(a.av, peers, 2, numbers, 0, nullptr), 2);
+  ASSERT_EQ(fi_av_insertsvc(a.av, "10.77.0.29", "9229", numbers + 2, 0, nullptr), 1);
+  for (const char* peer : {"10.77.0.28", "10.77.0.29"}) link::ip(fmt::format("neigh del {} dev v1", peer));
+  EXPECT_EQ(looked_up(numbers[0]), "10.77.0.28:9228");
+  EXPECT_EQ(looked_up(numbers[1]), "10.77.0.29:9228");
+  EXPECT_EQ(looked_up(numbers[2]), "10.77.0.29:9229");
+}
+
+TEST_F(Sockaddr, vector__says_that_no_ip_address_is_known) {
+  if (by_udp()) GTEST_SKIP() << "by UDP the MAC address of another host is refused";
+  fi_addr_t number = FI_ADDR_NOTAVAIL;
+  ASSERT_EQ(fi_av_insertsvc(a.av, "02:00:00:00:00:77", "9228", &number, 0, nullptr), 1);
+  sockaddr_in out{};
+  std::size_t length = sizeof out;
+  EXPECT_EQ(fi_av_lookup(a.av, number, &out, &length), -FI_ENODATA);
 }
 
 // By UDP the host may come later; a frame needs its MAC address now.

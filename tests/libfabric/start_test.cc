@@ -117,11 +117,12 @@ TEST(Ports, fewer_endpoints_or_another_base) {
 TEST_F(Start, servers_of_one_host__do_not_share_a_port) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   End first, second, third;
-  first.open(std::move(ask("10.77.0.2", "9228", FI_SOURCE, h.get()).front()), {});
-  second.open(std::move(ask("10.77.0.2", "9229", FI_SOURCE, h.get()).front()), {});
+  first.open(ask_one("10.77.0.2", "9228", FI_SOURCE, h.get()), {});
+  second.open(ask_one("10.77.0.2", "9229", FI_SOURCE, h.get()), {});
   End::Options closed;
   closed.enable = false;
-  third.open(std::move(ask("10.77.0.2", "9228", FI_SOURCE, h.get()).front()), closed);
+  third.open(ask_one("10.77.0.2", "9228", FI_SOURCE, h.get()), closed);
+  ASSERT_FALSE(HasFatalFailure());
   EXPECT_EQ(fi_enable(third.ep), -FI_EADDRINUSE);
 }
 
@@ -134,11 +135,12 @@ TEST_F(Start, own_names__each_is_a_board) {
     EXPECT_THAT(domains(ask(name, "9228", FI_SOURCE, h.get())), Contains("v0")) << name;
   for (const char* name : {"0.0.0.0", "::"})
     EXPECT_GE(ask(name, "9228", FI_SOURCE, h.get()).size(), 2U) << name;
-  const auto told = ask("v1", "9228", FI_SOURCE, h.get());
+  const Info told = ask_one("v1", "9228", FI_SOURCE, h.get());
+  ASSERT_TRUE(told);
   for (const char* name : {"v1", "10.77.0.2", "alpha:1", mac.c_str()}) {
     const auto offers = ask(name, "9228", 0, h.get());
     ASSERT_FALSE(offers.empty()) << name;
-    EXPECT_EQ(std::memcmp(offers.front()->dest_addr, told.front()->src_addr, 32), 0) << name;
+    EXPECT_EQ(std::memcmp(offers.front()->dest_addr, told->src_addr, 32), 0) << name;
   }
   for (const char* name : {"10.77.0.9", "v9", "02:00:00:00:00:09"})
     EXPECT_TRUE(ask(name, "9228", FI_SOURCE, h.get()).empty()) << name;
@@ -151,6 +153,32 @@ TEST_F(Start, no_node__is_the_own_host) {
   EXPECT_EQ(std::memcmp(offers.front()->dest_addr, own.front()->src_addr, 32), 0);
 }
 
+// The server answers where its own node is named, so what the hints say of the other end holds.
+TEST_F(Start, own_node__keeps_the_destination_of_the_hints) {
+  const Info h = wanted(FI_FORMAT_UNSPEC);
+  const Info peer = ask_one("10.77.0.9", "9228", 0, h.get());
+  ASSERT_TRUE(peer);
+  std::swap(h->dest_addr, peer->dest_addr);
+  h->dest_addrlen = peer->dest_addrlen;
+  const Info offer = ask_one(by_udp() ? "v0" : "v1", "9229", FI_SOURCE, h.get());
+  ASSERT_TRUE(offer);
+  ASSERT_TRUE(offer->dest_addr);
+  EXPECT_EQ(std::memcmp(offer->dest_addr, h->dest_addr, h->dest_addrlen), 0);
+  EXPECT_EQ(endpoint_in(offer->src_addr), 141);
+}
+
+TEST_F(Start, numeric_host__no_name_is_looked_up) {
+  const Info h = wanted(FI_FORMAT_UNSPEC);
+  const std::string mac = mac_format(link::nic_of("v1"));
+  for (const std::uint64_t flags :
+       {std::uint64_t{FI_NUMERICHOST}, std::uint64_t{FI_NUMERICHOST | FI_SOURCE}}) {
+    for (const char* name : {"10.77.0.2", "127.0.0.1", mac.c_str()})
+      EXPECT_TRUE(ask_one(name, "9228", flags, h.get())) << name;
+    for (const char* name : {"alpha", "localhost", "v1"})
+      EXPECT_FALSE(ask_one(name, "9228", flags, h.get())) << name;
+  }
+}
+
 // By raw frames the table of neighbours says behind which interface the peer is; by UDP the routes, of which
 // the first is taken.
 TEST_F(Start, peer__offered_by_the_interface_that_reaches_it) {
@@ -158,8 +186,10 @@ TEST_F(Start, peer__offered_by_the_interface_that_reaches_it) {
   const auto names = domains(ask("10.77.0.9", "9228", 0, h.get()));
   EXPECT_THAT(names, Contains(by_udp() ? "v0" : "v1"));
   EXPECT_THAT(names, Not(Contains(by_udp() ? "v1" : "v0")));
-  h->src_addr = ask(by_udp() ? "v1" : "v0", nullptr, FI_SOURCE, h.get()).front().release()->src_addr;
-  h->src_addrlen = 32;
+  const Info source = ask_one(by_udp() ? "v1" : "v0", nullptr, FI_SOURCE, h.get());
+  ASSERT_TRUE(source);
+  std::swap(h->src_addr, source->src_addr);
+  h->src_addrlen = source->src_addrlen;
   EXPECT_THAT(domains(ask("10.77.0.9", "9228", 0, h.get())), Contains(by_udp() ? "v1" : "v0"));
 }
 

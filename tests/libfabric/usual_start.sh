@@ -54,6 +54,9 @@ usual() {  # LINK SERVER-ARGUMENTS CLIENT-ARGUMENTS
   pair "$@" "$program"
 }
 
+# A name that Open-MX hosts answer for leads to no IP address by itself.
+for host in h1 h2; do "$LAB" exec "$host" -- ip neigh flush all; done
+usual ethernet "-F sockaddr_in" "-F sockaddr_in h2"
 for link in ethernet udp4; do
   usual $link "-s 10.77.0.2" "-s 10.77.0.1 10.77.0.2"
   usual $link "-e tagged -S 100000" "-e tagged -S 100000 h2"
