@@ -115,7 +115,9 @@ TEST_F(OffersBack, capabilities__are_those_of_the_parts) {
   }
   const Info wanted = hints();
   wanted->rx_attr->caps = FI_MSG | FI_SOURCE | FI_SOURCE_ERR;
-  EXPECT_TRUE(ask(nullptr, nullptr, 0, wanted.get()).front()->caps & FI_SOURCE_ERR);
+  const Info offer = ask_one(nullptr, nullptr, 0, wanted.get());
+  ASSERT_TRUE(offer);
+  EXPECT_TRUE(offer->caps & FI_SOURCE_ERR);
 }
 
 }  // namespace

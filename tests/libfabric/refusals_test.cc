@@ -76,10 +76,10 @@ TEST_F(Refusals, names__are_repeated_with_the_reason) {
 
 TEST_F(Refusals, endpoint_that_is_taken__another_port_would_do) {
   const Info wanted = hints();
-  b.open(std::move(ask("v1", "9228", FI_SOURCE, wanted.get()).front()), {});
+  b.open(ask_one("v1", "9228", FI_SOURCE, wanted.get()), {});
   End::Options options;
   options.enable = false;
-  a.open(std::move(ask("v1", "9228", FI_SOURCE, wanted.get()).front()), options);
+  a.open(ask_one("v1", "9228", FI_SOURCE, wanted.get()), options);
   std::string lines;
   EXPECT_EQ(status_of([&] { return fi_enable(a.ep); }, lines), -FI_EADDRINUSE);
   EXPECT_THAT(lines, AllOf(HasSubstr("endpoint 140"), HasSubstr("another port")));
