@@ -107,6 +107,20 @@ TEST_F(Sockaddr, vector__keeps_each_address_of_a_nic) {
   EXPECT_EQ(looked_up(numbers[2]), "10.77.0.29:9229");
 }
 
+TEST_F(Sockaddr, getname__the_own_address_that_was_asked_for) {
+  if (by_udp()) GTEST_SKIP() << "by UDP an interface has one address";
+  link::ip("address add 10.77.0.31/24 dev v0");
+  const Info h = hints(FI_MSG);
+  h->addr_format = FI_SOCKADDR_IN;
+  End second;
+  second.open(ask_one("10.77.0.31", "9230", FI_SOURCE, h.get()), {});
+  link::ip("address del 10.77.0.31/24 dev v0");
+  ASSERT_FALSE(HasFatalFailure());
+  EXPECT_EQ(name_of(second), "10.77.0.31:9230");
+  EXPECT_EQ(name_of(a), "10.77.0.1:27200");
+  second.close();
+}
+
 TEST_F(Sockaddr, vector__says_that_no_ip_address_is_known) {
   if (by_udp()) GTEST_SKIP() << "by UDP the MAC address of another host is refused";
   fi_addr_t number = FI_ADDR_NOTAVAIL;

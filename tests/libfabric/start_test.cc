@@ -167,6 +167,18 @@ TEST_F(Start, own_node__keeps_the_destination_of_the_hints) {
   EXPECT_EQ(endpoint_in(offer->src_addr), 141);
 }
 
+// Addresses of ours without a NIC, as 0.0.0.0 of sockets.
+TEST_F(Start, vector__refuses_an_address_of_no_nic) {
+  const Info h = wanted(FI_FORMAT_UNSPEC);
+  a.open(ask_one("v0", "9228", FI_SOURCE, h.get()), {});
+  ASSERT_FALSE(HasFatalFailure());
+  Bytes address = a.name();
+  std::fill_n(address.begin() + 8, 6, std::byte{});
+  fi_addr_t number = 0;
+  EXPECT_EQ(fi_av_insert(a.av, address.data(), 1, &number, 0, nullptr), 0);
+  EXPECT_EQ(number, FI_ADDR_NOTAVAIL);
+}
+
 TEST_F(Start, numeric_host__no_name_is_looked_up) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   const std::string mac = mac_format(link::nic_of("v1"));

@@ -18,7 +18,7 @@ namespace omx::link {
 // False with a reason when this process may not have one.
 bool network_enter(std::string& reason);
 
-// Whether interfaces of that namespace may have IPv6 addresses.
+// Whether interfaces of this network namespace may have IPv6 addresses.
 bool ipv6_on();
 
 // The /sys of that namespace, for this process only. False with a reason as above.

@@ -88,6 +88,7 @@ TEST_F(udp_link, interface_made_again__follows_when_its_address_is_back) {
 }
 
 TEST_F(udp_link, ipv6__does_the_same) {
+  OMX_SKIP_WITHOUT_IPV6();
   constexpr std::uint8_t kClosed = 77;
   const auto opened = [](std::uint8_t endpoint) {
     return udp_link_open({"lo", endpoint, kPort, true, IpFamily::v6});
@@ -121,6 +122,7 @@ TEST_F(udp_link, ipv6__does_the_same) {
 
 // Two interfaces of this very host, whose packets for one another take no cable: but those for a group do.
 TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
+  OMX_SKIP_WITHOUT_IPV6();
   if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
   ip("link add v0 type veth peer name v1");
   for (const char* name : {"v0", "v1"}) ip(std::string("link set dev ") + name + " up");
@@ -145,6 +147,7 @@ TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
 }
 
 TEST_F(udp_link, ipv6__strangers_are_heard) {
+  OMX_SKIP_WITHOUT_IPV6();
   if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
   ip("link add v0 type veth peer name v1");
   for (const char* name : {"v0", "v1"}) ip(std::string("link set dev ") + name + " up");

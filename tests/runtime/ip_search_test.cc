@@ -103,6 +103,16 @@ TEST_F(ip_search, neighbour__is_asked_for_where_its_network_is) {
   EXPECT_GT(turns_, 0);
 }
 
+// Raw frames know a NIC's id only: callers keep the address that led to it. One of the loopback interface
+// means another host elsewhere.
+TEST_F(ip_search, found__with_the_address_that_led_there) {
+  table_[ip_of("10.77.0.9")] = {"eth0", 0x02'00'00'00'00'09};
+  answers_[ip_of("10.78.0.8")] = {"br0", 0x02'00'00'00'00'08};
+  for (const char* ip : {"10.77.0.9", "10.78.0.8", "10.77.0.1"}) EXPECT_EQ(find(ip)->ip, ip_of(ip)) << ip;
+  EXPECT_EQ(find({ip_of("fd99::9"), ip_of("10.77.0.9")})->ip, ip_of("10.77.0.9"));
+  for (const char* ip : {"127.0.0.1", "::1"}) EXPECT_FALSE(find(ip)->ip) << ip;
+}
+
 // A name may have addresses that this host cannot reach beside one that it can.
 TEST_F(ip_search, several_addresses__the_one_that_answers) {
   answers_[ip_of("10.77.0.9")] = {"eth0", 0x02'00'00'00'00'09};
