@@ -43,10 +43,10 @@ int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state)
   return read_rest(fd, request, state);
 }
 
-Outage interface_look(int fd, const std::string& name, std::uint32_t index, NicId known,
+Outage interface_look(int fd, const std::string& name, std::uint32_t index, bool removed, NicId known,
                       InterfaceState& now) {
   InterfaceState seen;
-  if (interface_state_by_index(fd, index, seen) != 0) {
+  if (removed || interface_state_by_index(fd, index, seen) != 0) {
     now.up = now.running = false;
     if (interface_state_by_name(fd, name, seen) != 0) return Outage::gone;
     now = seen;

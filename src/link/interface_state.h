@@ -39,8 +39,9 @@ int interface_state_by_name(int fd, const std::string& name, InterfaceState& sta
 int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state);
 
 // The state of now of an interface that was opened by `name` and had the index `index`. Where it is gone,
-// `now` is down, or what has its name now. `known`: the MAC address that peers know; 0: they know it by
-// another address.
-Outage interface_look(int fd, const std::string& name, std::uint32_t index, NicId known, InterfaceState& now);
+// `now` is down, or what has its name now. `removed`: the caller knows that it was removed, so that what has
+// the index is another one. `known`: the MAC address that peers know; 0: they know it by another address.
+Outage interface_look(int fd, const std::string& name, std::uint32_t index, bool removed, NicId known,
+                      InterfaceState& now);
 
 }  // namespace omx::link

@@ -327,7 +327,8 @@ void PacketLink::ring_renew(bool tell) {
   holds_ = wants_hold_ && !error && ring_.hold_prepare();
   if (error && tell) {
     log(LogLevel::error,
-        "{}: no memory for a receive ring for MTU {}: {}; nothing is received until it can be had",
+        "{}: no memory for a receive ring for MTU {}: {}; nothing is received until it can be had: lower "
+        "OMX_RING_FRAMES, or close other endpoints",
         options_.interface, state_.mtu, std::strerror(error));
   }
 }
@@ -342,11 +343,10 @@ bool PacketLink::refresh() {
   for (const int fd : {fd(), bulk_.descriptor(), bell_.descriptor()}) packet_socket_clear_error(fd);
 
   now_ = state_;
-  outage_ = interface_look(fd(), options_.interface, state_.index, known_, now_);
-  // The kernel unbinds the sockets of an interface that goes. It may come back under the same index, as from
-  // a container's network.
-  if (!is_lost(outage_) && !packet_socket_bound(fd(), state_.index))
-    outage_ = now_.nic == known_ ? Outage::returned : Outage::replaced;
+  // The kernel unbinds the sockets of an interface that is removed. It may come back under the same index, as
+  // from a container's network, or another interface may get the index.
+  const bool removed = !packet_socket_bound(fd(), state_.index);
+  outage_ = interface_look(fd(), options_.interface, state_.index, removed, known_, now_);
   if (is_lost(outage_)) {
     state_.up = state_.running = false;
     return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames as UDP datagrams: for those who may not send raw ones, and for networks that drop them.
 #include <fmt/format.h>
+#include <net/if.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -107,7 +108,7 @@ class UdpLink final : public Link {
     errors_due_ = true;
     favourite_.ask();
     now_ = state_;
-    outage_ = interface_look(fd_.get(), options_.interface, state_.index, 0, now_);
+    outage_ = interface_look(fd_.get(), options_.interface, state_.index, index_taken(), 0, now_);
     if (outage_ == Outage::returned && !address_back()) outage_ = Outage::replaced;
     if (is_lost(outage_)) {
       state_.up = state_.running = false;
@@ -124,6 +125,13 @@ class UdpLink final : public Link {
   std::uint32_t window() const override { return window_; }
 
  private:
+  // Returns whether another interface has the index now. One that was renamed has kept the address.
+  bool index_taken() const {
+    char name[IF_NAMESIZE];
+    if (!::if_indextoname(state_.index, name) || options_.interface == name) return false;
+    const auto address = interface_address(name, state_.index, options_.family);
+    return !address || address->ip != address_.ip;
+  }
   bool address_back() const {
     const auto address = interface_address(options_.interface, now_.index, options_.family);
     return address && address->ip == address_.ip;

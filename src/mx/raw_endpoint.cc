@@ -2,7 +2,6 @@
 #include "mx/raw_endpoint.h"
 
 #include <fmt/format.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -133,10 +132,9 @@ bool omx_raw_endpoint::next_event(std::span<std::byte> buffer, std::uint32_t tim
   const auto end = Clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     if (take(buffer, event)) return true;
-    // A link that is down may come back, one that is gone does not. Looking also clears the error that an
+    // A link that is down may come back, one that is gone does not. refresh() also clears the error that an
     // outage leaves behind, which would end every poll() at once.
-    char name[IF_NAMESIZE];
-    if (!link_->refresh() && !::if_indextoname(board_.interface.index, name)) return false;
+    if (!link_->refresh() && link::is_lost(link_->outage())) return false;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return true;
     pollfd wait{epoll_, POLLIN, 0};

@@ -149,6 +149,27 @@ TEST_F(packet_link_outage, made_again_with_the_same_index__follows_too) {
   EXPECT_TRUE(receive_until(*b, got, 1));
 }
 
+// As a container's interface gets the index that one of the host left free.
+TEST_F(packet_link_outage, another_one_with_its_index__is_not_taken_for_it) {
+  auto a = open("v0");
+  const NicId own = a->nic();
+  const std::string index = std::to_string(::if_nametoindex("v0"));
+  ip("link del v0");
+  ip("link add stranger index " + index + " address " + mac_format(own) + " type veth peer name v1");
+  ip("link set stranger up");
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(a->outage(), Outage::gone);
+  EXPECT_NE(a->follow(), 0);
+  ip("link set stranger address 02:aa:00:00:00:04");
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(a->outage(), Outage::gone);
+  ip("link add v0 address " + mac_format(own) + " type veth peer name v2");
+  EXPECT_FALSE(a->refresh());
+  EXPECT_EQ(a->outage(), Outage::returned);
+  EXPECT_EQ(a->interface_now().index, ::if_nametoindex("v0"));
+  EXPECT_EQ(a->follow(), 0);
+}
+
 TEST_F(packet_link_outage, another_one_with_its_name__is_not_followed) {
   auto a = open("v0");
   ip("link del v0");

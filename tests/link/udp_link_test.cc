@@ -87,6 +87,27 @@ TEST_F(udp_link, interface_made_again__follows_when_its_address_is_back) {
   EXPECT_TRUE(receive_until(**b, got, 1));
 }
 
+TEST_F(udp_link, another_interface_with_its_index__is_not_taken_for_it) {
+  if (!isolated_) GTEST_SKIP() << "no network namespace of its own";
+  ip("link add e0 type veth peer name e1");
+  ip("link set e0 up");
+  ip("link set e1 up");
+  ip("address add 10.9.0.1/24 dev e0");
+  const std::string index = std::to_string(::if_nametoindex("e0"));
+  auto a = udp_link_open({"e0", 0, kPort, false});
+  ASSERT_TRUE(a);
+  EXPECT_TRUE(becomes_true([&] { return (*a)->refresh(); }));
+  ip("link set e0 down");
+  ip("link set e0 name renamed");
+  ip("link set renamed up");
+  EXPECT_TRUE(becomes_true([&] { return (*a)->refresh(); })) << "still the same";
+  ip("link del renamed");
+  ip("link add stranger index " + index + " type veth peer name e1");
+  ip("link set stranger up");
+  EXPECT_FALSE((*a)->refresh());
+  EXPECT_EQ((*a)->outage(), Outage::gone);
+}
+
 TEST_F(udp_link, ipv6__does_the_same) {
   OMX_SKIP_WITHOUT_IPV6();
   constexpr std::uint8_t kClosed = 77;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Raw frames (mx-api.md 4.8).
+#include <net/if.h>
 #include <poll.h>
 
 #include <cstring>
@@ -112,6 +113,13 @@ TEST_F(Raw, sizes_that_cannot_be_sent) {
 
 TEST_F(Raw, interface_that_goes_away) {
   link::ip("link del v0");
+  EXPECT_EQ(mx_raw_next_event(a_, nullptr, nullptr, nullptr, nullptr, 100, &status_), MX_BAD_ENDPOINT);
+}
+
+TEST_F(Raw, interface_that_goes_away_while_another_gets_its_index) {
+  const std::string index = std::to_string(::if_nametoindex("v0"));
+  link::ip("link del v0");
+  link::ip("link add stranger index " + index + " type veth peer name v1");
   EXPECT_EQ(mx_raw_next_event(a_, nullptr, nullptr, nullptr, nullptr, 100, &status_), MX_BAD_ENDPOINT);
 }
 
