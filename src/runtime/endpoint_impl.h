@@ -298,7 +298,8 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_interface.cc
   std::string board_follow(link::Link& its_link, Board& board, Claim& claim);
   std::string own_board_follow();
-  std::string outage_tell(const link::Link& its_link, const Board& board, const std::string& obstacle) const;
+  std::string outage_tell(const link::Link& its_link, bool up, const Board& board,
+                          const std::string& obstacle) const;
   // What others count, to where other processes read it.
   void counters_publish() {
     segment->counters().link = link->counters();

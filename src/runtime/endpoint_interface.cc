@@ -49,15 +49,16 @@ std::string Endpoint::Impl::own_board_follow() {
     responder_->board_moved();
     segment->move(board_.interface.index);
   }
-  if (asleep()) kick();  // who sleeps waits for what is closed
+  if (asleep()) kick();  // the sleeping thread waits for descriptors that are closed
   return {};
 }
 
-std::string Endpoint::Impl::outage_tell(const link::Link& its_link, const Board& board,
+std::string Endpoint::Impl::outage_tell(const link::Link& its_link, bool up, const Board& board,
                                         const std::string& obstacle) const {
   OutageFacts facts;
   facts.interface = board.interface.name;
   facts.outage = its_link.outage();
+  facts.up = up;
   facts.known = board.udp ? 0 : board.interface.nic;
   if (board.udp) facts.ip = address_name(board.interface.nic);
   facts.now = its_link.interface_now();
@@ -70,7 +71,7 @@ void Endpoint::Impl::check_link() {
   if (in_handler()) return;  // the message it looks at may lie in the link's ring
   if (copies && copies->busy()) {
     copies->tend();
-    if (copies->busy()) {  // the ring may have to be made anew
+    if (copies->busy()) {  // the ring may have to be made again
       next_check_ = now + protocol::kMillisecond;
       return;
     }
@@ -80,11 +81,11 @@ void Endpoint::Impl::check_link() {
   bool up = link->refresh();
   std::string obstacle;
   if (link->outage() == Outage::returned && (obstacle = own_board_follow()).empty()) up = link->refresh();
-  if (link->descriptor() != descriptor && asleep()) kick();  // who sleeps waits for the former one
+  if (link->descriptor() != descriptor && asleep()) kick();  // the sleeping thread waits for the former one
   if (const Outage outage = link->outage(); outage != outage_ || up != link_up_) {
     outage_ = outage;
     link_up_ = up;
-    log(LogLevel::warn, "{}", outage_tell(*link, board_, obstacle));
+    log(LogLevel::warn, "{}", outage_tell(*link, up, board_, obstacle));
   }
   if (!rails.empty()) engine->rail_carrier(now, 0, up);
   if (link->mtu() == mtu_before || link->mtu() == 0) return;
@@ -110,7 +111,7 @@ void Endpoint::Impl::rails_check() {
       rail->outage = outage;
       rail->up = up;
       log(LogLevel::warn, "{} endpoint {}: its rail {}{}", board_.interface.name, id_,
-          outage_tell(*rail->link, rail->board, obstacle), up ? "" : " (the others go on without it)");
+          outage_tell(*rail->link, up, rail->board, obstacle), up ? "" : " (the others go on without it)");
       engine->rail_carrier(now, rail->number(), up);
     }
     if (rails_mtu() != mtu_before) engine->set_mtu(now, rails_mtu());

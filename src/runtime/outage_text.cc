@@ -37,7 +37,11 @@ std::string replaced_text(const OutageFacts& f) {
 std::string outage_text(const OutageFacts& f) {
   switch (f.outage) {
     case Outage::none:
-      return fmt::format("{} is up again", f.interface);
+      if (f.up) return fmt::format("{} is up again", f.interface);
+      return fmt::format(
+          "{} receives nothing: there is no memory for its receive ring; lower OMX_RING_FRAMES, or close "
+          "other endpoints",
+          f.interface);
     case Outage::down:
       return fmt::format("{0} is down; {1}: ip link set dev {0} up", f.interface, kPatience);
     case Outage::no_carrier:

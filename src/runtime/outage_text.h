@@ -11,6 +11,7 @@ namespace omx::runtime {
 struct OutageFacts {
   std::string interface;
   link::Outage outage = link::Outage::none;
+  bool up = false;           // the link receives
   NicId known = 0;           // the MAC address by which peers know it; by UDP 0
   std::string ip;            // by UDP: the address by which they do
   link::InterfaceState now;  // of what has its name now

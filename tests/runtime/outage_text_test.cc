@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string text(Outage outage, bool udp = false, bool follows = true) {
+std::string text(Outage outage, bool udp = false, bool follows = true, bool up = false) {
   OutageFacts facts;
   facts.interface = "eth0";
   facts.outage = outage;
@@ -19,6 +19,7 @@ std::string text(Outage outage, bool udp = false, bool follows = true) {
   if (udp) facts.ip = "10.77.0.1";
   facts.now.nic = 0x02'00'00'00'00'09;
   facts.follows = follows;
+  facts.up = up;
   facts.obstacle = "endpoint 3 is held by process 7 (other)";
   return outage_text(facts);
 }
@@ -37,7 +38,13 @@ TEST(outage_text, waits_only_where_that_is_true) {
               AllOf(HasSubstr("restart the program then"), Not(HasSubstr("wait"))));
   for (const Outage lasting : {Outage::replaced, Outage::returned, Outage::readdressed})
     EXPECT_THAT(text(lasting), Not(HasSubstr("wait")));
-  EXPECT_EQ(text(Outage::none), "eth0 is up again");
+  EXPECT_EQ(text(Outage::none, false, true, true), "eth0 is up again");
+}
+
+// The interface is well, but the link lost its ring when it grew.
+TEST(outage_text, up_without_a_ring__says_so) {
+  EXPECT_THAT(text(Outage::none), AllOf(HasSubstr("eth0 receives nothing"), HasSubstr("no memory"),
+                                        HasSubstr("lower OMX_RING_FRAMES"), Not(HasSubstr("up again"))));
 }
 
 TEST(outage_text, addresses_and_their_remedy) {
