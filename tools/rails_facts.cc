@@ -26,7 +26,7 @@ RailsFacts rails_facts_find(const HostFacts& host, const runtime::Board& board) 
   RailsFacts facts;
   facts.wanted = host.settings.rails;
   if (facts.wanted.empty() || !host.process) return facts;
-  const auto others = host.process->rails_of(board, facts.wanted);
+  const auto others = host.process->rails_of(host.process->boards(), board, facts.wanted);
   if (!others) {
     facts.problem = others.error().message;
     return facts;

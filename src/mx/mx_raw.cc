@@ -36,7 +36,7 @@ mx_return_t open(std::uint32_t board_number, mx_raw_endpoint_t* endpoint) {
   if (!p) return MX_NOT_INITIALIZED;
   if (!endpoint) return MX_BAD_BAD_BAD;
   if (board_number >= p->boards().size()) return MX_BOARD_UNKNOWN;
-  auto raw = Raw::open(p->boards()[board_number]);
+  auto raw = Raw::open(p->boards_now()[board_number]);
   if (!raw) {
     if (raw.error().mx_code != MX_BUSY) log(LogLevel::error, "mx_raw_open_endpoint: {}", raw.error().message);
     return static_cast<mx_return_t>(raw.error().mx_code);

@@ -45,7 +45,11 @@ class Process {
   ~Process();  // closes what is still open
 
   const Settings& settings() const { return settings_; }
+  // As they were found. They never change, so that threads may read them without a lock.
   const std::vector<Board>& boards() const { return boards_; }
+  // Returns a copy with the indices and MAC addresses of now: an interface that was removed and came back has
+  // another index, by which its endpoints are claimed. Costs a few system calls.
+  std::vector<Board> boards_now() const;
   PeerTable& peers() { return peers_; }
 
   // Any endpoint: ids in the outer loop, boards in the inner one, skipping busy ones (protocol.md 15).
@@ -84,25 +88,25 @@ class Process {
     bool ask = false;
   };
   Unreached unreached(NicId nic, std::uint8_t endpoint, const Unanswered& how);
-  // The boards that an endpoint of this one uses beside it, as `wanted` says (OMX_RAILS); more than
-  // wire::kRailsMost - 1 are left out.
-  Result<std::vector<const Board*>> rails_of(const Board& board, const std::string& wanted) const;
+  // Returns those of `boards` that an endpoint of `board` uses beside it, as `wanted` says (OMX_RAILS); more
+  // than wire::kRailsMost - 1 are left out.
+  Result<std::vector<const Board*>> rails_of(const std::vector<Board>& boards, const Board& board,
+                                             const std::string& wanted) const;
 
  private:
   Process();
-  void boards_look_again();
   void log_setup();
   void log_name_endpoint(const Board& board, std::uint32_t id);
   Result<void> peers_setup();
-  Result<Endpoint*> open_claimed(const Board& board, std::uint32_t id, Claim claim,
-                                 const OpenOptions& options, std::vector<RailClaim> rails);
+  Result<Endpoint*> open_claimed(const std::vector<Board>& boards, const Board& board, std::uint32_t id,
+                                 Claim claim, const OpenOptions& options, std::vector<RailClaim> rails);
   static std::optional<std::vector<RailClaim>> rails_claim(const Board& board, std::uint32_t id,
                                                            const std::vector<const Board*>& others,
                                                            bool must);
   Result<Endpoint*> open_found(const OpenOptions& options);
   std::optional<std::uint32_t> slot_find();
   bool close_until(Endpoint* endpoint, RunningDeadline& deadline);
-  // Gives each open endpoint that nobody uses a turn: whoever waits in here must not keep others waiting.
+  // Gives each open endpoint that no thread uses a turn: a call that waits must not keep peers waiting.
   void endpoints_help();
   const Board* board_by_own_name(const std::string& hostname) const;
   Result<NicFound> host_at_any(std::span<const link::Ip> ips, const std::string& hostname);

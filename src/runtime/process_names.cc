@@ -42,8 +42,9 @@ Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
 // By a MAC address too where it is reached by UDP.
 const Board* Process::board_by_own_name(const std::string& hostname) const {
   const auto mac = mac_parse(hostname);
-  for (const Board& board : boards_) {
-    if (mac && (board.mac == *mac || board.interface.nic == *mac)) return &board;
+  if (mac) {
+    for (const Board& board : boards_now())
+      if (board.mac == *mac || board.interface.nic == *mac) return &boards_[board.number];
   }
   return board_by_localhost(boards_, hostname);
 }

@@ -40,6 +40,15 @@ Expected<std::uint32_t, int> session_draw() {
   return session;
 }
 
+// Returns whether the interface that has the board's name now is the one that peers know: by UDP they know
+// its IP address, else its MAC address.
+bool board_is(const Board& board, const link::InterfaceState& now) {
+  if (!board.udp) return now.nic == board.mac;
+  if (now.index == board.interface.index && now.nic == board.mac) return true;
+  const auto address = link::interface_address(board.interface.name, now.index, board.family);
+  return address && link::udp_nic(address->ip) == board.interface.nic;
+}
+
 Failure on_board(const Board& board, Failure failure) {
   failure.message = fmt::format("board {} ({}): {}", board.number, board.interface.name, failure.message);
   return failure;
@@ -66,8 +75,9 @@ std::optional<std::uint32_t> Process::slot_find() {
   return std::nullopt;
 }
 
-Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Claim claim,
-                                        const OpenOptions& options, std::vector<RailClaim> rails) {
+Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const Board& board,
+                                        std::uint32_t id, Claim claim, const OpenOptions& options,
+                                        std::vector<RailClaim> rails) {
   const auto slot = slot_find();
   if (!slot)
     return fail(kMxNoResources,
@@ -86,7 +96,7 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   if (auto r = impl.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
   // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
   Binding binding(board, id, settings_);
-  if (auto r = impl.link_open(peers_, boards_); !r) return tl::unexpected(r.error());
+  if (auto r = impl.link_open(peers_, boards); !r) return tl::unexpected(r.error());
 
   impl.rails_open(std::move(rails));
 
@@ -140,8 +150,9 @@ Result<Endpoint*> Process::open_claimed(const Board& board, std::uint32_t id, Cl
   return endpoint.release();
 }
 
-Result<std::vector<const Board*>> Process::rails_of(const Board& board, const std::string& wanted) const {
-  auto found = rails_choose(boards_, board, wanted);
+Result<std::vector<const Board*>> Process::rails_of(const std::vector<Board>& boards, const Board& board,
+                                                    const std::string& wanted) const {
+  auto found = rails_choose(boards, board, wanted);
   if (!found || found->empty()) return found;
   if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)
     return fail(kMxBadParamVal,
@@ -181,16 +192,18 @@ Result<Endpoint*> Process::open(const OpenOptions& options) {
   }
 }
 
-// An interface that was removed and came back has another index, by which its endpoints are claimed.
-void Process::boards_look_again() {
+std::vector<Board> Process::boards_now() const {
+  std::vector<Board> boards = boards_;
   const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!any.open()) return;
-  for (Board& board : boards_) {
+  if (!any.open()) return boards;
+  for (Board& board : boards) {
     link::InterfaceState now;
-    if (link::interface_state_by_name(any.get(), board.interface.name, now) != 0 || now.nic != board.mac)
+    if (link::interface_state_by_name(any.get(), board.interface.name, now) != 0 || !board_is(board, now))
       continue;
-    if (now.index != board.interface.index) board.interface.index = now.index;
+    board.interface.index = now.index;
+    board.mac = now.nic;
   }
+  return boards;
 }
 
 Result<Endpoint*> Process::open_found(const OpenOptions& options) {
@@ -220,11 +233,11 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   // is told when no other could.
   const NoCancel no_cancel;
   const std::lock_guard guard(open_mutex_);
-  boards_look_again();
+  const std::vector<Board> boards = boards_now();
   const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
   const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;
   std::vector<const Board*> candidates;
-  for (const Board& board : boards_) {
+  for (const Board& board : boards) {
     if (options.board == kAnyBoard || options.board == board.number) candidates.push_back(&board);
   }
   const Board* const first_board = candidates.front();
@@ -240,14 +253,14 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
         i++;
         continue;
       }
-      const auto others = rails_of(board, wanted_rails);
+      const auto others = rails_of(boards, board, wanted_rails);
       if (!others) return tl::unexpected(others.error());
       auto rails = claim ? rails_claim(board, id, *others, choosy) : std::vector<RailClaim>();
       if (!rails) {
         i++;
         continue;
       }
-      auto opened = claim ? open_claimed(board, id, std::move(*claim), options, std::move(*rails))
+      auto opened = claim ? open_claimed(boards, board, id, std::move(*claim), options, std::move(*rails))
                           : tl::unexpected(claim.error());
       if (opened) return opened;
       if (!failure) failure = on_board(board, opened.error());

@@ -25,7 +25,7 @@ constexpr unsigned kPortMs = 100;
 // Whether a program there answers by raw frames, whatever this process goes by.
 bool Process::answers_by_frames(NicId mac) {
   if (settings_.discovery_ms == 0 || frames_possible() != 0) return false;
-  std::vector<Board> boards = boards_;
+  std::vector<Board> boards = boards_now();
   for (Board& board : boards) {
     board.udp = false;
     board.interface.nic = board.mac;
@@ -76,7 +76,7 @@ Unreached Process::unreached(NicId nic, std::uint8_t endpoint, const Unanswered&
   facts.port = static_cast<std::uint16_t>(settings_.udp_port + endpoint);
   if (const Board* board = board_of(nic)) {
     facts.here = true;
-    facts.holder = claim_holder(board->interface.index, endpoint);
+    facts.holder = claim_holder(boards_now()[board->number].interface.index, endpoint);
   } else if (how.ask && !(how.refused && !facts.udp)) {
     unreached_ask(nic, facts);
   }

@@ -128,6 +128,47 @@ TEST_F(endpoint_outage, removed_and_made_again__goes_on) {
   EXPECT_THAT(text, testing::HasSubstr("v0 is up again"));
 }
 
+class endpoint_outage_udp : public endpoint_outage {
+ protected:
+  endpoint_outage_udp() { opens_ = false; }
+  void SetUp() override {
+    PairTest::SetUp();
+    if (!process_) return;
+    link::ip("link set lo up");
+    addresses_give();
+    Settings by_udp = settings();
+    by_udp.link = LinkKind::udp4;
+    open_apart(by_udp);
+  }
+  static void addresses_give() {
+    for (const int end : {0, 1})
+      link::ip("address add 10.9.0." + std::to_string(end + 1) + "/24 dev v" + std::to_string(end));
+  }
+};
+
+// Peers know the IP address, which is back; the MAC address is another one.
+TEST_F(endpoint_outage_udp, removed_and_made_again__new_endpoints_are_claimed_by_the_index_of_now) {
+  testing::internal::CaptureStderr();
+  const std::uint32_t former = ::if_nametoindex("v0");
+  link::ip("link del v0");
+  pass_time();
+  link::ip("link add v0 type veth peer name v1");
+  addresses_give();
+  link::ip("link set v0 up");
+  link::ip("link set v1 up");
+  const std::uint32_t index = ::if_nametoindex("v0");
+  ASSERT_NE(index, former);
+  ASSERT_TRUE(drive_until([&] { return claim_held(index, a_->id()); }));
+  Endpoint* another = open(*process_, "v0");
+  ASSERT_NE(another, nullptr);
+  EXPECT_NE(another->id(), a_->id());
+  EXPECT_TRUE(claim_held(index, another->id()));
+  EXPECT_FALSE(claim_held(former, another->id()));
+  EXPECT_EQ(process_->board_named(mac_format(link::nic_of("v0"))), &process_->boards()[0]);
+  EXPECT_TRUE(process_->close(another));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("v0 is up again"));
+}
+
 class endpoint_outage_local : public endpoint_outage {
  protected:
   Settings settings() override {
