@@ -298,6 +298,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   // --- endpoint_interface.cc
   std::string board_follow(link::Link& its_link, Board& board, Claim& claim);
   std::string own_board_follow();
+  bool hub_listen();
   std::string outage_tell(const link::Link& its_link, bool up, const Board& board,
                           const std::string& obstacle) const;
   // What others count, to where other processes read it.
@@ -359,6 +360,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   const Settings& settings_;
   ForkMark mark_;
   Claim claim_;
+  Claim listened_;  // of a former index: the hub listens there until it can listen to claim_
   std::optional<BoardResponder> responder_;
   std::optional<ClosedEndpoints> closed_;
 

@@ -33,6 +33,15 @@ std::string Endpoint::Impl::board_follow(link::Link& its_link, Board& board, Cla
   return {};
 }
 
+// Lets the hub listen where the endpoint is claimed, and gives up the former claim, where it listened until
+// now. False, with errno: it listens there still.
+bool Endpoint::Impl::hub_listen() {
+  if (!listened_.held()) return true;
+  if (hub && !hub->listener_set(claim_.descriptor())) return false;
+  listened_ = Claim();
+  return true;
+}
+
 std::string Endpoint::Impl::own_board_follow() {
   Claim claim;  // none where the index is the same
   const std::uint32_t former = board_.interface.index;
@@ -42,10 +51,13 @@ std::string Endpoint::Impl::own_board_follow() {
     for (LocalPlace& place : local_places_) {
       if (place.nic == board_.interface.nic) place = {place.nic, board_.interface.index, former};
     }
-    if (hub && !hub->listener_set(claim.descriptor()))
-      log(LogLevel::warn, "{} endpoint {}: other processes of this host cannot connect any more: {}",
-          board_.interface.name, id_, std::strerror(errno));
+    if (!listened_.held()) listened_ = std::move(claim_);
     claim_ = std::move(claim);
+    if (!hub_listen())
+      log(LogLevel::warn,
+          "{} endpoint {}: other processes of this host cannot connect yet: {}; it is tried again each "
+          "second",
+          board_.interface.name, id_, std::strerror(errno));
     responder_->board_moved();
     segment->move(board_.interface.index);
   }
@@ -76,6 +88,7 @@ void Endpoint::Impl::check_link() {
       return;
     }
   }
+  hub_listen();
   const std::uint32_t mtu_before = link->mtu();
   const int descriptor = link->descriptor();
   bool up = link->refresh();

@@ -2,6 +2,7 @@
 // What happens to the interface under an open endpoint.
 #include <net/if.h>
 
+#include "listen_failure.h"
 #include "pair.h"
 #include "runtime/claim.h"
 #include "runtime/clock.h"
@@ -205,6 +206,34 @@ TEST_F(endpoint_outage_local, made_again__another_process_finds_its_endpoints) {
   send(*a_, connect(*a_, *b_), data, 2, true);
   EXPECT_EQ(complete(*b_, receive).status, Status::success);
   testing::internal::GetCapturedStderr();
+}
+
+// The hub listens at the former claim until it can listen at the one of now.
+TEST_F(endpoint_outage_local, made_again_and_nothing_can_be_listened_to__is_made_up_for) {
+  testing::internal::CaptureStderr();
+  const NicId nic_a = a_->board().interface.nic;
+  const std::uint32_t former = ::if_nametoindex("v0");
+  link::ip("link del v0");
+  pass_time();
+  {
+    const ListenFailure failure;
+    link::ip("link add v0 address " + mac_format(nic_a) + " type veth peer name v1");
+    link::ip("link set v0 up");
+    link::ip("link set v1 up");
+    ASSERT_TRUE(drive_until([&] { return claim_held(::if_nametoindex("v0"), a_->id()); }));
+    EXPECT_TRUE(claim_held(former, a_->id()));
+  }
+  pass_time();
+  EXPECT_FALSE(claim_held(former, a_->id()));
+  Settings alone = settings();
+  alone.interfaces = "v0";
+  other_ = process_create(alone);
+  ASSERT_TRUE(other_);
+  b_ = open(*other_, "v0");
+  ASSERT_NE(b_, nullptr);
+  connect(*b_, *a_);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("other processes of this host cannot connect yet: No space left"));
 }
 
 TEST_F(endpoint_outage, made_again_and_its_id_is_taken__is_told) {
