@@ -73,6 +73,8 @@ bool process_stop();
 int error_raise(Handle* handle, Code code, const char* text);
 // Whether that handler prints the text by itself.
 bool error_handler_prints(Handle* handle);
+// Returns whether that handler may use the text: all do but MX_ERRORS_RETURN and OMX_ERRORS_RETURN.
+bool error_handler_reads(Handle* handle);
 // Replaces a handler (handle nullptr: that of the process); returns the previous one.
 ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler);
 // From now on the initial handler is as these settings say, even if the process never starts.

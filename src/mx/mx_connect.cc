@@ -8,7 +8,7 @@ namespace {
 
 constexpr NicId kNicMask = (NicId{1} << 48) - 1;
 constexpr std::uint32_t kEndpointIds = 256;
-// Who has waited for so long may wait for the reason, too.
+// A caller that accepts this time-out can also wait while the network is asked for the reason.
 constexpr std::uint64_t kPatience_ms = 1000;
 
 // The return code of a blocking connect that ended so (mx-api.md 4.4).
@@ -84,7 +84,7 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
     } else if (posted && !(pending && !call.handle().endpoint)) {
       if (!pending) code = connect_code(completion.status);
       text = connect_failure(ep, nic, static_cast<std::uint8_t>(endpoint), code, pending,
-                             timeout_ms >= kPatience_ms);
+                             timeout_ms >= kPatience_ms && error_handler_reads(&call.handle()));
     }
   }
   if (!posted) return call.fail(posted.error());

@@ -103,6 +103,11 @@ bool error_handler_prints(Handle* handle) {
   return handler.mx == mx_fatal || handler.native == native_fatal;
 }
 
+bool error_handler_reads(Handle* handle) {
+  const ErrorHandler handler = in_force(handle);
+  return handler.mx ? handler.mx != mx_return : handler.native != native_return;
+}
+
 ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler) {
   ErrorHandler previous;
   {

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Connections, addresses and names (mx-clients.md 1 to 7, 18).
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <array>
+
+#include "base/own_fd.h"
 #include "mx_pair.h"
 
 namespace omx::mx_tests {
@@ -32,6 +40,30 @@ TEST_F(Connect, nobody_there_is_a_timeout) {
   EXPECT_EQ(mx_connect(a_, 0x020000000077, 1, kKey, kShortMs, &addr), MX_TIMEOUT);
   ASSERT_EQ(g_handled.size(), 1U);
   EXPECT_EQ(g_handled[0].code, MX_TIMEOUT);
+}
+
+// The reason takes time, and MX_ERRORS_RETURN drops it.
+TEST_F(Connect, nobody_there__the_network_is_asked_why_only_for_a_handler_that_reads_it) {
+  OMX_SKIP_BY_UDP();
+  constexpr auto kHostQuery = static_cast<std::uint8_t>(wire::PacketType::host_query);
+  // Frames for other hosts, which a link does not take.
+  const OwnFd listener(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_ll v1{};
+  v1.sll_family = AF_PACKET;
+  v1.sll_protocol = htons(wire::kEthertype);
+  v1.sll_ifindex = static_cast<int>(::if_nametoindex("v1"));
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&v1), sizeof v1), 0);
+  const auto queries = [&](mx_error_handler_t handler) {
+    mx_set_error_handler(handler);
+    mx_endpoint_addr_t addr{};
+    EXPECT_EQ(mx_connect(a_, 0x020000000077, 1, kKey, 1000, &addr), MX_TIMEOUT);
+    int count = 0;
+    std::array<std::uint8_t, 64> frame{};
+    while (::recv(listener.get(), frame.data(), frame.size(), 0) > 0) count += frame[16] == kHostQuery;
+    return count;
+  };
+  EXPECT_EQ(queries(MX_ERRORS_RETURN), 0);
+  EXPECT_GT(queries(recording_handler), 0);
 }
 
 TEST_F(Connect, timeout_leaves_no_request_behind) {
