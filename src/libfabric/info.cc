@@ -60,7 +60,7 @@ const char* unmeant(const Place& place, const Place& first, const std::vector<li
   if (place.all) return "domain_attr->name (the domain of all interfaces must be named)";
   if (place.board == first.board || runtime::boards_share_network(*place.board, *first.board, own))
     return nullptr;
-  return "domain_attr->name (it is in another IP network than the first one; name it, or set FI_OMX_IFACE)";
+  return "domain_attr->name (it shares no IP network with the first one; name it, or set FI_OMX_IFACE)";
 }
 
 // Returns whether the interface was chosen: by the user's settings, or by a name or an address of the caller.

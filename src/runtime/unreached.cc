@@ -15,7 +15,9 @@ std::string holder_name(const ClaimHolder& holder) {
 }
 
 Unreached of_this_host(const UnreachedFacts& f) {
-  if (!f.holder) return {fmt::format("no process of this host has endpoint {} open", f.endpoint)};
+  if (!f.holder)
+    return {fmt::format(
+        "no process of this host has endpoint {} open; start the program, or give its endpoint", f.endpoint)};
   const std::string who = holder_name(*f.holder);
   if (f.holder->pid && f.holder->uid != f.user)
     return {fmt::format(
@@ -30,18 +32,22 @@ Unreached of_this_host(const UnreachedFacts& f) {
       true};
 }
 
+// Returns what makes both programs go the same way. With "auto" on both, the privileges decide.
+const char* link_remedy(const UnreachedFacts& f) {
+  return f.link == "auto" ? "set OMX_LINK=udp on both, or give both CAP_NET_RAW"
+                          : "give both the same OMX_LINK";
+}
+
 Unreached by_udp(const UnreachedFacts& f) {
   if (f.board_answers)
-    return {fmt::format(
-                "programs there go by raw frames, and this process by UDP (OMX_LINK={}); give both the same "
-                "OMX_LINK",
-                f.link),
+    return {fmt::format("programs there go by raw frames, and this process by UDP (OMX_LINK={}); {}", f.link,
+                        link_remedy(f)),
             true};
   if (!f.refused) return {f.advice};
   return {fmt::format(
       "nothing there has UDP port {} open: the program does not run, has another endpoint, goes by "
-      "raw frames (give both the same OMX_LINK), or a firewall there refuses the port",
-      f.port)};
+      "raw frames ({}), or a firewall there refuses the port",
+      f.port, link_remedy(f))};
 }
 
 Unreached by_frames(const UnreachedFacts& f) {
@@ -61,12 +67,12 @@ Unreached by_frames(const UnreachedFacts& f) {
   if (f.there == UdpPort::silent)
     return {fmt::format(
         "{} {} no program there answers by raw frames; UDP port {} there is not closed, so one may "
-        "run that goes by UDP: give both the same OMX_LINK",
-        host, up, f.port)};
+        "run that goes by UDP: {}",
+        host, up, f.port, link_remedy(f))};
   return {fmt::format(
       "no program there answers by raw frames; see whether {} is up and on this network, and whether "
-      "the program runs there, with the same OMX_LINK",
-      host)};
+      "the program runs there and goes by raw frames, too ({})",
+      host, link_remedy(f))};
 }
 
 }  // namespace

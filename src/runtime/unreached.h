@@ -15,29 +15,29 @@ namespace omx::runtime {
 
 struct UnreachedFacts {
   std::uint8_t endpoint = 0;
-  bool refused = false;  // somebody said that the endpoint is closed; else nothing came
+  bool refused = false;  // the peer or its host refused the connect; else no answer came
 
   // The peer is on this host.
   bool here = false;
   std::optional<ClaimHolder> holder;  // of its endpoint
   uid_t user = 0;                     // of this process
 
-  // By what this process reaches others.
+  // How this process reaches other hosts.
   bool udp = false;
   std::string link;        // OMX_LINK
   std::uint16_t port = 0;  // UDP port of that endpoint, here as there
-  std::string advice;      // by UDP: what to look at when nothing comes
+  std::string advice;      // by UDP: what to check when no answer comes
 
-  // Of another host. Asked for only where there is time for it.
+  // About a peer on another host. Filled only where the caller has time to ask.
   bool board_answers = false;  // a program there has raw frames of Open-MX, and told its name
-  std::string address;         // its IP address by the kernel's table of neighbours; empty: it knows none
-  bool reachable = false;      // the kernel heard of it within the last seconds
-  std::optional<link::UdpPort> there;  // of the UDP port there
+  std::string address;         // its IP address in the kernel's table of neighbours; empty: none is there
+  bool reachable = false;      // the kernel got a sign of it within the last seconds
+  std::optional<link::UdpPort> there;  // state of its UDP port
 };
 
 struct Unreached {
-  std::string reason;  // half a sentence for people that names cause and remedy; empty: nothing more is known
-  bool runs = false;   // something runs there: to start it is no remedy
+  std::string reason;  // half a sentence that names cause and remedy; empty: neither is known
+  bool runs = false;   // a program runs there: starting one is no remedy
 };
 Unreached unreached_judge(const UnreachedFacts& facts);
 

@@ -26,7 +26,8 @@ UnreachedFacts here(std::optional<ClaimHolder> holder) {
 
 TEST(unreached, this_host__nobody) {
   const Unreached found = unreached_judge(here(std::nullopt));
-  EXPECT_EQ(found.reason, "no process of this host has endpoint 3 open");
+  EXPECT_EQ(found.reason,
+            "no process of this host has endpoint 3 open; start the program, or give its endpoint");
   EXPECT_FALSE(found.runs);
 }
 
@@ -60,6 +61,15 @@ UnreachedFacts by_udp(bool refused) {
   return facts;
 }
 
+UnreachedFacts by_frames() {
+  UnreachedFacts facts;
+  facts.link = "auto";
+  facts.port = 27203;
+  facts.endpoint = 3;
+  facts.advice = "not for raw frames";
+  return facts;
+}
+
 TEST(unreached, by_udp__refused) {
   const Unreached found = unreached_judge(by_udp(true));
   EXPECT_THAT(found.reason,
@@ -79,17 +89,26 @@ TEST(unreached, by_udp__they_go_by_frames) {
   }
 }
 
-TEST(unreached, by_udp__silent) {
-  EXPECT_EQ(unreached_judge(by_udp(false)).reason, "let UDP pass");
+// OMX_LINK is the same already where only one of the programs may send raw frames.
+TEST(unreached, link_auto__the_remedy_is_a_link_for_both_or_the_capability) {
+  constexpr const char* kRemedy = "set OMX_LINK=udp on both, or give both CAP_NET_RAW";
+  UnreachedFacts udp = by_udp(false);
+  udp.link = "auto";
+  udp.board_answers = true;
+  EXPECT_THAT(unreached_judge(udp).reason, AllOf(HasSubstr(kRemedy), Not(HasSubstr("same OMX_LINK"))));
+  udp.board_answers = false;
+  udp.refused = true;
+  EXPECT_THAT(unreached_judge(udp).reason, AllOf(HasSubstr(kRemedy), Not(HasSubstr("same OMX_LINK"))));
+  UnreachedFacts frames = by_frames();
+  EXPECT_THAT(unreached_judge(frames).reason, AllOf(HasSubstr(kRemedy), Not(HasSubstr("same OMX_LINK"))));
+  frames.there = UdpPort::silent;
+  EXPECT_THAT(unreached_judge(frames).reason, AllOf(HasSubstr(kRemedy), Not(HasSubstr("same OMX_LINK"))));
+  frames.link = "ethernet";
+  EXPECT_THAT(unreached_judge(frames).reason, AllOf(HasSubstr("same OMX_LINK"), Not(HasSubstr(kRemedy))));
 }
 
-UnreachedFacts by_frames() {
-  UnreachedFacts facts;
-  facts.link = "auto";
-  facts.port = 27203;
-  facts.endpoint = 3;
-  facts.advice = "not for raw frames";
-  return facts;
+TEST(unreached, by_udp__silent) {
+  EXPECT_EQ(unreached_judge(by_udp(false)).reason, "let UDP pass");
 }
 
 TEST(unreached, by_frames__refused__all_is_said) {
@@ -123,7 +142,7 @@ TEST(unreached, by_frames__perhaps_by_udp) {
   const Unreached up = unreached_judge(facts);
   EXPECT_THAT(up.reason,
               AllOf(HasSubstr("10.77.0.2 is up, but no program there answers by raw frames"),
-                    HasSubstr("UDP port 27203 there is not closed"), HasSubstr("the same OMX_LINK")));
+                    HasSubstr("UDP port 27203 there is not closed"), HasSubstr("OMX_LINK=udp on both")));
   facts.reachable = false;
   EXPECT_THAT(unreached_judge(facts).reason, HasSubstr("10.77.0.2 may be down"));
 }

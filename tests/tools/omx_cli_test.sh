@@ -246,7 +246,7 @@ test_reasons() {
   expect 1 'no answer from h2 \(02:4f:4d:58:00:02\) within 1 s: 10.77.0.2 is up, but no program with Open-MX answers there' \
     on h1 "$omx" perf h2 --timeout 1
   OMX_LINK=udp server_start
-  expect 1 '10.77.0.2 .*UDP port 27200 there is not closed, so one may run that goes by UDP: give both the same OMX_LINK' \
+  expect 1 '10.77.0.2 .*UDP port 27200 there is not closed, so one may run that goes by UDP: set OMX_LINK=udp on both' \
     on h1 "$omx" perf h2 --timeout 1
   server_stop
   server_start
