@@ -55,7 +55,7 @@ std::string default_objection(const Interface& i, bool host_has_own_port) {
 }
 
 // Board 0 is what programs use that do not choose: it should work, and lead to other hosts. Lower is better.
-// Which of several NICs is meant nobody can tell; their order stays.
+// Several NICs of one rank keep their order, as nothing tells which one the user means.
 int rank(const Choice& c) {
   const Interface& i = c.interface;
   if (!c.taken) return 4;

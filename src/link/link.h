@@ -149,7 +149,8 @@ class Link : public wire::FrameSink {
   virtual const char* name() const { return "raw frames"; }
   virtual std::uint32_t mtu() const = 0;  // as last read by refresh()
   // Reads interface state again: false while the interface is down, without carrier or gone. Cheap enough for
-  // once a second. When the MTU has grown the receive ring is made anew, and frames that wait in it are lost.
+  // once a second. When the MTU has grown the receive ring is made again, and frames that wait in it are
+  // lost.
   virtual bool refresh() = 0;
   // Why, as of the last refresh(). It may say `readdressed` while refresh() returns true: frames leave then.
   virtual Outage outage() const { return Outage::none; }

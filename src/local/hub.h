@@ -67,9 +67,10 @@ class Hub final : public protocol::DirectReader {
   explicit Hub(HubOptions options);
   ~Hub();
 
-  // Peers connect there from now on. False, with errno: nobody would wake us, and the former stays.
+  // Lets peers connect there from now on. False, with errno: a connection would not wake us, and the former
+  // listener stays.
   bool listener_set(int listener);
-  // False: nobody could wake us.
+  // False: a connection of a peer would not wake us.
   bool listens() const { return listens_; }
   // Whether a frame that begins with these bytes stays on this host.
   bool reaches(const std::byte* frame) const { return stays(mac_load(frame)); }

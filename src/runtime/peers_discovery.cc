@@ -74,7 +74,7 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
     }
   }
   if (boards_by_udp(boards))
-    failure = Failure{kMxNoDevice, "by UDP nobody is asked; the resolver knows names (/etc/hosts)"};
+    failure = Failure{kMxNoDevice, "by UDP no host is asked for its name; add the name to /etc/hosts or DNS"};
   if (askers.empty() && failure) return tl::unexpected(*failure);
   return askers;
 }
