@@ -142,7 +142,8 @@ std::optional<NicId> nic_parse(std::string_view text) {
 
 std::string udp_advice(std::uint16_t port) {
   return fmt::format(
-      "let UDP ports {} to {} pass in all firewalls, and give both hosts the same OMX_LINK and OMX_UDP_PORT",
+      "let UDP ports {} to {} pass in all firewalls, and set OMX_LINK=udp and the same OMX_UDP_PORT on both "
+      "hosts",
       port, port + 2 * link::kUdpLanePorts - 1);
 }
 
