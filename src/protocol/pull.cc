@@ -449,15 +449,15 @@ void pull_timer(State& s, Pull& pull) {
     // A partner that answers nothing at all may just not run; and one that stopped in the middle, too. When
     // it is the only one, what is in its own link's way shows as gaps.
     const bool answers = !block.untouched || p.last_heard > block.asked_at;
-    // So may what a sleeper asked for beyond the window.
-    const bool congestion = (s.pulling.senders > 1 || s.pulling.drowsy) && answers;
+    const bool congestion = s.pulling.senders > 1 && answers;
     if (block.missing && congestion) pull_lost(s, pull, block);
+    if (block.missing && answers) pull_ahead_lost(s, block);
     if (p.rails) {
       if (block.missing) rails_late(s, pull, block);
       continue;
     }
     // Where much was lost, asking for all of it at once would lose it again.
-    if (congestion && i > 0 && s.pulling.port(block.rail).in_flight > pull_allowed(s, block.rail)) continue;
+    if (answers && i > 0 && s.pulling.port(block.rail).in_flight > pull_allowed(s, block.rail)) continue;
     pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
     block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
   }

@@ -418,11 +418,16 @@ void pull_repeated(State& s, Pull& pull) {
   }
 }
 
+void pull_ahead_lost(State& s, const PullBlock& block) {
+  if (s.pulling.port(block.rail).in_flight > s.pulling.window(block.rail).bytes)
+    s.pulling.ahead_after = s.now + kAheadPause;
+}
+
 void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   PullWindow& w = s.pulling.window(block.rail);
   PullPort& port = s.pulling.port(block.rail);
+  pull_ahead_lost(s, block);
   // Of what was not answered at all the request may be what was lost.
-  if (port.in_flight > w.bytes) s.pulling.ahead_after = s.now + kAheadPause;
   for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
     port.loss += (kLossAll - port.loss) >> kLossFrames;
   if (block.asked <= w.reacted) return;

@@ -75,6 +75,8 @@ std::uint32_t pull_allowed(State& s, unsigned rail = 0);
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
 // What it misses is asked for again, and in flight again.
 void pull_repeated(State& s, Pull& pull);
+// Something of it was lost: a sleeper does not ask for more than the window for a while, if it did.
+void pull_ahead_lost(State& s, const PullBlock& block);
 void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 void pull_schedule_timer(State& s);
 // How long a first answer may take.
