@@ -44,9 +44,12 @@ TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
   return limit;
 }
 
-// So long even a partner that does not run all the time is left to answer before it is given up.
+// So long even a partner that does not run all the time is left to answer before it is given up. Not longer
+// than until it is asked again.
 TimeNs time_to_answer(const State& s, const Partner& p) {
-  return p.extended ? std::max(s.config.resend_delay_extended, p.trip.patience()) : s.config.resend_delay;
+  if (!p.extended) return s.config.resend_delay;
+  const TimeNs most = std::max(s.config.resend_delay_max, s.config.resend_delay_least);
+  return std::min(most, std::max(s.config.resend_delay_extended, p.trip.patience()));
 }
 
 // When the oldest message is sent again. The partner goes on as long as it acknowledges others.

@@ -169,6 +169,22 @@ TEST_F(RoundTripOf, dead_partner__is_given_up_in_time_whatever_was_asked) {
   EXPECT_LT(network.now - began, 400 * kMillisecond);
 }
 
+TEST_F(RoundTripOf, dead_partner__is_given_up_though_it_was_slow) {
+  for (const TimeNs most : {1000, 5, 1}) {
+    network.clear();
+    Config config;
+    config.peer_timeout = 3 * kSecond;
+    config.resend_delay_max = most * kMillisecond;
+    open(config, config);
+    for (int i = 0; i < 10; i++) to_b->trip.measured(network.now, 4 * kSecond);
+    b->paused = true;
+    (void)send(*a, to_b, message(20), 1);
+    const TimeNs began = network.now;
+    ASSERT_TRUE(network.run_until([&] { return !to_b->connected(); }, 60 * kSecond)) << most;
+    EXPECT_LT(network.now - began, 6 * kSecond);
+  }
+}
+
 TEST_F(RoundTripOf, overtaken_frames__are_waited_for) {
   int n = 0;
   network.faults.late = [&n](const Bytes&) { return kMillisecond + (n++ % 10 == 0 ? kMillisecond / 5 : 0); };
