@@ -402,7 +402,10 @@ void pull_timer(State& s, Pull& pull) {
   const TimeNs heard = std::clamp(p.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
   const TimeNs limit = time_add(heard, timeout);
   const TimeNs asked = silent_since(pull);
-  if (s.now >= limit && pull.silent_rounds >= 2 && s.now > asked &&
+  // Even a partner that does not run all the time has had time to answer by then.
+  const TimeNs time = std::min(s.config.resend_delay_extended,
+                               std::max(s.config.resend_delay_max, s.config.pull_patience_least));
+  if (s.now >= limit && pull.silent_rounds >= 2 && s.now >= asked + time &&
       s.now <= asked + 2 * pull_delay(s, pull)) {
     // The rest of the message will not come, so nothing behind it may.
     s.count(Counter::pull_timeout)++;
