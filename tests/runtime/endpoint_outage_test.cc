@@ -24,6 +24,14 @@ class endpoint_outage : public PairTest {
     const TimeNs limit = clock_now() + 1100 * kMillisecond;
     drive_until([&] { return clock_now() > limit; });
   }
+  // Removes the cable, and makes another one on which v0 has the address by which peers know it; both ends
+  // are down.
+  void cable_make_again() {
+    const NicId nic = a_->board().interface.nic;
+    link::ip("link del v0");
+    pass_time();
+    link::ip("link add v0 address " + mac_format(nic) + " type veth peer name v1");
+  }
   Address to_b_;
 };
 
@@ -182,10 +190,7 @@ class endpoint_outage_local : public endpoint_outage {
 // Inside a host endpoints meet by their claims.
 TEST_F(endpoint_outage_local, made_again__another_process_finds_its_endpoints) {
   testing::internal::CaptureStderr();
-  const NicId nic_a = a_->board().interface.nic;
-  link::ip("link del v0");
-  pass_time();
-  link::ip("link add v0 address " + mac_format(nic_a) + " type veth peer name v1");
+  cable_make_again();
   link::ip("link set v0 up");
   link::ip("link set v1 up");
   ASSERT_TRUE(drive_until([&] { return claim_held(::if_nametoindex("v0"), a_->id()); }));
@@ -238,10 +243,7 @@ TEST_F(endpoint_outage_local, made_again_and_nothing_can_be_listened_to__is_made
 
 TEST_F(endpoint_outage, made_again_and_its_id_is_taken__is_told) {
   testing::internal::CaptureStderr();
-  const NicId nic_a = a_->board().interface.nic;
-  link::ip("link del v0");
-  pass_time();
-  link::ip("link add v0 address " + mac_format(nic_a) + " type veth peer name v1");
+  cable_make_again();
   auto taken = claim_try(::if_nametoindex("v0"), a_->id());
   ASSERT_TRUE(taken && taken->held());
   link::ip("link set v0 up");
