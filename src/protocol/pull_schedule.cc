@@ -154,12 +154,17 @@ bool queueing(const PullPort& schedule) {
   return schedule.rtt_last > least + least / 2 + 10'000;
 }
 
+// Whether answers are known to take long.
+bool long_way(const PullPort& port) {
+  const TimeNs least = rtt_least(port);
+  return least != kNever && least > kLongWay;
+}
+
 // How much may be in flight at most.
 std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
-  const TimeNs least = rtt_least(port);
-  if (least == kNever || least <= kLongWay) return bytes;
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(std::uint64_t{bytes} * (least / kLongWay + 1), std::max(kWindowMost, bytes)));
+  if (!long_way(port)) return bytes;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      std::uint64_t{bytes} * (rtt_least(port) / kLongWay + 1), std::max(kWindowMost, bytes)));
 }
 
 // A sender that gets little of its processor is silent for long, and loses nothing. An answer that follows a
@@ -300,9 +305,8 @@ std::uint32_t pull_allowed(State& s, unsigned rail) {
 }
 
 std::uint32_t pull_blocks(const State& s) {
-  const TimeNs least = rtt_least(s.pulling);
-  const bool long_way = least != kNever && least > kLongWay;
-  return std::clamp<std::uint32_t>(s.config.pull_blocks, long_way ? kPullBlocksMax : 1, kPullBlocksMax);
+  const std::size_t least = long_way(s.pulling) ? kPullBlocksMax : 1;
+  return std::clamp<std::uint32_t>(s.config.pull_blocks, least, kPullBlocksMax);
 }
 
 void pulls_init(State& s) {
