@@ -25,7 +25,8 @@ struct Neighbour {
   std::string interface;
   NicId mac = 0;
 };
-// Those that the table gives for `ip` and the kernel would use. Empty too where it cannot be read.
+// Returns the neighbours that the table gives for `ip` and that the kernel would use; none where it cannot be
+// read.
 std::vector<Neighbour> neighbours_find(Netlink& kernel, const Ip& ip);
 
 // The other way: the IP address of that family that the table gives for a MAC address, IPv4 before IPv6.

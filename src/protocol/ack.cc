@@ -30,9 +30,9 @@ void trip_measure(State& s, Partner& p, const Request& r) {
   p.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
 }
 
-// The same of the oldest message, which was repeated. An acknowledgement that follows a repetition as closely
-// as answers do is probably the repetition's. Any other is that of a partner that became slow, has no room,
-// or is farther away. The answer to a ping tells.
+// Measures the acknowledgement of the oldest message, which was repeated. One that follows a repetition as
+// closely as answers do is probably the repetition's. Any other is that of a partner that became slow, has no
+// room, or is farther away. The answer to a ping tells.
 void trip_measure_repeated(State& s, Partner& p, const Request& r) {
   if (!p.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
     p.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));

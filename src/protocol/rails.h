@@ -70,7 +70,7 @@ TimeNs rails_due(const State& s, const Partner& p);
 void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size);
 // What left by the home path at `since` was not answered.
 void rails_doubt(State& s, Partner& p, TimeNs since);
-// The same, of a message that is sent again.
+// Doubts the home path because `oldest`, which is sent again, was not answered.
 void rails_doubt_of(State& s, Partner& p, const Request& oldest);
 // What was asked for by a board did not come for long; asks for it by another.
 void rails_late(State& s, Pull& pull, PullBlock& block);

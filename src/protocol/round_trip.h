@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 #include "protocol/types.h"
 
@@ -19,9 +18,10 @@ class RoundTrip {
     least_ = std::min(least_, clipped(took));
     waited(took);
   }
-  // The same of one that was asked for because nothing else told.
+  // Takes the answer to a ping that was sent because nothing else told: a longer one begins the estimate
+  // again.
   void told(TimeNs now, TimeNs took) {
-    if (took > patience()) smoothed_ = 0;  // begins again
+    if (took > patience()) smoothed_ = 0;
     measured(now, took);
   }
   // An answer that may be that to a repetition came so long after what it answers, or what was repeated.

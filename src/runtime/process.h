@@ -69,7 +69,7 @@ class Process {
   // settings.discovery_ms if this process may open a packet socket, and the system's resolver.
   Result<NicFound> host_find(const std::string& hostname);
   Result<NicId> nic_of(const std::string& hostname);  // the same, in short
-  // The same of an IP address.
+  // Finds the NIC that has an IP address.
   Result<NicFound> host_at(const link::Ip& ip);
   // The address of that family that the resolver knows by the name and the NIC has, where the NIC's id holds
   // none; the network may be asked as above. nullopt: none.
