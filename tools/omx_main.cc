@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "commands.h"
-#include "parity/parity.h"
+#include "tools/commands.h"
+#include "tools/parity/parity.h"
 
 namespace {
 

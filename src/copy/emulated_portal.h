@@ -3,7 +3,7 @@
 // the 64 bytes of a descriptor with its own code, checks what device and kernel check, copies, fills the
 // record, and stores the status last. Everything that goes wrong is scripted or drawn from a seed.
 //
-// Not thread-safe: tests/copy/emulated_file.h puts it behind a lock and a thread.
+// Not thread-safe: tests/support/emulated_file.h puts it behind a lock and a thread.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "libfabric/provider.h"
 #include "libfabric/service.h"
-#include "runtime/resolver.h"
+#include "runtime/board/resolver.h"
 
 namespace omx::fabric {
 

@@ -15,7 +15,7 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
-#include "runtime/ip_names.h"
+#include "runtime/board/ip_names.h"
 
 namespace omx::runtime {
 class Process;

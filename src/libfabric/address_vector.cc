@@ -13,7 +13,7 @@
 #include "libfabric/info.h"
 #include "libfabric/provider.h"
 #include "libfabric/service.h"
-#include "runtime/resolver.h"
+#include "runtime/board/resolver.h"
 
 namespace omx::fabric {
 

@@ -14,9 +14,9 @@
 #include "libfabric/fabric.h"
 #include "libfabric/memory_regions.h"
 #include "libfabric/spin_lock.h"
-#include "runtime/boards.h"
-#include "runtime/crowd.h"
-#include "runtime/process.h"
+#include "runtime/board/boards.h"
+#include "runtime/process/process.h"
+#include "runtime/wait/crowd.h"
 
 namespace omx::fabric {
 

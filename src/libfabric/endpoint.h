@@ -29,7 +29,7 @@
 #include "libfabric/domain.h"
 #include "libfabric/memory_request.h"
 #include "libfabric/operation.h"
-#include "runtime/direct.h"
+#include "runtime/endpoint/direct.h"
 
 namespace omx::fabric {
 

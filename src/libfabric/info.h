@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "libfabric/address.h"
-#include "runtime/boards.h"
-#include "runtime/process.h"
+#include "runtime/board/boards.h"
+#include "runtime/process/process.h"
 
 namespace omx::fabric {
 

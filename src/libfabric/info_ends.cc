@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "libfabric/provider.h"
 #include "libfabric/service.h"
+#include "runtime/board/ip_names.h"
 #include "runtime/clock.h"
-#include "runtime/ip_names.h"
 
 namespace omx::fabric {
 

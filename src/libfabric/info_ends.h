@@ -7,7 +7,7 @@
 #include <string>
 
 #include "libfabric/address.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 
 namespace omx::fabric {
 

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "libfabric/endpoint.h"
 #include "libfabric/provider.h"
-#include "runtime/resolver.h"
+#include "runtime/board/resolver.h"
 
 namespace omx::fabric {
 

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/expected.h"
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 
 namespace omx::fabric {
 

@@ -11,7 +11,7 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
-#include "link/interface_state.h"
+#include "netdev/interface_state.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"
 #include "wire/udp_nic.h"

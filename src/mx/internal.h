@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the functions of the MX and native interfaces share: the endpoint handles, the error handler, and the
 // frame that every function runs in. The road of a call: mx_*.cc (or omx_*.cc) -> *_calls.h ->
-// runtime/endpoint.h.
+// runtime/endpoint/endpoint.h.
 #pragma once
 
 #include <cxxabi.h>
@@ -15,8 +15,8 @@
 #include <new>
 
 #include "base/expected.h"
-#include "runtime/endpoint.h"
-#include "runtime/process.h"
+#include "runtime/endpoint/endpoint.h"
+#include "runtime/process/process.h"
 
 #include "mx_internals/mx__driver_interface.h"
 #include "mx_internals/mx__fops.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mx/connect_calls.h"
-#include "runtime/unreached.h"
+#include "runtime/board/unreached.h"
 
 namespace omx::mx {
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/log.h"
+#include "config/settings_kinds.h"
 #include "mx/internal.h"
-#include "runtime/settings_kinds.h"
 
 namespace omx::mx {
 

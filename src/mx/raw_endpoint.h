@@ -10,8 +10,8 @@
 
 #include "link/link.h"
 #include "mx_raw.h"
-#include "runtime/boards.h"
-#include "runtime/claim.h"
+#include "runtime/board/boards.h"
+#include "runtime/board/claim.h"
 
 struct omx_raw_endpoint {
  public:

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "link/interfaces.h"
+#include "netdev/interfaces.h"
 #include "steering/flow_hints.h"
 #include "steering/steered.h"
 

@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "base/own_fd.h"
-#include "link/bpf_call.h"
-#include "link/xdp_present.h"
+#include "netdev/bpf_call.h"
+#include "netdev/xdp_present.h"
 #include "steering/xdp/steer_shared.h"
 
 namespace omx::steering {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "link/interfaces.h"
+#include "netdev/interfaces.h"
 
 namespace omx::steering {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "base/cpu_list.h"
-#include "link/open_failure.h"
+#include "netdev/open_failure.h"
 #include "tuning/driver_facts.h"
 
 namespace omx::tuning {

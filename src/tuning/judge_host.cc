@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/number.h"
-#include "link/socket_buffer.h"
+#include "netdev/socket_buffer.h"
 #include "tuning/finding.h"
 
 namespace omx::tuning {

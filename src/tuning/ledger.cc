@@ -14,7 +14,7 @@
 #include <cstring>
 #include <optional>
 
-#include "link/open_failure.h"
+#include "netdev/open_failure.h"
 
 namespace omx::tuning {
 

@@ -8,7 +8,7 @@
 
 #include "base/expected.h"
 #include "base/text_file.h"
-#include "link/interfaces.h"
+#include "netdev/interfaces.h"
 #include "tuning/ethtool.h"
 
 namespace omx::tuning {

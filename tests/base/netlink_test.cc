@@ -5,7 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
-#include "scripted_netlink.h"
+#include "tests/support/scripted_netlink.h"
 
 namespace omx {
 namespace {

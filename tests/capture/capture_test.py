@@ -24,7 +24,7 @@ check = shark.Checks()
 
 
 def unmix(x):
-    """The inverse of what omx perf fills messages with (tools/perf_pattern.cc)."""
+    """The inverse of what omx perf fills messages with (tools/perf/perf_pattern.cc)."""
     x ^= x >> 31
     x ^= x >> 62
     x = x * pow(0x94D049BB133111EB, -1, 2**64) & MASK

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "pcapng.h"
+#include "tools/capture/pcapng.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

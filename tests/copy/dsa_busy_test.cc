@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Test 4 of copy-offload.md 11: a queue that takes nothing, for a while or for ever.
-#include "dsa_rig.h"
+#include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dsa_rig.h"
+#include "tests/support/dsa_rig.h"
 
 #if __has_include(<linux/idxd.h>)
 #include <linux/idxd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Test 3 of copy-offload.md 11, and pieces around the transfer limit (test 2).
-#include "dsa_rig.h"
+#include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Test 6 of copy-offload.md 11: a completion that does not come.
-#include "dsa_rig.h"
+#include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
 namespace {

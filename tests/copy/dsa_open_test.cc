@@ -14,8 +14,8 @@
 #include "copy/dsa_engine.h"
 #include "copy/dsa_portals.h"
 #include "copy/engines.h"
-#include "emulated_file.h"
 #include "fake_sysfs.h"
+#include "tests/support/emulated_file.h"
 
 namespace omx::copy {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <cerrno>
 
-#include "dsa_rig.h"
-#include "emulated_file.h"
+#include "tests/support/dsa_rig.h"
+#include "tests/support/emulated_file.h"
 
 namespace omx::copy {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Test 7 of copy-offload.md 11: whatever status comes, the data is right in the end.
-#include "dsa_rig.h"
+#include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
 namespace {

@@ -6,7 +6,7 @@
 #include "copy/calibration.h"
 #include "copy/cpu_engine.h"
 #include "copy/thread_engine.h"
-#include "dsa_rig.h"
+#include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
 namespace {

@@ -6,7 +6,7 @@
 #include "copy/dsa_portals.h"
 #include "copy/emulated_portal.h"
 #include "copy/thread_engine.h"
-#include "emulated_file.h"
+#include "tests/support/emulated_file.h"
 
 namespace omx::copy {
 

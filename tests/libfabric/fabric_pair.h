@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "test_network.h"
+#include "tests/support/test_network.h"
 
 namespace omx::fabric::test {
 

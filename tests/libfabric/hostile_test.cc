@@ -5,10 +5,10 @@
 #include <cstring>
 #include <thread>
 #include "base/bytes.h"
+#include "config/settings.h"
 #include "fabric_pair.h"
-#include "runtime/direct.h"
-#include "runtime/process.h"
-#include "runtime/settings.h"
+#include "runtime/endpoint/direct.h"
+#include "runtime/process/process.h"
 namespace omx::fabric::test {
 namespace {
 

@@ -18,14 +18,23 @@ LAYERS = {
     "wire": ["base"],
     "protocol": ["wire", "base"],
     "copy": ["base"],
-    "link": ["wire", "base"],
+    "netdev": ["wire", "base"],
+    "link": ["netdev", "wire", "base"],
     "local": ["protocol", "wire", "base"],
-    "steering": ["link", "base"],
-    "tuning": ["steering", "link", "base"],
-    "runtime": ["local", "steering", "copy", "link", "protocol", "wire", "base"],
-    "mx": ["runtime", "link", "protocol", "wire", "base"],
-    "libfabric": ["runtime", "protocol", "base"],
+    "steering": ["netdev", "base"],
+    "tuning": ["steering", "netdev", "base"],
+    "config": ["steering", "copy", "netdev", "protocol", "base"],
+    "runtime": ["config", "local", "steering", "copy", "link", "netdev", "protocol", "wire", "base"],
+    "mx": ["runtime", "config", "link", "netdev", "protocol", "wire", "base"],
+    "libfabric": ["runtime", "config", "netdev", "protocol", "base"],
     "simulation": ["protocol", "wire", "base"],
+}
+# Inside a layer with folders, a folder may include itself and those before it. "" holds what stands beside the folders.
+FLOORS = {
+    "link": ["", "packet", "fanout", "udp", "xdp", "ethernet"],
+    "runtime": ["", "wait", "board", "endpoint", "process"],
+    "simulation": ["engine", "nic"],
+    "steering": ["xdp", ""],
 }
 # The engine does no I/O, reads no clock and creates no thread; nobody uses these at all.
 BANNED = {
@@ -49,13 +58,26 @@ def strip_comments(text):
     return re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
 
+def folder_of(layer, folders):
+    return folders[0] if folders and folders[0] in FLOORS.get(layer, []) else ""
+
+
 def layering():
+    """Includes go from upper layers to lower ones, and from upper floors of a layer to lower ones."""
     for path in sources("src"):
-        layer = path.relative_to(ROOT / "src").parts[0]
-        for match in re.finditer(r'#include "(\w+)/', path.read_text()):
+        layer, *own = path.relative_to(ROOT / "src").parts[:-1]
+        floors = FLOORS.get(layer, [""])
+        for match in re.finditer(r'#include "(\w+)/([\w/]*/)?[\w.]+"', path.read_text()):
             other = match.group(1)
-            if other in LAYERS and other != layer and other not in LAYERS[layer]:
-                yield f"{path.relative_to(ROOT)}: layer {layer} must not include {other}"
+            if other not in LAYERS:
+                continue
+            if other != layer:
+                if other not in LAYERS[layer]:
+                    yield f"{path.relative_to(ROOT)}: layer {layer} must not include {other}"
+                continue
+            folder = folder_of(layer, (match.group(2) or "").split("/"))
+            if floors.index(folder) > floors.index(folder_of(layer, own)):
+                yield f"{path.relative_to(ROOT)}: {layer}/{own[0] if own else ''} must not include {layer}/{folder}"
 
 
 def banned_calls():

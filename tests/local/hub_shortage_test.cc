@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hub_site.h"
-#include "no_descriptor.h"
+#include "tests/support/no_descriptor.h"
 
 namespace omx::local {
 namespace {

@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
-#include "background.h"
 #include "mx_extensions.h"
 #include "myriexpress.h"
-#include "test_network.h"
+#include "tests/support/background.h"
+#include "tests/support/test_network.h"
 
 namespace omx::mx_tests {
 

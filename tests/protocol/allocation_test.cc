@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Once warm, messages of every class move without a single allocation.
-#include "allocation_count.h"
+#include "tests/support/allocation_count.h"
 
 #include <gtest/gtest.h>
 
@@ -133,9 +133,9 @@ TEST_F(Allocation, warm_path__ten_thousand_ping_pongs) {
         if (length < 50000 || i % 8 == 0) round(length, i % 4 == 3);
   };
   all(300);
-  const std::uint64_t before = allocation_count();
+  const std::uint64_t before = omx::test::allocation_count();
   all(10000);
-  EXPECT_EQ(allocation_count(), before);
+  EXPECT_EQ(omx::test::allocation_count(), before);
   EXPECT_EQ(in, out);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What others can make us hold is bounded, and one of them cannot take it all.
-#include "tests/protocol/allocation_count.h"
 #include "tests/protocol/support.h"
+#include "tests/support/allocation_count.h"
 
 namespace omx::protocol::test {
 namespace {
@@ -148,9 +148,9 @@ TEST_F(Bounds, no_memory__a_large_message_comes_again) {
           },
           nullptr);
     Request* s = send(*a, to_b, message(100000), 1);
-    allocations_fail(true);
+    omx::test::allocations_fail(true);
     network.run_for(100 * kMillisecond);
-    allocations_fail(false);
+    omx::test::allocations_fail(false);
     EXPECT_GT(b->counters[Counter::back_pressure], 0U);
     EXPECT_EQ(calls, 0);
     EXPECT_EQ(wait(*a, s, kSecond).status, handler ? Status::truncated : Status::success);
@@ -167,10 +167,10 @@ TEST_F(Bounds, no_memory__to_pull_a_message_that_waited) {
   network.run_for(kMillisecond);
   auto& pulls = (*b)->state().pulls;
   std::vector<Pull*> taken;
-  allocations_fail(true);
+  omx::test::allocations_fail(true);
   while (Pull* pull = pulls.create()) taken.push_back(pull);
   Request* r = receive(*b, room(100000), 1);
-  allocations_fail(false);
+  omx::test::allocations_fail(false);
   for (Pull* pull : taken) pulls.destroy(pull);
   const Completion c = wait(*b, r, kSecond);
   EXPECT_EQ(c.status, Status::no_resources);

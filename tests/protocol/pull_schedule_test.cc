@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages of several senders to one receiver (docs/pulls.md). What it does to a network is measured by
-// simulation (tests/simulation/scale_test.cc); here are its rules, one by one.
+// simulation (tests/simulation/engine/scale_test.cc); here are its rules, one by one.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

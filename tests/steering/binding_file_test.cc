@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/cpu_list.h"
-#include "fake_tree.h"
 #include "steering/binding_setting.h"
+#include "tests/support/fake_tree.h"
 
 namespace omx::steering {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "fake_flows.h"
+#include "tests/support/fake_flows.h"
 
 namespace omx::steering {
 namespace {

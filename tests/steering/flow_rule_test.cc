@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 
-#include "fake_flows.h"
+#include "tests/support/fake_flows.h"
 
 namespace omx::steering {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "fake_tree.h"
+#include "tests/support/fake_tree.h"
 
 namespace omx::steering {
 namespace {

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "base/cpu_list.h"
-#include "fake_flows.h"
-#include "fake_tree.h"
 #include "steering/flow_hints.h"
 #include "steering/topology.h"
 #include "steering/xdp/steer_table.h"
+#include "tests/support/fake_flows.h"
+#include "tests/support/fake_tree.h"
 
 namespace omx::steering {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/affinity.h"
 #include "base/cpu_list.h"
-#include "fake_tree.h"
+#include "tests/support/fake_tree.h"
 
 namespace omx::steering {
 namespace {

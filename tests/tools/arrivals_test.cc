@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "arrivals.h"
+#include "tools/host/arrivals.h"
 
 #include <gmock/gmock.h>
 

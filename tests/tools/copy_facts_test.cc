@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "copy_facts.h"
+#include "tools/info/copy_facts.h"
 
 #include <gtest/gtest.h>
 

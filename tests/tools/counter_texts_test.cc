@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "counter_texts.h"
+#include "tools/watch/counter_texts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "perf_report.h"
+#include "tools/perf/perf_report.h"
 
 #include <gtest/gtest.h>
 
-#include "perf_pace.h"
+#include "tools/perf/perf_pace.h"
 
 namespace omx::tools {
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "fake_machine.h"
+#include "tests/support/fake_machine.h"
 
 namespace omx::tuning {
 namespace {

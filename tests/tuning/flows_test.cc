@@ -8,7 +8,7 @@
 
 #include <array>
 
-#include "fake_machine.h"
+#include "tests/support/fake_machine.h"
 
 namespace omx::tuning {
 namespace {

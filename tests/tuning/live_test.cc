@@ -12,7 +12,7 @@
 
 #include <filesystem>
 
-#include "test_network.h"
+#include "tests/support/test_network.h"
 #include "tuning/tuner.h"
 
 namespace omx::tuning {

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "scripted_netlink.h"
+#include "tests/support/scripted_netlink.h"
 
 namespace omx::tuning {
 namespace {

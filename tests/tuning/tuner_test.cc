@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake_machine.h"
+#include "tests/support/fake_machine.h"
 
 namespace omx::tuning {
 namespace {

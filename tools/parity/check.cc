@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "parity.h"
-#include "parity_port.h"
+#include "tools/parity/parity.h"
+#include "tools/parity/parity_port.h"
 
 namespace omx::tools {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 
-#include "counter_texts.h"
-#include "parity.h"
+#include "tools/parity/parity.h"
+#include "tools/watch/counter_texts.h"
 
 namespace omx::tools {
 

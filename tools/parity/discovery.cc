@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "link/link.h"
-#include "parity.h"
-#include "runtime/board_responder.h"
+#include "runtime/board/board_responder.h"
+#include "tools/parity/parity.h"
 
 namespace omx::tools {
 

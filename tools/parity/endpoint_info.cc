@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx_endpoint_info: which endpoints are open, and by whom.
-#include "parity.h"
+#include "tools/parity/parity.h"
 
 namespace omx::tools {
 

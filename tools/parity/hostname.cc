@@ -2,8 +2,8 @@
 // omx_hostname: the name of a board. A new one goes into the peers file, which names our own boards as well
 // as others.
 #include "base/text.h"
-#include "parity.h"
-#include "peers_file.h"
+#include "tools/parity/parity.h"
+#include "tools/parity/peers_file.h"
 
 namespace omx::tools {
 

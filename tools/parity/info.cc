@@ -2,8 +2,8 @@
 // omx_info: boards, and the peers that are known.
 #include <algorithm>
 
-#include "parity.h"
-#include "runtime/peers_discovery.h"
+#include "runtime/board/peers_discovery.h"
+#include "tools/parity/parity.h"
 
 namespace omx::tools {
 

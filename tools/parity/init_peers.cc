@@ -3,9 +3,9 @@
 // the kernel that would have to be filled at each start of the host.
 #include "base/text.h"
 #include "base/text_file.h"
-#include "parity.h"
-#include "peers_file.h"
-#include "runtime/peers.h"
+#include "runtime/board/peers.h"
+#include "tools/parity/parity.h"
+#include "tools/parity/peers_file.h"
 
 namespace omx::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "parity.h"
+#include "tools/parity/parity.h"
 
 #include "base/number.h"
 #include "base/text.h"

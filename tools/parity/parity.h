@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "host_facts.h"
+#include "tools/info/host_facts.h"
 
 namespace omx::tools {
 

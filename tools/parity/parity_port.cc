@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "parity_port.h"
+#include "tools/parity/parity_port.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "peers_file.h"
+#include "tools/parity/peers_file.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -12,8 +12,8 @@
 
 #include "base/text.h"
 #include "base/text_file.h"
-#include "file_replace.h"
-#include "runtime/peers.h"
+#include "runtime/board/peers.h"
+#include "tools/host/file_replace.h"
 
 namespace omx::tools {
 

@@ -7,7 +7,7 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
-#include "runtime/settings.h"
+#include "config/settings.h"
 
 namespace omx::tools {
 

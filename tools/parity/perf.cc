@@ -2,8 +2,8 @@
 // omx_perf: ping-pong. `omx perf` measures more; this one talks to that of Open-MX 1.x, and prints its lines.
 #include "base/number.h"
 #include "base/text.h"
-#include "parity.h"
-#include "ping_pong.h"
+#include "tools/parity/parity.h"
+#include "tools/parity/ping_pong.h"
 
 namespace omx::tools {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "ping_pong.h"
+#include "tools/parity/ping_pong.h"
 
 #include <fmt/format.h>
 #include <sched.h>

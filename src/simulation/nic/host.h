@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "protocol/endpoint.h"
-#include "simulation/frames.h"
+#include "simulation/engine/frames.h"
 #include "simulation/nic/core.h"
 #include "simulation/nic/nic.h"
 #include "simulation/nic/topology.h"

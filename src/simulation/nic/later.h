@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulation/events.h"
+#include "simulation/engine/events.h"
 
 namespace omx::simulation::nic {
 

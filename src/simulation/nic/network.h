@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "simulation/engine/port.h"
 #include "simulation/nic/host.h"
-#include "simulation/port.h"
 
 namespace omx::simulation::nic {
 

@@ -8,7 +8,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
-#include "steer_shared.h"
+#include "steering/xdp/steer_shared.h"
 
 // One queue and one kernel thread for each processor in the table. Sized by the loader.
 struct {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../../wire/wire_util.h"
-#include "../require.h"
+#include "tests/fuzz/require.h"
+#include "tests/wire/wire_util.h"
 
 namespace omx::wire::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../../wire/examples.h"
-#include "../../wire/wire_util.h"
+#include "tests/wire/examples.h"
+#include "tests/wire/wire_util.h"
 
 namespace omx::wire::test {
 namespace {

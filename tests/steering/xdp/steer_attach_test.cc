@@ -15,7 +15,7 @@
 
 #include <array>
 
-#include "test_network.h"
+#include "tests/support/test_network.h"
 
 namespace omx::steering {
 namespace {

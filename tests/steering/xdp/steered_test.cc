@@ -17,7 +17,7 @@
 #include "base/affinity.h"
 #include "steering/queues.h"
 #include "steering/xdp/steer_attach.h"
-#include "test_network.h"
+#include "tests/support/test_network.h"
 
 namespace omx::steering {
 namespace {

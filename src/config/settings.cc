@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+#include "base/text.h"
+#include "base/text_file.h"
+#include "config/settings_table.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr int kMxFailure = 2;
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+// A '#' starts a comment at the line's start or after a blank, outside quotes.
+std::string_view without_comment(std::string_view line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); i++) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
+      return line.substr(0, i);
+  }
+  return line;
+}
+
+// Quotes keep blanks at the ends.
+std::string_view unquote(std::string_view value) {
+  if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+    return value.substr(1, value.size() - 2);
+  return value;
+}
+
+const Tunable* tunable_find_key(std::string_view key) {
+  for (const Tunable& tunable : tunables()) {
+    if (tunable.in_file && tunable_key(tunable) == key) return &tunable;
+  }
+  return nullptr;
+}
+
+std::string unknown_key_text(std::string_view key) {
+  std::string lower(key);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (lower.starts_with("omx_")) lower.erase(0, 4);
+  if (tunable_find_key(lower)) return fmt::format("unknown key \"{}\"; write \"{}\"", shown(key), lower);
+  std::vector<std::string> keys;
+  for (const Tunable& tunable : tunables())
+    if (tunable.in_file) keys.push_back(tunable_key(tunable));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  if (const std::string_view meant = nearest_word(lower, views); !meant.empty())
+    return fmt::format("unknown key \"{}\"; did you mean \"{}\"?", shown(key), meant);
+  return fmt::format(
+      "unknown key \"{}\"; keys are the variables that \"omx info --settings\" lists, without OMX_ and in "
+      "lower case",
+      shown(key));
+}
+
+void origin_set(Settings& settings, const Tunable& tunable, std::string origin) {
+  settings.origins.resize(tunables().size());
+  settings.origins[static_cast<std::size_t>(&tunable - tunables().data())] = std::move(origin);
+}
+
+Result<void> file_apply(const std::string& text, const std::string& path, Settings& settings) {
+  std::map<const Tunable*, int> seen;
+  int number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trim(without_comment(std::string_view(text).substr(at, end - at)));
+    at = end + 1;
+    number++;
+    if (line.empty()) continue;
+    const auto bad = [&](const std::string& why) {
+      return fail(kMxFailure, fmt::format("{}:{}: {}", shown(path, kPathShown), number, why));
+    };
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos)
+      return bad(fmt::format("no '=' in \"{}\"; write \"key = value\"", shown(line)));
+    const std::string_view key = trim(line.substr(0, equals));
+    const std::string_view value = unquote(trim(line.substr(equals + 1)));
+    const Tunable* tunable = tunable_find_key(key);
+    if (!tunable) return bad(unknown_key_text(key));
+    const auto [entry, fresh] = seen.emplace(tunable, number);
+    if (!fresh)
+      return bad(fmt::format("\"{}\" was set in line {} already; remove one of the two", key, entry->second));
+    if (!tunable->parse(value, settings)) {
+      return bad(fmt::format("{} = \"{}\" is not accepted; give {}", key, shown(value), tunable->accepted()));
+    }
+    origin_set(settings, *tunable, fmt::format("{}:{}", shown(path, kPathShown), number));
+  }
+  return {};
+}
+
+// The first that is set and makes sense; the others are those of other software.
+void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& settings) {
+  std::string_view aliases = tunable.aliases;
+  while (!aliases.empty()) {
+    const std::size_t space = std::min(aliases.find(' '), aliases.size());
+    const std::string alias(aliases.substr(0, space));
+    aliases.remove_prefix(std::min(space + 1, aliases.size()));
+    const char* value = getenv(alias.c_str());
+    if (!value || !*value) continue;
+    if (tunable.parse(value, settings)) return origin_set(settings, tunable, alias + " in the environment");
+    settings.warnings.push_back(fmt::format("{}=\"{}\" in the environment has no effect; give {}", alias,
+                                            shown(value), tunable.accepted()));
+  }
+}
+
+Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
+  for (const Tunable& tunable : tunables()) {
+    if (!tunable.in_file) continue;  // OMX_CONFIG: done before
+    const char* value = getenv(tunable.variable);
+    if (!value) {
+      if (!settings.ignore_mx_env) aliases_apply(getenv, tunable, settings);
+    } else if (!tunable.parse(value, settings)) {
+      return fail(kMxFailure,
+                  fmt::format("{}=\"{}\" in the environment is not accepted; give {}, or unset it",
+                              tunable.variable, shown(value), tunable.accepted()));
+    } else {
+      origin_set(settings, tunable, "environment");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> settings_read(const GetEnv& getenv, const std::string& path, Settings& settings) {
+  const char* variable = getenv("OMX_CONFIG");
+  std::string file = path;
+  if (file.empty() && variable) file = variable;
+  const bool named = !file.empty();
+  if (path.empty() && variable) origin_set(settings, tunables().front(), "environment");
+  if (!named) file = kDefaultConfigFile;
+
+  const auto text = text_file_read(file);
+  if (text) {
+    settings.config_file = file;
+    if (auto r = file_apply(*text, file, settings); !r) return r;
+  } else if (named || text.error() != ENOENT) {
+    return fail(
+        kMxFailure,
+        fmt::format("cannot read the configuration file {}: {}; correct OMX_CONFIG or its permissions",
+                    shown(file, kPathShown), text_file_error(text.error())));
+  }
+  if (auto r = environment_apply(getenv, settings); !r) return r;
+  settings.protocol.max_endpoints = settings.endpoints_max;
+  return {};
+}
+
+Result<Settings> settings_load(const GetEnv& getenv, const std::string& path) {
+  Settings settings;
+  if (auto r = settings_read(getenv, path, settings); !r) return tl::unexpected(r.error());
+  return settings;
+}
+
+std::vector<SettingRow> settings_rows(const Settings& settings) {
+  std::vector<SettingRow> rows;
+  const Settings defaults;
+  for (std::size_t i = 0; i < tunables().size(); i++) {
+    const Tunable& tunable = tunables()[i];
+    SettingRow row{
+        tunable.variable, tunable.aliases, tunable.help, tunable.print(settings), "", tunable.accepted(), ""};
+    if (tunable.in_file) row.key = tunable_key(tunable);
+    if (i < settings.origins.size()) row.origin = settings.origins[i];
+    // Two rows may set one field.
+    const bool untouched = !tunable.in_file || row.value == tunable.print(defaults);
+    if (row.origin.empty()) row.origin = untouched ? "default" : "another setting";
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace omx::runtime

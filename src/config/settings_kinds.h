@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kinds of values that rows of the settings table have: how each is read, printed, and described.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/number.h"
+#include "config/settings.h"
+
+namespace omx::runtime {
+
+inline std::string number_accepted(std::uint64_t low, std::uint64_t high) {
+  return "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+}
+
+inline std::optional<bool> boolean_parse(std::string_view text) {
+  if (text == "1" || text == "yes" || text == "true" || text == "on") return true;
+  if (text == "0" || text == "no" || text == "false" || text == "off") return false;
+  return std::nullopt;
+}
+
+// Members of Settings and of the protocol::Config in it look alike to the table.
+template <class T>
+const T& member(const Settings& s, T Settings::*field) {
+  return s.*field;
+}
+template <class T>
+T& member(Settings& s, T Settings::*field) {
+  return s.*field;
+}
+template <class T>
+const T& member(const Settings& s, T protocol::Config::*field) {
+  return s.protocol.*field;
+}
+template <class T>
+T& member(Settings& s, T protocol::Config::*field) {
+  return s.protocol.*field;
+}
+
+template <auto Field>
+struct Text {
+  static bool parse(std::string_view text, Settings& s) {
+    member(s, Field) = text;
+    return true;
+  }
+  static std::string print(const Settings& s) { return member(s, Field); }
+  static std::string accepted() { return "a text"; }
+};
+
+template <auto Field>
+struct Boolean {
+  static bool parse(std::string_view text, Settings& s) {
+    const auto value = boolean_parse(text);
+    if (value) member(s, Field) = *value;
+    return value.has_value();
+  }
+  static std::string print(const Settings& s) { return member(s, Field) ? "1" : "0"; }
+  static std::string accepted() { return "0 or 1"; }
+};
+
+template <auto Field, std::uint64_t Low, std::uint64_t High>
+struct Number {
+  static bool parse(std::string_view text, Settings& s) {
+    const auto value = number_parse(text);
+    if (!value || *value < Low || *value > High) return false;
+    auto& field = member(s, Field);
+    field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
+    return true;
+  }
+  static std::string print(const Settings& s) { return std::to_string(member(s, Field)); }
+  static std::string accepted() { return number_accepted(Low, High); }
+};
+
+// K, M or G may follow.
+template <auto Field, std::uint64_t Low, std::uint64_t High>
+struct Bytes : Number<Field, Low, High> {
+  static bool parse(std::string_view text, Settings& s) {
+    unsigned shift = 0;
+    if (!text.empty()) {
+      const char unit = text.back();
+      shift = unit == 'K' || unit == 'k'   ? 10
+              : unit == 'M' || unit == 'm' ? 20
+              : unit == 'G' || unit == 'g' ? 30
+                                           : 0;
+    }
+    if (!shift) return Number<Field, Low, High>::parse(text, s);
+    const auto value = number_parse(text.substr(0, text.size() - 1));
+    if (!value || *value > (~std::uint64_t{0} >> shift)) return false;
+    return Number<Field, Low, High>::parse(std::to_string(*value << shift), s);
+  }
+  static std::string accepted() { return number_accepted(Low, High) + " bytes; K, M or G may follow"; }
+};
+
+// Kept in nanoseconds, given in Unit nanoseconds.
+template <auto Field, std::uint64_t Unit, std::uint64_t Low, std::uint64_t High, bool ZeroIsNever = false>
+struct Duration {
+  static_assert(Unit == 1000 || Unit == 1'000'000);
+  static bool parse(std::string_view text, Settings& s) {
+    const auto value = number_parse(text);
+    if (!value || *value < Low || *value > High) return false;
+    member(s, Field) = ZeroIsNever && *value == 0 ? protocol::kNever : *value * Unit;
+    return true;
+  }
+  static std::string print(const Settings& s) {
+    const std::uint64_t value = member(s, Field);
+    return std::to_string(value == protocol::kNever ? 0 : value / Unit);
+  }
+  static std::string accepted() {
+    return number_accepted(Low, High) + (Unit == 1000 ? " microseconds" : " milliseconds") +
+           (ZeroIsNever ? "; 0 = no limit" : "");
+  }
+};
+
+}  // namespace omx::runtime

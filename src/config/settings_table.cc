@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "config/settings_table.h"
+
+#include <algorithm>
+
+#include "base/affinity.h"
+#include "base/cpu_list.h"
+#include "base/log_file.h"
+#include "config/settings_kinds.h"
+
+namespace omx::runtime {
+
+namespace {
+
+using protocol::Config;
+using S = Settings;
+
+constexpr std::uint64_t kUs = 1000;
+constexpr std::uint64_t kMs = protocol::kMillisecond;
+constexpr std::uint64_t kDayMs = 86'400'000;
+constexpr std::uint64_t kGiB = 1ULL << 30;
+
+// The reference's resends are half a second apart (protocol.md 19.3).
+constexpr std::uint64_t kResendMs = 500;
+
+struct WireMode {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "omx" && text != "mxoe") return false;
+    s.protocol.mode = text == "omx" ? wire::Mode::omx : wire::Mode::mxoe;
+    return true;
+  }
+  static std::string print(const S& s) { return s.protocol.mode == wire::Mode::omx ? "omx" : "mxoe"; }
+  static std::string accepted() { return "omx (full frames) or mxoe (the sizes of native MX)"; }
+};
+
+struct LocalThreshold : Bytes<&S::local_rndv_threshold, 128, kGiB> {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "auto") return Bytes::parse(text, s);
+    s.local_rndv_threshold = 0;
+    return true;
+  }
+  static std::string print(const S& s) { return s.local_rndv_threshold ? Bytes::print(s) : "auto"; }
+  static std::string accepted() { return Bytes::accepted() + ", or auto"; }
+};
+
+struct ContextIds {
+  static bool parse(std::string_view text, S& s) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string_view::npos) return false;
+    const auto bits = number_parse(text.substr(0, comma));
+    const auto shift = number_parse(text.substr(comma + 1));
+    if (!bits || !shift || *bits > 16 || *shift > 64 || *bits + *shift > 64) return false;
+    s.protocol.context_bits = static_cast<std::uint32_t>(*bits);
+    s.protocol.context_shift = static_cast<std::uint32_t>(*shift);
+    return true;
+  }
+  static std::string print(const S& s) {
+    return std::to_string(s.protocol.context_bits) + "," + std::to_string(s.protocol.context_shift);
+  }
+  static std::string accepted() { return "BITS,SHIFT with BITS at most 16 and BITS + SHIFT at most 64"; }
+};
+
+struct AnyEndpoint {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = number_parse(text);
+    if (text != "any" && (!value || *value > 255)) return false;
+    s.any_endpoint = text == "any" ? -1 : static_cast<std::int64_t>(*value);
+    return true;
+  }
+  static std::string print(const S& s) { return s.any_endpoint < 0 ? "any" : std::to_string(s.any_endpoint); }
+  static std::string accepted() { return "an endpoint number from 0 to 255, or any"; }
+};
+
+// Resends become time: ours are not evenly spaced.
+struct ResendsMax {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = number_parse(text);
+    if (!value || *value > kDayMs / kResendMs) return false;
+    s.protocol.peer_timeout = *value ? *value * kResendMs * kMs : protocol::kNever;
+    return true;
+  }
+  static std::string print(const S& s) {
+    if (s.protocol.peer_timeout == protocol::kNever) return "0";
+    // 0 would mean no limit.
+    return std::to_string((s.protocol.peer_timeout + kResendMs * kMs - 1) / (kResendMs * kMs));
+  }
+  static std::string accepted() { return number_accepted(0, kDayMs / kResendMs) + "; 0 = no limit"; }
+};
+
+struct MediumSendq {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = boolean_parse(text);
+    if (!value) return false;
+    if (!*value) s.protocol.send_buffer_bytes = 0;
+    if (*value && !s.protocol.send_buffer_bytes) s.protocol.send_buffer_bytes = Config().send_buffer_bytes;
+    return true;
+  }
+  static std::string print(const S& s) { return s.protocol.send_buffer_bytes ? "1" : "0"; }
+  static std::string accepted() { return "0 or 1"; }
+};
+
+// A limit of its own, or what the host has for all.
+struct UnexpectedBytes : Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB> {
+  static bool parse(std::string_view text, S& s) {
+    s.protocol.buffer_grows = text == "auto";
+    return s.protocol.buffer_grows || Bytes::parse(text, s);
+  }
+  static std::string print(const S& s) { return s.protocol.buffer_grows ? "auto" : Bytes::print(s); }
+  static std::string accepted() {
+    return "auto (a quarter of the memory of host or cgroup, for all processes together), or " +
+           Bytes::accepted();
+  }
+};
+
+// Board names are "HOST:N" in 80 bytes with the NUL.
+struct HostName : Text<&S::hostname> {
+  static bool parse(std::string_view text, S& s) {
+    const auto bad = [](char c) { return c <= ' ' || c == ':' || c == 0x7f; };
+    if (text.size() > 72 || std::any_of(text.begin(), text.end(), bad)) return false;
+    return Text::parse(text, s);
+  }
+  static std::string accepted() { return "a name of at most 72 characters without spaces and ':'"; }
+};
+
+struct Prefix : Text<&S::verbose_prefix> {
+  static bool parse(std::string_view text, S& s) {
+    return verbose_prefix_expand(std::string(text), {}) && Text::parse(text, s);
+  }
+  static std::string accepted() {
+    return "1, or a text with %p (process), %e (endpoint), %b (board), %B (interface), %H (host), %B[a-b], "
+           "%H[a-b]";
+  }
+};
+
+struct LogFile : Text<&S::log_file> {
+  static bool parse(std::string_view text, S& s) { return log_file_name(text) && Text::parse(text, s); }
+  static std::string accepted() {
+    return "a path, in which %h is the host, %p the process, %% a percent sign";
+  }
+};
+
+struct Progress {
+  static bool parse(std::string_view text, S& s) {
+    if (text == "off" || text == "0")
+      s.progress = ProgressMode::off;
+    else if (text == "auto" || text == "1")
+      s.progress = ProgressMode::automatic;
+    else if (text == "always")
+      s.progress = ProgressMode::always;
+    else
+      return false;
+    return true;
+  }
+  static std::string print(const S& s) { return progress_name(s.progress); }
+  static std::string accepted() { return "off, auto or always"; }
+};
+
+struct LinkChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto kind = link_parse(text);
+    if (kind) s.link = *kind;
+    return kind.has_value();
+  }
+  static std::string print(const S& s) { return link_name(s.link); }
+  static std::string accepted() {
+    return "auto, ethernet (raw frames; needs CAP_NET_RAW), xdp (raw frames by AF_XDP; needs root), udp "
+           "(IPv4 where "
+           "there is an address, else IPv6), udp4 or udp6";
+  }
+};
+
+struct XdpModeChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto mode = link::xdp_mode_parse(text);
+    if (mode) s.xdp_mode = *mode;
+    return mode.has_value();
+  }
+  static std::string print(const S& s) { return link::xdp_mode_name(s.xdp_mode); }
+  static std::string accepted() { return "auto (the best there is), zerocopy, copy or generic"; }
+};
+
+struct XdpQueue {
+  static bool parse(std::string_view text, S& s) {
+    const auto value = number_parse(text);
+    if (text != "auto" && (!value || *value > 63)) return false;
+    s.xdp_queue = text == "auto" ? link::kAnyQueue : static_cast<int>(*value);
+    return true;
+  }
+  static std::string print(const S& s) {
+    return s.xdp_queue == link::kAnyQueue ? "auto" : std::to_string(s.xdp_queue);
+  }
+  static std::string accepted() { return "auto (the first that is free) or a number from 0 to 63"; }
+};
+
+struct CopyEngineChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto kind = copy::engine_parse(text == "off" ? "cpu" : text);
+    if (kind) s.copy_engine = *kind;
+    return kind.has_value();
+  }
+  static std::string print(const S& s) { return copy::engine_name(s.copy_engine); }
+  static std::string accepted() { return "auto (dsa where one works), cpu (or off), thread or dsa"; }
+};
+
+struct PlacementChoice {
+  static bool parse(std::string_view text, S& s) {
+    for (const Placement placement : {Placement::automatic, Placement::kernel, Placement::ring}) {
+      if (text != placement_name(placement)) continue;
+      s.placement = placement;
+      return true;
+    }
+    return false;
+  }
+  static std::string print(const S& s) { return placement_name(s.placement); }
+  static std::string accepted() { return "auto (the faster one, as tried or measured), kernel or ring"; }
+};
+
+struct ModerationChoice {
+  static bool parse(std::string_view text, S& s) {
+    const auto strategies = Strategies::parse(text);
+    if (strategies) s.moderation = *strategies;
+    return strategies.has_value();
+  }
+  static std::string print(const S& s) { return s.moderation.print(); }
+  static std::string accepted() {
+    return "frame, timer, message, stream or adaptive; for some endpoints apart, each once, like "
+           "adaptive,0:message";
+  }
+};
+
+// 0 stands for what was measured.
+struct CopyMinPiece : Bytes<&S::copy_min_piece, 1, kGiB> {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "auto") return Bytes::parse(text, s);
+    s.copy_min_piece = 0;
+    return true;
+  }
+  static std::string print(const S& s) { return s.copy_min_piece ? Bytes::print(s) : "auto"; }
+  static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
+};
+
+struct ProgressCpus : Text<&S::progress_cpus> {
+  static bool parse(std::string_view text, S& s) {
+    if (text != "auto" && text != "inherit") {
+      const std::vector<int> cpus = cpu_list_parse(text);
+      if (cpus.empty() || *std::max_element(cpus.begin(), cpus.end()) >= processor_numbers()) return false;
+    }
+    return Text::parse(text, s);
+  }
+  static std::string accepted() {
+    return "auto, inherit, or processors like 0,2-5, of which this host has 0 to " +
+           std::to_string(processor_numbers() - 1);
+  }
+};
+
+struct ProcessBinding {
+  static bool parse(std::string_view text, S& s) {
+    const auto setting = steering::binding_setting_parse(text);
+    if (setting) s.binding = *setting;
+    return setting.has_value();
+  }
+  static std::string print(const S& s) { return steering::binding_setting_text(s.binding); }
+  static std::string accepted() { return steering::kBindingAccepted; }
+};
+
+template <class Kind>
+constexpr Tunable row(const char* variable, const char* aliases, const char* help, bool in_file = true) {
+  return {variable, aliases, help, Kind::parse, Kind::print, Kind::accepted, in_file};
+}
+
+// Order matters where two rows set one field: the later row wins within one source.
+constexpr Tunable kTunables[] = {
+    // Where settings come from, and what is printed.
+    row<Text<&S::config_file>>("OMX_CONFIG", "", "configuration file instead of /etc/open-mx/open-mx.conf",
+                               false),
+    row<Boolean<&S::ignore_mx_env>>("OMX_IGNORE_MX_ENV", "", "1 = the MX_ variables have no effect"),
+    row<Number<&S::verbose, 0, 9>>("OMX_VERBOSE", "MX_VERBOSE",
+                                   "messages: 0 warnings, 1 also a line about each process, 2 also facts "
+                                   "about endpoints and peers"),
+    row<Prefix>("OMX_VERBOSE_PREFIX", "", "text before each message; 1 = host and process"),
+    row<LogFile>("OMX_LOG_FILE", "",
+                 "messages go to this file, with the time; warnings and errors to stderr as well"),
+    row<Boolean<&S::errors_are_fatal>>(
+        "OMX_FATAL_ERRORS", "MX_ERRORS_ARE_FATAL",
+        "1 = the initial error handler ends the process, 0 = it returns the code"),
+    row<Number<&S::abort_sleep_s, 0, 86400>>("OMX_ABORT_SLEEPS", "",
+                                             "seconds that the fatal error handler sleeps first"),
+
+    // Boards, endpoints, names.
+    row<Text<&S::interfaces>>(
+        "OMX_INTERFACES", "",
+        "interfaces to use, with commas: names, MAC or PCI addresses, networks "
+        "(10.1.0.0/16), speed>=10g; or all; empty = every Ethernet interface that is up"),
+    row<Text<&S::rails>>("OMX_RAILS", "",
+                         "boards that an endpoint uses together: all, or as in OMX_INTERFACES, at most 4; "
+                         "empty = each endpoint uses one"),
+    row<HostName>("OMX_HOSTNAME", "", "host part of the names of our boards"),
+    row<Text<&S::peers_file>>("OMX_PEERS_FILE", "",
+                              "names of NICs, one MAC NAME a line; default /etc/open-mx/peers"),
+    row<Text<&S::peers>>("OMX_PEERS", "", "more names: MAC NAME, MAC NAME"),
+    row<Number<&S::discovery_ms, 0, 600000>>(
+        "OMX_DISCOVERY_MS", "", "milliseconds that a look-up may ask the network for a name; 0 = never ask"),
+    row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "endpoints per board"),
+    row<Number<&S::own_hooks, 0, 256>>(
+        "OMX_OWN_HOOKS", "",
+        "endpoints of an interface that have a kernel hook of their own, later ones share one; 256 = all"),
+    row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint to open where the program asks for any"),
+    row<ContextIds>("OMX_CTXIDS", "",
+                    "context id field of the match information, where the program gives none"),
+    row<Boolean<&S::disable_self>>(
+        "OMX_DISABLE_SELF", "MX_DISABLE_SELF",
+        "1 = messages of an endpoint to itself complete as those to other ones do: short ones at once"),
+    row<Boolean<&S::disable_shared>>(
+        "OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
+        "hint, changes nothing here: no cable brings back what goes to one's own host"),
+    row<Boolean<&S::local>>("OMX_LOCAL", "",
+                            "0 = frames to NICs of this host go out by the cable as well (tests)"),
+    row<Boolean<&S::local_direct>>(
+        "OMX_LOCAL_DIRECT", "",
+        "0 = large messages of this host's processes are not read from their memory (two copies)"),
+    row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "OMX_SHARED_RNDV_THRESHOLD",
+                        "larger messages go by rendezvous inside the host; auto = measured once a process"),
+
+    // What goes over the wire.
+    row<WireMode>("OMX_WIRE_MODE", "", "packet sizes, omx or mxoe; the same on all hosts"),
+    row<Boolean<&Config::extension>>("OMX_EXTENSION", "",
+                                     "1 = agree on frame sizes and features with peers that can"),
+    row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
+                                    "1 = CRC-32C on every frame, with peers that set it too"),
+    row<LinkChoice>(
+        "OMX_LINK", "",
+        "what carries messages: ethernet, udp, udp4, udp6, or auto = ethernet where it is permitted, else "
+        "udp; "
+        "the same on all hosts; xdp, which hosts with ethernet understand, is the host's own choice"),
+    row<XdpModeChoice>("OMX_XDP_MODE", "",
+                       "what AF_XDP asks of the driver: memory in common, to run our program, or nothing"),
+    row<XdpQueue>("OMX_XDP_QUEUE", "", "the receive queue that a process takes for AF_XDP"),
+    row<Boolean<&S::xdp_multi_buffer>>(
+        "OMX_XDP_MULTI_BUFFER", "",
+        "1 = AF_XDP with frames of any size where the kernel can; 0 = of 3840 bytes at most"),
+    row<Boolean<&S::xdp_busy_poll>>(
+        "OMX_XDP_BUSY_POLL", "", "1 = a process that looks for frames by AF_XDP makes the driver look, too"),
+    row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
+                                           "first of the 512 UDP ports of the endpoints of an interface, "
+                                           "where messages go by UDP; the same on all hosts"),
+    row<Boolean<&S::udp_lane>>("OMX_UDP_LANE", "",
+                               "large messages by UDP, many frames in one call, where both ends' interfaces "
+                               "have IP addresses of one network"),
+    row<Boolean<&Config::pack>>("OMX_PACK", "",
+                                "1 = bursts of short messages share frames, and so do requests, reports and "
+                                "acknowledgements of large ones, with peers that set it too"),
+    row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
+                                                   "larger messages go by rendezvous"),
+    row<Bytes<&Config::lane_rndv_threshold, 128, kGiB>>(
+        "OMX_LANE_RNDV_THRESHOLD", "",
+        "the same, to peers that take many frames at once by UDP, if that is more"),
+    row<Bytes<&Config::unasked_bytes, 0, 65536>>(
+        "OMX_UNASKED_BYTES", "",
+        "of a large message, sent before its receiver asks, to one that was ready for the last; 0 = none"),
+
+    // Reliability.
+    row<Number<&Config::zombie_max, 0, 1000000>>("OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",
+                                                 "sends that may complete before their acknowledgement"),
+    row<Number<&Config::notacked_max, 1, 8191>>(
+        "OMX_NOTACKED_MAX", "MX_IMM_ACK",
+        "messages after which an acknowledgement is sent at once, to peers without the extension"),
+    row<Number<&Config::notacked_max_extended, 1, 8191>>("OMX_NOTACKED_MAX_EXTENDED", "",
+                                                         "the same, to peers with the extension"),
+    row<ResendsMax>("OMX_RESENDS_MAX", "MX_MAX_RETRIES",
+                    "half seconds of silence after which a peer is given up"),
+    row<Duration<&Config::peer_timeout, kMs, 0, kDayMs, true>>(
+        "OMX_PEER_TIMEOUT_MS", "", "milliseconds of silence after which a peer is given up"),
+    row<Duration<&Config::connect_timeout, kMs, 0, kDayMs, true>>(
+        "OMX_CONNECT_TIMEOUT_MS", "", "milliseconds after which a connect that nobody answers ends"),
+    row<Duration<&Config::ack_delay, kUs, 1, 10'000'000>>(
+        "OMX_ACK_DELAY_US", "",
+        "an acknowledgement waits so long for company, to peers without the extension"),
+    row<Duration<&Config::ack_delay_extended, kUs, 1, 10'000'000>>("OMX_ACK_DELAY_EXTENDED_US", "",
+                                                                   "the same, to peers with the extension"),
+    row<Duration<&Config::resend_delay, kMs, 1, 600'000>>(
+        "OMX_RESEND_DELAY_MS", "", "a message is sent again after so long, to peers without the extension"),
+    row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>(
+        "OMX_RESEND_DELAY_EXTENDED_MS", "",
+        "the same, to peers with the extension, until their round trip is known"),
+    row<Duration<&Config::resend_delay_least, kUs, 1, 600'000'000>>(
+        "OMX_RESEND_DELAY_LEAST_US", "", "from then on it follows the round trip, and is at least this"),
+    row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>("OMX_RESEND_DELAY_MAX_MS", "",
+                                                              "the delay doubles up to this"),
+    row<Duration<&Config::pull_delay, kMs, 1, 600'000>>(
+        "OMX_PULL_DELAY_MS", "",
+        "missing parts of a large message are asked for again after so long, peers without the extension"),
+    row<Duration<&Config::pull_delay_extended, kMs, 1, 600'000>>(
+        "OMX_PULL_DELAY_EXTENDED_MS", "",
+        "the same, peers with the extension, until their round trip is known"),
+    row<Duration<&Config::keepalive_delay, kMs, 1, 600'000>>(
+        "OMX_KEEPALIVE_MS", "", "a silent peer that owes us something is asked after so long"),
+
+    // Memory.
+    row<UnexpectedBytes>("OMX_UNEXP_BYTES", "",
+                         "memory for messages that arrive before their receive is posted, per endpoint; the "
+                         "data of others stay with their senders"),
+    row<Bytes<&Config::send_buffer_bytes, 0, 64 * kGiB>>(
+        "OMX_SEND_BUFFER_BYTES", "", "memory for copies of medium sends, so that they complete at once"),
+    row<MediumSendq>("OMX_MEDIUM_SENDQ", "",
+                     "0 = medium sends are not copied and complete when acknowledged"),
+    row<Number<&Config::eager_frames, 1, 65535>>(
+        "OMX_EAGER_FRAMES", "", "eager frames that one peer may have unacknowledged towards us"),
+    row<Number<&Config::pull_blocks, 1, 64>>("OMX_PULL_BLOCKS", "",
+                                             "blocks of a large message that are in flight at a time"),
+    row<Bytes<&Config::pull_window_bytes, 65536, kGiB>>(
+        "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages together that are in flight at most"),
+    row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "frames that the receive ring holds"),
+    row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "limit of the receive ring's size"),
+
+    // Who copies what arrives.
+    row<PlacementChoice>("OMX_PLACEMENT", "",
+                         "who puts large messages into their place: the kernel, or we from the receive ring"),
+    row<CopyEngineChoice>("OMX_COPY_ENGINE", "", "what copies large messages from the receive ring"),
+    row<Bytes<&S::copy_min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
+                                              "messages from here on are given to a copy engine"),
+    row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "pieces of them from here on are"),
+    row<Bytes<&S::copy_min_waited, 0, kGiB>>(
+        "OMX_COPY_MIN_WAITED", "",
+        "inside this host, where each copy has to be waited for, messages from here on are"),
+    row<Bytes<&S::copy_warm, 0, kGiB>>(
+        "OMX_COPY_WARM", "",
+        "the processor copies the first bytes of each message, so that it has them in cache"),
+
+    // Waiting.
+    row<Number<&S::spin_us, 0, 10'000'000>>("OMX_SPIN_US", "",
+                                            "microseconds of busy waiting before a thread sleeps, at most"),
+    row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = never sleep"),
+    row<Boolean<&S::wait_intr>>("OMX_WAITINTR", "", "1 = a signal ends a wait as if it had timed out"),
+    row<ModerationChoice>("OMX_MODERATION", "",
+                          "what wakes a sleeping thread: every frame, a timer, the end of a message"),
+    row<Number<&S::moderation_us, 10, 1'000'000>>(
+        "OMX_MODERATION_US", "",
+        "microseconds between looks of a sleeping thread at a stream of frames that do not wake it"),
+    row<Progress>(
+        "OMX_PROGRESS", "",
+        "a thread goes on while the application computes: off, auto, or always (every frame wakes it)"),
+    row<ProgressCpus>(
+        "OMX_PROGRESS_CPUS", "",
+        "where that thread may run: as the application (inherit), there and beside it (auto), or a list"),
+    row<ProcessBinding>(
+        "OMX_PROCESS_BINDING", "",
+        "where a thread runs that opens an endpoint: auto = on the processor that receives its "
+        "frames, or beside it; off = wherever it is"),
+    row<Number<&S::close_linger_ms, 0, 600'000>>(
+        "OMX_CLOSE_LINGER_MS", "",
+        "milliseconds that closing an endpoint waits for acknowledgements, at most"),
+};
+
+}  // namespace
+
+std::span<const Tunable> tunables() {
+  return kTunables;
+}
+
+const char* progress_name(ProgressMode mode) {
+  return mode == ProgressMode::off ? "off" : mode == ProgressMode::always ? "always" : "auto";
+}
+
+const char* link_name(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::ethernet:
+      return "ethernet";
+    case LinkKind::xdp:
+      return "xdp";
+    case LinkKind::udp:
+      return "udp";
+    case LinkKind::udp4:
+      return "udp4";
+    case LinkKind::udp6:
+      return "udp6";
+    case LinkKind::automatic:
+      break;
+  }
+  return "auto";
+}
+
+const char* placement_name(Placement placement) {
+  return placement == Placement::kernel ? "kernel" : placement == Placement::ring ? "ring" : "auto";
+}
+
+std::optional<LinkKind> link_parse(std::string_view text) {
+  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::xdp, LinkKind::udp,
+                              LinkKind::udp4, LinkKind::udp6})
+    if (text == link_name(kind)) return kind;
+  return std::nullopt;
+}
+
+std::string tunable_key(const Tunable& tunable) {
+  std::string key = tunable.variable + 4;
+  for (char& c : key) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return key;
+}
+
+}  // namespace omx::runtime

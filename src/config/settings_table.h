@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one table of tunables: it drives parsing, printing, and the texts of errors.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/settings.h"
+
+namespace omx::runtime {
+
+struct Tunable {
+  const char* variable;  // "OMX_..."; the key in the file is this without OMX_, in lower case
+  const char* aliases;   // MX_ names with spaces between them, or ""
+  const char* help;
+  bool (*parse)(std::string_view text, Settings& settings);  // false: not accepted, nothing changed
+  std::string (*print)(const Settings& settings);
+  std::string (*accepted)();
+  bool in_file = true;  // false: only the environment can set it
+};
+
+std::span<const Tunable> tunables();
+
+// "spin_us" for OMX_SPIN_US.
+std::string tunable_key(const Tunable& tunable);
+
+}  // namespace omx::runtime

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/udp/udp_lane.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "link/udp/udp_socket.h"
+#include "netdev/socket_buffer.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+namespace {
+
+constexpr std::size_t kFrames = wire::kTrainFrames;
+
+}  // namespace
+
+// A train whose data have places lies in headers, places, and, what is longer than expected, `rest`. Frames
+// that are elsewhere than expected are put together in `joined`.
+struct UdpLane::Memory {
+  std::byte headers[kFrames][wire::kMediumHeaderMost];
+  std::size_t header = 0;  // bytes of each
+  iovec places[kFrames];
+  iovec pieces[2 * kFrames + 1];
+  std::size_t piece_count = 0;
+  bool placed[kFrames + 1];
+  std::byte rest[kDatagramMost];
+  std::byte joined[kDatagramMost];
+};
+
+UdpLane::UdpLane(LinkCounters& counters) : counters_(counters) {}
+UdpLane::~UdpLane() = default;
+
+bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port) {
+  if (!own) {
+    errno = EADDRNOTAVAIL;
+    return false;
+  }
+  own_ = *own;
+  fd_ = udp_socket_open(own_, port);
+  if (!fd_.open()) return false;
+  send_buffer_set(fd_.get(), kSocketBuffer);
+  // Half of what is charged: the kernel counts its own structures, too.
+  info_.window = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
+  info_.address.ip = own_.ip;
+  info_.address.port = udp_socket_port(fd_.get());
+  info_.address.frame = static_cast<std::uint16_t>(udp_frame(mtu, own_));
+  info_.network_bits = own_.network_bits;
+  memory_.reset(new (std::nothrow) Memory);
+  if (!info_.address.present() || !memory_) {
+    fd_.reset();
+    info_ = {};
+  }
+  if (fd_.open()) train_.emplace(counters_);
+  return fd_.open();
+}
+
+wire::TxFrame& UdpLane::begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
+  to_ = to;
+  return train_->begin(fd_.get(), max_segments);
+}
+
+void UdpLane::commit() {
+  train_->commit(fd_.get(), to_, own_.ifindex);
+}
+
+void UdpLane::flush() {
+  if (train_) train_->flush(fd_.get());
+}
+
+// Frames of one train have one size, the last may be shorter. Returns for how many there are places.
+std::size_t UdpLane::prepare(BulkHandler& handler) {
+  Memory& m = *memory_;
+  const std::size_t known = handler.lane_places(m.places, m.header);
+  std::size_t bytes = 0, count = 0;
+  while (count < known) {
+    const std::size_t length = m.places[count].iov_len;
+    bytes += m.header + length;
+    if (length > m.places[0].iov_len || bytes > wire::kTrainBytes) break;
+    m.pieces[2 * count] = {m.headers[count], m.header};
+    m.pieces[2 * count + 1] = m.places[count];
+    if (length < m.places[count++].iov_len || length < m.places[0].iov_len) break;
+  }
+  m.pieces[2 * count] = {m.rest, sizeof m.rest};
+  m.piece_count = 2 * count + 1;
+  return count;
+}
+
+// Bytes of the train, wherever they lie.
+void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) const {
+  const Memory& m = *memory_;
+  for (std::size_t i = 0; i < m.piece_count && length > 0; i++) {
+    const iovec& piece = m.pieces[i];
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    const std::size_t part = std::min(piece.iov_len - offset, length);
+    std::memcpy(out, static_cast<const std::byte*>(piece.iov_base) + offset, part);
+    out += part;
+    length -= part;
+    offset = 0;
+  }
+}
+
+// All frames are looked at, and those put together that are not in their place, before the first is handed
+// over: what is to be moved may belong where the data of another one lie now.
+void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram& train, NicId sender) {
+  Memory& m = *memory_;
+  const std::size_t bytes = train.bytes, segment = train.segment;
+  const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
+  std::size_t frames = 0;
+  for (std::size_t at = 0; at < bytes; at += segment, frames++) {
+    const std::size_t length = std::min(segment, bytes - at);
+    m.placed[frames] = aligned && frames < places && length == m.header + m.places[frames].iov_len &&
+                       frame_source(m.headers[frames]) == sender &&
+                       handler.bulk_in_place(frames, {m.headers[frames], length});
+    if (!m.placed[frames] && places > 0) gather(at, length, m.joined + at);
+  }
+  const std::byte* const whole = places > 0 ? m.joined : m.rest;
+  for (std::size_t i = 0, at = 0; i < frames; i++, at += segment) {
+    const std::size_t length = std::min(segment, bytes - at);
+    if (m.placed[i]) {
+      counters_.bulk_placed++;
+      handler.on_bulk_placed(i, {m.headers[i], length});
+    } else if (length >= wire::kHeadBytes && frame_source(whole + at) == sender) {
+      if (places > 0) counters_.bulk_moved++;
+      handler.on_bulk_frame({whole + at, length});
+    } else {
+      counters_.frames_ignored++;
+    }
+  }
+  counters_.frames_received += frames;
+  counters_.bytes_received += bytes;
+  if (frames > 1) counters_.trains_received++;
+}
+
+std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
+  std::size_t frames = 0, looked_at = 0;
+  while (fd_.open() && looked_at < budget) {
+    const std::size_t places = prepare(handler);
+    const auto train = datagram_receive(fd_.get(), memory_->pieces, memory_->piece_count);
+    if (!train) break;
+    counters_.receive_batches++;
+    looked_at += train->frames();
+    const NicId sender = handler.lane_sender(train->from);
+    if (sender == 0 || train->bytes < wire::kHeadBytes || train->cut || train->bytes > kDatagramMost ||
+        train->frames() > kFrames) {
+      counters_.frames_ignored += train->frames();
+      continue;
+    }
+    frames += train->frames();
+    hand_over(handler, places, *train, sender);
+    if (!handler.lane_more()) break;
+  }
+  return frames;
+}
+
+}  // namespace omx::link

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Answers what is asked of the board, not of an endpoint: its name, and connection requests to endpoint ids
+// that nobody has open. The frames reach every endpoint of the board; the one that holds the responder's
+// claim answers. Its process may compute without calling us: a question that comes again is answered by one
+// of the others, too. Answers may be sent more than once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/board/boards.h"
+#include "runtime/board/claim.h"
+#include "runtime/board/peers.h"
+#include "runtime/clock.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+
+namespace omx::runtime {
+
+// Encodes into `out`, of wire::kMinFrame bytes at least, the refusal of a request to connect to an endpoint
+// that nobody has open; returns its length.
+std::size_t connect_refuse(std::byte* out, const wire::Head& request, const wire::Connect& connect,
+                           std::uint32_t endpoints_max);
+
+class BoardResponder {
+ public:
+  // All must outlive the responder. Answers go to the sink; the caller flushes.
+  BoardResponder(const Board& board, std::uint32_t endpoints_max, PeerTable& peers, wire::FrameSink& sink,
+                 TimeNs (*clock)() = clock_now)
+      : board_(board), endpoints_max_(endpoints_max), peers_(peers), sink_(sink), clock_(clock) {}
+
+  // Whether this endpoint answers for the board; takes it over when nobody does.
+  bool responsible();
+  // False when the frame is none of the responder's business.
+  bool on_frame(wire::Frame frame);
+
+  // The board's interface has another index now.
+  void board_moved() { claim_ = Claim(), answer_ = Claim(); }
+
+  // From now on whoever asks for our name is asked for his.
+  void ask_back() { asks_back_ = true; }
+  // Asks a NIC, or with kBroadcastNic all, for its name; answers fill the table.
+  void query(NicId nic);
+  // Makes the discovery daemons of reference hosts announce their NICs. Each call needs another serial.
+  void announce(std::uint32_t serial);
+
+ private:
+  // A question that this endpoint left to the responder.
+  struct Heard {
+    NicId asker = 0;
+    std::uint64_t question = 0;
+    TimeNs first = 0;
+  };
+
+  bool repeated(NicId asker, std::uint64_t question, TimeNs now);
+  // Whether it is for us to answer.
+  bool answers(NicId asker, std::uint64_t question);
+  void on_query(wire::Frame frame, const wire::Head& head);
+  void reply(const wire::Head& to, const wire::HostQuery& query);
+  void on_reply(wire::Frame frame, const wire::Head& head);
+  void on_discovery(wire::Frame frame);
+  void on_connect(wire::Frame frame, const wire::Head& head);
+
+  const Board& board_;
+  std::uint32_t endpoints_max_;
+  PeerTable& peers_;
+  wire::FrameSink& sink_;
+  TimeNs (*clock_)();
+  Claim claim_;
+  Claim answer_;                   // of the last question that was answered for the responder
+  std::array<Heard, 16> heard_{};  // the oldest is forgotten first
+  std::size_t heard_next_ = 0;
+  bool asks_back_ = false;
+};
+
+}  // namespace omx::runtime

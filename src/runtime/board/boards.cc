@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/board/boards.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "link/link.h"
+#include "link/udp/udp_directory.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr int kMxNoDev = 5;
+
+std::string host_name(const Settings& settings) {
+  if (!settings.hostname.empty()) return settings.hostname;
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) < 0 || !name[0]) return "localhost";
+  return name;
+}
+
+// As the reference does, the loopback device is "localhost" without a number.
+std::string board_hostname(const Settings& settings, const Board& board) {
+  if (board.interface.loopback) return "localhost";
+  const std::string suffix = fmt::format(":{}", board.number);
+  return host_name(settings).substr(0, wire::kHostnameMax - 1 - suffix.size()) + suffix;
+}
+
+// Some examples: error texts have an end (mx-api.md 5).
+std::string refusals(const std::vector<link::Choice>& choices) {
+  constexpr int kMost = 3;
+  std::string text;
+  int count = 0;
+  for (const link::Choice& choice : choices) {
+    if (choice.interface.loopback) continue;
+    if (count++ == kMost) return text + "; ...";
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", choice.interface.name, choice.reason);
+  }
+  return text.empty() ? "there is none" : text;
+}
+
+using link::IpFamily;
+
+// Which addresses carry the boards of a host. Peers must have the same kind, so all boards have; and as every
+// interface that is up has a link-local address, these count only where there are no others.
+enum class Road : std::uint8_t { ipv4, ipv6, link_local };
+
+Road road_of(const link::InterfaceAddress& address) {
+  if (link::is_ipv4(address.ip)) return Road::ipv4;
+  return wire::is_link_local(address.ip) ? Road::link_local : Road::ipv6;
+}
+
+bool raw_frames(LinkKind kind) {
+  return kind == LinkKind::ethernet || kind == LinkKind::xdp;
+}
+
+IpFamily family_of(LinkKind kind) {
+  return kind == LinkKind::udp4 ? IpFamily::v4 : kind == LinkKind::udp6 ? IpFamily::v6 : IpFamily::any;
+}
+
+std::optional<Road> best_road(const std::vector<link::Choice>& choices, IpFamily family) {
+  std::optional<Road> best;
+  for (const link::Choice& choice : choices) {
+    const link::Interface& interface = choice.interface;
+    const auto address =
+        choice.taken ? link::interface_address(interface.name, interface.index, family) : std::nullopt;
+    if (address && (!best || road_of(*address) < *best)) best = road_of(*address);
+  }
+  return best;
+}
+
+const char* missing_text(IpFamily family, std::optional<Road> road) {
+  if (road == Road::ipv4 || family == IpFamily::v4)
+    return "no IPv4 address, by which messages go here (OMX_LINK)";
+  if (road == Road::ipv6) return "no IPv6 address but a link-local one, and others have more";
+  return family == IpFamily::v6 ? "no IPv6 address, which OMX_LINK=udp6 needs"
+                                : "no IP address, which OMX_LINK=udp needs";
+}
+
+// The interface as a UDP link shows it. False, with the reason: no such address.
+bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<Road> road, std::uint32_t& mtu) {
+  link::Interface& interface = choice.interface;
+  const auto address =
+      link::interface_address(interface.name, interface.index, road == Road::ipv4 ? IpFamily::v4 : family);
+  if (!address || road_of(*address) != road) {
+    choice.reason = missing_text(family, road);
+    return false;
+  }
+  family = link::is_ipv4(address->ip) ? IpFamily::v4 : IpFamily::v6;
+  link::udp_directory().told(address->ip);
+  interface.nic = link::udp_nic(address->ip);
+  mtu = link::udp_mtu(interface.mtu, *address);
+  return true;
+}
+
+bool by_udp(const Settings& settings, std::optional<Road> road) {
+  if (settings.link != LinkKind::automatic) return !raw_frames(settings.link);
+  // What else is wrong is told when an endpoint opens.
+  const int error = link::packet_links_possible();
+  if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
+  // Where UDP cannot be had either, opening says what raw frames need.
+  return road.has_value();
+}
+
+}  // namespace
+
+link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptions packets) {
+  link::XdpLinkOptions options;
+  options.mode = settings.xdp_mode;
+  options.queue = settings.xdp_queue;
+  options.busy_poll = settings.xdp_busy_poll;
+  options.multi_buffer = settings.xdp_multi_buffer;
+  options.packets = std::move(packets);
+  return options;
+}
+
+int frames_possible() {
+  return link::packet_links_possible();
+}
+
+Result<std::vector<Board>> boards_find(const Settings& settings) {
+  auto choices =
+      link::interfaces_choose(link::interfaces_list(), settings.interfaces, settings.interfaces_variable);
+  if (!choices) return tl::unexpected(choices.error());
+
+  const IpFamily wanted = family_of(settings.link);
+  const auto road = raw_frames(settings.link) ? std::nullopt : best_road(*choices, wanted);
+  const bool udp = by_udp(settings, road);
+  std::vector<Board> boards;
+  for (link::Choice& choice : *choices) {
+    std::uint32_t mtu = choice.interface.mtu;
+    const NicId mac = choice.interface.nic;
+    IpFamily family = wanted;
+    if (!choice.taken || (udp && !udp_fit(choice, family, road, mtu))) continue;
+    Board board;
+    board.number = static_cast<std::uint32_t>(boards.size());
+    board.interface = choice.interface;
+    board.mac = mac;
+    board.udp = udp;
+    if (udp) board.family = family;
+    board.mtu = mtu;
+    board.hostname = board_hostname(settings, board);
+    boards.push_back(std::move(board));
+  }
+  if (boards.empty()) {
+    return fail(
+        kMxNoDev,
+        fmt::format(
+            "no usable Ethernet interface; bring one up with \"ip link set dev NAME up\" or name one in "
+            "OMX_INTERFACES ({})",
+            refusals(*choices)));
+  }
+  return boards;
+}
+
+}  // namespace omx::runtime

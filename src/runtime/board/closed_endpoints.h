@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Refuses what is sent to endpoints of the board that nobody has open, as MX does (wire.md 7): who sends to a
+// process that is gone hears of it at once. One endpoint of the board listens for them, the responder, and
+// learns which others there are when their frames reach it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "link/link.h"
+#include "runtime/board/boards.h"
+#include "wire/codec.h"
+
+namespace omx::runtime {
+
+class ClosedEndpoints {
+ public:
+  // The link must outlive it. Nothing happens before listen().
+  ClosedEndpoints(const Board& board, std::uint8_t own, std::uint32_t endpoints_max, wire::Mode mode,
+                  link::Link& link)
+      : board_(board), own_(own), endpoints_max_(endpoints_max), mode_(mode), link_(link) {}
+
+  bool listens() const { return listens_; }
+  void listen();
+  // About once a second: endpoints that were open may have closed.
+  void look();
+  // A frame for another endpoint than ours, from a peer that wants to be called by that index. True when
+  // there was an answer; the caller flushes.
+  bool on_frame(wire::Frame frame, std::uint16_t peer_index = wire::kUnknownPeerIndex);
+
+ private:
+  bool open(std::uint32_t endpoint) const;
+  void tell_link();
+  bool refuse(NicId to, std::uint16_t peer_index, wire::Frame frame, wire::NackCode code);
+
+  const Board& board_;
+  std::uint8_t own_;
+  std::uint32_t endpoints_max_;
+  wire::Mode mode_;
+  link::Link& link_;
+  bool listens_ = false;
+  std::vector<std::uint8_t> others_;  // open when they were looked at last
+  std::size_t next_ = 0;              // of them, to be looked at
+};
+
+}  // namespace omx::runtime

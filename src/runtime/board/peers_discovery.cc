@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/board/peers_discovery.h"
+
+#include <poll.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "link/link.h"
+#include "runtime/board/board_responder.h"
+#include "runtime/clock.h"
+#include "runtime/running_deadline.h"
+
+namespace omx::runtime {
+
+namespace {
+
+// Answers take microseconds; a lost frame should not cost much. The pause doubles.
+constexpr TimeNs kFirstPause = 50 * protocol::kMillisecond;
+constexpr TimeNs kHelpPeriod = 2 * protocol::kMillisecond;
+constexpr std::size_t kQueriesPerRound = 64;
+constexpr int kMxNoDevice = 5;
+
+// A board's link for the time of the look-up. It answers questions too: this process may have no endpoint
+// yet, and the host that we ask may be asking us.
+class Asker final : public link::FrameHandler {
+ public:
+  Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Link> link,
+        bool answers)
+      : link_(std::move(link)), responder_(board, settings.endpoints_max, peers, *link_), answers_(answers) {
+    if (answers_) responder_.ask_back();
+  }
+
+  void on_frame(wire::Frame frame) override {
+    wire::Head head;
+    const bool reply =
+        wire::decode_head(frame, head) == wire::Drop::none && head.type == wire::PacketType::host_reply;
+    if (answers_ || reply) responder_.on_frame(frame);
+  }
+  void ask(NicId nic) { responder_.query(nic); }
+  void announce(std::uint32_t serial) { responder_.announce(serial); }
+  void flush() { link_->flush(); }
+  void receive() {
+    while (link_->receive(*this, kQueriesPerRound) > 0) link_->flush();
+  }
+  int descriptor() const { return link_->descriptor(); }
+
+ private:
+  std::unique_ptr<link::Link> link_;
+  BoardResponder responder_;
+  bool answers_;
+};
+
+using Askers = std::vector<std::unique_ptr<Asker>>;
+
+Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers,
+                           bool answers) {
+  Askers askers;
+  std::optional<Failure> failure;
+  for (const Board& board : boards) {
+    if (board.interface.loopback || board.udp) continue;
+    link::PacketLinkOptions options;
+    options.interface = board.interface.name;
+    options.endpoint = 255;  // an id that is hardly used: only the board's frames are wanted
+    options.ring_frames = 256;
+    options.ring_bytes = 1U << 20;
+    auto link = link::packet_link_open(options);
+    if (link) {
+      askers.push_back(std::make_unique<Asker>(board, settings, peers, std::move(*link), answers));
+    } else if (!failure) {
+      failure = link.error();
+    }
+  }
+  if (boards_by_udp(boards))
+    failure = Failure{kMxNoDevice, "by UDP no host is asked for its name; add the name to /etc/hosts or DNS"};
+  if (askers.empty() && failure) return tl::unexpected(*failure);
+  return askers;
+}
+
+void round_ask(Askers& askers, PeerTable& peers, const DiscoveryRequest& request, unsigned round) {
+  std::vector<NicId> nics = {request.nic};
+  if (request.nic == kBroadcastNic) {
+    for (const Peer& peer : peers.all()) {
+      if (peer.name.empty() && nics.size() <= kQueriesPerRound) nics.push_back(peer.nic);
+    }
+  }
+  // Each serial makes every reference host broadcast for some seconds: only if the first round did not help.
+  std::uint32_t serial = 0;
+  const bool announce = round == 1 && ::getrandom(&serial, sizeof serial, GRND_NONBLOCK) == sizeof serial;
+  for (const auto& asker : askers) {
+    for (const NicId nic : nics) asker->ask(nic);
+    if (announce) asker->announce(serial);
+    asker->flush();
+  }
+}
+
+void answers_await(Askers& askers, TimeNs limit) {
+  std::vector<pollfd> waits;
+  for (const auto& asker : askers) waits.push_back({asker->descriptor(), POLLIN, 0});
+  const timespec timeout = timespec_of(limit);
+  // An error on a descriptor (interface down) must not turn this into a busy loop: poll without it then.
+  if (::ppoll(waits.data(), waits.size(), &timeout, nullptr) <= 0) return;
+  const bool error =
+      std::any_of(waits.begin(), waits.end(), [](const pollfd& p) { return (p.revents & POLLERR) != 0; });
+  if (error) ::ppoll(nullptr, 0, &timeout, nullptr);
+}
+
+}  // namespace
+
+Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers,
+                            const DiscoveryRequest& request) {
+  auto askers = askers_open(boards, settings, peers, request.answers);
+  if (!askers) return tl::unexpected(askers.error());
+  if (askers->empty()) return false;
+
+  TimeNs now = clock_now();
+  RunningDeadline deadline(now, settings.discovery_ms);
+  TimeNs pause = kFirstPause;
+  TimeNs round_at = now;
+  for (unsigned round = 0; !deadline.passed(now); now = clock_now()) {
+    if (now >= round_at) {
+      round_ask(*askers, peers, request, round++);
+      round_at = now + pause;
+      pause *= 2;
+    }
+    answers_await(*askers, std::min({round_at, deadline.at(), now + kHelpPeriod}) - now);
+    for (const auto& asker : *askers) asker->receive();
+    // Before leaving, too: others may have asked us before they answered.
+    if (request.meanwhile) request.meanwhile();
+    if (request.found()) return true;
+  }
+  return false;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/endpoint/copies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/clock.h"
+#include "copy/calibration.h"
+#include "copy/engines.h"
+#include "wire/packets.h"
+#include "wire/sizes.h"
+
+namespace omx::runtime {
+
+namespace {
+// A wait that looks at nothing else: of the order of what one turn takes.
+constexpr TimeNs kWait = 200'000;
+constexpr std::uint32_t kPoll = 64;
+}  // namespace
+
+copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration) {
+  copy::Policy policy;
+  policy.min_message = settings.copy_min_message;
+  policy.min_waited = settings.copy_min_waited;
+  policy.warm = settings.copy_warm;
+  policy.min_piece = settings.copy_min_piece > 0 ? settings.copy_min_piece : calibration.least_piece;
+  return policy;
+}
+
+bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece) {
+  if (settings.placement != Placement::automatic) return settings.placement == Placement::ring;
+  const copy::Calibration::Row& row = calibration.row_for(piece);
+  return piece >= copy_policy(settings, calibration).min_piece && row.submit_ns < row.place_ns;
+}
+
+Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::Link& link) {
+  // Looked for once: most machines have none.
+  static std::atomic<bool> no_device{false};
+  copy::EngineKind kind = settings.copy_engine;
+  const bool optional = kind == copy::EngineKind::automatic;
+  if (kind == copy::EngineKind::cpu || (optional && no_device)) return nullptr;
+  if (optional) kind = copy::EngineKind::dsa;
+  auto engine = copy::engine_create(kind);
+  if (!engine && optional) {
+    no_device = true;
+    return nullptr;
+  }
+  if (!engine) return tl::unexpected(engine.error());
+  if (!(*engine)->capabilities().asynchronous || !link.has_ring()) return nullptr;
+  const copy::Calibration& calibration = copy::calibration(kind, **engine);
+  const copy::Policy policy = copy_policy(settings, calibration);
+  if (policy.min_piece == ~0U && optional) return nullptr;
+  if (policy.min_piece == ~0U)
+    return fail(0, fmt::format("no piece is cheaper to hand to the {} engine than to copy, as measured: "
+                               "OMX_COPY_MIN_PIECE says from where on it is used all the same",
+                               copy::engine_name(kind)));
+  const std::uint32_t frame = link.mtu() + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  const bool ring =
+      ring_better(settings, calibration, wire::extended_sizes(wire::Mode::omx, frame, 0).pull_reply_max);
+  if (!link.may_hold()) return nullptr;
+  return std::make_unique<Copies>(std::move(*engine), policy, link, ring);
+}
+
+Copies::Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Link& link,
+               bool ring)
+    : engine_(std::move(engine)), policy_(policy), link_(link), ring_(ring) {}
+
+protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) {
+  if (copy.offset < policy_.warm) return Answer::refused;
+  const copy::Piece piece{copy.from, copy.to, copy.bytes};
+  if (frames_ == Frames::passing) return Answer::refused;
+  if (frames_ == Frames::of_neighbours) {
+    if (!copy::wait_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
+      return Answer::refused;
+    copy::Ticket waited = 0;
+    if (copy::copy_wait(*engine_, policy_, piece, &waited)) return Answer::copied;
+    // The device may write it later. The ring is not concerned, unless other copies were lost as well.
+    abandon_ = abandon_ || failed(seen_ + 1, waited - 1);
+    seen_ = ticket = waited;
+    return Answer::later;
+  }
+  if (!copy::offload_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
+    return Answer::refused;
+  const std::uint32_t most = copy::slots_held_most(link_.frames_room());
+  if (link_.frames_held() >= most) completed();
+  if (link_.frames_held() >= most) return Answer::refused;
+  const copy::Submission submission = engine_->submit(piece);
+  if (submission.answer != copy::Answer::accepted) return Answer::refused;
+  taken_ = ticket = submission.ticket;
+  return Answer::later;
+}
+
+std::uint64_t Copies::completed() {
+  engine_->poll(kPoll);
+  const copy::Ticket done = engine_->completed();
+  // The engine is off from then on, so this is not asked often.
+  if (!abandon_ && done != seen_ && *engine_->disabled_reason() && failed(seen_ + 1, done)) abandon_ = true;
+  seen_ = done;
+  // A copy may be over before the link has heard that its frame shall stay.
+  if (!abandon_ && link_.frames_held() > 0) link_.frames_give_back(done);
+  return done;
+}
+
+bool Copies::failed(std::uint64_t first, std::uint64_t last) const {
+  if (!*engine_->disabled_reason()) return false;
+  for (std::uint64_t ticket = first; ticket <= last; ticket++)
+    if (engine_->failed(ticket)) return true;
+  return false;
+}
+
+void Copies::tend() {
+  completed();
+  // What is not held waits behind what is: the ring must not run dry.
+  if (link_.frames_held() > link_.frames_room() / 2) wait(kNever);
+  if (!abandon_ || engine_->outstanding() > 0) return;
+  link_.frames_abandon();
+  abandon_ = false;
+}
+
+void Copies::drain() {
+  engine_->drain(kNever);
+  completed();
+}
+
+void Copies::wait(TimeNs deadline) {
+  engine_->drain(std::min(deadline, clock_now() + kWait));
+  completed();
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint's copy engine: which pieces of arriving messages it gets, what they hold of the link's receive
+// ring, and when to wait for them (docs/copy-engines.md).
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "config/settings.h"
+#include "copy/calibration.h"
+#include "copy/engine.h"
+#include "copy/policy.h"
+#include "link/link.h"
+#include "protocol/offload.h"
+
+namespace omx::runtime {
+
+// What the settings and a measurement say: of pieces that are to be offloaded, and whether frames of that
+// size are better taken from the ring by the engine than placed by the kernel.
+copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration);
+bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece);
+
+class Copies final : public protocol::Offload {
+ public:
+  // nullptr: the engine is none that works beside the processor, or the link cannot keep frames. The failure
+  // says why there is no such engine. Measures, once in a process.
+  static Result<std::unique_ptr<Copies>> create(const Settings& settings, link::Link& link);
+  Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Link& link, bool ring);
+
+  // Whether large messages should come through the receive ring, and not by lanes from which the kernel
+  // copies them.
+  bool ring() const { return ring_ && !*engine_->disabled_reason() && link_.frames_room() > 0; }
+
+  // What frames the protocol is handed from now on: whatever will not stay (nothing of it is offloaded); of
+  // the link's ring, which stay as long as copies need them; in shared memory, whose sender waits for us.
+  enum class Frames : std::uint8_t { passing, of_ring, of_neighbours };
+  void frames(Frames kind) { frames_ = kind; }
+  // The newest ticket since the last call.
+  std::uint64_t taken() { return std::exchange(taken_, 0); }
+  bool outstanding() const { return engine_->outstanding() > 0; }
+  // Whether there is anything to tend.
+  bool busy() const { return outstanding() || link_.frames_held() > 0; }
+  // Gives back what copies that are over held. Not while frames are being received.
+  void tend();
+  // Sleeps until all are over, or some time has passed, or the deadline.
+  void wait(TimeNs deadline);
+
+  Answer copy(const Copy& copy, std::uint64_t& ticket) override;
+  std::uint64_t completed() override;
+  bool failed(std::uint64_t first, std::uint64_t last) const override;
+  void drain() override;
+
+ private:
+  std::unique_ptr<copy::CopyEngine> engine_;
+  copy::Policy policy_;
+  link::Link& link_;
+  bool ring_;
+  Frames frames_ = Frames::passing;
+  bool abandon_ = false;   // a copy may read the ring for ever
+  copy::Ticket seen_ = 0;  // up to here all are over
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace omx::runtime

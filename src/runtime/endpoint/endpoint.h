@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An open endpoint of this process: engine, link, claim, lock, and the ways to wait. Any thread may call any
+// function at any time; close() must be the last (calls blocked in wait_* return first).
+//
+// Waiting: one thread at a time drives the link (the leader), the others sleep, so that no more than one
+// thread per endpoint spins. The leader spins for settings.spin_us at most, then sleeps in poll() until the
+// engine's next deadline. A progress thread may lead while no other does.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "config/settings.h"
+#include "link/link.h"
+#include "protocol/endpoint.h"
+#include "runtime/board/boards.h"
+#include "runtime/board/claim.h"
+
+namespace omx::runtime {
+
+class Process;
+class BoardResponder;
+class CounterSegment;
+
+using protocol::Completion;
+using protocol::Request;
+
+// A remote (or own) endpoint's address: 16 bytes, passed by value, self-describing so that it can be taken
+// apart without any table and a stale one is recognised (mx-api.md 2).
+struct Address {
+  std::uint64_t stuff[2] = {0, 0};
+};
+
+struct AddressParts {
+  NicId nic = 0;
+  std::uint8_t endpoint = 0;
+  std::uint32_t session = 0xFFFFFFFF;
+  std::uint32_t slot = 0;     // of the owning endpoint in this process
+  std::uint32_t partner = 0;  // index in the engine
+  // The conversation in which it was obtained, modulo kConversations: in a later one it is of no use
+  // (docs/contract.md).
+  std::uint32_t conversation = 0;
+};
+inline constexpr std::uint32_t kConversations = 256;
+// stuff[0] = nic (48 bits) | endpoint << 48 | slot low 8 bits << 56;
+// stuff[1] = partner (20 bits) | slot high 4 bits << 20 | conversation (8 bits) << 24 | session << 32: the
+// session is in the last four bytes, as in the reference.
+Address address_pack(const AddressParts& parts);
+AddressParts address_unpack(const Address& address);
+
+// Decides about a message that no receive waits for. Called without the endpoint's lock: other threads may
+// use the endpoint meanwhile, but no further message arrives until it returns. May call the endpoint itself,
+// but not close it. What it needs is copied before each call, so it may be replaced or removed at any time.
+struct UnexpectedHandler {
+  protocol::HandlerAction (*call)(const UnexpectedHandler& self, const protocol::Arrival& arrival) = nullptr;
+  void* owner = nullptr;
+  void* context = nullptr;
+  void (*function)() = nullptr;  // of the type that `call` knows
+};
+
+// no_request: it names no pending or completed request of the endpoint.
+enum class WaitOutcome { done, timed_out, woken, no_request };
+
+inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
+
+class Endpoint {
+ public:
+  ~Endpoint();
+
+  const Board& board() const { return board_; }
+  std::uint8_t id() const { return id_; }
+  std::uint32_t session() const { return session_; }
+  std::uint32_t slot() const { return slot_; }
+  // This process is a forked child of the one that opened the endpoint: nothing works here.
+  bool foreign() const;
+  Address address() const;  // own
+
+  // --- operations: as protocol::Endpoint, with the lock taken, addresses checked, and frames flushed
+  // ----------
+  Expected<Request*, protocol::OpError> connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                                std::uint64_t match_info, void* context, bool forgotten,
+                                                bool hidden = false);
+  // Sends to an address of another endpoint object or a never valid one: bad_request.
+  Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp op);
+  Expected<Request*, protocol::OpError> receive(const protocol::ReceiveOp& op);
+  Expected<bool, protocol::OpError> cancel(Request* request, bool complete = false);
+  bool forget(Request* request);  // false: no request of this endpoint
+  Expected<bool, protocol::OpError> buffered(Request* request);
+  // kForever: no limit; nullptr: default of later requests. False: no request of this endpoint.
+  bool set_timeout(Request* request, std::uint64_t ms);
+  bool disconnect(const Address& address);
+  // What to look at when that NIC does not answer; empty when there is nothing to say.
+  std::string silence_advice(NicId nic);
+  // That endpoint, as people know it: by the name or address of its host.
+  std::string peer_text(NicId nic, std::uint8_t endpoint);
+  void set_unexpected_handler(const UnexpectedHandler& handler);
+  // Ends the progress thread, if there is one: closing comes next. Its handler has returned then.
+  void end_background();
+  bool in_handler() const;  // called from the unexpected handler of this endpoint, on this thread
+
+  // --- completion ------------------------------------------------------------------------------------------
+  // Each makes progress first. On success the request is consumed.
+  // A look without waiting: done, timed_out or no_request.
+  WaitOutcome test(Request* request, Completion& completion);
+  bool test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion);
+  Request* peek();
+  bool probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival);
+  void* context_of(Request* request);
+
+  WaitOutcome wait(Request* request, std::uint64_t timeout_ms, Completion& completion);
+  WaitOutcome wait_any(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
+                       Completion& completion);
+  WaitOutcome wait_peek(std::uint64_t timeout_ms, Request*& request);
+  WaitOutcome wait_probe(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
+                         protocol::Arrival& arrival);
+  // All threads now waiting on this endpoint return `woken`. No effect on later waits.
+  void wakeup();
+
+  void progress();
+  // While disabled no frame is processed and no handler runs (disable waits for a running one); idempotent.
+  void disable_progression();
+  void reenable_progression();
+
+  // While one lives, close() waits: for callers of wait_* that still use the endpoint afterwards.
+  class Pin {
+   public:
+    explicit Pin(Endpoint& endpoint);
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+   private:
+    Endpoint& endpoint_;
+  };
+
+  // --- facts -----------------------------------------------------------------------------------------------
+  Address address_of(protocol::Partner* partner, std::uint32_t session, std::uint32_t conversation) const;
+  // nullopt: no address of this endpoint.
+  std::optional<void*> address_context(const Address& address);
+  bool set_address_context(const Address& address, void* context);
+  std::vector<protocol::PartnerInfo> partners();
+  protocol::Counters counters();
+  link::LinkCounters link_counters();
+  protocol::Endpoint::Memory memory();
+  std::uint32_t eager_max();
+  const Settings& settings() const;
+
+  class Impl;  // endpoint_impl.h
+  Impl& impl() { return *impl_; }
+
+ private:
+  friend class Process;
+  Endpoint() = default;
+  Board board_;
+  std::uint8_t id_ = 0;
+  std::uint32_t session_ = 0;
+  std::uint32_t slot_ = 0;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace omx::runtime

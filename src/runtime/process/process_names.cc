@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of NICs: the table first, then the network and the resolver; where messages go by UDP the resolver.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "config/settings_kinds.h"
+#include "runtime/board/ip_names.h"
+#include "runtime/board/peers_discovery.h"
+#include "runtime/board/resolver.h"
+#include "runtime/process/process.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr int kMxHostNotFound = 28;
+
+// "localhost" and "localhost:N" are boards of ours even where the loopback interface is none.
+const Board* board_by_localhost(const std::vector<Board>& boards, std::string_view hostname) {
+  constexpr std::string_view kLocal = "localhost";
+  if (!hostname.starts_with(kLocal)) return nullptr;
+  hostname.remove_prefix(kLocal.size());
+  if (hostname.empty()) return boards.empty() ? nullptr : &boards.front();
+  if (hostname.front() != ':') return nullptr;
+  const auto number = number_parse(hostname.substr(1));
+  return number && *number < boards.size() ? &boards[*number] : nullptr;
+}
+
+std::string reason_of(const Result<bool>& asked, std::uint32_t discovery_ms) {
+  if (!asked) return fmt::format("the network could not be asked: {}", asked.error().message);
+  if (discovery_ms == 0) return "the network was not asked (OMX_DISCOVERY_MS=0)";
+  return fmt::format("no host answered within {} ms (OMX_DISCOVERY_MS)", discovery_ms);
+}
+
+}  // namespace
+
+Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
+  if (settings_.discovery_ms == 0) return false;
+  return peers_discover(boards_, settings_, peers_, {nic, found, [this] { endpoints_help(); }});
+}
+
+// By a MAC address too where it is reached by UDP.
+const Board* Process::board_by_own_name(const std::string& hostname) const {
+  const auto mac = mac_parse(hostname);
+  if (mac) {
+    for (const Board& board : boards_now())
+      if (board.mac == *mac || board.interface.nic == *mac) return &boards_[board.number];
+  }
+  return board_by_localhost(boards_, hostname);
+}
+
+Result<NicFound> Process::host_find(const std::string& hostname) {
+  const bool udp = boards_by_udp(boards_);
+  const auto peer = peers_.find(hostname);
+  if (peer && (!udp || wire::udp_family(peer->nic) == boards_family(boards_)))
+    return NicFound{peer->nic, board_of(peer->nic)};
+  if (const Board* board = board_by_own_name(hostname)) return NicFound{board->interface.nic, board};
+  return udp ? host_find_by_udp(hostname) : host_find_by_frames(hostname);
+}
+
+const Board* Process::board_named(const std::string& name) {
+  for (const Board& board : boards_) {
+    if (board.interface.name == name) return &board;
+  }
+  if (const auto peer = peers_.find(name)) return board_of(peer->nic);
+  if (const Board* board = board_by_own_name(name)) return board;
+  if (mac_parse(name)) return nullptr;
+  const auto ips = resolve_addresses(name, link::IpFamily::any);
+  if (!ips) return nullptr;
+  const auto own = link::host_addresses();
+  for (const link::Ip& ip : *ips) {
+    if (const Board* board = board_with_ip(boards_, own, ip)) return board;
+  }
+  return nullptr;
+}
+
+// By UDP the first of them: as the resolver orders them.
+Result<NicFound> Process::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
+  if (!boards_by_udp(boards_)) {
+    const IpPatience patience{settings_.discovery_ms, [this] { endpoints_help(); }};
+    auto found = nic_by_ip(boards_, ips, hostname, ip_facts_of_kernel(), patience);
+    if (found && found->ip && !board_of(found->nic)) ip_of_nic_told(found->nic, *found->ip);
+    return found;
+  }
+  const auto own = link::host_addresses();
+  for (const link::Ip& ip : ips) {
+    if (const Board* board = board_with_ip(boards_, own, ip)) return NicFound{board->interface.nic, board};
+  }
+  const auto nic = nic_told(ips.front());
+  if (!nic) return tl::unexpected(nic.error());
+  const auto from = link::route_source(ips.front());
+  return NicFound{*nic, from ? board_with_ip(boards_, own, *from) : nullptr};
+}
+
+Result<NicFound> Process::host_at(const link::Ip& ip) {
+  const std::string text = link::ip_text(ip);
+  if (boards_by_udp(boards_)) {
+    const std::string objection = family_objection(wire::udp_nic(ip), boards_family(boards_));
+    if (!objection.empty()) return fail(kMxHostNotFound, fmt::format("{}: {}", text, objection));
+  }
+  return host_at_any(std::span(&ip, 1), text);
+}
+
+std::optional<Ip> Process::host_ip(const std::string& hostname, NicId nic, IpFamily family) {
+  if (boards_by_udp(boards_)) return std::nullopt;
+  const auto ips = resolve_addresses(hostname, family);
+  if (!ips) return std::nullopt;
+  for (const Ip& ip : *ips) {
+    const auto found = host_at_any(std::span(&ip, 1), hostname);
+    if (found && found->nic == nic) return ip;
+  }
+  return std::nullopt;
+}
+
+Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {
+  const link::IpFamily family = boards_family(boards_);
+  if (const auto nic = mac_parse(hostname)) {
+    const std::string objection = family_objection(*nic, family);
+    if (objection.empty()) return NicFound{*nic, nullptr};
+    return fail(kMxHostNotFound, objection);
+  }
+  const auto ips = resolve_addresses(hostname, family);
+  if (!ips) return tl::unexpected(ips.error());
+  return host_at_any(*ips, hostname);
+}
+
+Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
+  if (const auto nic = mac_parse(hostname)) return NicFound{*nic, nullptr};
+  Result<bool> asked = false;
+  if (!is_address(hostname)) {
+    std::optional<Peer> peer;
+    asked = discover(kBroadcastNic, [&] {
+      peer = peers_.find(hostname);
+      return peer.has_value();
+    });
+    if (peer) return NicFound{peer->nic, board_of(peer->nic)};
+  }
+  const auto ips = resolve_addresses(hostname, link::IpFamily::any);
+  if (ips) return host_at_any(*ips, hostname);
+  return fail(
+      kMxHostNotFound,
+      fmt::format(
+          "\"{}\" is not in the table of peers, the resolver knows no address of it, and {}; give its "
+          "MAC address instead, or name it in OMX_PEERS=\"MAC NAME\"",
+          shown(hostname), reason_of(asked, settings_.discovery_ms)));
+}
+
+Result<NicId> Process::nic_of(const std::string& hostname) {
+  return host_find(hostname).map([](const NicFound& found) { return found.nic; });
+}
+
+Result<std::string> Process::name_of(NicId nic) {
+  std::optional<Peer> peer = peers_.find(nic);
+  if (peer && !peer->name.empty()) return peer->name;
+  if (boards_by_udp(boards_) && by_udp(nic)) {
+    if (const std::string name = resolved_name(nic); !name.empty()) return name;
+    const std::string address = address_name(nic);
+    return address.empty() ? mac_format(nic) : address;
+  }
+  const auto asked = discover(nic, [&] {
+    peer = peers_.find(nic);
+    return peer && !peer->name.empty();
+  });
+  if (peer) return peer->name;  // may be empty: seen on the network, but it told no name
+  return fail(kMxHostNotFound, fmt::format("{} is not in the table of peers, and {}", mac_format(nic),
+                                           reason_of(asked, settings_.discovery_ms)));
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opening endpoints: which board and id, then claim, link and engine.
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "base/log.h"
+#include "base/no_cancel.h"
+#include "runtime/endpoint/endpoint_impl.h"
+#include "runtime/endpoint/rail_choice.h"
+#include "runtime/process/host_memory.h"
+#include "runtime/process/process.h"
+#include "wire/sizes.h"
+
+namespace omx::runtime {
+
+namespace {
+
+constexpr int kMxFailure = 2;
+constexpr int kMxBoardUnknown = 8;
+constexpr int kMxBadEndpoint = 9;
+constexpr int kMxNoResources = 15;
+constexpr int kMxBusy = 20;
+constexpr int kMxBadParamVal = 26;
+
+// What the fixed sizes of mxoe mode need (wire.md 5), without the Ethernet header.
+constexpr std::uint32_t kMxoeMtu = wire::kMxoeFrame - wire::kEthernetHeader;
+
+Expected<std::uint32_t, int> session_draw() {
+  std::uint32_t session = wire::kUnknownSession;
+  while (session == wire::kUnknownSession) {
+    if (::getrandom(&session, sizeof session, 0) != sizeof session && errno != EINTR)
+      return tl::unexpected<int>(errno);
+  }
+  return session;
+}
+
+// Returns whether the interface that has the board's name now is the one that peers know: by UDP they know
+// its IP address, else its MAC address.
+bool board_is(const Board& board, const link::InterfaceState& now) {
+  if (!board.udp) return now.nic == board.mac;
+  if (now.index == board.interface.index && now.nic == board.mac) return true;
+  const auto address = link::interface_address(board.interface.name, now.index, board.family);
+  return address && link::udp_nic(address->ip) == board.interface.nic;
+}
+
+Failure on_board(const Board& board, Failure failure) {
+  failure.message = fmt::format("board {} ({}): {}", board.number, board.interface.name, failure.message);
+  return failure;
+}
+
+void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t mtu) {
+  if (settings.protocol.mode != wire::Mode::mxoe || mtu >= kMxoeMtu) return;
+  log(LogLevel::warn,
+      "{}: MTU {} is less than the {} that native MX needs; from its hosts messages of more than about {} "
+      "bytes will not arrive (ip link set dev {} mtu 9000, on all hosts and switches)",
+      board.interface.name, mtu, kMxoeMtu, mtu - 34, board.interface.name);
+}
+
+}  // namespace
+
+// Not the slot that was freed last, so that a stale address meets another endpoint as late as possible.
+std::optional<std::uint32_t> Process::slot_find() {
+  for (std::uint32_t i = 0; i < kSlots; i++) {
+    const std::uint32_t slot = (slot_next_ + i) % kSlots;
+    if (slots_[slot].load(std::memory_order_relaxed)) continue;
+    slot_next_ = (slot + 1) % kSlots;
+    return slot;
+  }
+  return std::nullopt;
+}
+
+Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const Board& board,
+                                        std::uint32_t id, Claim claim, const OpenOptions& options,
+                                        std::vector<RailClaim> rails) {
+  const auto slot = slot_find();
+  if (!slot)
+    return fail(kMxNoResources,
+                fmt::format("this process has {} endpoints open, which is the limit", kSlots));
+  const auto session = session_draw();
+  if (!session)
+    return fail(kMxFailure, fmt::format("no random session number: {}", std::strerror(session.error())));
+
+  std::unique_ptr<Endpoint> endpoint(new Endpoint);
+  endpoint->board_ = board;
+  endpoint->id_ = static_cast<std::uint8_t>(id);
+  endpoint->session_ = *session;
+  endpoint->slot_ = *slot;
+  endpoint->impl_ = std::make_unique<Endpoint::Impl>(board, endpoint->id_, *slot, settings_);
+  Endpoint::Impl& impl = *endpoint->impl_;
+  if (auto r = impl.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
+  // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
+  Binding binding(board, id, settings_);
+  if (auto r = impl.link_open(peers_, boards); !r) return tl::unexpected(r.error());
+
+  impl.rails_open(std::move(rails));
+
+  protocol::Config config = settings_.protocol;
+  HostMemory& memory = HostMemory::of_process();
+  config.share = &memory;
+  if (config.buffer_grows) config.buffer_bytes = memory.endpoint_base();
+  config.envelope_bytes = memory.quarter();
+  config.nic = impl.link->nic();
+  config.mtu = impl.link->mtu();
+  impl.rails_fill(config);
+  config.base_frame = impl.link->base_frame();
+  const link::LaneInfo lane = impl.link->lane();
+  config.lane = lane.address;
+  config.lane_network_bits = lane.network_bits;
+  config.lane_window = lane.window;
+  config.lane_fragments = lane.fragments;
+  config.lane_at_nic = board.udp;
+  config.self_as_others = settings_.disable_self;
+  if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
+    config.rails = {};
+  if (::getrandom(&config.lane_secret, sizeof config.lane_secret, 0) != sizeof config.lane_secret)
+    config.lane = {};
+  // Its socket holds what partners may send unasked; each frame is charged for at about twice its size.
+  if (lane.fragments && lane.window > 0)
+    config.eager_frames =
+        std::min(config.eager_frames, std::max(lane.window / std::max(config.mtu, 1024U), 8U));
+  if (const std::uint32_t window = impl.link->window()) {
+    config.pull_window_bytes = std::min(config.pull_window_bytes, window);
+    // Each frame is charged for at about twice its size.
+    const std::uint32_t frames = std::max(window / (2 * std::max(config.mtu, 1024U)), 8U);
+    config.eager_frames = std::min(config.eager_frames, frames);
+  }
+  config.endpoint = endpoint->id_;
+  config.key = options.key;
+  config.session = *session;
+  config.max_endpoints = settings_.endpoints_max;
+  if (options.context_bits) {
+    config.context_bits = options.context_bits;
+    config.context_shift = options.context_shift;
+  }
+  impl.engine_start(config);
+  warn_small_mtu(board, settings_, config.mtu);
+  log_name_endpoint(board, id);
+
+  impl.seat = binding.keep();
+  impl.helper_start();
+  const std::lock_guard guard(mutex_);
+  open_.push_back(endpoint.get());
+  slots_[*slot].store(endpoint.get(), std::memory_order_release);
+  return endpoint.release();
+}
+
+Result<std::vector<const Board*>> Process::rails_of(const std::vector<Board>& boards, const Board& board,
+                                                    const std::string& wanted) const {
+  auto found = rails_choose(boards, board, wanted);
+  if (!found || found->empty()) return found;
+  if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)
+    return fail(kMxBadParamVal,
+                "several boards for one endpoint (OMX_RAILS) need raw frames, OMX_WIRE_MODE=omx and "
+                "OMX_EXTENSION=1; leave OMX_RAILS empty, or give the program CAP_NET_RAW and set these");
+  return found;
+}
+
+// The id on each of these boards; nullopt: not all could be had. Where the id was not demanded another one
+// may be free everywhere; else boards are left out, aloud.
+std::optional<std::vector<RailClaim>> Process::rails_claim(const Board& board, std::uint32_t id,
+                                                           const std::vector<const Board*>& others,
+                                                           bool must) {
+  std::vector<RailClaim> claims;
+  for (const Board* other : others) {
+    auto claim = claim_try(other->interface.index, id);
+    if (claim && claim->held()) {
+      claims.push_back({*other, std::move(*claim)});
+      continue;
+    }
+    if (must) return std::nullopt;
+    log(LogLevel::warn, "{} endpoint {}: {} is left out: {}", board.interface.name, id, other->interface.name,
+        claim ? claim_busy(other->interface.index, id).message : claim.error().message);
+  }
+  return claims;
+}
+
+// An endpoint is what takes most memory: no exception leaves, and what was begun is undone.
+Result<Endpoint*> Process::open(const OpenOptions& options) {
+  try {
+    return open_found(options);
+  } catch (const std::bad_alloc&) {
+    return fail(kMxNoResources,
+                "no memory for an endpoint; close others, or lower OMX_RING_FRAMES or OMX_UNEXP_BYTES");
+  } catch (const std::exception& e) {
+    return fail(kMxFailure, fmt::format("internal error while opening an endpoint: {}", e.what()));
+  }
+}
+
+std::vector<Board> Process::boards_now() const {
+  std::vector<Board> boards = boards_;
+  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!any.open()) return boards;
+  for (Board& board : boards) {
+    link::InterfaceState now;
+    if (link::interface_state_by_name(any.get(), board.interface.name, now) != 0 || !board_is(board, now))
+      continue;
+    board.interface.index = now.index;
+    board.mac = now.nic;
+  }
+  return boards;
+}
+
+Result<Endpoint*> Process::open_found(const OpenOptions& options) {
+  if (mark_.forked()) {
+    return fail(kMxFailure,
+                "this process was forked from one that uses Open-MX; initialise it anew here (mx_finalize, "
+                "mx_init) or call exec");
+  }
+  if (options.board != kAnyBoard && options.board >= boards_.size()) {
+    return fail(kMxBoardUnknown,
+                fmt::format("there is no board {}; there are {} (omx info)", options.board, boards_.size()));
+  }
+  if (options.context_bits > 16 || options.context_bits + std::uint64_t{options.context_shift} > 64) {
+    return fail(kMxBadParamVal,
+                fmt::format("a context id of {} bits at bit {} does not fit: at most 16 bits, within 64",
+                            options.context_bits, options.context_shift));
+  }
+  std::uint32_t wanted = options.endpoint;
+  if (wanted == kAnyEndpoint && settings_.any_endpoint >= 0)
+    wanted = static_cast<std::uint32_t>(settings_.any_endpoint);
+  if (wanted != kAnyEndpoint && wanted >= settings_.endpoints_max) {
+    return fail(kMxBadEndpoint, fmt::format("endpoint {} is beyond the last one, {} (OMX_ENDPOINTS_MAX={})",
+                                            wanted, settings_.endpoints_max - 1, settings_.endpoints_max));
+  }
+
+  // Ids in the outer loop: endpoints spread over the boards. A board that cannot be used is left out; why
+  // is told when no other could.
+  const NoCancel no_cancel;
+  const std::lock_guard guard(open_mutex_);
+  const std::vector<Board> boards = boards_now();
+  const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
+  const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;
+  std::vector<const Board*> candidates;
+  for (const Board& board : boards) {
+    if (options.board == kAnyBoard || options.board == board.number) candidates.push_back(&board);
+  }
+  const Board* const first_board = candidates.front();
+  std::optional<Failure> failure;
+  const std::string wanted_rails = options.all_boards ? "all" : settings_.rails;
+  // First only ids that are free on all boards of the endpoint, if there is a choice.
+  bool choosy = !wanted_rails.empty() && first != last;
+  for (std::uint32_t id = first; id <= last; id = choosy && id == last ? (choosy = false, first) : id + 1) {
+    for (std::size_t i = 0; i < candidates.size();) {
+      const Board& board = *candidates[i];
+      auto claim = claim_try(board.interface.index, id);
+      if (claim && !claim->held()) {
+        i++;
+        continue;
+      }
+      const auto others = rails_of(boards, board, wanted_rails);
+      if (!others) return tl::unexpected(others.error());
+      auto rails = claim ? rails_claim(board, id, *others, choosy) : std::vector<RailClaim>();
+      if (!rails) {
+        i++;
+        continue;
+      }
+      auto opened = claim ? open_claimed(boards, board, id, std::move(*claim), options, std::move(*rails))
+                          : tl::unexpected(claim.error());
+      if (opened) return opened;
+      if (!failure) failure = on_board(board, opened.error());
+      if (opened.error().mx_code == kMxBusy && first != last) {  // another program has its port
+        i++;
+        continue;
+      }
+      candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  if (failure) return tl::unexpected(*failure);
+  if (first == last)
+    return tl::unexpected(on_board(*first_board, claim_busy(first_board->interface.index, first)));
+  return fail(kMxBusy,
+              fmt::format("all {} endpoints are in use; close some, or raise OMX_ENDPOINTS_MAX (at most 256)",
+                          settings_.endpoints_max));
+}
+
+}  // namespace omx::runtime

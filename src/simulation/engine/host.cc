@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/engine/host.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "simulation/engine/world.h"
+
+namespace omx::simulation {
+
+namespace {
+constexpr std::int64_t kMillion = 1'000'000;
+constexpr std::size_t kTypeAt = 16;
+constexpr std::size_t kBulkBatch = 16;
+constexpr std::size_t kLaneFrames = 512;  // that the lane's socket holds
+constexpr std::uint32_t kUdpOverhead = 28;
+constexpr TimeNs kLaneLookAfter = protocol::kMillisecond;  // also when nothing is awaited by it
+constexpr std::uint64_t kLaneLook = 1, kCopies = 2;
+}  // namespace
+
+SimHost::SimHost(World& world, std::uint32_t index, const HostOptions& options)
+    : world_(world), index_(index), options_(options), port_(options.port) {
+  options_.config.nic = world.nic_of(index);
+  if (options_.lane) {
+    wire::LaneAddress& lane = options_.config.lane;
+    lane.ip[15] = static_cast<std::uint8_t>(index);
+    lane.port = 1;
+    lane.frame = static_cast<std::uint16_t>(options_.config.mtu - kUdpOverhead);
+    options_.config.lane_network_bits = 120;
+    options_.config.lane_window = 256U << 10;
+  }
+  if (!options_.rails.empty()) {
+    wire::RailNics& rails = options_.config.rails;
+    rails.count = static_cast<std::uint8_t>(1 + options_.rails.size());
+    for (unsigned i = 0; i < rails.count; i++) rails.nics[i] = World::nic_of(index, i);
+    for (const PortLimits& limits : options_.rails) rails_.emplace_back(limits);
+    options_.config.rail_secret = index + 1;
+  }
+  if (options_.copies_seed != 0) {
+    copies_.emplace(
+        options_.copies_seed, [this] { return world_.now(); },
+        [this](TimeNs at) { world_.schedule(at, *this, kCopies); });
+    options_.config.offload = &*copies_;
+    options_.config.lane_pulls = options_.copies_seed % 2 == 0;
+  }
+  open();
+}
+
+SimHost::~SimHost() {
+  crash();
+}
+
+void SimHost::open() {
+  options_.config.session = world_.session_next();
+  engine_ = std::make_unique<protocol::Endpoint>(options_.config, *this, counters_);
+}
+
+TimeNs SimHost::clock() const {
+  const TimeNs now = world_.now();
+  return now + static_cast<TimeNs>(static_cast<__int128>(now) * options_.clock_ppm / kMillion);
+}
+
+// The first instant at which the clock shows this.
+TimeNs SimHost::true_time(TimeNs clock) const {
+  if (clock == protocol::kNever) return clock;
+  const auto scaled = static_cast<unsigned __int128>(clock) * kMillion;
+  const auto rate = static_cast<unsigned __int128>(kMillion + options_.clock_ppm);
+  return static_cast<TimeNs>((scaled + rate - 1) / rate) + (options_.clock_ppm != 0 ? 1 : 0);
+}
+
+void SimHost::deadline_check() {
+  if (!engine_ || paused_) return;
+  const TimeNs at = std::max(true_time(engine_->next_deadline()), world_.now());
+  if (at >= wake_at_ || engine_->next_deadline() == protocol::kNever) return;
+  wake_at_ = at;
+  world_.schedule(at, *this, 0);
+}
+
+void SimHost::on_event(std::uint64_t argument) {
+  if (argument == kLaneLook) {
+    if (!lane_.empty() && engine_ && !paused_) ring_process(true);
+    return;
+  }
+  if (argument == kCopies) {
+    copies_->progress();
+    held_give_back();
+    if (!engine_ || paused_ || !engine_->copies_awaited()) return;
+    engine_->progress(clock());
+    world_.activity(*this);
+    return deadline_check();
+  }
+  if (world_.now() >= wake_at_) wake_at_ = protocol::kNever;
+  if (!engine_ || paused_) return;
+  if (engine_->next_deadline() <= clock()) {
+    engine_->progress(clock());
+    world_.activity(*this);
+  }
+  deadline_check();
+}
+
+void SimHost::frame_arrived(std::uint32_t frame) {
+  SimFrame& f = world_.frames()[frame];
+  if (!engine_ || f.bytes.size() > options_.config.mtu + std::size_t{wire::kEthernetHeader}) {
+    world_.frames().destroy(frame);
+    return;
+  }
+  held_give_back();  // the engine may have waited for copies
+  const bool blocked = f.lane && world_.now() >= options_.lane_dies_at;
+  if (f.lane ? blocked || lane_.size() >= kLaneFrames : ring_.size() + held_.size() >= options_.ring_frames) {
+    ring_drops_++;
+    world_.frames().destroy(frame);
+    return;
+  }
+  if (f.lane) world_.schedule(world_.now() + kLaneLookAfter, *this, kLaneLook);
+  (f.lane ? lane_ : ring_).push_back(frame);
+  if (!paused_) ring_process();
+}
+
+void SimHost::ring_process(bool lane_too) {
+  std::array<std::vector<std::uint32_t>, wire::kRailsMost> bulk;
+  while (!ring_.empty()) {
+    const std::uint32_t frame = ring_.front();
+    ring_.pop_front();
+    const auto& bytes = world_.frames()[frame].bytes;
+    // What is received into its place is copied by nobody.
+    const bool place = !copies_ || frame % 2 == 0;
+    if (place && bytes.size() > kTypeAt &&
+        bytes[kTypeAt] == static_cast<std::byte>(wire::PacketType::pull_reply)) {
+      bulk[world_.frames()[frame].rail].push_back(frame);
+      continue;
+    }
+    frame_process(frame);
+  }
+  for (unsigned rail = 0; rail < boards(); rail++) {
+    const std::span<const std::uint32_t> frames(bulk[rail]);
+    for (std::size_t i = 0; i < frames.size(); i += kBulkBatch)
+      bulk_process(frames.subspan(i, std::min(kBulkBatch, frames.size() - i)), false, rail);
+  }
+  if (lane_too || engine_->pulls_running() || engine_->lane_awaited(clock())) lane_process();
+  engine_->progress(clock());
+  world_.activity(*this);
+  deadline_check();
+}
+
+void SimHost::lane_process() {
+  if (!lane_.empty()) engine_->lane_came();
+  while (!lane_.empty()) {
+    std::vector<std::uint32_t> train;
+    for (; !lane_.empty() && train.size() < kBulkBatch; lane_.pop_front()) train.push_back(lane_.front());
+    bulk_process(train, true);
+  }
+}
+
+void SimHost::frame_process(std::uint32_t frame) {
+  const SimFrame& f = world_.frames()[frame];
+  if (f.rail == 0)
+    engine_->on_frame(clock(), f.bytes);
+  else
+    engine_->on_frame_by(clock(), f.rail, f.bytes);
+  const std::uint64_t ticket = copies_ ? copies_->taken() : 0;
+  if (ticket == 0) return frame_done(frame);
+  world_.delivered(*this, world_.frames()[frame]);
+  held_.push_back({frame, ticket});
+}
+
+// Nobody may read them any more.
+void SimHost::held_give_back() {
+  while (!held_.empty() && held_.front().ticket <= copies_->completed()) {
+    auto& bytes = world_.frames()[held_.front().frame].bytes;
+    std::fill(bytes.begin(), bytes.end(), std::byte{0xEE});
+    world_.frames().destroy(held_.front().frame);
+    held_.pop_front();
+  }
+}
+
+void SimHost::frame_done(std::uint32_t frame) {
+  world_.delivered(*this, world_.frames()[frame]);
+  world_.frames().destroy(frame);
+}
+
+// As link/bulk_lane does it: the data of all frames of a batch go where the engine expects them, and then it
+// turns out which of them belong there.
+void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail) {
+  std::array<protocol::ExpectedFrame, kBulkBatch> expected;
+  const auto room = std::span(expected).first(batch.size());
+  const std::size_t known =
+      by_lane ? engine_->expected_by_lane(clock(), room) : engine_->expected_replies(room, rail);
+  for (std::size_t i = 0; i < known; i++) {
+    const auto& bytes = world_.frames()[batch[i]].bytes;
+    const std::size_t header = expected[i].header;
+    const std::size_t data = bytes.size() - std::min(bytes.size(), header);
+    if (data > 0)
+      std::memcpy(expected[i].place, bytes.data() + header, std::min<std::size_t>(data, expected[i].length));
+  }
+  std::array<bool, kBulkBatch> placed{};
+  for (std::size_t i = 0; i < known; i++)
+    placed[i] = engine_->is_expected(expected[i], world_.frames()[batch[i]].bytes);
+  for (std::size_t i = 0; i < batch.size(); i++) {
+    auto& bytes = world_.frames()[batch[i]].bytes;
+    if (placed[i]) {
+      // Of these only the header is there.
+      std::fill(bytes.begin() + expected[i].header, bytes.end(), std::byte{0xDD});
+      engine_->on_placed(clock(), expected[i], bytes, rail);
+    } else {
+      frame_process(batch[i]);
+      continue;
+    }
+    frame_done(batch[i]);
+  }
+}
+
+void SimHost::pause() {
+  paused_ = true;
+}
+
+void SimHost::resume() {
+  if (!paused_) return;
+  paused_ = false;
+  if (engine_) ring_process(true);
+}
+
+void SimHost::crash() {
+  for (const std::uint32_t frame : ring_) world_.frames().destroy(frame);
+  for (const std::uint32_t frame : lane_) world_.frames().destroy(frame);
+  for (const Held& held : held_) world_.frames().destroy(held.frame);
+  ring_.clear();
+  lane_.clear();
+  held_.clear();
+  if (copies_) copies_->forget();
+  engine_.reset();
+}
+
+void SimHost::restart() {
+  crash();
+  paused_ = false;
+  open();
+}
+
+wire::TxFrame& SimHost::frame_begin(std::uint32_t max_segments) {
+  if (segments_.size() < max_segments) segments_.resize(max_segments);
+  by_lane_ = false;
+  by_rail_ = 0;
+  tx_.segments = segments_.data();
+  tx_.header_length = tx_.segment_count = 0;
+  return tx_;
+}
+
+wire::TxFrame& SimHost::lane_begin(const wire::LaneAddress&, std::uint32_t max_segments) {
+  wire::TxFrame& frame = frame_begin(max_segments);
+  by_lane_ = true;
+  return frame;
+}
+
+wire::TxFrame& SimHost::rail_begin(unsigned rail, std::uint32_t max_segments) {
+  wire::TxFrame& frame = frame_begin(max_segments);
+  by_rail_ = rail;
+  return frame;
+}
+
+void SimHost::frame_commit() {
+  const std::uint32_t index = world_.frames().create();
+  SimFrame& frame = world_.frames()[index];
+  frame.from = index_;
+  frame.lane = by_lane_;
+  frame.rail = by_rail_;
+  frame.bytes.assign(tx_.header, tx_.header + tx_.header_length);
+  for (std::uint32_t i = 0; i < tx_.segment_count; i++) {
+    const auto* data = static_cast<const std::byte*>(tx_.segments[i].iov_base);
+    frame.bytes.insert(frame.bytes.end(), data, data + tx_.segments[i].iov_len);
+  }
+  if (frame.bytes.size() < wire::kMinFrame) frame.bytes.resize(wire::kMinFrame);
+  world_.transmit(*this, index);
+}
+
+}  // namespace omx::simulation

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A host of the simulated network: one endpoint, which is the real engine, its receive ring and its clock.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "protocol/endpoint.h"
+#include "simulation/engine/events.h"
+#include "simulation/engine/late_copies.h"
+#include "simulation/engine/port.h"
+
+namespace omx::simulation {
+
+class World;
+
+struct HostOptions {
+  protocol::Config config;  // nic and session are given by the world
+  PortLimits port;          // into the network
+  std::uint32_t ring_frames = 4096;
+  bool lane = false;                       // takes large messages by a UDP lane ...
+  TimeNs lane_dies_at = protocol::kNever;  // ... until somebody blocks it
+  std::uint64_t copies_seed = 0;           // 0: the engine copies; else somebody does it for it, late
+  std::vector<PortLimits> rails;           // its further boards, each on a switch of its own
+  int clock_ppm = 0;                       // how much faster than true time its clock runs
+};
+
+class SimHost final : public wire::FrameSink, public EventTarget {
+ public:
+  SimHost(World& world, std::uint32_t index, const HostOptions& options);
+  ~SimHost();
+
+  std::uint32_t index() const { return index_; }
+  NicId nic() const { return options_.config.nic; }
+  const HostOptions& options() const { return options_; }
+  bool alive() const { return engine_ != nullptr; }
+  bool paused() const { return paused_; }
+  protocol::Endpoint& engine() { return *engine_; }
+  // For calls of the engine; never goes back.
+  TimeNs clock() const;
+
+  // The application does not call the library: frames wait in the ring, and are lost when it is full.
+  void pause();
+  void resume();
+  // The endpoint dies without a word. restart() opens one with the same id and another session.
+  void crash();
+  void restart();
+  // After calls of the engine from outside: its next deadline may have changed.
+  void deadline_check();
+
+  void frame_arrived(std::uint32_t frame);
+  const protocol::Counters& counters() const { return counters_; }  // of all its endpoints so far
+  std::uint64_t ring_drops() const { return ring_drops_; }
+  Port& port(unsigned rail = 0) { return rail == 0 ? port_ : rails_[rail - 1]; }
+  unsigned boards() const { return 1 + static_cast<unsigned>(rails_.size()); }
+
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
+  wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
+  wire::TxFrame& rail_begin(unsigned rail, std::uint32_t max_segments) override;
+  void frame_commit() override;
+  void flush() override {}
+  void on_event(std::uint64_t argument) override;
+
+ private:
+  void open();
+  void ring_process(bool lane_too = false);
+  void bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail = 0);
+  void lane_process();
+  void frame_process(std::uint32_t frame);
+  void frame_done(std::uint32_t frame);
+  void held_give_back();
+  TimeNs true_time(TimeNs clock) const;
+
+  World& world_;
+  std::uint32_t index_;
+  HostOptions options_;
+  Port port_;
+  std::vector<Port> rails_;
+  protocol::Counters counters_;
+  std::optional<LateCopies> copies_;
+  std::unique_ptr<protocol::Endpoint> engine_;
+  bool paused_ = false;
+  std::deque<std::uint32_t> ring_;
+  std::deque<std::uint32_t> lane_;  // read only while the engine awaits something by it
+  struct Held {
+    std::uint32_t frame;
+    std::uint64_t ticket;
+  };
+  std::deque<Held> held_;  // slots of the ring that copies still read
+  std::uint64_t ring_drops_ = 0;
+  TimeNs wake_at_ = protocol::kNever;  // true time of the earliest wake-up scheduled
+  wire::TxFrame tx_;
+  std::vector<iovec> segments_;
+  bool by_lane_ = false;  // the frame that is being made
+  unsigned by_rail_ = 0;
+};
+
+}  // namespace omx::simulation

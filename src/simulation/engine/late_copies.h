@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A copy engine of the simulated hosts that takes its time: copies are made late and in any order, and the
+// frames they read are held until then. What is held is spoilt when it is given back.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "protocol/offload.h"
+#include "simulation/engine/events.h"
+
+namespace omx::simulation {
+
+class LateCopies final : public protocol::Offload {
+ public:
+  // `schedule` asks for progress() at a time.
+  LateCopies(std::uint64_t seed, std::function<TimeNs()> clock, std::function<void(TimeNs)> schedule)
+      : random_(seed), clock_(std::move(clock)), schedule_(std::move(schedule)) {}
+
+  Answer copy(const Copy& copy, std::uint64_t& ticket) override;
+  std::uint64_t completed() override { return completed_; }
+  bool failed(std::uint64_t, std::uint64_t) const override { return false; }
+  void drain() override { make(kNever); }
+
+  // Makes the copies that are due.
+  void progress() { make(clock_()); }
+  // The newest ticket since the last call: of the frame that was handed to the engine. 0: none.
+  std::uint64_t taken() { return std::exchange(taken_, 0); }
+  // The host is no more, nor is its memory.
+  void forget();
+
+ private:
+  struct Waiting {
+    Copy copy;
+    std::uint64_t ticket;
+    TimeNs at;
+  };
+  void make(TimeNs until);
+
+  Random random_;
+  std::function<TimeNs()> clock_;
+  std::function<void(TimeNs)> schedule_;
+  std::vector<Waiting> waiting_;  // in the order of their tickets
+  std::uint64_t submitted_ = 0, completed_ = 0, taken_ = 0;
+};
+
+}  // namespace omx::simulation

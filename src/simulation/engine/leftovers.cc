@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/engine/leftovers.h"
+
+#include <fmt/format.h>
+
+#include "protocol/state.h"
+
+namespace omx::simulation {
+
+std::string host_leftovers(SimHost& host, bool timers) {
+  const protocol::State& s = host.engine().state();
+  std::string left;
+  const auto none = [&](const char* what, std::uint64_t n) {
+    if (n > 0 && left.empty()) left = fmt::format("host {} still has {} {}", host.index(), n, what);
+  };
+  none("requests", s.requests.live());
+  none("unexpected messages", s.unexpected_slab.live());
+  none("pulls", s.pulls.live());
+  none("bytes asked for", s.pulling.in_flight);
+  none("senders of pulls", s.pulling.senders);
+  none("early windows", s.early_windows.live());
+  none("bytes of buffers", s.buffers.in_use());
+  none("bytes of send buffers", s.send_buffers.in_use());
+  none("regions", s.regions.used());
+  none("sends without acknowledgement", s.zombies);
+  if (timers) none("timers", host.engine().next_deadline() != protocol::kNever);
+  return left;
+}
+
+}  // namespace omx::simulation

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulation/engine/mixed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulation/engine/workload.h"
+
+namespace omx::simulation {
+
+namespace {
+
+using protocol::kMillisecond;
+using protocol::RequestKind;
+
+constexpr std::uint32_t kKey = 0x6b6579;
+// Reference peers repeat twice a second, and a wide hole takes them many rounds.
+constexpr TimeNs kPatience = 4000 * kSecond;
+// Where all have the extension.
+constexpr TimeNs kPatienceExtended = 60 * kSecond;
+
+class Mixed final : public Workload {
+ public:
+  explicit Mixed(const RunOptions& options) : Workload(options, mixed_network(options.seed, kKey), kKey) {}
+
+ private:
+  void act() override;
+  void connect_all();
+  void step();
+  void send_something(std::uint32_t host, std::uint32_t to);
+  void cancel_something();
+  void pause();
+  bool all_ended() const;
+  void settle();
+};
+
+void Mixed::send_something(std::uint32_t host, std::uint32_t to) {
+  protocol::Partner* partner = host == to ? engine(host).self() : instance(host).peers[to].partner;
+  if (!partner) return;
+  SendWish wish;
+  wish.length = length_choose(random_, largest_);
+  wish.synchronous = random_.chance(0.1);
+  wish.forgotten = random_.chance(0.1);
+  send(host, to, partner, wish);
+}
+
+void Mixed::cancel_something() {
+  if (operations_.empty()) return;
+  Operation& o = *operations_[random_.below(operations_.size())];
+  if (o.kind != RequestKind::receive || o.ended || !o.request) return;
+  cancel(o, random_.chance(0.5));
+}
+
+void Mixed::pause() {
+  SimHost& host = world_.host(any_host());
+  host.paused() ? host.resume() : host.pause();
+}
+
+void Mixed::step() {
+  const std::uint32_t host = any_host(), other = any_host();
+  const std::uint64_t what = random_.below(100);
+  if (what < 48) {
+    send_something(host, random_.chance(0.05) ? host : other);
+  } else if (what < 90) {
+    receive(host, random_.chance(0.1));
+  } else if (what < 94) {
+    cancel_something();
+  } else if (what < 96) {
+    pause();
+  } else if (what < 98 && host != other) {
+    connect(host, other, random_.chance(0.3));
+  } else if (what == 99) {
+    world_.run_for(random_.below(30) * kMillisecond);
+  }
+  reap_all();
+  if (random_.chance(0.3)) world_.run_for(random_.below(100'000));
+}
+
+void Mixed::connect_all() {
+  for (std::uint32_t i = 0; i < hosts(); i++)
+    for (std::uint32_t j = 0; j < hosts(); j++)
+      if (i != j) connect(i, j, false);
+  reap_all();
+  // Some connections may still be under way when the first messages go.
+  world_.run_for(random_.below(2000) * 1000);
+}
+
+bool Mixed::all_ended() const {
+  if (failed()) return true;
+  const auto over = [](const auto& o) { return o->ended || o->kind == RequestKind::receive; };
+  return std::all_of(undelivered_.begin(), undelivered_.end(), [](std::uint64_t n) { return n == 0; }) &&
+         std::all_of(operations_.begin(), operations_.end(), over);
+}
+
+// Everything that was sent is asked for; then nothing may be missing.
+void Mixed::settle() {
+  for (std::uint32_t i = 0; i < hosts(); i++) world_.host(i).resume();
+  const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
+  // A round of wildcard receives at a time, as a receive that waits may take what another was posted for.
+  for (TimeNs waited = 0; waited < patience && !all_ended(); waited += kSecond) {
+    for (std::uint32_t i = 0; i < hosts(); i++) {
+      for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);
+      // Small memory refuses what no receive waits for.
+      for (std::uint64_t n = std::min<std::uint64_t>(undelivered_[i], 4); n > 0; n--) receive(i, true);
+    }
+    reap_all();
+    world_.run_until([this] { return all_ended(); }, kSecond);
+  }
+  if (failed()) return;
+  for (std::uint32_t i = 0; i < hosts(); i++) {
+    if (undelivered_[i] > 0)
+      fail(fmt::format("{} messages to host {} were never delivered", undelivered_[i], i));
+  }
+  for (const auto& o : operations_) {
+    if (!o->ended && o->kind != RequestKind::receive)
+      fail(fmt::format("{} {} of host {} never ended", o->kind == RequestKind::send ? "send" : "connect",
+                       o->id, o->host));
+  }
+  receives_cancel();
+}
+
+void Mixed::act() {
+  connect_all();
+  for (std::uint32_t i = 0; i < options_.operations && !failed(); i++) step();
+  if (!failed()) settle();
+  if (failed()) return;
+  world_.run_for(600 * kSecond);  // a lost MTU probe is repeated twice a minute
+  // A path that is shorter than the MTU is probed again from time to time.
+  leftovers(network_.world.path_mtu == 0);
+}
+
+}  // namespace
+
+RunResult mixed_run(const RunOptions& options) {
+  Mixed run(options);
+  return run.run();
+}
+
+}  // namespace omx::simulation

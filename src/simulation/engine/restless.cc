@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happens in the workload of deaths.
+#include "simulation/engine/restless.h"
+
+#include <fmt/format.h>
+
+#include "protocol/partner.h"
+#include "simulation/engine/restless_workload.h"
+
+namespace omx::simulation {
+
+namespace {
+
+using protocol::kMillisecond;
+using protocol::RequestKind;
+
+constexpr std::uint32_t kKey = 0x6b6579;
+// With a third of the CONNECTs lost, as many as fit into this time are not all lost.
+constexpr TimeNs kTalk = 15 * kSecond;
+
+MixedNetwork restless_network(std::uint64_t seed) {
+  MixedNetwork network = mixed_network(seed, kKey);
+  const TimeNs timeout = Random(seed ^ 0xdea7).chance(0.5) ? 30 * kSecond : 60 * kSecond;
+  for (HostOptions& host : network.hosts) {
+    protocol::Config& c = host.config;
+    c.peer_timeout = timeout;
+    // Without parking, a message that has no room holds up all that is behind it until the application
+    // receives.
+    if (!c.parks || c.mode != wire::Mode::omx) c.buffer_bytes = protocol::Config{}.buffer_bytes;
+  }
+  return network;
+}
+
+}  // namespace
+
+Restless::Restless(const RunOptions& options)
+    : Workload(options, restless_network(options.seed), kKey),
+      timeout_(network_.hosts.front().config.peer_timeout),
+      contact_(hosts(), kTalk),
+      lives_(hosts()) {
+  world_.on_delivery([this](SimHost& host, const SimFrame& frame) { delivered(host, frame); });
+}
+
+void Restless::contact_update() {
+  for (std::uint32_t a = 0; a < hosts(); a++) {
+    for (std::uint32_t b = a + 1; b < hosts(); b++) {
+      const SimHost &x = world_.host(a), &y = world_.host(b);
+      const bool able =
+          x.alive() && y.alive() && !x.paused() && !y.paused() && !world_.faults().separated(a, b);
+      contact_.set(a, b, able, world_.now());
+    }
+  }
+}
+
+// Time passes in pieces, so that what takes too long is seen.
+void Restless::run_for(TimeNs time) {
+  while (time > 0 && !failed()) {
+    const TimeNs piece = std::min(time, 2 * kSecond);
+    world_.run_for(piece);
+    time -= piece;
+    if (piece > kMillisecond) overdue_check();
+  }
+}
+
+void Restless::pause(std::uint32_t host) {
+  lives_[host].last_pause = world_.now();
+  world_.host(host).pause();
+  contact_update();
+}
+
+void Restless::resume(std::uint32_t host) {
+  if (!world_.host(host).paused()) return;
+  lives_[host].last_resume = world_.now();
+  world_.host(host).resume();
+  contact_update();
+}
+
+void Restless::crash(std::uint32_t host) {
+  if (!world_.host(host).alive()) return;
+  if (trace_) trace_->line(world_.now(), fmt::format("{} crashes", host));
+  instance(host).died = lives_[host].last_death = world_.now();
+  world_.host(host).crash();
+  contact_update();
+}
+
+void Restless::restart(std::uint32_t host) {
+  crash(host);
+  world_.host(host).restart();
+  instance_create(host);
+  contact_update();
+}
+
+void Restless::partition() {
+  auto& groups = world_.faults().groups;
+  groups.clear();
+  if (random_.chance(0.6))
+    for (std::uint32_t i = 0; i < hosts(); i++) groups.push_back(static_cast<unsigned>(random_.below(2)));
+  contact_update();
+}
+
+void Restless::disconnect(std::uint32_t host, std::uint32_t to) {
+  if (protocol::Partner* p = engine(host).find_partner(World::nic_of(to), 0))
+    engine(host).disconnect(clock(host), p);
+}
+
+void Restless::send_something(std::uint32_t host, std::uint32_t to) {
+  const Instance::Peer& known = instance(host).peers[to];
+  SendWish wish;
+  // Whom we connected to, or whoever connected to us.
+  protocol::Partner* partner = known.partner;
+  if (random_.chance(0.5)) {
+    partner = engine(host).find_partner(World::nic_of(to), 0);
+  } else if (partner && random_.chance(0.3)) {
+    wish.session = known.session;
+  }
+  if (!partner) return;
+  wish.length = length_choose(random_, largest_);
+  wish.synchronous = random_.chance(0.1);
+  wish.forgotten = random_.chance(0.1);
+  send(host, to, partner, wish);
+}
+
+void Restless::cancel_something() {
+  if (operations_.empty()) return;
+  Operation& o = *operations_[random_.below(operations_.size())];
+  if (o.kind != RequestKind::receive || o.ended || !o.request || o.instance->dead()) return;
+  if (world_.host(o.host).paused()) return;
+  cancel(o, random_.chance(0.5));
+}
+
+void Restless::step() {
+  const std::uint32_t host = any_host(), other = any_host();
+  const std::uint64_t what = random_.below(1000);
+  if (!world_.host(host).alive()) {
+    if (random_.chance(0.2)) restart(host);
+  } else if (world_.host(host).paused()) {  // it does nothing
+    if (random_.chance(0.1)) resume(host);
+  } else if (what < 440) {
+    send_something(host, random_.chance(0.05) ? host : other);
+  } else if (what < 830) {
+    receive(host, random_.chance(0.1));
+  } else if (what < 870) {
+    cancel_something();
+  } else if (what < 945) {
+    if (host == other) return;
+    connect(host, other, random_.chance(0.2));
+    // Both at once.
+    const bool able = world_.host(other).alive() && !world_.host(other).paused();
+    if (able && random_.chance(0.3)) connect(other, host, false);
+  } else if (what < 955) {
+    if (host != other) disconnect(host, other);
+  } else if (what < 975) {
+    pause(host);
+  } else if (what < 980) {
+    random_.chance(0.5) ? crash(host) : restart(host);
+  } else if (what < 985) {
+    partition();
+  } else if (what < 992) {
+    run_for(random_.below(30) * kMillisecond);
+  } else if (what < 996) {
+    run_for(random_.below(5) * kSecond);
+  } else if (what < 999) {
+    run_for(random_.below(timeout_ + timeout_ / 2));
+  }
+  reap_all();
+  if (random_.chance(0.3)) run_for(random_.below(100'000));
+}
+
+void Restless::act() {
+  for (std::uint32_t i = 0; i < hosts(); i++)
+    for (std::uint32_t j = 0; j < hosts(); j++)
+      if (i != j) connect(i, j, false);
+  reap_all();
+  run_for(random_.below(2000) * 1000);
+  for (std::uint32_t i = 0; i < options_.operations && !failed(); i++) step();
+  if (!failed()) peace();
+}
+
+RunResult restless_run(const RunOptions& options) {
+  Restless run(options);
+  return run.run();
+}
+
+}  // namespace omx::simulation

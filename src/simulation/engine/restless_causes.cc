@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Why something may fail in the workload of deaths. A request fails only with its partner: the engine forgot
+// it, or was not connected to it. An engine forgets a partner only because it is told to, because nothing was
+// heard for peer_timeout while hosts were dead, paused or separated, because the peer is another instance, or
+// because the peer forgot first, for such a reason of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "protocol/partner.h"
+#include "simulation/engine/restless_workload.h"
+#include "wire/codec.h"
+
+namespace omx::simulation {
+
+using protocol::Cleanup;
+using protocol::RequestKind;
+using protocol::Status;
+
+namespace {
+
+// Frames are not longer under way: queues, spikes and what is held back together.
+constexpr TimeNs kUnderWay = 1 * kSecond;
+// Beyond peer_timeout: the last repetition must have had time to be answered, and the last two questions
+// whether anybody is there, which come once a second.
+constexpr TimeNs kSlack = 5 * kSecond;
+// Between two that hear each other, what is lost is sent again within 1.25 s, the longest pause there is. The
+// longest wait in 1000 seeds was 7 s, of a connect in a network that loses a third of the CONNECTs.
+constexpr TimeNs kAnswer = 15 * kSecond;
+// Clocks differ.
+constexpr TimeNs kSkew = 20 * protocol::kMillisecond;
+
+// Whether a frame shows the instance in `session` that one in `sender` lives, whatever else the engine makes
+// of it.
+bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t sender, std::uint32_t key) {
+  if (frame.damaged) return false;
+  const wire::Frame in(frame.bytes);
+  switch (frame.type()) {
+    case wire::PacketType::truc: {
+      wire::Truc p;
+      return wire::decode_truc(in, true, p) == wire::Drop::none && p.session == session;
+    }
+    case wire::PacketType::probe: {
+      wire::Probe p;
+      return wire::decode_probe(in, p) == wire::Drop::none && p.session == session;
+    }
+    case wire::PacketType::connect: {
+      wire::Connect p;
+      if (wire::decode_connect(in, p) != wire::Drop::none) return false;
+      if (p.is_reply) return p.src_session == session && p.key_or_target_session == sender && p.status == 0;
+      return p.src_session == sender && p.key_or_target_session == key;
+    }
+    default:
+      return false;
+  }
+}
+
+const char* name(Cleanup why) {
+  switch (why) {
+    case Cleanup::restarted:
+      return "restarted";
+    case Cleanup::given_up:
+      return "given up";
+    case Cleanup::abandoned:
+      return "given up by the peer";
+    case Cleanup::refused:
+      return "refused";
+    case Cleanup::disconnected:
+      return "disconnected";
+  }
+  return "?";
+}
+
+}  // namespace
+
+bool Restless::strict(std::uint32_t a, std::uint32_t b) const {
+  return network_.hosts[a].config.extension && network_.hosts[b].config.extension;
+}
+
+bool Restless::may_fail(const Operation& o, Status status) {
+  switch (o.kind) {
+    case RequestKind::send:
+      return send_may_fail(o, status);
+    case RequestKind::receive:
+      return receive_may_fail(o, status);
+    case RequestKind::connect:
+      return connect_may_fail(o, status);
+  }
+  return false;
+}
+
+bool Restless::send_may_fail(const Operation& m, Status status) {
+  if (m.to == m.host) return false;
+  // Not connected: given up, or refused by a later instance.
+  if (!m.target) return status == Status::endpoint_unreachable || status == Status::bad_session;
+  if (m.stale) return status == Status::bad_session;
+  if (status != Status::endpoint_unreachable && status != Status::bad_session) return false;
+  return m.instance->peers[m.to].losses > m.losses;
+}
+
+bool Restless::receive_may_fail(const Operation& r, Status status) {
+  const Operation& m = operation(r.expected);
+  if (m.host == r.host) return false;
+  if (status != Status::endpoint_unreachable && status != Status::bad_session &&
+      status != Status::bad_rdma_window)
+    return false;
+  if (!strict(r.host, m.host)) return true;
+  return r.instance->peers[m.host].losses > r.losses || m.instance->dead() ||
+         m.instance->peers[r.host].losses > m.losses ||
+         (world_.now() + kSkew >= r.matched + timeout_ &&
+          contact_.silent(r.host, m.host, world_.now(), timeout_));
+}
+
+bool Restless::connect_may_fail(const Operation& o, Status status) {
+  if (status != Status::endpoint_unreachable) return false;
+  if (!strict(o.host, o.to) || o.instance->peers[o.to].losses > o.losses) return true;
+  return world_.now() + kSkew >= o.start + timeout_ &&
+         contact_.last(o.host, o.to, world_.now()) < o.start + contact_.talk();
+}
+
+bool Restless::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
+  if (why == Cleanup::disconnected) return true;
+  const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
+  const auto found = by_session_.find(partner.true_session);
+  if (calm_ || found == by_session_.end()) return false;
+  const Instance& peer = *found->second;
+  const Instance::Peer& ours = at.peers[other];
+  if (why == Cleanup::given_up) {
+    const bool deaf = world_.now() + kSkew >= ours.heard + timeout_;
+    // The two never agreed: the connect that we answered had been given up.
+    const Instance::Peer& theirs = peer.peers[at.host];
+    if (theirs.last_vain > 0 && theirs.last_vain >= ours.joined_from) return true;
+    return deaf && (peer.dead() || contact_.silent(at.host, other, world_.now(), timeout_));
+  }
+  if (peer.dead()) return true;
+  const Instance::Peer& theirs = peer.peers[at.host];
+  if (theirs.losses > 0 && theirs.last_loss >= ours.joined_from) return true;
+  // A connect of theirs failed before both knew of it: the count is withdrawn that we took up.
+  if (theirs.last_vain > 0 && theirs.last_vain >= ours.joined_from) return true;
+  // Frames of those who died, or to them.
+  const TimeNs oldest = horizon(at.host, other);
+  const auto late = [&](TimeNs then) { return then > 0 && then >= oldest; };
+  return late(ours.last_dead) || late(lives_[other].last_death) || late(lives_[at.host].last_death);
+}
+
+TimeNs Restless::horizon(std::uint32_t a, std::uint32_t b) const {
+  const TimeNs now = world_.now();
+  TimeNs oldest = now;
+  for (const Life* life : {&lives_[a], &lives_[b]})  // they lie in the ring of a paused host
+    if (life->last_resume > 0 && now - life->last_resume <= kUnderWay)
+      oldest = std::min(oldest, life->last_pause);
+  return oldest - std::min(oldest, kUnderWay);
+}
+
+void Restless::delivered(SimHost& host, const SimFrame& frame) {
+  Instance::Peer& peer = instance(host.index()).peers[frame.from];
+  if (sign_of_life(frame, instance(host.index()).session, instance(frame.from).session, key_))
+    peer.heard = world_.now();
+  if (peer.joined) return;
+  const protocol::Partner* p = host.engine().find_partner(World::nic_of(frame.from), 0);
+  if (!p || !p->connected()) return;
+  peer.joined = true;
+  peer.joined_from = horizon(host.index(), frame.from);
+}
+
+void Restless::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
+  const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
+  if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}: {}", at.host, other, name(why)));
+  const auto found = by_session_.find(partner.true_session);
+  if (found != by_session_.end() && found->second->dead()) at.peers[other].last_dead = world_.now();
+  if (!strict(at.host, other) || loss_explained(at, partner, why)) return;
+  fail(fmt::format("host {} forgot {} without a cause: {}", at.host, other, name(why)));
+}
+
+// Since when nobody is there to answer; kNever: somebody is, or there is no telling.
+TimeNs Restless::gone_since(const Operation& o) {
+  if (o.ended || o.instance->dead() || world_.host(o.host).paused()) return protocol::kNever;
+  std::uint32_t other = o.to;
+  const Instance* peer = o.target;
+  if (o.kind == RequestKind::receive) {
+    if (o.expected == 0) return protocol::kNever;
+    other = operation(o.expected).host;
+    peer = operation(o.expected).instance;
+  }
+  if (other == o.host) return protocol::kNever;
+  const TimeNs apart = contact_.apart_since(o.host, other);
+  return peer ? std::min(apart, peer->died) : apart;
+}
+
+// Since when somebody is there who must answer; kNever: nobody, or the application there may take its time.
+TimeNs Restless::owed_since(const Operation& o) {
+  if (o.ended || o.instance->dead()) return protocol::kNever;
+  const bool receive = o.kind == RequestKind::receive;
+  if (receive && o.expected == 0) return protocol::kNever;
+  const std::uint32_t other = receive ? operation(o.expected).host : o.to;
+  if (other == o.host || !strict(o.host, other)) return protocol::kNever;
+  const bool application = o.kind == RequestKind::send && o.matched == 0 && !(o.target && o.target->dead());
+  const TimeNs together = contact_.together_since(o.host, other);
+  return application || together == protocol::kNever ? protocol::kNever
+                                                     : std::max({together, o.start, o.matched});
+}
+
+void Restless::overdue_check() {
+  for (const auto& pointer : operations_) {
+    const Operation& o = *pointer;
+    const TimeNs owed = owed_since(o);
+    if (owed != protocol::kNever && world_.now() > owed + kAnswer)
+      return fail(fmt::format("operation {} of host {} still waits for one who is there, after {} s", o.id,
+                              o.host, (world_.now() - owed) / kSecond));
+    const TimeNs gone = gone_since(o);
+    if (gone == protocol::kNever) continue;
+    const TimeNs waits = std::max({gone, o.start, o.matched, lives_[o.host].last_resume});
+    // Towards a peer without extension a NOTIFY of failure may have to wait as long again.
+    const std::uint32_t other = o.kind == RequestKind::receive ? operation(o.expected).host : o.to;
+    if (world_.now() > waits + timeout_ * (strict(o.host, other) ? 1 : 2) + kSlack)
+      return fail(fmt::format("operation {} of host {} still waits for one who is gone, after {} s", o.id,
+                              o.host, (world_.now() - waits) / kSecond));
+  }
+}
+
+}  // namespace omx::simulation

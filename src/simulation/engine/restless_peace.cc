@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The end of the workload of deaths: all live, hear each other, and must get on.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulation/engine/restless_workload.h"
+
+namespace omx::simulation {
+
+using protocol::RequestKind;
+
+namespace {
+constexpr TimeNs kPatience = 4000 * kSecond;
+// Where all have the extension.
+constexpr TimeNs kPatienceExtended = 60 * kSecond;
+constexpr int kReferenceTries = 5;
+}  // namespace
+
+bool Restless::over(const Operation& o) const {
+  return o.ended || o.instance->dead() || (o.kind == RequestKind::receive && o.expected == 0);
+}
+
+bool Restless::settled() {
+  return failed() ||
+         std::all_of(operations_.begin(), operations_.end(), [this](const auto& o) { return over(*o); });
+}
+
+// Without the extension a large message may have been taken for a repetition: its receiver lives, answers,
+// and knows nothing of it. Only a disconnect ends that.
+void Restless::unstick() {
+  for (const auto& o : operations_)
+    if (!over(*o) && o->kind == RequestKind::send && !strict(o->host, o->to)) disconnect(o->host, o->to);
+}
+
+// Everything that was sent is asked for, until every request has ended and no message waits.
+void Restless::settle() {
+  const auto quiet = [this] {
+    for (std::uint32_t i = 0; i < hosts(); i++)
+      if (instance(i).matching.messages() > 0) return false;
+    return settled();
+  };
+  const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
+  for (TimeNs waited = 0; waited < patience && !quiet() && !failed(); waited += kSecond) {
+    for (std::uint32_t i = 0; i < hosts(); i++) {
+      for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);
+      // Small memory refuses what no receive waits for.
+      while (instance(i).posted.size() < 4) receive(i, true);
+    }
+    reap_all();
+    world_.run_until(quiet, kSecond);
+    overdue_check();
+    if (waited == 4 * timeout_) unstick();
+  }
+  for (const auto& o : operations_) {
+    if (!over(*o)) fail(fmt::format("operation {} of host {} never ended", o->id, o->host));
+  }
+}
+
+void Restless::connect_all() {
+  for (std::uint32_t i = 0; i < hosts(); i++)
+    for (std::uint32_t j = 0; j < hosts(); j++)
+      if (i != j) connect(i, j, false);
+  reap_all();
+  world_.run_until([this] { return settled(); }, 2 * timeout_);
+  settle();
+}
+
+// One message of each class from everybody to everybody.
+void Restless::exchange_all() {
+  for (std::uint32_t i = 0; i < hosts(); i++) {
+    for (std::uint32_t j = 0; j < hosts(); j++) {
+      if (i == j) continue;
+      for (const std::size_t length : {10, 100, 5000, 100'000})
+        send(i, j, engine(i).find_partner(World::nic_of(j), 0), {length});
+      send(i, j, engine(i).find_partner(World::nic_of(j), 0), {1000, true});
+    }
+  }
+  reap_all();
+  settle();
+}
+
+void Restless::peace() {
+  world_.faults().groups.clear();
+  // With or without what remains of the weather.
+  if (random_.chance(0.3)) world_.faults().plan = {};
+  for (std::uint32_t i = 0; i < hosts(); i++) {
+    if (!world_.host(i).alive()) restart(i);
+    resume(i);
+  }
+  contact_update();
+  settle();
+  if (failed()) return;
+  const int tries = relaxed() ? kReferenceTries : 1;
+  for (int i = 0; i < tries && !failed(); i++) {
+    receives_cancel();  // some are too small
+    const std::size_t before = operations_.size();
+    connect_all();
+    world_.run_for(2 * kSecond);  // what is under way arrives
+    calm_ = true;
+    exchange_all();
+    const bool all = std::all_of(operations_.begin() + static_cast<std::ptrdiff_t>(before), operations_.end(),
+                                 [](const auto& o) { return o->kind == RequestKind::receive || o->well; });
+    if (all) break;
+    if (i + 1 == tries) fail("not everybody can talk to everybody again");
+  }
+  if (failed()) return;
+  receives_cancel();
+  world_.run_for(600 * kSecond);  // a lost MTU probe is repeated twice a minute
+  // A path that is shorter than the MTU is probed again from time to time.
+  if (!failed()) leftovers(network_.world.path_mtu == 0);
+}
+
+}  // namespace omx::simulation

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the applications in a run of stalls do.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "simulation/engine/stalls_workload.h"
+
+namespace omx::simulation {
+
+using protocol::Completion;
+using protocol::Request;
+using protocol::RequestKind;
+using protocol::Status;
+
+namespace {
+
+// Whether it is not the one that is open with the partner.
+bool conversation_over(const protocol::Partner& partner, std::uint32_t conversation) {
+  return !partner.connected() || partner.conversation != conversation;
+}
+
+}  // namespace
+
+Call& Stalls::call_begin(RequestKind kind, std::uint32_t host, std::uint32_t other) {
+  Call& c = calls_.emplace_back();
+  c.id = calls_.size();
+  c.kind = kind;
+  c.host = host;
+  c.other = other;
+  c.life = current_[host];
+  c.start = world_.now();
+  c.ran = silence_.ran(host, (host + 1) % hosts(), world_.now());
+  c.order = ++order_;
+  return c;
+}
+
+void Stalls::note(const Call& c, const std::string& text) {
+  if (trace_) trace_->line(world_.now(), fmt::format("call {} of {}: {}", c.id, c.host, text));
+}
+
+void Stalls::connect(std::uint32_t host, std::uint32_t other) {
+  Call& c = call_begin(RequestKind::connect, host, other);
+  address(host, other).connecting = true;
+  note(c, fmt::format("connects to {}", other));
+  const auto r =
+      engine(host).connect(clock(host), World::nic_of(other), 0, engine(host).config().key, 0, &c, false);
+  if (!r) return fail("a connect was refused");
+  c.request = *r;
+}
+
+void Stalls::send(std::uint32_t host, std::uint32_t other, std::size_t length, Class how) {
+  Address& a = address(host, other);
+  Call& m = call_begin(RequestKind::send, host, other);
+  const std::uint64_t id = calls_.size();
+  m.how = how;
+  m.stream = a.stream;
+  m.number = a.stream->sent;
+  m.data.resize(length);
+  random_fill(m.data, id);
+  m.segment = {m.data.data(), static_cast<std::uint32_t>(length)};
+  protocol::SendOp op;
+  op.partner = a.partner;
+  op.session = a.session;
+  op.conversation = a.conversation;
+  op.segments = {&m.segment, 1};
+  op.match_info = id << kStallsIdShift | random_.below(kStallsTags + 1);
+  op.context = &m;
+  op.synchronous = how == Class::synchronous;
+  op.forgotten = how == Class::forgotten;
+  op.delivered = how == Class::delivered;
+  op.inject = how == Class::injected;
+  op.hold = id % 4 == 0;
+  op.hold_announcement = id % 5 == 0;
+  op.copy_later = id % 3 == 0;
+  m.ended = op.forgotten;
+  note(m, fmt::format("sends {} bytes to {}, class {}, number {} of stream {}.{}", length, other,
+                      static_cast<int>(how), m.number, m.life->number, m.stream->generation));
+  const auto r = engine(host).send(clock(host), op);
+  if (!r) {  // what is injected waits in memory that is limited
+    if (how != Class::injected) return fail("a send was refused");
+    m.ended = true;
+    return;
+  }
+  m.request = *r;
+  m.stream->sent++;
+  m.stream->messages.push_back(id);
+  messages_++;
+  bytes_ += length;
+}
+
+void Stalls::send_something(std::uint32_t host, std::uint32_t other) {
+  static constexpr std::size_t kLengths[] = {0, 8, 32, 33, 128, 129, 1000, 4096, 4097, 9000, 20'000};
+  std::size_t length = kLengths[random_.below(std::size(kLengths))];
+  if (random_.chance(0.3)) length = random_.below(random_.chance(0.1) ? kStallsLargest : 5000);
+  const std::uint64_t dice = random_.below(100);
+  const Class how = dice < 55   ? Class::plain
+                    : dice < 65 ? Class::synchronous
+                    : dice < 75 ? Class::forgotten
+                    : dice < 85 ? Class::delivered
+                                : Class::injected;
+  send(host, other, length, how);
+}
+
+void Stalls::receive(std::uint32_t host, std::optional<std::uint32_t> from, bool anything) {
+  Call& r = call_begin(RequestKind::receive, host, from.value_or(host));
+  if (!memory_.empty()) {
+    r.data = std::move(memory_.back());
+    memory_.pop_back();
+  } else {
+    r.data.resize(kStallsLargest);
+  }
+  r.segment = {r.data.data(), static_cast<std::uint32_t>(r.data.size())};
+  protocol::ReceiveOp op;
+  op.segments = {&r.segment, 1};
+  op.match_mask = anything ? 0 : kStallsTags;
+  op.match_info = random_.below(kStallsTags + 1) & op.match_mask;
+  op.context = &r;
+  if (from) {
+    const Address& a = address(host, *from);
+    op.source = a.partner;
+    op.awaited = r.awaited = random_.chance(0.8);
+    // The layers above the engine know which sources were given up, and say so.
+    if (conversation_over(*a.partner, a.conversation)) op.source_gone = a.partner->gone;
+    r.stream = a.stream;
+  }
+  note(r, fmt::format("receives with match {:#x} mask {:#x}{}", op.match_info, op.match_mask,
+                      from ? fmt::format(" from {}", *from) : ""));
+  const auto request = engine(host).receive(clock(host), op);
+  if (!request) return fail("a receive was refused");
+  r.request = *request;
+}
+
+void Stalls::probe(std::uint32_t host, std::uint32_t other) {
+  const protocol::Partner* source = random_.chance(0.5) ? address(host, other).partner : nullptr;
+  const std::uint64_t mask = random_.chance(0.5) ? kStallsTags : 0;
+  const std::uint64_t tag = random_.below(kStallsTags + 1) & mask;
+  const auto found = engine(host).probe(tag, mask, source);
+  if (!found) return;
+  const Call* m = message(found->match_info);
+  if (!m || m->arrived == 0 || m->delivered || m->dropped != 0 || m->other != host)
+    return fail(fmt::format("host {} probes a message that does not wait: {:#x}", host, found->match_info));
+  if ((found->match_info & mask) != tag || (source && source != found->partner))
+    fail(fmt::format("host {} probes a message that does not match: {:#x}", host, found->match_info));
+}
+
+void Stalls::cancel(Call& c) {
+  note(c, "is cancelled");
+  const auto cancelled = engine(c.host).cancel(c.request);
+  if (!cancelled) return fail("a cancel was refused");
+  if (!*cancelled) return;
+  c.ended = true;
+  c.request = nullptr;
+  memory_.push_back(std::move(c.data));
+}
+
+void Stalls::cancel_something(std::uint32_t host) {
+  Call& c = calls_[random_.below(calls_.size())];
+  if (c.kind == RequestKind::receive && !c.ended && c.host == host) cancel(c);
+}
+
+// A connect succeeded, or a message came from somebody whose address is not known.
+void Stalls::address_learn(std::uint32_t host, std::uint32_t other, const Completion& c, TimeNs begun) {
+  Address& a = address(host, other);
+  const auto life = by_session_.find(c.session);
+  if (life == by_session_.end() || life->second->host != other)
+    return fail(
+        fmt::format("host {} learns the session {:#x} of {}, which has none such", host, c.session, other));
+  const bool same = a.stream && a.conversation == c.conversation && a.session == c.session;
+  if (same && !a.stream->failed) return;
+  if (same && c.kind != RequestKind::connect) return;
+  a.partner = c.partner;
+  a.session = c.session;
+  a.conversation = c.conversation;
+  a.usable = true;
+  a.forgotten = conversation_over(*c.partner, c.conversation) ? a.last_forgotten : 0;
+  a.stream = &streams_.emplace_back();
+  a.stream->from = current_[host];
+  a.stream->to = life->second;
+  a.stream->generation = ++a.streams;
+  a.stream->begun = begun;
+}
+
+void Stalls::address_failed(std::uint32_t host, std::uint32_t other) {
+  Address& a = address(host, other);
+  if (!a.usable) return;
+  a.usable = false;
+  a.again = random_.chance(0.6);
+}
+
+void Stalls::reap(std::uint32_t host) {
+  while (Request* r = engine(host).peek_done()) {
+    const bool buffered = r->buffered, large = !buffered && r->send_class == protocol::SendClass::large;
+    ended(host, engine(host).consume(r), buffered, large);
+  }
+  while (const auto message = engine(host).lost_take()) lost(message->match_info);
+}
+
+void Stalls::reap_all() {
+  for (std::uint32_t i = 0; i < hosts(); i++) {
+    if (!runs(i)) continue;
+    if (messages_ % 4 == 0) engine(i).release(clock(i));
+    if (messages_ % 5 == 0) engine(i).copy_make(clock(i));
+    reap(i);
+    world_.host(i).deadline_check();
+  }
+}
+
+}  // namespace omx::simulation

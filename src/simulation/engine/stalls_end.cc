@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What must hold when the outages are over: both sides agree, nothing is missing in what goes on, and
+// everybody can start over.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulation/engine/leftovers.h"
+#include "simulation/engine/stalls_workload.h"
+
+namespace omx::simulation {
+
+using protocol::RequestKind;
+
+bool Stalls::quiet() {
+  if (failed()) return true;
+  for (std::uint32_t i = 0; i < hosts(); i++)
+    if (!engine(i).unexpected_empty()) return false;
+  return std::all_of(calls_.begin(), calls_.end(),
+                     [](const Call& c) { return c.ended || c.kind == RequestKind::receive; });
+}
+
+// Everything that comes is received, until every send and connect has ended.
+void Stalls::settle(const char* when) {
+  const TimeNs piece = plan_.timeout / 20;
+  for (TimeNs waited = 0; waited < 4 * plan_.timeout && !quiet(); waited += piece) {
+    for (std::uint32_t i = 0; i < hosts(); i++)
+      for (unsigned n = 0; n < 64 && !engine(i).unexpected_empty(); n++) receive(i, {}, true);
+    for (std::uint32_t i = 0; i < hosts(); i++)
+      for (unsigned n = 0; n < 2; n++) receive(i, {}, true);
+    reap_all();
+    run_for(piece);
+  }
+  for (const Call& c : calls_) {
+    if (failed()) return;
+    if (!c.ended && c.kind != RequestKind::receive)
+      fail(fmt::format("call {} of host {} never ended, {}", c.id, c.host, when));
+  }
+}
+
+// The sender goes on: nothing of what it sent before may be missing.
+void Stalls::complete_check(const Stream& stream) {
+  for (const std::uint64_t id : stream.messages) {
+    const Call& m = calls_[id - 1];
+    if (!m.delivered)
+      return fail(fmt::format("hole: host {} goes on sending to {}, and message {} was not delivered",
+                              stream.from->host, stream.to->host, id));
+  }
+}
+
+// Both sides of a conversation go on, or neither does.
+void Stalls::agreement_check(const std::vector<Call*>& tests) {
+  for (const Call* test : tests) {
+    if (!test->well || failed()) continue;
+    if (test->stream->to->over) return fail("a message to an endpoint that is gone was acknowledged");
+    complete_check(*test->stream);
+    const Address& theirs = address(test->other, test->host);
+    if (!theirs.stream || !theirs.stream->failed || theirs.stream->to != test->life) continue;
+    // Their conversation is over, and ours began while they still held it.
+    if (theirs.forgotten != 0 && test->stream->begun > theirs.forgotten) continue;
+    return fail(fmt::format("host {} can send to {}, whose own stream has failed", test->host, test->other));
+  }
+}
+
+// Whoever waits for a message in a conversation that is over has been told.
+void Stalls::dead_check() {
+  for (const Call& c : calls_) {
+    if (!c.ended && c.awaited && c.stream->failed && !failed())
+      fail(
+          fmt::format("call {} of host {} waits for a message of a conversation that is over", c.id, c.host));
+  }
+}
+
+// Some application was told of each message that was complete for its sender and is not delivered.
+void Stalls::silent_loss_check() {
+  for (const Call& m : calls_) {
+    if (m.kind != RequestKind::send || !m.well || m.delivered || m.reported || m.lost) continue;
+    if (m.life->over || m.stream->to->over || failed()) continue;
+    fail(
+        fmt::format("message {} from {} to {} was lost, and no application was told", m.id, m.host, m.other));
+  }
+}
+
+void Stalls::start_over() {
+  std::vector<Call*> calls;
+  for (std::uint32_t i = 0; i < hosts(); i++) {
+    for (std::uint32_t j = 0; j < hosts(); j++) {
+      if (i == j) continue;
+      connect(i, j);
+      calls.push_back(&calls_.back());
+    }
+  }
+  reap_all();
+  settle("connecting again");
+  run_for(plan_.talk);
+  calm_ = true;
+  for (std::uint32_t i = 0; i < hosts() && !failed(); i++) {
+    for (std::uint32_t j = 0; j < hosts() && !failed(); j++) {
+      if (i == j) continue;
+      if (!address(i, j).usable) return fail(fmt::format("host {} cannot connect to {} again", i, j));
+      for (const std::size_t length : {10, 100, 4000, 40'000}) {
+        send(i, j, length, Class::plain);
+        calls.push_back(&calls_.back());
+      }
+      send(i, j, 1000, Class::synchronous);
+      calls.push_back(&calls_.back());
+      send(i, j, 1000, Class::delivered);
+      calls.push_back(&calls_.back());
+    }
+  }
+  reap_all();
+  settle("starting over");
+  for (const Call* c : calls) {
+    if (failed()) return;
+    if (!c->well) return fail(fmt::format("call {} failed after a new connect", c->id));
+    if (c->kind == RequestKind::send) complete_check(*c->stream);
+  }
+}
+
+void Stalls::leftovers() {
+  for (Call& c : calls_)
+    if (!c.ended && !failed()) cancel(c);
+  for (const Call& c : calls_)
+    if (!c.ended && !failed()) return fail(fmt::format("receive {} was matched and never ended", c.id));
+  if (failed()) return;
+  world_.run_for(600 * 1000 * protocol::kMillisecond);  // a lost MTU probe is repeated twice a minute
+  for (std::uint32_t i = 0; i < hosts() && !failed(); i++)
+    if (const std::string left = host_leftovers(world_.host(i), true); !left.empty()) fail(left);
+  if (!failed() && world_.frames().live() > 0) fail("frames are still under way");
+}
+
+void Stalls::end() {
+  while (active_ > 0 && !failed()) run_for(plan_.timeout / 4);
+  settle("after the outages");
+  run_for(plan_.timeout);
+  std::vector<Call*> tests;
+  for (std::uint32_t i = 0; i < hosts() && !failed(); i++) {
+    for (std::uint32_t j = 0; j < hosts(); j++) {
+      if (i == j || !address(i, j).usable) continue;
+      send(i, j, 16, Class::delivered);
+      tests.push_back(&calls_.back());
+    }
+  }
+  reap_all();
+  if (!failed()) settle("in the test of who can still send");
+  if (!failed()) agreement_check(tests);
+  if (!failed()) dead_check();
+  if (!failed()) silent_loss_check();
+  if (!failed()) start_over();
+  if (!failed()) leftovers();
+}
+
+}  // namespace omx::simulation

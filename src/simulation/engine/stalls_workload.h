@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/observer.h"
+#include "protocol/partner.h"
+#include "simulation/engine/run.h"
+#include "simulation/engine/silence.h"
+#include "simulation/engine/stalls_plan.h"
+#include "simulation/engine/stream.h"
+#include "simulation/engine/world.h"
+
+namespace omx::simulation {
+
+class Stalls;
+
+class StallsObserver final : public protocol::Observer {
+ public:
+  StallsObserver(Stalls& run, std::uint32_t host) : run_(run), host_(host) {}
+  void on_arrival(const protocol::Partner& from, std::uint64_t info,
+                  const protocol::Request* receive) override;
+  void on_dropped(const protocol::Partner& from, std::uint64_t info) override;
+  void on_forget(const protocol::Partner& partner, protocol::Cleanup why) override;
+
+ private:
+  Stalls& run_;
+  std::uint32_t host_;
+};
+
+class Stalls final : public EventTarget {
+ public:
+  explicit Stalls(const RunOptions& options);
+  RunResult run();
+  void on_event(std::uint64_t outage) override;
+
+  // What observers report (stalls_checks.cc).
+  void arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info);
+  void dropped(std::uint64_t info);
+  void forgot(std::uint32_t host, const protocol::Partner& partner);
+
+ private:
+  // What an application knows of a peer.
+  struct Address {
+    protocol::Partner* partner = nullptr;
+    std::uint32_t session = 0;
+    std::uint32_t conversation = 0;
+    std::uint32_t streams = 0;
+    Stream* stream = nullptr;
+    bool usable = false;
+    bool again = false;  // will connect again
+    bool connecting = false;
+    TimeNs forgotten = 0;  // when the engine first forgot the peer during the stream; 0: not yet
+    TimeNs last_forgotten = 0;
+    TimeNs heard = 0;  // the last frame from it: Silence::ran
+  };
+
+  // --- stalls.cc: what happens ---
+  void step();
+  void act(std::uint32_t host, std::uint32_t other);
+  void outage_begin(std::size_t index);
+  void outage_end(std::size_t index);
+  void contact_update();
+  void life_end(std::uint32_t host);
+  void life_begin(std::uint32_t host);
+  void run_for(TimeNs time);
+  void fail(const std::string& text);
+  bool failed() const { return !failure_.empty(); }
+  // --- stalls_calls.cc: what applications do ---
+  Call& call_begin(protocol::RequestKind kind, std::uint32_t host, std::uint32_t other);
+  void note(const Call& c, const std::string& text);
+  void connect(std::uint32_t host, std::uint32_t other);
+  void send(std::uint32_t host, std::uint32_t other, std::size_t length, Class how);
+  void send_something(std::uint32_t host, std::uint32_t other);
+  void receive(std::uint32_t host, std::optional<std::uint32_t> from, bool anything);
+  void probe(std::uint32_t host, std::uint32_t other);
+  void cancel_something(std::uint32_t host);
+  void cancel(Call& c);
+  void address_learn(std::uint32_t host, std::uint32_t other, const protocol::Completion& c, TimeNs begun);
+  void address_failed(std::uint32_t host, std::uint32_t other);
+  void reap(std::uint32_t host);
+  void reap_all();
+  // --- stalls_checks.cc: what must hold all the time ---
+  void ended(std::uint32_t host, const protocol::Completion& c, bool buffered, bool large);
+  void connect_ended(Call& c, const protocol::Completion& completion);
+  void send_ended(Call& c, protocol::Status status, bool buffered, bool large);
+  void receive_ended(Call& c, const protocol::Completion& completion);
+  void delivered(Call& m, const Call& receive, const protocol::Completion& completion);
+  // `number`: of the message that failed; a success of those from there on is wrong.
+  void stream_failed(Stream& stream, std::uint64_t number);
+  void lost(std::uint64_t info);
+  void heard(std::uint32_t host, std::uint32_t from);
+  // Whether a silence, or the end of an endpoint, explains an error.
+  bool explained(std::uint32_t a, std::uint32_t b, TimeNs begun);
+  void overdue_check();
+  // --- stalls_end.cc: what must hold when all is well again ---
+  void end();
+  void settle(const char* when);
+  bool quiet();
+  void agreement_check(const std::vector<Call*>& tests);
+  void complete_check(const Stream& stream);
+  void dead_check();
+  void silent_loss_check();
+  void start_over();
+  void leftovers();
+
+  protocol::Endpoint& engine(std::uint32_t host) { return world_.host(host).engine(); }
+  TimeNs clock(std::uint32_t host) { return world_.host(host).clock(); }
+  std::uint32_t hosts() const { return world_.host_count(); }
+  Address& address(std::uint32_t host, std::uint32_t other) { return addresses_[host * hosts() + other]; }
+  std::uint32_t any_other(std::uint32_t host) {
+    return static_cast<std::uint32_t>((host + 1 + random_.below(hosts() - 1)) % hosts());
+  }
+  // A run has fewer steps than others, as time passes in most of them.
+  static std::uint32_t steps(const RunOptions& options) { return std::max(options.operations / 4, 4U); }
+  bool runs(std::uint32_t host) { return world_.host(host).alive() && !world_.host(host).paused(); }
+  Call* message(std::uint64_t info);
+
+  RunOptions options_;
+  StallsPlan plan_;
+  Random random_;
+  World world_;
+  std::optional<Trace> trace_;
+  std::vector<std::unique_ptr<StallsObserver>> observers_;
+  Silence silence_;
+  std::deque<Life> lives_;
+  std::vector<Life*> current_;  // by host
+  std::unordered_map<std::uint32_t, Life*> by_session_;
+  std::deque<Stream> streams_;
+  std::vector<Address> addresses_;
+  std::deque<Call> calls_;                          // by id - 1
+  std::vector<std::vector<std::uint32_t>> newest_;  // by life and host: the latest stream that arrived there
+  std::vector<unsigned> stalls_;                    // by host: outages that stop it
+  std::vector<std::vector<std::byte>> memory_;      // of receives that are over
+  std::size_t begun_ = 0, active_ = 0;              // outages
+  std::uint64_t order_ = 0;
+  std::uint64_t messages_ = 0, bytes_ = 0;
+  bool calm_ = false;  // all is well again: nothing may fail any more
+  std::string failure_;
+};
+
+inline constexpr unsigned kStallsIdShift = 8;
+inline constexpr std::uint64_t kStallsTags = 3;
+inline constexpr std::size_t kStallsLargest = 70'000;
+
+}  // namespace omx::simulation

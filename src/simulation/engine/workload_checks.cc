@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What must hold in every workload.
+#include <fmt/format.h>
+
+#include "protocol/partner.h"
+#include "simulation/engine/leftovers.h"
+#include "simulation/engine/workload.h"
+
+namespace omx::simulation {
+
+using protocol::Completion;
+using protocol::Request;
+using protocol::RequestKind;
+using protocol::Status;
+
+void Workload::fail(const std::string& text) {
+  if (failure_.empty()) failure_ = text;
+  if (trace_) trace_->line(world_.now(), "FAILURE: " + text);
+}
+
+void Workload::message_matched(Operation& receive, std::uint64_t message) {
+  receive.expected = message;
+  receive.matched = operation(message).matched = world_.now();
+  receive.losses = operation(message).receiver_losses;
+  receive.waiting = false;
+}
+
+void Workload::arrived(Instance& at, const protocol::Partner& from, std::uint64_t info,
+                       const Request* receive) {
+  const std::uint64_t id = info >> kIdShift;
+  if (id == 0 || id > operations_.size() || operation(id).kind != RequestKind::send)
+    return fail(fmt::format("a message arrived that nobody sent: {:#x}", info));
+  Operation& m = operation(id);
+  // Half of it may have been given up, and the rest taken for a new one.
+  const bool again = !strict(at.host, m.host) && !m.delivered;
+  if (m.arrived && !again) return fail(fmt::format("message {} arrived twice", id));
+  m.arrived = true;
+  m.receiver_losses = at.peers[m.host].losses;
+  if (m.target != &at || from.nic != World::nic_of(m.host))
+    return fail(fmt::format("message {} came from the wrong host or to another instance", id));
+  std::uint64_t& newest = at.newest[m.instance];
+  if (id < newest && strict(at.host, m.host))
+    return fail(fmt::format("message {} arrived after {}", id, newest));
+  newest = id;
+
+  const auto expected = at.matching.arrive({id, info, &from});
+  const auto posted = at.posted.find(receive);
+  const std::uint64_t got = posted == at.posted.end() ? 0 : posted->second;
+  if (expected.value_or(0) != got || (receive && got == 0)) {
+    return fail(fmt::format("message {} went to receive {} of host {}, MX says {} (0: none)", id, got,
+                            at.host, expected.value_or(0)));
+  }
+  if (!receive) return;
+  message_matched(operation(got), id);
+  at.posted.erase(posted);
+}
+
+void Workload::dropped(Instance& at, std::uint64_t info) {
+  if (!at.matching.drop(info >> kIdShift))
+    fail(fmt::format("message {} was dropped, MX says it does not wait", info >> kIdShift));
+}
+
+void Workload::forget(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) {
+  if (partner.connected()) partner_lost(at, partner, why);
+  Instance::Peer& peer = at.peers[partner.nic - World::nic_of(0)];
+  peer.losses++;
+  peer.last_loss = world_.now();
+  peer.joined = false;
+}
+
+void Workload::receive_ended(Operation& r, const Completion& c) {
+  if (c.status == Status::cancelled) {
+    if (!r.cancelled) fail(fmt::format("receive {} was cancelled by nobody", r.id));
+    return;
+  }
+  const std::uint64_t id = c.match_info >> kIdShift;
+  if (id == 0 || id > operations_.size() || id != r.expected)
+    return fail(fmt::format("receive {} ended with message {}, MX says {}", r.id, id, r.expected));
+  Operation& m = operation(id);
+  undelivered_[m.to]--;
+  if (c.status != Status::success && c.status != Status::truncated) {
+    m.receive_failed = true;
+    if (c.xfer_length != 0) return fail(fmt::format("receive {} failed and has data", r.id));
+    if (!may_fail(r, c.status))
+      fail(
+          fmt::format("receive {} of message {} ended with status {}", r.id, id, static_cast<int>(c.status)));
+    return;
+  }
+  if (m.delivered) return fail(fmt::format("message {} was delivered twice", id));
+  m.delivered = true;
+  if (const std::string wrong = delivery_check(m, r, c); !wrong.empty()) return fail(wrong);
+  if (protocol::partner_info(c.partner).nic != World::nic_of(m.host))
+    return fail(fmt::format("message {} came from the wrong host", id));
+  if (!options_.trace) r.data = {};
+}
+
+// `accepted`: the engine says so because the receiver does; `taken`: because a receive has the data.
+void Workload::send_ended(Operation& m, Status status, bool accepted, bool taken) {
+  if (status == Status::success || status == Status::truncated) {
+    const bool cut = status == Status::truncated;
+    if (cut && !m.truncated && !m.receive_failed)
+      return fail(fmt::format("send {} was truncated by nobody", m.id));
+    if (taken && !cut && (!m.delivered || m.truncated))
+      return fail(fmt::format("send {} ended with success and was not delivered", m.id));
+    if (accepted && !m.arrived && strict(m.host, m.to))
+      return fail(fmt::format("send {} ended with success and has not arrived", m.id));
+    return;
+  }
+  if (!may_fail(m, status))
+    fail(fmt::format("send {} from {} to {} ended with status {}", m.id, m.host, m.to,
+                     static_cast<int>(status)));
+}
+
+void Workload::connect_ended(Operation& o, const Completion& c) {
+  if (o.bad_key && c.status == Status::bad_key) return;
+  // Where the two are connected nonetheless, nothing that it offered is withdrawn.
+  if (c.status != Status::success && !c.partner->connected())
+    o.instance->peers[o.to].last_vain = world_.now();
+  if (o.bad_key || c.status != Status::success) {
+    if (c.status == Status::success || c.status == Status::bad_key || !may_fail(o, c.status))
+      fail(fmt::format("connect {} from {} to {} ended with status {}", o.id, o.host, o.to,
+                       static_cast<int>(c.status)));
+    return;
+  }
+  const auto found = by_session_.find(c.session);
+  if (found == by_session_.end() || found->second->host != o.to || found->second->died < o.start)
+    return fail(fmt::format("connect {} found nobody who lives", o.id));
+  Instance::Peer& peer = o.instance->peers[o.to];
+  peer.partner = c.partner;
+  peer.session = c.session;
+}
+
+void Workload::ended(Instance& at, const Completion& c, bool accepted, bool large) {
+  Operation& o = *static_cast<Operation*>(c.context);
+  if (o.ended) return fail(fmt::format("operation {} ended twice", o.id));
+  o.ended = true;
+  o.request = nullptr;
+  o.well = c.status == Status::success;
+  note(o, fmt::format("ends with status {}", static_cast<int>(c.status)));
+  if (o.instance != &at || o.kind != c.kind) return fail(fmt::format("operation {} ended as another", o.id));
+  const bool taken = large || o.to == o.host;
+  switch (c.kind) {
+    case RequestKind::receive:
+      return receive_ended(o, c);
+    case RequestKind::connect:
+      return connect_ended(o, c);
+    case RequestKind::send:
+      return send_ended(o, c.status, accepted || taken, taken);
+  }
+}
+
+void Workload::reap(SimHost& host) {
+  while (Request* r = host.engine().peek_done()) {
+    const bool accepted = !r->buffered, large = accepted && r->send_class == protocol::SendClass::large;
+    ended(*current_[host.index()], host.engine().consume(r), accepted, large);
+  }
+  // What was complete for its sender has no end any more that could be checked.
+  while (host.engine().lost_take()) {
+  }
+}
+
+void Workload::leftovers(bool timers) {
+  for (std::uint32_t i = 0; i < hosts() && !failed(); i++)
+    if (const std::string left = host_leftovers(world_.host(i), timers); !left.empty()) fail(left);
+  if (world_.frames().live() > 0) fail("frames are still under way");
+}
+
+}  // namespace omx::simulation

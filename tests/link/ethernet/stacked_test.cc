@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Interfaces that stand on one another: an endpoint gets the frames of its own interface only.
+#include <sys/socket.h>
+
+#include "tests/link/fanout/hook_neighbours.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+namespace {
+
+constexpr std::uint8_t kPullReply = static_cast<std::uint8_t>(wire::PacketType::pull_reply);
+
+// v1 with a macvlan `mv` on it; v0 is the other end of the cable.
+class stacked : public CableTest, public testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    CableTest::SetUp();
+    if (IsSkipped()) return;
+    OMX_SKIP_BY_UDP();
+    far_ = open("v0");
+  }
+  void stack(const std::string& mode) {
+    if (std::system(("ip link add mv link v1 type macvlan mode " + mode + " 2>/dev/null").c_str()) != 0)
+      GTEST_SKIP() << "this kernel has no macvlan";
+    ip("link set mv up");
+  }
+  PacketLinkOptions options() const {
+    PacketLinkOptions options = GetParam() ? shared(0) : PacketLinkOptions{};
+    options.endpoint = 0;
+    return options;
+  }
+  // Frames of each kind that an endpoint may get to that address, and a last one for v1 or `mv`.
+  void send_to(NicId nic) {
+    for (const std::uint8_t type : {std::uint8_t{37}, std::uint8_t{39}, kPullReply})
+      frame_queue(*far_, make_frame(nic, far_->nic(), 100, type));
+    far_->flush();
+  }
+  std::unique_ptr<Link> far_;
+};
+
+TEST_P(stacked, macvlan__each_gets_its_own) {
+  stack("bridge");
+  if (IsSkipped()) return;
+  auto lower = open("v1", options());
+  auto upper = open("mv", options());
+  ASSERT_NE(lower->nic(), upper->nic());
+  const bool bulk = lower->bulk_expect() && lower->bulk_descriptor() >= 0;
+  EXPECT_TRUE(lower->bell_open() || GetParam());
+  if (!bulk)
+    std::printf(
+        "without a socket for pull replies: that needs CAP_NET_ADMIN or a larger net.core.rmem_max\n");
+  Collector of_lower, of_upper;
+  send_to(upper->nic());
+  ASSERT_TRUE(receive_until(*upper, of_upper, 2));
+  send_to(lower->nic());
+  ASSERT_TRUE(receive_until(*lower, of_lower, 2));
+  // All frames have been delivered by now: a veth hands them over in order.
+  while (lower->receive(of_lower, 64) > 0) {
+  }
+  for (const Bytes& frame : of_lower.frames) EXPECT_EQ(mac_load(frame.data()), lower->nic());
+  for (const Bytes& frame : of_upper.frames) EXPECT_EQ(mac_load(frame.data()), upper->nic());
+  for (const int fd : {lower->bulk_descriptor(), lower->bell_descriptor()}) {
+    std::byte frame[128];
+    for (ssize_t n; fd >= 0 && (n = ::recv(fd, frame, sizeof frame, MSG_DONTWAIT)) > 0;)
+      EXPECT_EQ(mac_load(frame), lower->nic());
+  }
+}
+
+// Both have the same address, and all frames are the upper one's.
+TEST_P(stacked, macvlan_passthru__the_lower_one_gets_nothing) {
+  stack("passthru");
+  if (IsSkipped()) return;
+  auto lower = open("v1", options());
+  auto upper = open("mv", options());
+  ASSERT_EQ(lower->nic(), upper->nic());
+  Collector of_lower, of_upper;
+  send_to(upper->nic());
+  ASSERT_TRUE(receive_until(*upper, of_upper, 2));
+  lower->receive(of_lower, 64);
+  EXPECT_EQ(of_lower.frames.size(), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(hooks, stacked, testing::Bool(),
+                         [](const auto& kind) { return kind.param ? "shared" : "its_own"; });
+
+}  // namespace
+}  // namespace omx::link

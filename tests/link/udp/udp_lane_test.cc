@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trains of frames by UDP, over the loopback: no privileges needed.
+#include "link/udp/udp_lane.h"
+
+#include <gmock/gmock.h>
+#include <net/if.h>
+
+#include "tests/link/ethernet/places.h"
+
+namespace omx::link {
+namespace {
+
+constexpr std::uint32_t kMtu = 1500;
+constexpr std::size_t kData = kMtu - 28 - wire::kBulkHeader;
+
+class udp_lane : public testing::Test {
+ protected:
+  void SetUp() override {
+    index_ = ::if_nametoindex("lo");
+    ASSERT_TRUE(from_.open(interface_address("lo", index_), kMtu, 0));
+    ASSERT_TRUE(to_.open(interface_address("lo", index_), kMtu, 0));
+  }
+  void queue(const Bytes& frame, const UdpLane& to) {
+    wire::TxFrame& tx = from_.begin(to.info().address, 2);
+    tx.header_length = wire::kBulkHeader;
+    std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
+    // In two pieces, as an application's memory may be.
+    const std::size_t half = (frame.size() - wire::kBulkHeader) / 2;
+    auto* data = const_cast<std::byte*>(frame.data()) + wire::kBulkHeader;
+    tx.segments[0] = {data, half};
+    tx.segments[1] = {data + half, frame.size() - wire::kBulkHeader - half};
+    tx.segment_count = 2;
+    from_.commit();
+  }
+  void queue(const Bytes& frame) { queue(frame, to_); }
+  void flush() { from_.flush(); }
+  std::size_t receive(BulkHandler& handler, std::size_t frames) {
+    std::size_t got = 0;
+    const bool all = becomes_true([&] { return (got += to_.receive(handler, 64)) >= frames; });
+    EXPECT_TRUE(all) << got;
+    return got;
+  }
+  void ignore(BulkHandler& handler, std::uint64_t frames) {
+    EXPECT_TRUE(becomes_true([&] {
+      to_.receive(handler, 64);
+      return received_.frames_ignored >= frames;
+    }));
+    EXPECT_EQ(received_.frames_ignored, frames);
+  }
+  static Bytes reply(std::uint8_t number, std::size_t data = kData) { return make_reply(2, 1, number, data); }
+
+  unsigned index_ = 0;
+  LinkCounters sent_, received_;
+  UdpLane from_{sent_}, to_{received_};
+};
+
+TEST_F(udp_lane, train__passes_in_one_call_into_place) {
+  Places places(44, kData);
+  std::vector<Bytes> frames;
+  for (std::uint8_t n = 0; n < 44; n++) frames.push_back(reply(n));
+  for (const Bytes& frame : frames) queue(frame);
+  flush();
+  EXPECT_EQ(receive(places, 44), 44U);
+  expect_all_right(places, kData);
+  EXPECT_EQ(places.placed, 44);
+  EXPECT_EQ(sent_.send_calls, 1U);
+  EXPECT_EQ(sent_.frames_sent, 44U);
+  EXPECT_EQ(received_.receive_batches, 1U);
+  EXPECT_EQ(received_.frames_received, 44U);
+}
+
+TEST_F(udp_lane, train__the_last_may_be_shorter) {
+  Places places(10, kData, 17);
+  std::vector<Bytes> frames;
+  for (std::uint8_t n = 0; n < 10; n++) frames.push_back(reply(n, places.length(n)));
+  for (const Bytes& frame : frames) queue(frame);
+  flush();
+  receive(places, 10);
+  expect_all_right(places, kData);
+  EXPECT_EQ(places.placed, 10);
+  EXPECT_EQ(sent_.trains_sent, 1U);
+}
+
+// What does not fit one train begins another: longer frames, frames behind a shorter one, another receiver,
+// more bytes than a datagram, more frames than the kernel takes.
+TEST_F(udp_lane, train__ends_where_it_must) {
+  const auto sends = [&](const std::vector<std::size_t>& sizes) {
+    const auto before = sent_.send_calls;
+    std::vector<Bytes> frames;
+    for (const std::size_t size : sizes) frames.push_back(reply(200, size));
+    for (const Bytes& frame : frames) queue(frame);
+    flush();
+    Places none(1, 1);
+    receive(none, sizes.size());
+    EXPECT_EQ(none.moved, frames);
+    return sent_.send_calls - before;
+  };
+  EXPECT_EQ(sends({500, 500, 500}), 1U);
+  EXPECT_EQ(sends({500, 600}), 2U);
+  EXPECT_EQ(sends({500, 400, 500}), 2U);
+  EXPECT_EQ(sends({500, 400, 400, 400}), 2U);
+  EXPECT_EQ(sends(std::vector<std::size_t>(44, kData)), 1U);
+  EXPECT_EQ(sends(std::vector<std::size_t>(45, kData)), 2U);
+  EXPECT_EQ(sends(std::vector<std::size_t>(64, 100)), 1U);
+  EXPECT_EQ(sends(std::vector<std::size_t>(65, 100)), 2U);
+  EXPECT_EQ(sends(std::vector<std::size_t>(300, 100)), 5U);
+}
+
+TEST_F(udp_lane, train__of_several_receivers) {
+  UdpLane other(received_);
+  ASSERT_TRUE(other.open(interface_address("lo", index_), kMtu, 0));
+  const Bytes frame = reply(3);
+  queue(frame);
+  queue(frame, other);
+  queue(frame);
+  flush();
+  Places none(1, 1), none_either(1, 1);
+  receive(none, 2);
+  EXPECT_TRUE(becomes_true([&] { return other.receive(none_either, 1) == 1; }));
+  EXPECT_EQ(none.moved.size(), 2U);
+  EXPECT_EQ(none_either.moved, std::vector<Bytes>{frame});
+}
+
+TEST_F(udp_lane, order__each_swap_is_put_right) {
+  for (unsigned seed = 1; seed <= 40; seed++) {
+    Places places(40, kData, seed % 2 ? kData : 100 + seed);
+    std::vector<Bytes> frames;
+    for (std::uint8_t n = 0; n < 40; n++) frames.push_back(reply(n, places.length(n)));
+    std::srand(seed);
+    for (unsigned swaps = 0; swaps < seed; swaps++)
+      std::swap(frames[static_cast<std::size_t>(std::rand()) % 40],
+                frames[static_cast<std::size_t>(std::rand()) % 40]);
+    frames.push_back(frames[seed % 40]);  // and one comes twice
+    for (const Bytes& frame : frames) queue(frame);
+    flush();
+    receive(places, frames.size());
+    expect_all_right(places, kData);
+  }
+}
+
+// Frames of other sizes than expected, or nobody's: whole ones are handed over, and nothing is spoilt.
+TEST_F(udp_lane, others__are_put_together_again) {
+  Places places(8, kData);
+  const std::vector<Bytes> frames{reply(100, 28),  reply(0), reply(101, 1400),
+                                  reply(102, 400), reply(1), reply(103, 8)};
+  for (const Bytes& frame : frames) queue(frame);
+  flush();
+  receive(places, frames.size());
+  std::vector<Bytes> moved;
+  for (const Bytes& frame : places.moved) {
+    if (Places::number(frame) >= 100) moved.push_back(frame);
+  }
+  EXPECT_THAT(moved, testing::UnorderedElementsAre(frames[0], frames[2], frames[3], frames[5]));
+  EXPECT_TRUE(places.got[0] && places.got[1]);
+  const Bytes first = reply(0);
+  EXPECT_EQ(std::memcmp(places.memory.data(), first.data() + wire::kBulkHeader, kData), 0);
+}
+
+TEST_F(udp_lane, nonsense__is_counted_and_dropped) {
+  const SocketAddress to = socket_address(to_.info().address.ip, to_.info().address.port, index_);
+  const char short_one[3] = {};
+  ASSERT_EQ(::sendto(from_.descriptor(), short_one, sizeof short_one, 0, to.get(), to.length), 3);
+  ASSERT_EQ(::sendto(from_.descriptor(), short_one, 0, 0, to.get(), to.length), 0);
+  Places none(4, kData);
+  ignore(none, 2);
+  EXPECT_TRUE(none.moved.empty());
+}
+
+TEST_F(udp_lane, strangers__are_counted_and_dropped) {
+  Places places(2, kData);
+  const Bytes right = reply(0), forged = make_reply(2, 7, 1, kData);
+  queue(right);
+  queue(forged);
+  flush();
+  ignore(places, 1);
+  EXPECT_TRUE(places.got[0]);
+  EXPECT_FALSE(places.got[1]) << "another NIC's than the lane's owner";
+  places.stranger = from_.info().address.port;
+  const Bytes late = reply(1);
+  queue(late);
+  flush();
+  ignore(places, 2);
+  EXPECT_FALSE(places.got[1]);
+}
+
+TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
+  UdpLane gone(received_);
+  ASSERT_TRUE(gone.open(interface_address("lo", index_), kMtu, 0));
+  const wire::LaneAddress address = gone.info().address;
+  gone.~UdpLane();
+  new (&gone) UdpLane(received_);
+  const Bytes frame = reply(1);
+  wire::TxFrame& tx = from_.begin(address, 0);
+  tx.header_length = wire::kBulkHeader;
+  std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
+  from_.commit();
+  flush();
+  queue(frame);
+  flush();
+  Places none(1, 1);
+  receive(none, 1);
+  EXPECT_EQ(none.moved, std::vector<Bytes>{frame});
+}
+
+TEST_F(udp_lane, open__needs_an_address) {
+  UdpLane lane(received_);
+  EXPECT_FALSE(lane.open(interface_address("no such one", 77), kMtu, 0));
+  EXPECT_FALSE(lane.info().address.present());
+}
+
+TEST_F(udp_lane, open__says_where_it_is) {
+  const LaneInfo info = to_.info();
+  EXPECT_EQ(info.address.frame, kMtu - 28);
+  EXPECT_EQ(info.network_bits, 96U + 8U);
+  EXPECT_GT(info.window, 64U << 10);
+  UdpLane second(received_);
+  EXPECT_FALSE(second.open(interface_address("lo", index_), kMtu, info.address.port)) << "the port is taken";
+}
+
+}  // namespace
+}  // namespace omx::link

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An endpoint that talks by UDP with one peer alone, for which it has a socket (link/udp/udp_favourite.h),
+// and then hears another one.
+#include <cstdlib>
+
+#include "runtime/endpoint/counters_shared.h"
+#include "tests/support/pair.h"
+
+namespace omx::runtime {
+namespace {
+
+class endpoint_favourite : public PairTest {
+ protected:
+  void SetUp() override {
+    if (!by_udp()) ::setenv("OMX_LINK", "udp", 1);
+    PairTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    stranger_ = open(*process_, "v1");
+    ASSERT_TRUE(stranger_);
+    from_b_ = connect(*b_, *a_);
+    from_stranger_ = connect(*stranger_, *a_);
+    for (int i = 0; i < 1000; i++) {
+      Request* receive = post(*a_, buffer_, 1);
+      send(*b_, from_b_, pattern(16, 1), 1, true);
+      complete(*a_, receive);
+    }
+    for (int i = 0; i < 200; i++) a_->progress();  // in vain
+  }
+  Settings settings() override {
+    Settings s = PairTest::settings();
+    s.spin_us = 0;
+    return s;
+  }
+  // Those by frames: timers come as they do.
+  static std::uint64_t wakeups(const Endpoint& endpoint) {
+    const auto counters = counters_read(endpoint.board().interface.index, endpoint.id());
+    EXPECT_TRUE(counters.has_value());
+    return counters ? counters->wakeups_frame : 0;
+  }
+
+  Endpoint* stranger_ = nullptr;
+  Address from_b_, from_stranger_;
+  Bytes buffer_ = Bytes(16);
+};
+
+// Where it is looked at rarely, a sleeper would go round its sleep until it is looked at.
+TEST_F(endpoint_favourite, asleep__another_one_wakes_it_once) {
+  ASSERT_GT(a_->link_counters().frames_alone, 0U);
+  for (int i = 0; i < 5; i++) {
+    Request* receive = post(*a_, buffer_, 2);
+    const std::uint64_t before = wakeups(*a_);
+    std::jthread sends([&] {
+      EXPECT_TRUE(others_wait());
+      send(*stranger_, from_stranger_, pattern(16, 2), 2, true);
+    });
+    Completion completion;
+    EXPECT_EQ(a_->wait(receive, 60000, completion), WaitOutcome::done);
+    EXPECT_LE(wakeups(*a_) - before, 1U);
+  }
+}
+
+}  // namespace
+}  // namespace omx::runtime

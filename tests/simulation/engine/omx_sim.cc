@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs workloads in the simulated network, any number of seeds, or one with a trace.
+//   omx_sim --seeds 2000                      seeds 1 to 2000 of the mixed workload
+//   omx_sim --workload deaths --seeds 2000    with endpoints that die
+//   omx_sim --workload stalls --seeds 2000    with hosts that stop and cables that are cut
+//   omx_sim --seed 17 --trace                 one run, with what happened on stderr
+#include <fmt/format.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "simulation/engine/mixed.h"
+#include "simulation/engine/restless.h"
+#include "simulation/engine/stalls.h"
+
+namespace {
+
+using namespace omx::simulation;
+
+struct Arguments {
+  std::string workload = "mixed";
+  std::uint64_t seed = 0, seeds = 0, first = 1;
+  std::uint32_t operations = RunOptions{}.operations;
+  std::uint32_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  bool trace = false;
+};
+
+// The command that repeats a run.
+std::string replay(const char* program, const Arguments& a, std::uint64_t seed) {
+  return fmt::format("{} --workload {} --seed {} --operations {} --trace", program, a.workload, seed,
+                     a.operations);
+}
+
+RunResult run(const Arguments& a, std::uint64_t seed, bool trace) {
+  RunOptions options;
+  options.seed = seed;
+  options.operations = a.operations;
+  options.trace = trace ? stderr : nullptr;
+  if (a.workload == "stalls") return stalls_run(options);
+  return a.workload == "deaths" ? restless_run(options) : mixed_run(options);
+}
+
+int run_one(const Arguments& a) {
+  const RunResult r = run(a, a.seed, a.trace);
+  fmt::print(
+      "seed {}: {} messages, {} bytes, {} frames ({} lost), {:.3f} s of virtual time, digest {:016x}: {}\n",
+      a.seed, r.messages, r.bytes, r.frames, r.lost, static_cast<double>(r.time) / 1e9, r.digest,
+      r.ok() ? "ok" : r.failure);
+  return r.ok() ? 0 : 1;
+}
+
+// Runs have nothing in common, so they may run beside each other.
+int run_many(const char* program, const Arguments& a) {
+  std::atomic<std::uint64_t> next = a.first, failed = 0, messages = 0, frames = 0;
+  std::mutex output;
+  const auto work = [&] {
+    for (std::uint64_t seed; (seed = next++) < a.first + a.seeds;) {
+      const RunResult r = run(a, seed, false);
+      messages += r.messages;
+      frames += r.frames;
+      if (r.ok()) continue;
+      failed++;
+      const std::lock_guard lock(output);
+      fmt::print("seed {} failed: {}\n  repeat with: {}\n", seed, r.failure, replay(program, a, seed));
+      std::fflush(stdout);
+    }
+  };
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::thread> workers;
+  for (std::uint32_t i = 1; i < a.jobs; i++) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  fmt::print("{} runs, {} failed, {} messages, {} frames, {:.1f} s\n", a.seeds, failed.load(),
+             messages.load(), frames.load(), took.count());
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs the real engine in a simulated network; the same seed gives the same run.");
+  Arguments a;
+  app.add_option(
+         "--workload", a.workload,
+         "mixed: nobody dies; deaths: crashes, pauses, partitions; stalls: silences around the time-out")
+      ->check(CLI::IsMember({"mixed", "deaths", "stalls"}))
+      ->capture_default_str();
+  app.add_option("--seed", a.seed, "one run with this seed");
+  app.add_option("--seeds", a.seeds, "so many runs");
+  app.add_option("--first", a.first, "first seed of --seeds")->capture_default_str();
+  app.add_option("--operations", a.operations, "of the application in each run")->capture_default_str();
+  app.add_option("--jobs", a.jobs, "runs at a time")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_flag("--trace", a.trace, "what happens, on stderr (with --seed)");
+  CLI11_PARSE(app, argc, argv);
+  if ((a.seed == 0) == (a.seeds == 0)) {
+    fmt::print(stderr, "omx_sim: give either --seed N or --seeds N\n");
+    return 2;
+  }
+  // Receives are large and many: their memory must not go to the kernel and back each time.
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  return a.seed != 0 ? run_one(a) : run_many(argv[0], a);
+}

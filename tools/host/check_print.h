@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two forms of what `omx check` found.
+#pragma once
+
+#include <string>
+
+#include "tools/host/tuning_targets.h"
+
+namespace omx::tools {
+
+std::string check_text(const TuningReport& report);
+std::string check_json(const TuningReport& report);
+
+}  // namespace omx::tools

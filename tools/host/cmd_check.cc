@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx check: the settings of NICs and of this host that matter to messages, and the commands that improve
+// them.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/commands.h"
+#include "tools/host/check_print.h"
+
+namespace omx::tools {
+
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> interfaces;
+  bool json = false;
+};
+
+int check_run(const CheckOptions& options) {
+  const auto drivers = tuning::ethtool_of_kernel();
+  const auto report = tuning_report_find({*drivers, {}}, options.interfaces);
+  if (!report) return failed("check", "{}", report.error().message);
+  fmt::print("{}", options.json ? check_json(*report) : check_text(*report));
+  return kOk;
+}
+
+}  // namespace
+
+Command check_command(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("check", "settings of NICs and host, and what would improve them");
+  auto options = std::make_shared<CheckOptions>();
+  app->add_option("interface", options->interfaces, "only these, and not the host (all boards)");
+  app->add_flag("--json", options->json, "print a JSON document");
+  return {app, [options] { return check_run(*options); }};
+}
+
+}  // namespace omx::tools

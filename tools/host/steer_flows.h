@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx steer --flows: datagrams of endpoints by flow rules of the NIC.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "netdev/interfaces.h"
+#include "steering/flow_rule.h"
+#include "steering/queues.h"
+
+namespace omx::tools {
+
+inline constexpr std::uint32_t kFlowEndpoints = 16;
+
+struct SteerFlowsOptions {
+  std::string interface;
+  std::string cpus;
+  std::string map;
+  std::optional<std::uint32_t> endpoints;  // none: kFlowEndpoints, or as many as have room
+  std::string state_folder;
+};
+
+// Gives the NIC the rules. Returns the line for people.
+Result<std::string> steer_flows_set(const SteerFlowsOptions& options);
+
+// Takes ours off the interface, or (empty) off all. Returns how many were taken.
+Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder);
+
+Result<link::Interface> steer_interface_find(const std::string& name);
+
+struct FlowReport {
+  std::string interface;
+  std::uint16_t port = 0;  // of endpoint 0
+  std::vector<steering::FlowRule> rules;
+  steering::ReceiveQueues queues;
+};
+// Of those that have rules for our ports, whoever set them.
+Result<std::vector<FlowReport>> steer_flows_find(const std::string& interface);
+
+}  // namespace omx::tools

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// omx info: this host as Open-MX sees it, what it would choose, and what is wrong.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "tools/commands.h"
+#include "tools/info/info_print.h"
+#include "tools/info/protocol_facts.h"
+#include "wire/sizes.h"
+
+namespace omx::tools {
+
+namespace {
+
+// Ethernet's own MTU: less is a misconfiguration.
+constexpr std::uint32_t kEthernetMtu = 1500;
+
+struct InfoOptions {
+  long board = -1;
+  bool json = false;
+  bool settings = false;
+  bool protocols = false;
+};
+
+void interface_warn(const link::Interface& i, std::vector<std::string>& warnings) {
+  if (!i.up) {
+    warnings.push_back(fmt::format("{0} is down: ip link set dev {0} up", i.name));
+  } else if (!i.running) {
+    warnings.push_back(fmt::format("{} has no carrier: look at the cable and at the other end", i.name));
+  }
+  if (i.mtu < kEthernetMtu) {
+    warnings.push_back(
+        fmt::format("{0} has an MTU of {1}, less than Ethernet's {2}: ip link set dev {0} mtu {2}", i.name,
+                    i.mtu, kEthernetMtu));
+  }
+}
+
+std::vector<std::string> warnings_of(const InfoReport& report) {
+  std::vector<std::string> warnings;
+  if (!report.host.process) warnings.push_back(report.host.no_boards.message);
+  if (!report.permitted) warnings.push_back(no_packet_sockets(report.host.settings));
+  for (const BoardInfo& board : report.boards) {
+    interface_warn(board.board.interface, warnings);
+    if (!board.extended.connected || !board.reference.connected) {
+      warnings.push_back(fmt::format("board {}: these settings cannot work; omx info --settings shows them",
+                                     board.board.number));
+    }
+  }
+  return warnings;
+}
+
+// As opening an endpoint would; nothing of it stays.
+void xdp_try(const runtime::Settings& settings, BoardInfo& info) {
+  const auto facts =
+      link::xdp_trial(runtime::xdp_options(settings, {.interface = info.board.interface.name}));
+  info.xdp_works = facts.has_value();
+  info.xdp = facts ? link::xdp_facts_text(*facts) : facts.error().message;
+  if (!facts) return;
+  const std::uint32_t mtu =
+      std::min(info.board.mtu, facts->largest_frame - static_cast<std::uint32_t>(wire::kEthernetHeader));
+  info.extended = engine_facts(settings.protocol, mtu, settings.protocol.extension);
+  info.reference = engine_facts(settings.protocol, mtu, false);
+}
+
+int info_run(const InfoOptions& options) {
+  auto host = host_facts_find();
+  if (!host) return failed("info", "{}", host.error().message);
+  if (options.settings) {
+    fmt::print("{}", options.json ? settings_json(host->settings) : settings_text(host->settings));
+    return kOk;
+  }
+
+  InfoReport report;
+  report.host = std::move(*host);
+  report.packet_sockets = link::packet_links_possible() == 0;
+  report.permitted = may_open_endpoints(report.host.process ? &*report.host.process : nullptr);
+  const runtime::Settings& settings = report.host.settings;
+  if (report.host.process) {
+    auto boards = boards_select(report.host.process->boards(), options.board);
+    if (!boards) return failed("info", "{}", boards.error().message);
+    for (runtime::Board& board : *boards) {
+      BoardInfo info;
+      info.open = endpoints_open(board, settings);
+      info.extended = engine_facts(settings.protocol, board.mtu, settings.protocol.extension);
+      info.reference = engine_facts(settings.protocol, board.mtu, false);
+      link::Interface interface = board.interface;
+      interface.nic = board.mac;
+      const auto udp = runtime::datagram_ports(board, settings);
+      info.queues = steering::receive_queues_read("", interface, udp ? &*udp : nullptr);
+      info.rails = rails_facts_find(report.host, board);
+      info.board = std::move(board);
+      if (settings.link == runtime::LinkKind::xdp) xdp_try(settings, info);
+      report.boards.push_back(std::move(info));
+    }
+    report.peers = report.host.process->peers().all();
+  }
+  report.local = local_facts_find(settings);
+  if (options.protocols) {
+    const ProtocolFacts facts = protocol_facts_find(settings);
+    fmt::print("{}", options.json ? protocols_json(report, facts) : protocols_text(report, facts));
+    return report.host.process ? kOk : failed("info", "{}", report.host.no_boards.message);
+  }
+  report.provider = provider_facts_find();
+  report.copy_engines = copy::engine_list();
+  report.warnings = warnings_of(report);
+
+  fmt::print("{}", options.json ? info_json(report) : info_text(report));
+  std::fflush(stdout);
+  if (!options.json) {
+    for (const std::string& warning : report.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
+  return report.host.process ? kOk : kFailed;
+}
+
+}  // namespace
+
+Command info_command(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("info", "boards, endpoints in use, peers, and what is wrong");
+  auto options = std::make_shared<InfoOptions>();
+  app->add_option("-b,--board", options->board, "only this board")->check(CLI::Range(0, kBoardMost));
+  app->add_flag("--json", options->json, "print a JSON document");
+  app->add_flag("--settings", options->settings, "print all tunables and their values in force instead");
+  app->add_flag("--protocols", options->protocols,
+                "print which way a message of each size goes and why; measures copies for some milliseconds");
+  return {app, [options] { return info_run(*options); }};
+}
+
+}  // namespace omx::tools

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/info/engine_facts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "protocol/endpoint.h"
+#include "protocol/partner.h"
+
+namespace omx::tools {
+
+namespace {
+
+// Long enough for the frame size probes, which the engine sends some milliseconds apart.
+constexpr int kRounds = 200;
+constexpr std::uint32_t kMediumHeader = 48;
+constexpr std::uint32_t kPullReplyHeader = 32;
+
+class Wire final : public wire::FrameSink {
+ public:
+  wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
+    segments_.resize(max_segments);
+    frame_.segments = segments_.data();
+    frame_.segment_count = 0;
+    return frame_;
+  }
+  void frame_commit() override {
+    std::vector<std::byte> bytes(frame_.header, frame_.header + frame_.header_length);
+    for (std::uint32_t i = 0; i < frame_.segment_count; i++) {
+      const auto* data = static_cast<const std::byte*>(frame_.segments[i].iov_base);
+      bytes.insert(bytes.end(), data, data + frame_.segments[i].iov_len);
+    }
+    if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
+    frames_.push_back(std::move(bytes));
+  }
+  void flush() override {}
+
+  std::vector<std::vector<std::byte>> take() { return std::exchange(frames_, {}); }
+
+ private:
+  wire::TxFrame frame_;
+  std::vector<iovec> segments_;
+  std::vector<std::vector<std::byte>> frames_;
+};
+
+struct Side {
+  Side(const protocol::Config& config) : endpoint(config, wire, counters) {}
+  Wire wire;
+  protocol::Counters counters;
+  protocol::Endpoint endpoint;
+};
+
+protocol::Config side_config(protocol::Config config, std::uint32_t mtu, NicId nic) {
+  config.nic = nic;
+  config.mtu = mtu;
+  config.session = static_cast<std::uint32_t>(nic);
+  return config;
+}
+
+}  // namespace
+
+EngineFacts engine_facts(const protocol::Config& settings, std::uint32_t mtu, bool extended) {
+  constexpr NicId kUs = 0x020000000001;
+  constexpr NicId kPeer = 0x020000000002;
+  const protocol::Config ours = side_config(settings, mtu, kUs);
+  protocol::Config theirs = side_config(settings, mtu, kPeer);
+  if (!extended) theirs.extension = false;
+  Side us(ours);
+  Side peer(theirs);
+
+  protocol::TimeNs now = protocol::kMillisecond;
+  (void)us.endpoint.connect(now, kPeer, 0, theirs.key, 0, nullptr, true);
+  for (int i = 0; i < kRounds; i++, now += protocol::kMillisecond) {
+    for (const auto& frame : us.wire.take()) peer.endpoint.on_frame(now, frame);
+    for (const auto& frame : peer.wire.take()) us.endpoint.on_frame(now, frame);
+    us.endpoint.progress(now);
+    peer.endpoint.progress(now);
+  }
+
+  EngineFacts facts;
+  const protocol::Partner* partner = us.endpoint.find_partner(kPeer, 0);
+  if (!partner || partner->true_session == wire::kUnknownSession) return facts;
+  facts.connected = true;
+  facts.mode = partner->mode;
+  facts.checksum = partner->checksum;
+  facts.eager_max = us.endpoint.eager_max(partner);
+  facts.medium_frag = partner->sizes.medium_frag;
+  facts.pull_reply = partner->sizes.pull_reply_max;
+  facts.pull_frames = partner->sizes.pull_frames;
+  facts.pull_blocks = settings.pull_blocks;
+  // Only sizes of our own depend on the frame; those of MX are fixed, and need the frames that they need.
+  if (partner->extended && partner->mode == wire::Mode::omx) {
+    facts.frame_max = partner->frame_max;
+    facts.proven_by_probe = us.counters[protocol::Counter::send_probe] > 0;
+  } else {
+    facts.frame_max = std::max(facts.medium_frag + kMediumHeader, facts.pull_reply + kPullReplyHeader);
+  }
+  return facts;
+}
+
+}  // namespace omx::tools

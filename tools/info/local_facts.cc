@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/info/local_facts.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "local/memory_access.h"
+#include "local/threshold.h"
+
+namespace omx::tools {
+
+namespace {
+
+// 0, or why one process of this user may not read another's memory. A child tries its parent's: with
+// kernel.yama.ptrace_scope=1 only the other way round is allowed, as to all processes that are strangers.
+int memory_try_between_processes() {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return errno;
+  if (child == 0) ::_exit(local::memory_try(parent, local::proof_address()));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return errno;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EACCES;  // a filter of system calls may kill
+}
+
+}  // namespace
+
+LocalFacts local_facts_find(const runtime::Settings& settings) {
+  LocalFacts facts;
+  facts.used = settings.local;
+  if (!facts.used) {
+    facts.reason = "OMX_LOCAL=0";
+    return facts;
+  }
+  facts.threshold =
+      settings.local_rndv_threshold ? settings.local_rndv_threshold : local::threshold_of_this_machine();
+  if (!settings.local_direct) {
+    facts.reason = "as OMX_LOCAL_DIRECT=0";
+    return facts;
+  }
+  const int error = memory_try_between_processes();
+  facts.one_copy = error == 0;
+  facts.reason = error ? fmt::format("as processes may not read each other's memory here ({}): {}",
+                                     std::strerror(error), local::memory_remedy(error))
+                       : "as processes may read each other's memory here (process_vm_readv)";
+  return facts;
+}
+
+}  // namespace omx::tools

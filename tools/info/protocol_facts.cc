@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/info/protocol_facts.h"
+
+#include <fmt/format.h>
+
+#include "link/udp/udp_address.h"
+#include "protocol/state.h"
+#include "runtime/endpoint/copies.h"
+#include "tools/json.h"
+
+namespace omx::tools {
+
+namespace {
+
+constexpr std::uint64_t kSizes[] = {0,     32,    33,    128,    1024,    4096,
+                                    16384, 32768, 65536, 131072, 1 << 20, 4 << 20};
+
+// The largest frame of the board's lane; 0: it has none that gains.
+std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settings) {
+  if (!settings.udp_lane || !settings.protocol.extension || board.extended.mode != wire::Mode::omx) return 0;
+  const auto address =
+      link::interface_address(board.board.interface.name, board.board.interface.index, board.board.family);
+  const std::uint32_t frame = address ? link::udp_frame(board.board.mtu, *address) : 0;
+  // Where frames are datagrams anyway, a lane takes even one at a time into its place.
+  return board.board.udp || 2 * frame <= wire::kTrainBytes ? frame : 0;
+}
+
+// The last announces the others, by the cable's own frames.
+std::string trains_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
+  const std::uint32_t unit = wire::train_unit(bytes, most_in_frame, overhead);
+  const std::uint32_t frames = (bytes - 1) / unit, most = wire::frames_of_train(unit + overhead);
+  const std::uint32_t trains = (frames + most - 1) / most;
+  return fmt::format("{} frames in {} train{} by UDP and one by itself", frames, trains,
+                     trains > 1 ? "s" : "");
+}
+
+std::uint32_t lane_frag(std::uint32_t lane) {
+  return wire::extended_sizes(wire::Mode::omx, lane, 0).medium_frag;
+}
+
+std::string frames_text(std::uint64_t frames) {
+  return frames == 1 ? "one frame" : fmt::format("{} frames", frames);
+}
+
+Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool udp,
+           const runtime::Settings& settings, const ProtocolFacts& facts) {
+  Way way{bytes, "", "processor", ""};
+  const protocol::Config& config = settings.protocol;
+  if (bytes <= wire::kSmallMax) {
+    way.way = bytes <= wire::kTinyMax ? "tiny, in one frame" : "small, in one frame";
+    way.why = config.pack ? "bursts of them share frames (OMX_PACK)" : "OMX_PACK=0";
+    return way;
+  }
+  const auto fragments = static_cast<std::uint32_t>((bytes + f.medium_frag - 1) / f.medium_frag);
+  // What goes by UDP anyway gains for large messages only.
+  const bool by_lane = lane > 0 && !udp && fragments >= protocol::kLaneFragments;
+  const std::uint32_t eager = by_lane ? std::max(f.eager_max, config.lane_rndv_threshold) : f.eager_max;
+  if (bytes <= eager) {
+    way.way = "medium, at once: " +
+              (by_lane ? trains_text(static_cast<std::uint32_t>(bytes), f.medium_frag, lane - lane_frag(lane))
+                       : frames_text(fragments));
+    way.why =
+        by_lane ? fmt::format(
+                      "up to OMX_LANE_RNDV_THRESHOLD={} once the lane was proven; before, by frames up to {}",
+                      config.lane_rndv_threshold, f.eager_max)
+                : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
+    if (by_lane) {
+      way.copy = "kernel, into its place";
+      way.why += "; by the processor where a train is found before the frame that announces it";
+    }
+    return way;
+  }
+  const bool ring = !udp && (settings.placement == runtime::Placement::ring ||
+                             (facts.calibration && settings.copy_engine != copy::EngineKind::cpu &&
+                              runtime::ring_better(settings, *facts.calibration, f.pull_reply)));
+  if (lane > 0 && !ring) {
+    way.way =
+        fmt::format("rendezvous, pulled in trains of up to {} frames by UDP", wire::frames_of_train(lane));
+    way.copy = "kernel, into its place";
+    way.why = "one call moves 64 KiB";
+    return way;
+  }
+  way.way = fmt::format("rendezvous, pulled in blocks of {} frames of {} bytes", f.pull_frames, f.pull_reply);
+  if (udp) {
+    way.copy = "processor";
+    way.why = "OMX_UDP_LANE=0";
+    return way;
+  }
+  if (!ring && settings.link == runtime::LinkKind::xdp) {
+    way.copy = "processor, from the ring";
+    way.why = "no UDP lane here, and OMX_LINK=xdp takes all in by one ring";
+    return way;
+  }
+  if (!ring) {
+    const bool tries = facts.engine == "cpu" && settings.rails.empty() &&
+                       settings.placement == runtime::Placement::automatic;
+    way.copy = tries ? "kernel, or processor from the ring" : "kernel, into its place";
+    way.why = tries ? "no UDP lane here: both are tried in turn, and the faster one stays (OMX_PLACEMENT)"
+                    : "no UDP lane here: a packet socket of its own for large messages";
+    return way;
+  }
+  const copy::Policy policy = runtime::copy_policy(settings, facts.calibration.value_or(copy::Calibration{}));
+  const bool offloads =
+      facts.engine != "cpu" && bytes >= policy.min_message && f.pull_reply >= policy.min_piece;
+  way.copy = offloads ? facts.engine + " engine, from the ring" : "processor, from the ring";
+  way.why = offloads ? "from OMX_COPY_MIN_MESSAGE on, and OMX_COPY_MIN_PIECE; the last frame by the processor"
+            : settings.placement == runtime::Placement::ring ? "OMX_PLACEMENT=ring"
+                                                             : "smaller than OMX_COPY_MIN_MESSAGE";
+  return way;
+}
+
+std::string calibration_text(const ProtocolFacts& facts) {
+  if (!facts.calibration) return "";
+  std::string text = fmt::format("\nMeasured now, nanoseconds a piece:\n  {:>7}  {:>14}  {:>14}  {:>14}",
+                                 "bytes", "copy in cache", "out of cache", "kernel places");
+  const bool engine = facts.engine != "cpu";
+  if (engine) text += fmt::format("  {:>14}  {:>14}", "hand to " + facts.engine, "until copied");
+  text += "\n";
+  for (const copy::Calibration::Row& row : facts.calibration->rows) {
+    text += fmt::format("  {:>7}  {:>14}  {:>14}  {:>14}", row.bytes, row.memcpy_in_ns, row.memcpy_out_ns,
+                        row.place_ns);
+    if (engine) text += fmt::format("  {:>14}  {:>14}", row.submit_ns, row.engine_ns);
+    text += "\n";
+  }
+  if (engine) {
+    text +=
+        facts.calibration->least_piece == ~0U
+            ? fmt::format("  no piece is cheaper to hand to the {} engine than to copy\n", facts.engine)
+            : fmt::format("  pieces of {} bytes and more are cheaper to hand to the {} engine than to copy\n",
+                          facts.calibration->least_piece, facts.engine);
+  }
+  return text;
+}
+
+}  // namespace
+
+ProtocolFacts protocol_facts_find(const runtime::Settings& settings) {
+  ProtocolFacts facts;
+  auto engine = copy::engine_create(settings.copy_engine);
+  if (!engine) {
+    facts.engine_problem = engine.error().message;
+    engine = copy::engine_create(copy::EngineKind::cpu);
+    if (!engine) return facts;
+  }
+  facts.engine = (*engine)->capabilities().name;
+  facts.calibration = copy::calibrate(**engine);
+  return facts;
+}
+
+std::vector<Way> ways_of(const BoardInfo& board, const runtime::Settings& settings,
+                         const ProtocolFacts& facts) {
+  std::vector<Way> ways;
+  const std::uint32_t lane = lane_frame(board, settings);
+  for (const std::uint64_t bytes : kSizes)
+    ways.push_back(way_of(bytes, board.extended, lane, board.board.udp, settings, facts));
+  return ways;
+}
+
+std::string protocols_text(const InfoReport& report, const ProtocolFacts& facts) {
+  std::string text;
+  const runtime::Settings& settings = report.host.settings;
+  for (const BoardInfo& board : report.boards) {
+    text += fmt::format("Board {} ({}, MTU {}), to an Open-MX peer by the cable:\n", board.board.number,
+                        board.board.interface.name, board.board.mtu);
+    for (const Way& way : ways_of(board, settings, facts))
+      text += fmt::format("  {:>9} B  {}; copied by the {}: {}\n", way.bytes, way.way, way.copy, way.why);
+  }
+  if (report.local.used) {
+    text += fmt::format(
+        "Inside this host:\n  {:>9} B  and less: at once through shared memory\n  larger:      {} ({})\n",
+        report.local.threshold, report.local.one_copy ? "one copy" : "two copies", report.local.reason);
+  }
+  if (!facts.engine_problem.empty())
+    text += fmt::format("\nThe processor copies, as there is no other engine: {}\n", facts.engine_problem);
+  return text + calibration_text(facts);
+}
+
+std::string protocols_json(const InfoReport& report, const ProtocolFacts& facts) {
+  JsonWriter json;
+  json.object([&] {
+    json.field("engine", facts.engine);
+    json.field("engine_problem", facts.engine_problem);
+    json.array("boards", [&] {
+      for (const BoardInfo& board : report.boards) {
+        json.object([&] {
+          json.field("number", board.board.number);
+          json.array("ways", [&] {
+            for (const Way& way : ways_of(board, report.host.settings, facts)) {
+              json.object([&] {
+                json.field("bytes", way.bytes);
+                json.field("way", way.way);
+                json.field("copied_by", way.copy);
+                json.field("why", way.why);
+              });
+            }
+          });
+        });
+      }
+    });
+    json.array("calibration", [&] {
+      if (!facts.calibration) return;
+      for (const copy::Calibration::Row& row : facts.calibration->rows) {
+        json.object([&] {
+          json.field("bytes", row.bytes);
+          json.field("memcpy_in_cache_ns", row.memcpy_in_ns);
+          json.field("memcpy_out_of_cache_ns", row.memcpy_out_ns);
+          json.field("kernel_places_ns", row.place_ns);
+          json.field("submit_ns", row.submit_ns);
+          json.field("engine_ns", row.engine_ns);
+        });
+      }
+    });
+  });
+  return json.take();
+}
+
+}  // namespace omx::tools

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/info/provider_facts.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+namespace omx::tools {
+
+namespace {
+
+constexpr const char* kFile = "libomx-fi.so";
+
+// As libfabric looks: its own folder only without the variable.
+std::vector<std::string> folders_of_libfabric() {
+  const char* path = ::secure_getenv("FI_PROVIDER_PATH");
+  if (!path || !*path) return {OMX_LIBFABRIC_FOLDER};
+  std::vector<std::string> folders;
+  std::istringstream in(*path == '@' ? path + 1 : path);
+  for (std::string folder; std::getline(in, folder, ':');) folders.push_back(folder);
+  return folders;
+}
+
+// In the build or the installation that this command belongs to.
+std::string folder_beside() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const auto prefix = self.parent_path().parent_path();
+  for (const char* folder : {"lib/libfabric", OMX_PROVIDER_FOLDER}) {
+    if (std::filesystem::exists(prefix / folder / kFile, error)) return prefix / folder;
+  }
+  return {};
+}
+
+}  // namespace
+
+ProviderFacts provider_facts_find() {
+  ProviderFacts facts;
+  std::error_code error;
+  for (const std::string& folder : folders_of_libfabric()) {
+    const std::string file = folder + "/" + kFile;
+    if (folder.empty() || !std::filesystem::exists(file, error)) continue;
+    facts.file = file;
+    facts.found = true;
+    break;
+  }
+  if (!facts.found) {
+    const std::string folder = folder_beside();
+    if (!folder.empty()) facts.file = folder + "/" + kFile;
+  }
+  if (facts.file.empty()) return facts;
+  if (!::dlopen(facts.file.c_str(), RTLD_NOW | RTLD_LOCAL)) facts.problem = ::dlerror();
+  return facts;
+}
+
+std::string provider_text(const ProviderFacts& facts) {
+  if (facts.file.empty())
+    return "none: Open-MX was built without libfabric (libfabric-dev), or its provider is not installed";
+  if (!facts.problem.empty()) return fmt::format("cannot be loaded: {}", facts.problem);
+  if (facts.found) return facts.file;
+  const auto folder = std::filesystem::path(facts.file).parent_path().string();
+  return fmt::format("{}, which programs find with FI_PROVIDER_PATH={}", facts.file, folder);
+}
+
+}  // namespace omx::tools
