@@ -12,7 +12,7 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
-sys.path.insert(0, BENCH)
+sys.path[:0] = [os.path.join(BENCH, "measure"), os.path.join(BENCH, "experiments")]
 
 import bench_build  # noqa: E402  (the path must be set first)
 import bench_run  # noqa: E402

@@ -19,7 +19,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(ROOT, "bench"))
+sys.path[:0] = [os.path.join(ROOT, "bench", "measure"), os.path.join(ROOT, "bench", "experiments")]
 
 import bench_run  # noqa: E402  (the path must be set first)
 import papers_beyond  # noqa: E402

@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Small messages of a stream go through as much memory as large ones: no end has a warmer cache than a real
-// program. The same in bench/floor and bench/tcp_peer, which this is compared with.
+// program. The same in bench/floors, which this is compared with.
 constexpr std::uint64_t kStreamBytes = 4U << 20;
 constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kMemoryMax = 16ULL << 30;

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "bench/floors/floor_report.h"
 #include "copy/engines.h"
-#include "floor_report.h"
 
 namespace {
 

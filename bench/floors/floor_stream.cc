@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-#include "floor_raw.h"
+#include "bench/floors/floor_raw.h"
 
 namespace omx::bench {
 

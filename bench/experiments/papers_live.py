@@ -26,7 +26,7 @@ copies by engine, MTUs, the wire format of MX, blocks in flight, wake-ups. Conte
 turns, several rounds, as many as time permits; writes docs/evaluation-live.md with plots,
 the published figures beside ours.
 """
-SCRIPT = "papers_live_measure.py"
+SCRIPT = "experiments/papers_live_measure.py"
 MOST_ROUNDS, MINUTES = 5, 24
 GRACE_MINUTES = 2  # a part that would begin later, on a machine that became busy, is left out
 # A round: the parts of each cable.
@@ -35,7 +35,7 @@ PARTS = ((JUMBO, ("imb2", "imb4", "pingpong", "copies", "pieces", "busy", "local
 QUICK_PARTS = PARTS[:2]
 PROGRAMS = {"omx": "tools/omx", "copy": "bench/omx_copy_bench"}
 MPI_PROGRAMS = {"mpi": "mpi_collectives", "is": "mpi_is"}
-OUTPUT = os.path.join(os.path.dirname(bench_run.HERE), "docs")
+OUTPUT = os.path.join(bench_run.ROOT, "docs")
 
 
 def machine_text():
@@ -55,7 +55,7 @@ def find_tools(build):
     provider = os.path.dirname(programs.pop("provider"))
     for name, program in MPI_PROGRAMS.items():
         programs[name] = os.path.join(os.path.abspath(build), "bench", program)
-        source = os.path.join(bench_run.HERE, f"{program}.c")
+        source = os.path.join(bench_run.BENCH, "jobs", f"{program}.c")
         made = subprocess.run(["mpicc.openmpi", "-O2", "-Wall", "-Wextra", source, "-o", programs[name]], check=False)
         if made.returncode:
             raise MeasurementFailed(f"mpicc.openmpi could not build {source}, for the reason above")

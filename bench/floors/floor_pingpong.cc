@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "floor_raw.h"
+#include "bench/floors/floor_raw.h"
 
 namespace omx::bench {
 

@@ -281,7 +281,7 @@ SORT = Section("[J] Table 3: NAS IS", [
     Row("Open-MX (theirs class C, 16 processes)", 5.62, "s", lambda f: f(JUMBO, "sort", "omx", "us") / 1e6),
     Row("TCP", 5.84, "s", lambda f: f(JUMBO, "sort", "tcp", "us") / 1e6),
     Row("Open-MX faster by", 3.91, "%", faster((JUMBO, "sort", "tcp", "us"), (JUMBO, "sort", "omx", "us"))),
-], ("The one benchmark of the eight that communicates much: ten sorts of 2^23 keys (class A) on 4 ranks, by a program of ours that sorts keys as IS does (`bench/mpi_is.c`; the "
+], ("The one benchmark of the eight that communicates much: ten sorts of 2^23 keys (class A) on 4 ranks, by a program of ours that sorts keys as IS does (`bench/jobs/mpi_is.c`; the "
     "NAS Parallel Benchmarks are not in Debian). The others compute most of the time: `bench/hpcc` has applications.",
     "Why TCP is ahead: for a part by what stays inside a host. Measured apart (medians of 6 runs in one session that scatter by 10 %), the sort takes 331 "
     "ms over Open-MX, 296 ms when its ranks of a host exchange by two copies in shared memory (`OMX_LOCAL_DIRECT=0`) instead of one by `process_vm_readv`, "

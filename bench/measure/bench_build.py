@@ -6,10 +6,9 @@ import shutil
 import subprocess
 import sys
 
-from bench_run import DEFAULT_BUILD, UNABLE, MeasurementFailed, end_with_parent, lab_needed
+from bench_run import DEFAULT_BUILD, ROOT, UNABLE, MeasurementFailed, end_with_parent, lab_needed
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-BUILD = os.path.join(os.path.dirname(HERE), "tools", "setup", "build")
+BUILD = os.path.join(ROOT, "tools", "setup", "build")
 PROVIDER = "lib/libfabric/libomx-fi.so"
 # What a build leaves out where packages are missing, by the name of its target.
 OPTIONAL = {

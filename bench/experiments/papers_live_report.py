@@ -38,7 +38,7 @@ TABLE1_TEXT = """\
 
 By how many per cent an operation is faster over Open-MX (the time over TCP divided by the time over Open-MX, less 1). The paper's column is of 16 processes on two nodes with I/OAT;
 ours of 2 ranks, a processor each, and of 4, two on each host's one processor, which yield while they wait, over both transports. Timed as IMB does it
-(`bench/mpi_collectives.c`), after each byte of a result was checked. Rows without published figures are operations of IMB that the table does not have. *In italics*: the rounds do not
+(`bench/jobs/mpi_collectives.c`), after each byte of a result was checked. Rows without published figures are operations of IMB that the table does not have. *In italics*: the rounds do not
 agree about who was faster."""
 
 TABLE1_NOTES = (

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <new>
 
-#include "floor_report.h"
+#include "bench/floors/floor_report.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "floor_raw.h"
+#include "bench/floors/floor_raw.h"
 
 namespace {
 

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import time
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-LAB = os.path.join(os.path.dirname(HERE), "lab", "lab")
-DEFAULT_BUILD = os.path.join(os.path.dirname(HERE), "build", "release")
+BENCH = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+ROOT = os.path.dirname(BENCH)
+LAB = os.path.join(ROOT, "lab", "lab")
+DEFAULT_BUILD = os.path.join(ROOT, "build", "release")
 EXIT_STATUS = """\
 Settings of Open-MX (OMX_...) are taken from the environment. Figures mean something
 only on a machine that does nothing else.
@@ -98,8 +99,8 @@ def doubt_if_busy(name):
 
 
 def script_module(name):
-    """A script of this folder as a module, for what is in it."""
-    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(HERE, name))
+    """A script of bench/ as a module, for what is in it."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(BENCH, name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
     return module
@@ -111,10 +112,10 @@ def end_with_parent():
 
 
 def run_lab(script, plan, hosts, mtu=None, *options):
-    """Runs a script of this folder again, with --inside PLAN, beside the hosts of a lab; returns the JSON it prints."""
+    """Runs a script below bench/ again, with --inside PLAN, beside the hosts of a lab; returns the JSON it prints."""
     cable = ["--mtu", str(mtu)] if mtu else []
     command = [LAB, "run", "--hosts", str(hosts), *cable, *options, "--",
-               sys.executable, os.path.join(HERE, script), "--inside", json.dumps(plan)]
+               sys.executable, os.path.join(BENCH, script), "--inside", json.dumps(plan)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, preexec_fn=end_with_parent)
     if done.returncode != 0:
         status = UNABLE if done.returncode == UNABLE else FAILED

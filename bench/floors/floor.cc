@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx_floor: what bare packet sockets can do on this machine, without any protocol. Nothing that sends frames
 // through the kernel can be faster, so this is what Open-MX is measured against.
-#include "floor_raw.h"
+#include "bench/floors/floor_raw.h"
 
 #include <CLI/CLI.hpp>
 

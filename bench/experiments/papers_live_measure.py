@@ -12,8 +12,8 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, HERE)
+BENCH = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, os.path.join(BENCH, "measure"))
 
 import bench_run  # noqa: E402  (the path must be set first)
 from bench_run import MeasurementFailed, in_host, listed, perf_rows, run_client, run_pair, serving  # noqa: E402
@@ -34,7 +34,7 @@ MESSAGE = 234_000  # [C] Table II
 OPERATIONS = ("sendrecv", "exchange", "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather", "gatherv",
               "scatter", "scatterv", "alltoall", "alltoallv", "bcast", "barrier")
 OFFLOADED = (128 * KIB, 4 * MIB)  # the sizes of [I] Fig. 12
-DELIVERED_WRONG = "wrong data"  # bench/mpi_collectives.c
+DELIVERED_WRONG = "wrong data"  # bench/jobs/mpi_collectives.c
 
 
 def sizes_up_to(least, most):

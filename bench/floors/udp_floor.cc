@@ -16,7 +16,7 @@
 #include <cstring>
 #include <memory>
 
-#include "floor_report.h"
+#include "bench/floors/floor_report.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "floor_report.h"
+#include "bench/floors/floor_report.h"
 
 #include <sched.h>
 

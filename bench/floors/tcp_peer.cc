@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "floor_report.h"
+#include "bench/floors/floor_report.h"
 
 namespace {
 

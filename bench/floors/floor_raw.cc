@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "floor_raw.h"
+#include "bench/floors/floor_raw.h"
 
 #include <arpa/inet.h>
 #include <net/if.h>

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/mac.h"
-#include "floor_report.h"
+#include "bench/floors/floor_report.h"
 
 namespace omx::bench {
 
