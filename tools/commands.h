@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The subcommands of omx. To add one: a function here, its file, a line in omx_main.cc.
+// The subcommands of omx. A new one needs a function here, a file and a line in omx_main.cc.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@ inline constexpr int kOk = 0;
 inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 
-// The numbers of boards, for CLI::Range; CLI's own checks of signs tell the limits of floating point.
+// The highest board number, as an int: with other types CLI::Range prints its limits as floating point.
 inline constexpr int kBoardMost = 255;
 
 struct Command {
   CLI::App* app;
-  std::function<int()> run;  // after the command line was read; returns the exit status
+  std::function<int()> run;  // called after the command line was parsed; returns the exit status
 };
 
 Command capture_command(CLI::App& root);
@@ -37,7 +37,7 @@ Command check_command(CLI::App& root);
 Command tune_command(CLI::App& root);
 Command prepare_binding_command(CLI::App& root);
 
-// "omx COMMAND: sentence" on stderr; returns kFailed.
+// Prints "omx COMMAND: sentence" on stderr and returns kFailed.
 template <class... Args>
 int failed(const char* command, fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "omx {}: {}\n", command, fmt::format(format, std::forward<Args>(args)...));

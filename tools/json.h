@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes one JSON document to a string. Nesting follows the code: object() and array() call what fills them.
+// Writes a JSON document to a string. object() and array() call a function that adds their contents.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ class JsonWriter {
   void array(std::string_view key, Fill&& fill) {
     nest(key, '[', ']', fill);
   }
-  // Elements of an array, and the document itself, have no key.
+  // Elements of an array and the document itself have no key.
   template <class Fill>
   void object(Fill&& fill) {
     object({}, fill);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx: looks at Open-MX on this host, and measures it.
+// omx: shows the state of Open-MX on this host and measures it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -16,7 +16,7 @@ namespace {
 
 using omx::tools::Command;
 
-// What is wrong with the name of a command that does not exist.
+// Returns the sentence for a command that does not exist, with the nearest name.
 std::string unknown_command_text(const CLI::App& root, std::string_view name) {
   std::vector<std::string_view> names;
   std::vector<std::string> owners;
@@ -28,7 +28,7 @@ std::string unknown_command_text(const CLI::App& root, std::string_view name) {
                      meant.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", meant));
 }
 
-// `omx help` and `omx help COMMAND`.
+// Adds `omx help` and `omx help COMMAND`.
 Command help_command(CLI::App& root, std::string& topic) {
   CLI::App* app = root.add_subcommand("help", "explain a command");
   app->add_option("command", topic, "the command to explain");
@@ -41,14 +41,15 @@ Command help_command(CLI::App& root, std::string& topic) {
               fmt::print(stderr, "omx help: {}; omx help lists them\n", unknown_command_text(root, topic));
               return omx::tools::kUsage;
             }
-            // Not help(): that of the root explains the command that was given, which is this one.
+            // root.help() would explain `omx help`, because that is the command that was given.
             const std::string name = about == &root ? "omx" : "omx " + about->get_name();
             fmt::print("{}", about->get_formatter()->make_help(about, name, CLI::AppFormatMode::Normal));
             return omx::tools::kOk;
           }};
 }
 
-// Open-MX 1.x had a program for it, of the same options; for others see parity/.
+// Returns whether the program runs as omx_prepare_binding. That program of Open-MX 1.x had the same options
+// as `omx prepare-binding`. The other programs are in parity/.
 bool called_as_original(std::string_view path) {
   return path.substr(path.rfind('/') + 1) == "omx_prepare_binding";
 }
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
   try {
     root.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& e) {
-    // --help and --version end here too.
+    // --help and --version also end here.
     if (e.get_exit_code() == 0) return root.exit(e);
     const bool unknown = argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty();
     const std::string problem = unknown ? unknown_command_text(root, argv[1]) : e.what();

@@ -12,10 +12,12 @@ namespace omx::tools {
 
 namespace {
 
-constexpr std::uint32_t kIp = 14;             // where the IP header begins
-constexpr std::uint32_t kFrameType = 8 + 12;  // behind it: UDP header, and addresses of the frame inside
+constexpr std::uint32_t kIp = 14;  // offset of the IP header
+constexpr std::uint32_t kFrameType =
+    8 + 12;  // offset of the inner ethertype from the UDP header: that header, then two MAC addresses
 
-// Jumps count from the next line; targets are marked, and filled in at the end.
+// Gathers the lines of a BPF program. A jump counts from the next line. Jumps to `accept` and `refuse` are
+// resolved by finish().
 class Program {
  public:
   enum Target : std::uint8_t { next = 0, accept = 254, refuse = 255 };
@@ -25,7 +27,7 @@ class Program {
     lines_.push_back({static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), yes, no, value});
   }
   std::size_t size() const { return lines_.size(); }
-  // The line at `at`, when its test fails, goes on at the next line to be added.
+  // Makes the failed test of line `at` go on at the next line that is added.
   void no_goes_here(std::size_t at) { lines_[at].jf = static_cast<std::uint8_t>(lines_.size() - at - 1); }
 
   std::vector<sock_filter> finish(std::uint32_t snap_length) {
@@ -48,8 +50,8 @@ class Program {
 
 constexpr std::uint16_t kHalf = BPF_LD | BPF_H | BPF_ABS, kByte = BPF_LD | BPF_B | BPF_ABS;
 
-// The ports of the UDP header at `ports`, or at X bytes behind it, are ours; or a frame lies behind it: a
-// lane has any port.
+// Accepts a datagram if one of its ports is ours, or if it holds a frame of our ethertype. The second rule is
+// for the bulk path, which uses any port. `load` reads the UDP header at `ports`, or at X bytes behind it.
 void udp_rule(Program& program, std::uint16_t load, std::uint32_t at, const CaptureRule& rule) {
   const std::uint32_t beyond = rule.udp_port + 2U * link::kUdpLanePorts;
   for (const std::uint32_t port : {at, at + 2}) {
@@ -74,7 +76,7 @@ std::vector<sock_filter> capture_filter_build(const CaptureRule& rule) {
   }
   program.load(kHalf, 12);
   program.jump(BPF_JEQ, wire::kEthertype, Program::accept, Program::next);
-  // Where the driver leaves a VLAN tag in the frame.
+  // Some drivers leave the VLAN tag in the frame.
   for (const std::uint32_t tag : {std::uint32_t{ETH_P_8021Q}, std::uint32_t{ETH_P_8021AD}}) {
     const std::size_t other = program.size();
     program.jump(BPF_JEQ, tag, Program::next, 0);
@@ -88,7 +90,7 @@ std::vector<sock_filter> capture_filter_build(const CaptureRule& rule) {
     program.load(kByte, kIp + 9);
     program.jump(BPF_JEQ, IPPROTO_UDP, Program::next, Program::refuse);
     program.load(kHalf, kIp + 6);
-    program.jump(BPF_JSET, 0x1fff, Program::refuse, Program::next);  // later fragments have no ports
+    program.jump(BPF_JSET, 0x1fff, Program::refuse, Program::next);  // later IP fragments have no ports
     program.load(BPF_LDX | BPF_B | BPF_MSH, kIp);
     udp_rule(program, BPF_LD | BPF_H | BPF_IND, kIp, rule);
     program.no_goes_here(other);

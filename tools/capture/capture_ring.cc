@@ -17,10 +17,10 @@ namespace omx::tools {
 
 namespace {
 
-// A block takes a train of UDP datagrams, which the kernel shows in one piece, many times.
+// The kernel shows a GSO batch of UDP datagrams in one piece. A block has room for many batches.
 constexpr std::uint32_t kBlockBytes = 1 << 20;
 constexpr std::uint32_t kBlocks = 32;
-constexpr std::uint32_t kBlockMs = 20;  // until one that is not full is handed over
+constexpr std::uint32_t kBlockMs = 20;  // the kernel hands over a block that is not full after this time
 
 }  // namespace
 
@@ -29,7 +29,7 @@ CaptureRing::~CaptureRing() {
 }
 
 int CaptureRing::open() {
-  // Protocol 0: nothing arrives before start().
+  // A socket of protocol 0 receives nothing before start().
   fd_ = OwnFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   return fd_.open() ? 0 : errno;
 }
@@ -39,7 +39,7 @@ int CaptureRing::start(std::uint32_t ifindex, const CaptureRule& rule) {
   tpacket_req3 request{};
   request.tp_block_size = kBlockBytes;
   request.tp_block_nr = kBlocks;
-  request.tp_frame_size = 2048;  // frames of V3 have any size; the kernel wants the product to fit
+  request.tp_frame_size = 2048;  // V3 ignores the frame size but checks that sizes and counts agree
   request.tp_frame_nr = kBlockBytes / request.tp_frame_size * kBlocks;
   request.tp_retire_blk_tov = kBlockMs;
   const int fd = fd_.get();
@@ -54,7 +54,7 @@ int CaptureRing::start(std::uint32_t ifindex, const CaptureRule& rule) {
   if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0) return errno;
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
-  address.sll_protocol = htons(ETH_P_ALL);  // of one protocol alone, no outgoing frames are shown
+  address.sll_protocol = htons(ETH_P_ALL);  // a socket of one protocol alone gets no outgoing frames
   address.sll_ifindex = static_cast<int>(ifindex);
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ? errno : 0;
 }
@@ -65,9 +65,9 @@ tpacket_block_desc* CaptureRing::block() const {
 
 bool CaptureRing::read(const std::function<bool(const CapturedFrame&)>& take) {
   bool any = false, more = true;
-  // The kernel writes the status when a block is whole, we when we are done with it. Once round the ring:
-  // where frames come faster than they are taken there always is another, and the caller has other things to
-  // look at.
+  // The kernel writes the status when a block is whole; we write it when we have read the block. This loop
+  // goes round the ring at most once: at high rates there is always another block, and the caller must also
+  // look at signals and the time.
   for (std::uint32_t blocks = 0; blocks < kBlocks && more; blocks++) {
     if (!(__atomic_load_n(&block()->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) break;
     const std::byte* at = reinterpret_cast<std::byte*>(block()) + block()->hdr.bh1.offset_to_first_pkt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All Open-MX traffic of an interface, in both directions, as the kernel's packet sockets show it: frames of
-// our ethertype, and UDP datagrams that hold one. A ring of blocks (TPACKET_V3): a capture may wait some
-// milliseconds for a block, but should lose nothing.
+// Receives all Open-MX traffic of an interface, in both directions, from a packet socket. The ring of blocks
+// (TPACKET_V3) loses few frames. In return a frame waits some milliseconds until its block is handed over.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +23,15 @@ class CaptureRing {
   CaptureRing& operator=(const CaptureRing&) = delete;
   ~CaptureRing();
 
-  // Before anything else; 0 or errno.
+  // Opens the socket; call it first. Returns 0 or an errno.
   int open();
-  // Takes frames of this interface from now on; 0 or errno.
+  // Starts to receive frames of this interface. Returns 0 or an errno.
   int start(std::uint32_t ifindex, const CaptureRule& rule);
 
   int descriptor() const { return fd_.get(); }
-  // Hands over what is there, as long as `take` wants more. Returns whether there was something.
+  // Hands over the frames that have arrived until `take` returns false. Returns whether there was any.
   bool read(const std::function<bool(const CapturedFrame&)>& take);
-  // Frames that the kernel had no room for, since the last call.
+  // Returns how many frames the kernel dropped for lack of room since the last call.
   std::uint64_t dropped();
 
  private:

@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kSnapMost = 262144;  // a train of datagrams fits
+constexpr std::uint32_t kSnapMost = 262144;  // a GSO batch of datagrams fits
 constexpr std::size_t kGatherBytes = 1 << 20;
 
 struct CaptureOptions {
@@ -59,7 +59,7 @@ Result<link::Interface> interface_find(const CaptureOptions& options, const runt
                           std::max(options.board, 0L)));
 }
 
-// The descriptor of the output, or what is wrong with it.
+// Opens the output, or says why it cannot be written.
 Result<OwnFd> output_open(const std::string& file) {
   if (file == "-") {
     if (::isatty(STDOUT_FILENO)) {
@@ -69,7 +69,7 @@ Result<OwnFd> output_open(const std::string& file) {
     }
     return OwnFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   }
-  // Messages of others are in it.
+  // Only the owner may read the file, because it holds the messages of other users.
   OwnFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (fd.open()) return fd;
   return fail(kFailed, fmt::format("cannot write {}: {}; name another file, or - for the standard output",
@@ -105,7 +105,7 @@ class Capture {
 };
 
 bool Capture::take(const CapturedFrame& frame) {
-  // Loopback shows each frame on its way out and on its way in.
+  // Loopback shows each frame twice, once sent and once received. One of them is enough.
   if (interface_.loopback && frame.sent) return true;
   writer_->frame(frame);
   (frame.sent ? counts_.sent : counts_.received)++;
@@ -123,7 +123,8 @@ bool Capture::interface_is_there() const {
   return ::if_indextoname(interface_.index, name) != nullptr;
 }
 
-// Until a signal, the time, the count, or an output that takes no more. 0, or an errno of the interface.
+// Waits for a signal, the end of the time, the count, or an output that cannot be written. Returns 0, or an
+// errno of the interface.
 int Capture::wait(int signals) {
   while (!full() && !write_error_) {
     int timeout = -1;
@@ -152,7 +153,7 @@ int Capture::run(const runtime::Settings& settings) {
                       ? "; it takes CAP_NET_RAW: run it as root, or setcap cap_net_raw+ep on the omx command"
                       : "");
   }
-  // Only now, so that a capture that is not allowed does not empty a file.
+  // The file is opened after the socket, so that a capture without the right to listen does not empty it.
   auto output = output_open(options_.file);
   if (!output) {
     failed("capture", "{}", output.error().message);

@@ -15,7 +15,7 @@ constexpr std::uint16_t kEthernet = 1;  // link type
 constexpr std::uint16_t kEndOfOptions = 0, kPacketFlags = 2, kInterfaceName = 2, kApplication = 4,
                         kReceived = 4, kDropped = 5, kTimeResolution = 9;
 constexpr std::uint32_t kInbound = 1, kOutbound = 2;
-constexpr std::size_t kAddresses = 12;  // of an Ethernet header; a VLAN tag follows
+constexpr std::size_t kAddresses = 12;  // bytes of both MAC addresses, after which a VLAN tag follows
 constexpr std::size_t kTagBytes = 4;
 
 }  // namespace
@@ -24,7 +24,7 @@ void PcapngWriter::put_bytes(std::span<const std::byte> bytes) {
   block_.insert(block_.end(), bytes.begin(), bytes.end());
 }
 
-// In this host's byte order, which the section header tells.
+// Writes in this host's byte order, which the section header announces.
 void PcapngWriter::put16(std::uint16_t value) {
   put_bytes(std::as_bytes(std::span(&value, 1)));
 }
@@ -57,7 +57,7 @@ void PcapngWriter::option64(std::uint16_t code, std::uint64_t value) {
 void PcapngWriter::block_begin(std::uint32_t type) {
   started_ = block_.size();
   put32(type);
-  put32(0);  // the length, which block_end knows
+  put32(0);  // place of the length, which block_end fills in
 }
 
 void PcapngWriter::block_end() {

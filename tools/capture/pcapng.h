@@ -13,9 +13,9 @@ namespace omx::tools {
 
 struct CapturedFrame {
   std::uint64_t time_ns = 0;    // since 1970
-  std::uint32_t wire_size = 0;  // before the capture cut it; a VLAN tag not counted
+  std::uint32_t wire_size = 0;  // before the capture cut the frame; without a VLAN tag
   bool sent = false;            // by this host
-  bool tagged = false;          // the kernel took a VLAN tag out, which belongs behind the addresses
+  bool tagged = false;          // the kernel removed a VLAN tag, which belongs behind the addresses
   std::uint16_t tag_type = 0, tag = 0;
   std::span<const std::byte> bytes;
 };
@@ -25,7 +25,7 @@ struct CaptureCounts {
   std::uint64_t frames() const { return received + sent; }
 };
 
-// Whole blocks only, so that what is there can be read at any moment.
+// Writes whole blocks only, so that the file can be read at any moment.
 class PcapngWriter {
  public:
   explicit PcapngWriter(int fd) : fd_(fd) {}
@@ -33,7 +33,7 @@ class PcapngWriter {
   void begin(std::string_view interface, std::uint32_t snap_length, std::string_view program);
   void frame(const CapturedFrame& frame);
   void end(std::uint64_t time_ns, const CaptureCounts& counts);
-  // Hands over what was gathered. 0 or errno.
+  // Writes the gathered blocks. Returns 0 or an errno.
   int flush();
   std::size_t gathered() const { return block_.size(); }
 
@@ -49,8 +49,8 @@ class PcapngWriter {
   void block_end();
 
   int fd_;
-  std::vector<std::byte> block_;  // gathered blocks
-  std::size_t started_ = 0;       // where the last of them begins
+  std::vector<std::byte> block_;  // gathered blocks, not yet written
+  std::size_t started_ = 0;       // where the last block begins
 };
 
 }  // namespace omx::tools

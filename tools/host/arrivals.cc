@@ -27,20 +27,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Both VLAN tag and IPv4 options at their longest, and of a frame what tells the endpoint.
+// Bytes that are read of each packet: a VLAN tag, IPv4 options at their longest, and as much of a frame as
+// names its endpoint.
 constexpr std::uint32_t kLook = 14 + 4 + 60 + 8 + 32;
 constexpr std::size_t kTypeAt = 12;
 constexpr std::size_t kMac = 14, kIpv6 = 40, kUdp = 8;
 constexpr std::size_t kDecodable = 32;
 constexpr int kBufferBytes = 8 << 20;
-constexpr std::size_t kMembersMost = 256;  // of a fan-out group, before Linux 5.12
+constexpr std::size_t kMembersMost = 256;  // members of a fan-out group before Linux 5.12
 
 std::uint16_t half_at(std::span<const std::byte> bytes, std::size_t at) {
   return static_cast<std::uint16_t>(std::to_integer<unsigned>(bytes[at]) << 8 |
                                     std::to_integer<unsigned>(bytes[at + 1]));
 }
 
-// What a UDP datagram holds; empty: it is none.
+// Returns what a UDP datagram holds, or nothing if the packet is none.
 std::span<const std::byte> payload_of(std::span<const std::byte> packet) {
   const std::uint16_t type = half_at(packet, kTypeAt);
   std::size_t header = 0;
@@ -59,8 +60,8 @@ class Watch {
     found_.interface = interface.name;
   }
 
-  // The kernel gives the members their places in the order in which they join. While that goes on, any of
-  // them would get frames that are others', so they let nothing in.
+  // The kernel numbers the members of a fan-out group in the order in which they join. Until all have joined,
+  // a member would get frames of other processors, so its filter first refuses everything.
   Result<void> open(std::uint16_t udp_port) {
     const std::size_t count = arrival_sockets(processors_online(), processor_numbers());
     if (count > kMembersMost)
@@ -123,7 +124,7 @@ class Watch {
     return statistics.tp_drops;
   }
 
-  // Not without an end, as the time is to be looked at.
+  // Reads at most 1,024 packets, so that the caller can look at the time.
   void take(std::size_t cpu) {
     std::array<std::byte, kLook> bytes;
     for (unsigned i = 0; i < 1024; i++) {
@@ -138,7 +139,7 @@ class Watch {
   }
 
   const link::Interface& interface_;
-  std::vector<OwnFd> sockets_;  // by processor
+  std::vector<OwnFd> sockets_;  // one per processor
   Arrivals found_;
 };
 
@@ -154,7 +155,7 @@ int arrival_endpoint(std::span<const std::byte> packet) {
   std::span<const std::byte> frame = packet;
   const std::uint16_t type = half_at(packet, kTypeAt);
   if (type == ETH_P_8021Q || type == ETH_P_8021AD)
-    frame = packet.subspan(4);  // places are those of an untagged frame
+    frame = packet.subspan(4);  // the offsets below are those of an untagged frame
   else if (type != wire::kEthertype)
     frame = payload_of(packet);
   if (frame.size() < kDecodable || half_at(frame, kTypeAt) != wire::kEthertype) return -1;

@@ -13,7 +13,7 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-// A NIC of 64 queues would have as many lines.
+// A NIC with 64 queues would print 64 commands.
 constexpr std::size_t kCommandsShown = 8;
 constexpr std::size_t kValueShown = 400;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two forms of what `omx check` found.
+// Prints the findings of `omx check` as text or JSON.
 #pragma once
 
 #include <string>

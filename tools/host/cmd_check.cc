@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx check: the settings of NICs and of this host that matter to messages, and the commands that improve
-// them.
+// omx check: shows settings of NICs and host that matter to messages, and the commands that improve them.
 #include <CLI/CLI.hpp>
 #include <memory>
 

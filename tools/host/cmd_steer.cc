@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx steer: frames of an endpoint are handed to the endpoint's processor, by an XDP program on the
-// interface, or by flow rules of the NIC where they are datagrams.
+// omx steer: hands the frames of an endpoint to the endpoint's processor, by an XDP program on the interface.
+// Datagrams are steered by flow rules of the NIC instead.
 #include <net/if.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +43,7 @@ std::optional<steering::XdpMode> mode_wanted(const std::string& name) {
   return std::nullopt;
 }
 
-// The programs of the interface, or of all.
+// Returns the XDP programs of the named interface, or of all interfaces.
 Result<std::vector<Attachment>> attachments_find(const std::string& interface) {
   if (interface.empty()) return steering::xdp_attached_all();
   auto one = steering::xdp_attached(interface);
@@ -53,7 +53,8 @@ Result<std::vector<Attachment>> attachments_find(const std::string& interface) {
   return found;
 }
 
-// Counts and table look as they should then, and the frames are elsewhere.
+// Warns if RPS moves steered frames away again. Nothing else would show it: the table and the counts look
+// right.
 void rps_warn(const std::string& name) {
   link::Interface interface;
   interface.name = name;
@@ -67,7 +68,7 @@ void rps_warn(const std::string& name) {
       name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
 }
 
-// Of the one interface that was named.
+// Watches the interface that was named.
 Result<std::vector<Arrivals>> arrivals_find(const SteerOptions& options) {
   std::vector<Arrivals> found;
   if (options.watch_s == 0) return found;
@@ -83,7 +84,7 @@ Result<std::vector<Arrivals>> arrivals_find(const SteerOptions& options) {
 }
 
 int show_run(const SteerOptions& options) {
-  const auto arrivals = arrivals_find(options);  // first, as what is attached may change meanwhile
+  const auto arrivals = arrivals_find(options);  // first, because what is attached may change meanwhile
   if (!arrivals) return failed("steer", "{}", arrivals.error().message);
   const auto found = attachments_find(options.interface);
   if (!found) return failed("steer", "{}", found.error().message);
@@ -107,7 +108,7 @@ int show_run(const SteerOptions& options) {
   return kOk;
 }
 
-// Returns whether it could; counts what it took off.
+// Detaches our programs and counts them. Returns whether all could be detached.
 bool programs_off(const SteerOptions& options, std::size_t& count) {
   const auto found = attachments_find(options.interface);
   if (!found) {
@@ -163,7 +164,7 @@ int flows_run(const SteerOptions& options) {
 int attach_run(const SteerOptions& options) {
   const auto table = steering::steer_table_make(options.cpus, options.map, processors_online());
   if (!table) return failed("steer", "{}", table.error().message);
-  // Before anything is loaded, for the sake of the sentence.
+  // This check comes first, because its message is clearer than that of a failed load.
   if (const auto there = steering::xdp_attached(options.interface); !there)
     return failed("steer", "{}", there.error().message);
   const auto program = steering::steer_load(*table);

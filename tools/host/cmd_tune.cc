@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx tune: makes the improvements that omx check names, and takes them back.
+// omx tune: makes the improvements that omx check names, and undoes them.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@ struct TuneOptions {
   std::string state_folder = tuning::kLedgerFolder;
 };
 
-// Each line is out before the next change: whoever stops this knows how far it came.
+// Prints each line before the next change, so that a user who stops the program knows how far it came.
 void say(std::string_view line) {
   fmt::print("{}\n", line);
   std::fflush(stdout);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that others read while they are written anew.
+// Replaces files that other programs may be reading.
 #pragma once
 
 #include <string>
 
 namespace omx::tools {
 
-// A device, a named pipe, a folder, or a link to one of them: what may not make room for a file.
+// Returns whether the path is a device, a named pipe, a folder, or a link to one of them. A file must not
+// replace these.
 bool is_special(const std::string& path);
 
-// In one step, and never through a link: the folder may be one where anybody writes. What a run that was
-// killed left there is replaced. 0 or errno.
+// Replaces the file in one step and never through a link, because any user may write to the folder. What a
+// killed run left behind is replaced, too. Returns 0 or an errno.
 int file_replace(const std::string& path, const std::string& text);
 
 }  // namespace omx::tools

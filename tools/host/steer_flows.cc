@@ -26,7 +26,8 @@ using runtime::LinkKind;
 
 constexpr std::uint32_t kAll = steering::kSteerEndpoints;
 
-// By the family that endpoints of this interface use; of a NIC without addresses, which carries others, both.
+// Chooses the IP families that endpoints of this interface use. A NIC without addresses, for example below a
+// bridge, gets rules for both.
 tuning::FlowScope scope_of(const runtime::Settings& settings, const link::Interface& interface,
                            std::uint32_t endpoints) {
   const auto has = [&](link::IpFamily family) {
@@ -66,7 +67,7 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
     return fail(link::kFailure, fmt::format("{0} stands on {1}, whose queues take its frames: omx steer {1} "
                                             "--flows",
                                             interface->name, queues.interface));
-  // Before anything is planned, for the sake of the sentence.
+  // This check comes first, because its message is clearer than that of a failed plan.
   if (const auto can = tuning::flows_possible(machine, *interface); !can) return tl::unexpected(can.error());
   const std::string cpus =
       options.cpus.empty() ? cpu_list_text(tuning::flow_processors(queues)) : options.cpus;
@@ -77,7 +78,7 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
   const auto asked = scope_of(*settings, *interface, options.endpoints.value_or(kFlowEndpoints));
   auto scope = tuning::flows_scope_fit(machine, *ledger, *interface, *table, queues, asked);
   if (!scope) return tl::unexpected(scope.error());
-  if (options.endpoints) scope->endpoints = asked.endpoints;  // as many, or a sentence
+  if (options.endpoints) scope->endpoints = asked.endpoints;  // rules for all of them, or an error
   const auto rules = tuning::flows_plan(*table, queues, *scope);
   if (!rules) return tl::unexpected(rules.error());
   const auto applied = tuning::flows_apply(machine, *ledger, *interface, *rules, tuning::rules_each(*scope));
@@ -91,7 +92,7 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
 }
 
 Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder) {
-  // No folder is made, and no right asked for, where nothing is to be taken off.
+  // Where nothing is to be taken off, neither a folder nor privileges are needed.
   if (::access((state_folder + "/" + tuning::ledger_name("flows")).c_str(), F_OK) != 0 &&
       (errno == ENOENT || errno == ENOTDIR))
     return 0U;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx steer --flows: datagrams of endpoints by flow rules of the NIC.
+// omx steer --flows: steers the datagrams of endpoints by flow rules of the NIC.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,15 @@ struct SteerFlowsOptions {
   std::string interface;
   std::string cpus;
   std::string map;
-  std::optional<std::uint32_t> endpoints;  // none: kFlowEndpoints, or as many as have room
+  std::optional<std::uint32_t> endpoints;  // none: kFlowEndpoints, or fewer if the NIC has less room
   std::string state_folder;
 };
 
-// Gives the NIC the rules. Returns the line for people.
+// Gives the NIC its rules. Returns the line to print.
 Result<std::string> steer_flows_set(const SteerFlowsOptions& options);
 
-// Takes ours off the interface, or (empty) off all. Returns how many were taken.
+// Removes our rules from the interface, or from all interfaces if the name is empty. Returns how many were
+// removed.
 Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder);
 
 Result<link::Interface> steer_interface_find(const std::string& name);
@@ -37,7 +38,7 @@ struct FlowReport {
   std::vector<steering::FlowRule> rules;
   steering::ReceiveQueues queues;
 };
-// Of those that have rules for our ports, whoever set them.
+// Returns the interfaces that have rules for our ports, whether Open-MX or another program set them.
 Result<std::vector<FlowReport>> steer_flows_find(const std::string& interface);
 
 }  // namespace omx::tools

@@ -59,7 +59,7 @@ void state_json(JsonWriter& json, const SteerState& state) {
   });
 }
 
-// Of which endpoint the port is.
+// Returns the endpoint to which the rule's port belongs.
 unsigned endpoint_of(const FlowReport& report, const steering::FlowRule& rule) {
   return static_cast<unsigned>(rule.port - report.port) % link::kUdpLanePorts;
 }

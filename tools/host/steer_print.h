@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What omx steer found, for people and for programs.
+// Prints what omx steer found, as text or JSON.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace omx::tools {
 
 struct SteerReport {
   const steering::Attachment* attachment;
-  std::optional<steering::SteerState> state;  // of one that is ours
-  std::string problem;                        // why there is none
+  std::optional<steering::SteerState> state;  // only of our own program
+  std::string problem;                        // why the state could not be read
 };
 
-// `interface`: the one asked for, or empty for all.
+// Formats the state for people. `interface` is the one that was named, or empty for all.
 std::string steer_text(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
                        const std::string& interface);
-// {"interfaces": [...], "flow_rules": [...], "arrivals": [...]}; endpoints without frames are left out of
-// "endpoints".
+// Formats the state as {"interfaces": [...], "flow_rules": [...], "arrivals": [...]}. Endpoints without
+// frames are not in "endpoints".
 std::string steer_json(const std::vector<SteerReport>& reports, const std::vector<FlowReport>& flows,
                        const std::vector<Arrivals>& arrivals);
 

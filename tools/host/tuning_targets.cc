@@ -33,7 +33,7 @@ Result<std::vector<link::Interface>> interfaces_named(const std::vector<link::In
       if (itself) return fail(link::kBoardUnknown, refused);
     }
   }
-  // An address may be that of a tunnel.
+  // A word can be the address of a tunnel, which cannot carry Open-MX.
   if (named.empty() && !refused.empty()) return fail(link::kBoardUnknown, refused);
   return named;
 }
@@ -50,7 +50,7 @@ Result<std::vector<link::Interface>> boards(const std::vector<link::Interface>& 
   return taken;
 }
 
-// Whether an open endpoint of the interface has given segmentation up.
+// Returns whether an open endpoint of the interface has stopped using segmentation offload.
 bool segmentation_fails(const link::Interface& interface) {
   constexpr std::uint32_t kEndpoints = 256;
   for (std::uint32_t id = 0; id < kEndpoints; id++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `omx check` and `omx tune` look at, and what they find there.
+// Finds what `omx check` and `omx tune` examine, and judges it.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ struct TuningReport {
   std::vector<TuningTarget> interfaces;
 };
 
-// The interfaces that are named, or all boards, and then with the host.
+// Examines the named interfaces, or all boards and the host.
 Result<TuningReport> tuning_report_find(const tuning::Machine& machine,
                                         const std::vector<std::string>& names);
 
-// Of all findings: how many could be better, and how many of these `omx tune` improves.
+// How many of all findings could be better, and how many of these `omx tune` improves.
 struct TuningCount {
   unsigned better = 0;
   unsigned tunable = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx info: this host as Open-MX sees it, what it would choose, and what is wrong.
+// omx info: shows what Open-MX finds on this host, what it would choose, and what is wrong.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace omx::tools {
 
 namespace {
 
-// Ethernet's own MTU: less is a misconfiguration.
+// Ethernet's standard MTU. A smaller one is a misconfiguration.
 constexpr std::uint32_t kEthernetMtu = 1500;
 
 struct InfoOptions {
@@ -49,7 +49,7 @@ std::vector<std::string> warnings_of(const InfoReport& report) {
   return warnings;
 }
 
-// As opening an endpoint would; nothing of it stays.
+// Tries AF_XDP as opening an endpoint would, and undoes everything again.
 void xdp_try(const runtime::Settings& settings, BoardInfo& info) {
   const auto facts =
       link::xdp_trial(runtime::xdp_options(settings, {.interface = info.board.interface.name}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which copy engines this machine has, in the two forms of `omx info`.
+// Prints the copy engines of this machine, as text or JSON.
 #pragma once
 
 #include <string>

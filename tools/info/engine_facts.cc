@@ -13,7 +13,7 @@ namespace omx::tools {
 
 namespace {
 
-// Long enough for the frame size probes, which the engine sends some milliseconds apart.
+// Rounds of a millisecond: enough for the frame size probes, which the engine sends some milliseconds apart.
 constexpr int kRounds = 200;
 constexpr std::uint32_t kMediumHeader = 48;
 constexpr std::uint32_t kPullReplyHeader = 32;
@@ -90,7 +90,8 @@ EngineFacts engine_facts(const protocol::Config& settings, std::uint32_t mtu, bo
   facts.pull_reply = partner->sizes.pull_reply_max;
   facts.pull_frames = partner->sizes.pull_frames;
   facts.pull_blocks = settings.pull_blocks;
-  // Only sizes of our own depend on the frame; those of MX are fixed, and need the frames that they need.
+  // Only our own message sizes depend on the frame size. The sizes of MX are fixed and decide how large its
+  // frames are.
   if (partner->extended && partner->mode == wire::Mode::omx) {
     facts.frame_max = partner->frame_max;
     facts.proven_by_probe = us.counters[protocol::Counter::send_probe] > 0;

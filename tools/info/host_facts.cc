@@ -69,7 +69,7 @@ bool may_open_endpoints(const runtime::Process* process) {
 }
 
 std::string no_packet_sockets(const runtime::Settings& settings) {
-  // With OMX_LINK=auto an interface with an address would have been used.
+  // With OMX_LINK=auto an interface that has an IP address would have been used already.
   const char* const udp = settings.link == runtime::LinkKind::automatic
                               ? "or give an interface an IP address, by which messages then go by UDP"
                               : "or let messages go by UDP (OMX_LINK=udp, on all hosts)";

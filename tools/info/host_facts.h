@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What several commands look up first.
+// Facts about this host that several commands need.
 #pragma once
 
 #include <memory>
@@ -17,31 +17,32 @@ namespace omx::tools {
 struct HostFacts {
   runtime::Settings settings;
   std::vector<link::Choice> choices;          // all interfaces, taken or not
-  std::unique_ptr<runtime::Process> process;  // nullptr: why is in `no_boards`
+  std::unique_ptr<runtime::Process> process;  // nullptr: `no_boards` says why
   Failure no_boards;
 };
 
-// A failure is one of the configuration; a host without a usable interface has facts all the same.
+// Finds the facts. Fails only for a wrong configuration: a host without a usable interface has facts, too.
 Result<HostFacts> host_facts_find();
 
-// The boards that `-b` selects: all when it is negative.
+// Returns the board of this number, or all boards if it is negative.
 Result<std::vector<runtime::Board>> boards_select(const std::vector<runtime::Board>& boards, long number);
 
 struct OpenEndpoint {
   std::uint32_t id = 0;
   runtime::ClaimHolder holder;
-  std::vector<int> processors;  // that its process is bound to; empty: to none
+  std::vector<int> processors;  // processors to which its process is bound; empty: it is not bound
 };
 std::vector<OpenEndpoint> endpoints_open(const runtime::Board& board, const runtime::Settings& settings);
-// "pid 12 (name)", or that it cannot be seen.
+// Returns "pid 12 (name)", or says that the process cannot be seen.
 std::string holder_text(const runtime::ClaimHolder& holder);
 
-// Whether this process reaches others by UDP, or may open packet sockets; asked by opening one.
+// Returns whether this process can open endpoints: by UDP, or because it may open packet sockets, which is
+// tried.
 bool may_open_endpoints(const runtime::Process* process);
-// What to say when it does not.
+// Returns the message for a process that can open no endpoint.
 std::string no_packet_sockets(const runtime::Settings& settings);
 
-// "h1:0 (board #0 name eth0 addr 02:00:00:00:00:01)": a form that scripts look for.
+// Returns "h1:0 (board #0 name eth0 addr 02:00:00:00:00:01)". Scripts look for this form.
 std::string board_text(const runtime::Board& board);
 
 }  // namespace omx::tools

@@ -190,7 +190,7 @@ void board_json(JsonWriter& json, const BoardInfo& info) {
         });
       }
     });
-    // By endpoint; -1: to a processor that is switched off.
+    // One element for each endpoint; -1 means that its processor is switched off.
     json.array("steered_to", [&] {
       if (!steering::steering_decides(info.queues)) return;
       for (const int cpu : info.queues.steered.processors) json.field({}, cpu);

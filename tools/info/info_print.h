@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `omx info` found out, and its two forms.
+// Holds what `omx info` found, and prints it as text or JSON.
 #pragma once
 
 #include <string>
@@ -20,16 +20,16 @@ struct BoardInfo {
   steering::ReceiveQueues queues;
   std::vector<OpenEndpoint> open;
   RailsFacts rails;
-  std::string xdp;  // how AF_XDP works there, or why not; empty: not asked for
+  std::string xdp;  // how AF_XDP works there, or why it does not; empty: OMX_LINK is not xdp
   bool xdp_works = false;
-  EngineFacts extended;   // with peers like us
-  EngineFacts reference;  // with others
+  EngineFacts extended;   // with Open-MX peers like this one
+  EngineFacts reference;  // with legacy peers
 };
 
 struct InfoReport {
   HostFacts host;
-  bool packet_sockets = false;  // this process may open them
-  bool permitted = false;       // to open endpoints
+  bool packet_sockets = false;  // this process may open packet sockets
+  bool permitted = false;       // this process may open endpoints
   std::vector<BoardInfo> boards;
   std::vector<runtime::Peer> peers;
   LocalFacts local;
@@ -40,7 +40,7 @@ struct InfoReport {
 
 const char* mode_name(wire::Mode mode);
 
-// Why this process can open no endpoint; empty: it can.
+// Returns why this process can open no endpoint, or an empty string if it can.
 std::string info_obstacle(const InfoReport& report);
 
 std::string info_text(const InfoReport& report);

@@ -15,8 +15,10 @@ namespace omx::tools {
 
 namespace {
 
-// 0, or why one process of this user may not read another's memory. A child tries its parent's: with
-// kernel.yama.ptrace_scope=1 only the other way round is allowed, as to all processes that are strangers.
+// Returns 0, or an errno that says why processes of this user may not read each other's memory. A child
+// process tries to read its parent's memory. The other direction would say nothing: with
+// kernel.yama.ptrace_scope=1 a parent may still read its child, but unrelated processes may not read each
+// other.
 int memory_try_between_processes() {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -26,7 +28,8 @@ int memory_try_between_processes() {
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return errno;
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : EACCES;  // a filter of system calls may kill
+  return WIFEXITED(status) ? WEXITSTATUS(status)
+                           : EACCES;  // a filter of system calls may have killed the child
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How messages between processes of this host would go.
+// Finds how messages between processes of this host travel.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace omx::tools {
 
 struct LocalFacts {
-  bool used = false;            // shared memory at all
+  bool used = false;            // shared memory is used
   std::uint32_t threshold = 0;  // bytes; larger messages go by rendezvous
   bool one_copy = false;
   std::string reason;

@@ -15,17 +15,19 @@ namespace {
 constexpr std::uint64_t kSizes[] = {0,     32,    33,    128,    1024,    4096,
                                     16384, 32768, 65536, 131072, 1 << 20, 4 << 20};
 
-// The largest frame of the board's lane; 0: it has none that gains.
+// Returns the largest frame of the board's bulk path, or 0 if there is none or it gains nothing.
 std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settings) {
   if (!settings.udp_lane || !settings.protocol.extension || board.extended.mode != wire::Mode::omx) return 0;
   const auto address =
       link::interface_address(board.board.interface.name, board.board.interface.index, board.board.family);
   const std::uint32_t frame = address ? link::udp_frame(board.board.mtu, *address) : 0;
-  // Where frames are datagrams anyway, a lane takes even one at a time into its place.
+  // If all frames are datagrams anyway, the bulk path helps even with one frame at a time: the kernel puts it
+  // in its place.
   return board.board.udp || 2 * frame <= wire::kTrainBytes ? frame : 0;
 }
 
-// The last announces the others, by the cable's own frames.
+// Says how many frames go as GSO batches. The last frame announces the others and travels as an ordinary
+// frame.
 std::string trains_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::uint32_t overhead) {
   const std::uint32_t unit = wire::train_unit(bytes, most_in_frame, overhead);
   const std::uint32_t frames = (bytes - 1) / unit, most = wire::frames_of_train(unit + overhead);
@@ -52,7 +54,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
     return way;
   }
   const auto fragments = static_cast<std::uint32_t>((bytes + f.medium_frag - 1) / f.medium_frag);
-  // What goes by UDP anyway gains for large messages only.
+  // Where all frames go by UDP anyway, the bulk path gains only for large messages.
   const bool by_lane = lane > 0 && !udp && fragments >= protocol::kLaneFragments;
   const std::uint32_t eager = by_lane ? std::max(f.eager_max, config.lane_rndv_threshold) : f.eager_max;
   if (bytes <= eager) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which way a message of each size goes, and why: `omx info --protocols`.
+// Finds how a message of each size travels, and why, for `omx info --protocols`.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,19 @@ namespace omx::tools {
 
 struct Way {
   std::uint64_t bytes = 0;
-  std::string way;   // to an Open-MX peer over the cable
-  std::string copy;  // who puts it into its place there
+  std::string way;   // how it travels to an Open-MX peer on another host
+  std::string copy;  // what copies the data into the receiver's buffer
   std::string why;
 };
 
 struct ProtocolFacts {
-  std::optional<copy::Calibration> calibration;  // of the engine that the settings ask for; "cpu" otherwise
-  std::string engine;                            // its name
-  std::string engine_problem;                    // why there is none
+  std::optional<copy::Calibration>
+      calibration;             // of the engine that the settings name, or of "cpu" if that one is missing
+  std::string engine;          // its name
+  std::string engine_problem;  // why the engine of the settings is missing
 };
 
-// Measures, which takes some 20 ms.
+// Measures the copy engine, which takes about 20 ms.
 ProtocolFacts protocol_facts_find(const runtime::Settings& settings);
 std::vector<Way> ways_of(const BoardInfo& board, const runtime::Settings& settings,
                          const ProtocolFacts& facts);

@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* kFile = "libomx-fi.so";
 
-// As libfabric looks: its own folder only without the variable.
+// Returns the folders in which libfabric looks for providers. It uses its own folder only if the variable is
+// not set.
 std::vector<std::string> folders_of_libfabric() {
   const char* path = ::secure_getenv("FI_PROVIDER_PATH");
   if (!path || !*path) return {OMX_LIBFABRIC_FOLDER};
@@ -25,7 +26,7 @@ std::vector<std::string> folders_of_libfabric() {
   return folders;
 }
 
-// In the build or the installation that this command belongs to.
+// Returns the provider's folder in the build or installation to which this command belongs.
 std::string folder_beside() {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);

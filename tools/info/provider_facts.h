@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether MPI programs would find the libfabric provider. libfabric itself is silent about a file that it
-// cannot load.
+// Finds out whether MPI programs would find the libfabric provider. libfabric prints nothing about a provider
+// that it cannot load.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace omx::tools {
 
 struct ProviderFacts {
   std::string file;     // empty: there is none
-  bool found = false;   // by libfabric, with this environment
+  bool found = false;   // libfabric finds it with this environment
   std::string problem;  // why it cannot be loaded
 };
 

@@ -17,7 +17,7 @@ Views views_take(const std::vector<runtime::Board>& boards, const runtime::Setti
       if (query.endpoint >= 0 && open.id != static_cast<std::uint32_t>(query.endpoint)) continue;
       if (query.pid != 0 && open.holder.pid != query.pid) continue;
       auto shared = runtime::endpoint_read(board.interface.index, open.id);
-      if (shared && (*shared)->counters.rail_of != 0) continue;  // its own board shows it
+      if (shared && (*shared)->counters.rail_of != 0) continue;  // the endpoint's own board shows it
       if (shared)
         views.read.push_back({board, std::move(open), std::move(*shared), runtime::clock_now()});
       else

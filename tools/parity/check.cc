@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_check: messages inside this host, their contents looked at. What hosts are set to is `omx check`;
-// whether the cable works, omx_perf tells.
+// omx_check: exchanges messages inside this host and checks their contents. `omx check` examines the host's
+// settings, and omx_perf tests the cable.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kName = "omx_check";
 constexpr std::uint64_t kMatch = 0x4242;
-// Each class of messages: tiny, small, medium, large.
+// Lengths of each class of messages: tiny, small, medium, large.
 constexpr std::uint32_t kLengths[] = {0, 13, 95, 13274, 1048577};
 
 using Verdict = Result<void>;
@@ -24,14 +24,14 @@ std::vector<std::byte> pattern(std::size_t length, unsigned seed) {
   return data;
 }
 
-// All lengths, some at once, from one endpoint to the other.
+// Sends messages of all lengths, several at once, from one endpoint to the other.
 Verdict loopback(ParityPort& from, ParityPort& to) {
   constexpr unsigned kAtOnce = 4;
   for (const std::uint32_t length : kLengths) {
     std::vector<std::vector<std::byte>> sent, received;
     std::vector<omx_request_t> requests;
     for (unsigned i = 0; i < kAtOnce; i++) {
-      received.emplace_back(length + 8, std::byte{0x77});  // what lies behind must stay
+      received.emplace_back(length + 8, std::byte{0x77});  // the bytes behind the message must not change
       sent.push_back(pattern(length, i));
     }
     for (unsigned i = 0; i < kAtOnce; i++) {
@@ -59,7 +59,7 @@ Verdict unexpected(ParityPort& port, ParityPort&) {
   std::uint32_t found = 0;
   char data = 'x';
   omx_isend(port.get(), &data, 1, port.address_of(port), 1, nullptr, &request);
-  omx_forget(port.get(), &request);  // it ends with the receive
+  omx_forget(port.get(), &request);  // the request completes with the receive
   omx_iprobe(port.get(), 2, ~0ULL, &status, &found);
   if (found) return fail(1, "a probe for other match information finds a message");
   omx_iprobe(port.get(), 0, ~1ULL, &status, &found);
@@ -143,7 +143,7 @@ Verdict vectorial(ParityPort& from, ParityPort& to) {
 struct Test {
   const char* name;
   Verdict (*run)(ParityPort& from, ParityPort& to);
-  bool self;  // one endpoint is both
+  bool self;  // one endpoint sends and receives
 };
 constexpr Test kTests[] = {
     {"loopback_self", loopback, true},      {"loopback_shared", loopback, false},

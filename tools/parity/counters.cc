@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_counters: the counters of Open-MX 1.x by their numbers and labels, as far as there is such a thing
-// here, then ours, which go on behind them. What endpoints of a board counted is added up; who closes takes
-// his counts along.
+// omx_counters: prints the counters of Open-MX 1.x by their numbers and labels, as far as we count the same
+// things. Our other counters follow with higher numbers. Counts are summed over the open endpoints of a
+// board: an endpoint that closes takes its counts with it.
 #include <array>
 #include <cstring>
 
@@ -15,11 +15,12 @@ namespace {
 constexpr const char* kName = "omx_counters";
 
 struct Label {
-  const char* label;           // of Open-MX 1.x
-  const char* ours = nullptr;  // the same thing under another label; nullptr: under the same, or none
+  const char* label;  // as in Open-MX 1.x
+  const char* ours =
+      nullptr;  // our label for the same counter; nullptr: our label is the same, or we have no such counter
 };
 
-// The order is an interface (tools-and-tests.md 2): the number of a counter is its place.
+// The order is an interface (docs/spec/tools-and-tests.md 2): scripts know a counter by its place.
 constexpr std::array<Label, 85> kLabels = {{
     {"Send Tiny"},
     {"Send Small"},
@@ -107,7 +108,7 @@ constexpr std::array<Label, 85> kLabels = {{
     {"DMA Shared Large"},
     {"DMA Shared Large only Partial"},
 }};
-constexpr std::size_t kSharedFirst = 72;  // from here on: inside the host
+constexpr std::size_t kSharedFirst = 72;  // from here on: communication inside the host
 constexpr const char* kOursShared = "Local ";
 
 using Sums = std::vector<CounterValue>;
@@ -121,7 +122,7 @@ int usage() {
   return kParityFailed;
 }
 
-// Adds what the open endpoints of a board have counted.
+// Adds the counts of the board's open endpoints.
 void board_add(const runtime::Board& board, const runtime::Settings& settings, Sums& sums) {
   for (const OpenEndpoint& open : endpoints_open(board, settings)) {
     const auto counters = runtime::counters_read(board.interface.index, open.id);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omxoed: the discovery daemon. Open-MX hosts of this kind find each other without one; those of Open-MX 1.x
-// and MX take connections only from NICs that a daemon announced to them (wire.md 4.13). So does this one
-// announce ours. It also answers for the host's names, and refuses connections, while no endpoint is open.
+// omxoed: the discovery daemon. Open-MX hosts like this one find each other without a daemon. Hosts of
+// Open-MX 1.x and MX accept connections only from NICs that a daemon announced to them (docs/spec/wire.md
+// 4.13), so this one announces ours. While no endpoint is open it also answers for the host's names and
+// refuses connections.
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -23,11 +24,11 @@ using runtime::TimeNs;
 
 constexpr const char* kName = "omxoed";
 constexpr TimeNs kSecond = 1'000'000'000;
-constexpr unsigned kBurst = 8;            // broadcasts at the start, and when somebody is new
-constexpr TimeNs kBetween = 1 * kSecond;  // in a burst
-constexpr TimeNs kQuiet = 180 * kSecond;  // afterwards
+constexpr unsigned kBurst = 8;            // broadcasts at the start, and when a new daemon is heard
+constexpr TimeNs kBetween = 1 * kSecond;  // between the broadcasts of a burst
+constexpr TimeNs kQuiet = 180 * kSecond;  // between broadcasts after a burst
 constexpr std::size_t kFramesPerLook = 64;
-constexpr std::size_t kKnownMost = 65536;  // of what the network tells: it must not fill our memory
+constexpr std::size_t kKnownMost = 65536;  // limits the memory that announcements from the network can take
 
 class Daemon final : public link::FrameHandler {
  public:
@@ -52,7 +53,7 @@ class Daemon final : public link::FrameHandler {
     now_ = now;
     while (link_->receive(*this, kFramesPerLook) > 0) link_->flush();
   }
-  // Sleeps on after an outage.
+  // Makes the descriptor usable again after an outage of the interface.
   void refresh() { link_->refresh(); }
 
   void on_frame(wire::Frame frame) override {
@@ -64,7 +65,8 @@ class Daemon final : public link::FrameHandler {
   }
 
  private:
-  // A daemon that began lately: it does not know us yet.
+  // Notes an announcement. A daemon that is new or has restarted does not know us yet, so announcements begin
+  // again.
   void heard(NicId nic, std::uint32_t serial) {
     const auto known = known_.find(nic);
     if (known != known_.end() && known->second == serial) return;
@@ -94,7 +96,7 @@ Result<Daemons> daemons_open(runtime::Process& process) {
     if (board.interface.loopback || board.udp) continue;
     link::PacketLinkOptions options;
     options.interface = board.interface.name;
-    options.endpoint = 255;  // an id that is hardly used: only the board's frames are wanted
+    options.endpoint = 255;  // an id that is rarely used: only frames for the whole board are of interest
     options.ring_frames = 256;
     options.ring_bytes = 1U << 20;
     auto link = link::packet_link_open(options);
@@ -105,7 +107,7 @@ Result<Daemons> daemons_open(runtime::Process& process) {
   return daemons;
 }
 
-// Until a signal.
+// Serves until a signal arrives.
 void serve(Daemons& daemons, int signals) {
   std::vector<pollfd> waits = {{signals, POLLIN, 0}};
   for (const auto& daemon : daemons) waits.push_back({daemon->descriptor(), POLLIN, 0});

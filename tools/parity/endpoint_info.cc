@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_endpoint_info: which endpoints are open, and by whom.
+// omx_endpoint_info: shows which endpoints are open, and which processes opened them.
 #include "tools/parity/parity.h"
 
 namespace omx::tools {
@@ -7,7 +7,7 @@ namespace omx::tools {
 namespace {
 
 constexpr const char* kName = "omx_endpoint_info";
-constexpr std::uint32_t kRawClaim = 256;  // as src/mx/raw_endpoint.cc claims it
+constexpr std::uint32_t kRawClaim = 256;  // the id that src/mx/raw_endpoint.cc claims
 
 int usage() {
   fmt::print(stderr,

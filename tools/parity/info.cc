@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_info: boards, and the peers that are known.
+// omx_info: shows the boards and the known peers.
 #include <algorithm>
 
 #include "runtime/board/peers_discovery.h"
@@ -36,7 +36,8 @@ void board_warn(const link::Interface& i) {
   }
 }
 
-// There is no daemon that fills a table: who is asked now is in it. No mapper either, as with a static table.
+// Prints the peers that answer now, because no daemon keeps a table of them. There is no mapper either, as
+// with a static table of Open-MX 1.x.
 void peers_print(runtime::Process& process) {
   runtime::DiscoveryRequest request;
   request.found = [] { return false; };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs of Open-MX 1.x by their names (links to omx): options, output and exit statuses that scripts
-// know. One file each; to add one: a function here, its file, a line in parity.cc, a link in CMakeLists.txt.
+// The programs of Open-MX 1.x by their names, which are links to omx. Scripts know their options, output and
+// exit statuses. A new program needs a function here, a file, a line in parity.cc and a link in
+// CMakeLists.txt.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,10 +18,11 @@
 
 namespace omx::tools {
 
-// Wrong usage, and what keeps a program from starting: -1, which a shell sees as 255.
+// The status for wrong usage and for a program that cannot start: -1, which a shell sees as 255.
 inline constexpr int kParityFailed = 255;
 
-// The status of the program of this name (a path counts by its last part); nullopt: there is none.
+// Runs the program of this name and returns its status, or nullopt if there is none. A path counts by its
+// last part.
 std::optional<int> parity_run(std::string_view called_as, int argc, char** argv);
 
 int parity_info(int argc, char** argv);
@@ -32,7 +34,7 @@ int parity_perf(int argc, char** argv);
 int parity_check(int argc, char** argv);
 int parity_discovery(int argc, char** argv);
 
-// "PROGRAM: sentence" on stderr; returns kParityFailed.
+// Prints "PROGRAM: sentence" on stderr and returns kParityFailed.
 template <class... Args>
 int parity_failed(const char* program, fmt::format_string<Args...> format, Args&&... args) {
   std::fflush(stdout);
@@ -40,18 +42,18 @@ int parity_failed(const char* program, fmt::format_string<Args...> format, Args&
   return kParityFailed;
 }
 
-// A number of an option: whole, at most `most`.
+// Reads an option's value: a whole number from 0 to `most`. Prints a message if it is not one.
 std::optional<long> parity_number(const char* program, char option, const char* text, long most);
 
-// The boards that -b selects, all when it is negative; or the status to end with.
+// The boards that -b selects, or all if it is negative. If `status` is not 0, the program must end with it.
 struct ParityBoards {
   std::unique_ptr<runtime::Process> process;
   std::vector<runtime::Board> boards;
-  int status = 0;  // not 0: it was said why there are none
+  int status = 0;  // not 0: the message has been printed
 };
 ParityBoards parity_boards(const char* program, long board);
 
-// "HOSTNAME (board #N name IFACE addr MAC)"
+// Returns "HOSTNAME (board #N name IFACE addr MAC)".
 std::string parity_title(const runtime::Board& board);
 
 }  // namespace omx::tools

@@ -13,14 +13,14 @@ namespace omx::tools {
 
 class ParityPort {
  public:
-  // Of the first board, with any id.
+  // Opens an endpoint of the first board, with any id.
   static Result<std::unique_ptr<ParityPort>> open();
   ~ParityPort();
   ParityPort(const ParityPort&) = delete;
   ParityPort& operator=(const ParityPort&) = delete;
 
   omx_endpoint_t get() const { return endpoint_; }
-  // Both are in this process, and both must make progress for it.
+  // Connects to another endpoint of this process. Both endpoints make progress meanwhile.
   Result<void> connect(ParityPort& other);
   omx_endpoint_addr_t address_of(const ParityPort& other) const { return addresses_.at(&other); }
 
@@ -31,8 +31,8 @@ class ParityPort {
   std::map<const ParityPort*, omx_endpoint_addr_t> addresses_;
 };
 
-// Waits for a request of `port`, and lets the other end make progress. In the second form a message that
-// failed is a failure; silence for some seconds is one in both.
+// Wait for a request of `port` while the other end makes progress, too. Silence for some seconds is a
+// failure. For parity_complete() a message that failed is one, too.
 Result<omx_status_t> parity_status(ParityPort& port, ParityPort& other, omx_request_t request);
 Result<omx_status_t> parity_complete(ParityPort& port, ParityPort& other, omx_request_t request);
 

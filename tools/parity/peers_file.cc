@@ -26,7 +26,7 @@ struct Line {
   std::string name;
 };
 
-// A comment or an empty line is none.
+// Parses one line. Returns nullopt for a comment or an empty line.
 std::optional<Line> peer_of_line(const std::string& text) {
   const auto peers = runtime::peers_parse(text, "");
   if (!peers || peers->empty()) return std::nullopt;
@@ -50,7 +50,7 @@ Result<PeersFile> PeersFile::load(const runtime::Settings& settings) {
                                         text_file_error(text.error())));
   }
   std::string rest = text.value_or("");
-  // A line that cannot be read would stay one: it is told before anything changes.
+  // A malformed line would stay in the file, so it is reported before anything changes.
   if (const auto peers = runtime::peers_parse(rest, file.path_); !peers) return tl::unexpected(peers.error());
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

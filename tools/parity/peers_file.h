@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file of peers' names, changed line by line: comments stay. Programs read it when they start.
+// Changes the file of peers' names line by line and keeps its comments. Programs read the file when they
+// start.
 #pragma once
 
 #include <string>
@@ -13,17 +14,17 @@ namespace omx::tools {
 
 class PeersFile {
  public:
-  // What is there already; a file that is not there is empty.
+  // Reads the file. A file that does not exist counts as empty.
   static Result<PeersFile> load(const runtime::Settings& settings);
 
   const std::string& path() const { return path_; }
-  // The name that the file gives a NIC; empty: none.
+  // Returns the name that the file gives a NIC, or an empty string.
   std::string name_of(NicId nic) const;
-  // Names a NIC, or renames it.
+  // Names or renames a NIC.
   void set(NicId nic, const std::string& name);
-  // Forgets all but these; returns how many.
+  // Removes all NICs but these. Returns how many were removed.
   unsigned keep_only(const std::vector<NicId>& nics);
-  // Checks the whole, and puts it in the place of the old file in one step.
+  // Checks the whole content and replaces the old file in one step.
   Result<void> save() const;
 
  private:

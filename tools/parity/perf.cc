@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_perf: ping-pong. `omx perf` measures more; this one talks to that of Open-MX 1.x, and prints its lines.
+// omx_perf: ping-pong with omx_perf of Open-MX 1.x or this one, printing the same lines. `omx perf` measures
+// more.
 #include "base/number.h"
 #include "base/text.h"
 #include "tools/parity/parity.h"
@@ -35,7 +36,7 @@ int usage() {
   return kParityFailed;
 }
 
-// False when it was said what is wrong.
+// Reads a number. Returns false if it is wrong; the message has been printed then.
 template <class Number>
 bool take(char option, const char* text, std::uint64_t most, Number& value) {
   const auto number = parity_number(kName, option, text, static_cast<long>(most));
@@ -43,7 +44,7 @@ bool take(char option, const char* text, std::uint64_t most, Number& value) {
   return number.has_value();
 }
 
-// nullopt: usage, or a number that is none.
+// Returns nullopt for wrong usage, a wrong number, or -h; the message has been printed then.
 std::optional<Options> options_read(int argc, char** argv) {
   Options o;
   bool good = true;

@@ -25,7 +25,7 @@ constexpr std::uint64_t kLongest = 0xFFFFFFFF;
 constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kForEver = 0;
 constexpr std::uint32_t kSenderPatience = 30'000, kReceiverPatience = 600'000;  // ms; a sender may pause
-constexpr int kPollsPerLook = 4096;  // a look at the clock costs as much as one at the endpoint
+constexpr int kPollsPerLook = 4096;  // reading the clock costs as much as polling the endpoint
 
 tl::unexpected<Failure> problem(const char* what, omx_return_t code) {
   return fail(code, fmt::format("{}: {}", what, omx_strerror(code)));
@@ -41,7 +41,7 @@ Result<Buffer> buffer_new(const PingPong& test) {
   Buffer buffer(static_cast<std::byte*>(test.align ? std::aligned_alloc(kPage, size) : std::malloc(size)));
   if (!buffer)
     return fail(OMX_NO_SYSTEM_RESOURCES, fmt::format("no memory for messages of {} bytes", test.end - 1));
-  std::fill_n(buffer.get(), size, std::byte{0x5A});  // so that pages are there before something is timed
+  std::fill_n(buffer.get(), size, std::byte{0x5A});  // touches all pages before anything is timed
   return buffer;
 }
 
@@ -186,7 +186,7 @@ Result<void> PingPongPort::send(const std::string& host, std::uint32_t endpoint,
 
   PingPongBlock block = ping_pong_encode(test);
   if (const auto told = put(block.data(), block.size(), true); !told) return told;
-  // The receiver has connected back, and is ready.
+  // The receiver sends this message when it has connected back and is ready.
   if (const auto ready = get(nullptr, 0, 0, 0, kSenderPatience); !ready) return tl::unexpected(ready.error());
   for (std::optional<std::uint64_t> length = test.first; length; length = test.next(*length)) {
     Clock::time_point begin;
@@ -230,7 +230,7 @@ Result<void> PingPongPort::receive(bool verbose) {
   peer_ = back->addr;
   if (verbose)
     fmt::print("Test of {} iterations, lengths {} to {}\n", test.iterations, test.first, test.end - 1);
-  // Match information 0, which says that it is no part of the ping-pong.
+  // Match information 0 says that this message is not part of the ping-pong.
   if (const omx_return_t ready = omx_issend(endpoint_, nullptr, 0, peer_, 0, nullptr, &request);
       ready != OMX_SUCCESS)
     return problem("cannot send", ready);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ping-pong of omx_perf as Open-MX 1.x speaks it (tools-and-tests.md 1.11), by the native API: either end
-// may be of that kind. The sender says in a message what it is going to do; the receiver connects back and
-// follows.
+// The ping-pong of omx_perf with the messages of Open-MX 1.x (docs/spec/tools-and-tests.md 1.11), by the
+// native API. Either end may be of Open-MX 1.x. The sender's first message says which lengths follow. The
+// receiver connects back and answers each message.
 #pragma once
 
 #include <open-mx.h>
@@ -22,9 +22,9 @@ struct PingPong {
   std::uint64_t first = 0, end = 4 * 1048576 + 1, multiplier = 2, increment = 0;
   bool align = false, one_way = false, sync = false;
 
-  // What comes behind this length; nullopt: it was the last.
+  // Returns the length after this one, or nullopt after the last.
   std::optional<std::uint64_t> next(std::uint64_t length) const;
-  // A sentence; empty: these can be run.
+  // Returns what is wrong with these values, or an empty string.
   std::string wrong() const;
 };
 
@@ -34,7 +34,7 @@ PingPong ping_pong_decode(const PingPongBlock& block);
 
 enum class PingPongWait { poll, yield, sleep };
 
-// An endpoint, with failures as values.
+// An endpoint whose functions return failures as values.
 class PingPongPort {
  public:
   static Result<std::unique_ptr<PingPongPort>> open(std::uint32_t board, std::uint32_t endpoint,
@@ -51,10 +51,10 @@ class PingPongPort {
     std::uint32_t pause_ms = 100;
     bool verbose = false;
   };
-  // Measures, and prints a line a length.
+  // Measures, and prints one line for each length.
   Result<void> send(const std::string& host, std::uint32_t endpoint, const PingPong& test,
                     const Options& options);
-  // Waits for somebody who measures, and answers until the end.
+  // Waits for a sender and answers its messages until it is done.
   Result<void> receive(bool verbose);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx perf: latency, throughput and message rate between two hosts, as applications see them.
+// omx perf: measures latency, throughput and message rate between two hosts through the interface that
+// applications use.
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
@@ -26,7 +27,7 @@ constexpr const char* kFooter =
     "min, median and p99 are half round trips; MB/s and M msg/s are messages by the time that all of them "
     "took.";
 
-// Of /proc, which writes them as "0-1"; empty if it does not tell.
+// Returns the allowed processors as /proc writes them, such as "0-1", or an empty string.
 std::string cores_allowed() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -49,8 +50,8 @@ int perf_run(const PerfOptions& options) {
            options.sizes);
     return kUsage;
   }
-  // The library looks at the same things; here they are told under this command's name.
-  // But for the warnings, which the library is going to print.
+  // The library makes the same checks. Made here, their errors carry this command's name. Warnings are off
+  // meanwhile, because the library prints them later.
   g_log_level = static_cast<int>(LogLevel::error);
   const auto process = runtime::Process::create();
   if (!process) return failed("perf", "{}", process.error().message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client's half of `omx perf`: decides what is done, and measures.
+// The client of `omx perf`: decides what is exchanged, and measures it.
 #include <fmt/format.h>
 #include <sys/random.h>
 
@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kRetryPause{100};
-constexpr double kWarmUpShare = 0.25;  // of the time that a size may take
+constexpr double kWarmUpShare = 0.25;  // of the time limit of a size
 
 class Client {
  public:
@@ -30,7 +30,8 @@ class Client {
   Result<void> connect(std::uint64_t nic) {
     const Clock::time_point deadline = Clock::now() + std::chrono::milliseconds(timeout_ms_);
     auto met = meet(nic);
-    // A server that is getting rid of a client which failed closes its endpoint, and opens it again.
+    // After a client has failed, the server closes its endpoint and opens it again. Until then connecting is
+    // tried again.
     while (!met && met.error().mx_code != MX_TIMEOUT && server_seen_ && Clock::now() < deadline) {
       std::this_thread::sleep_for(kRetryPause);
       met = meet(nic);
@@ -38,7 +39,7 @@ class Client {
     return met;
   }
 
-  // One size: warm-up, then as many steps as its messages and min_time need and max_time permits.
+  // Measures one size: a warm-up, then steps until its messages and min_time are reached or max_time is over.
   Result<PerfRow> measure(std::uint64_t size) {
     PerfStep step;
     step.test = static_cast<std::uint64_t>(options_.test);
@@ -64,7 +65,7 @@ class Client {
     while ((messages < iterations || seconds < options_.min_time_s) && seconds < limit_s) {
       const std::uint64_t missing = messages < iterations ? iterations - messages : iterations;
       step.count = pace.next(missing, limit_s - seconds);
-      // Not while it is measured.
+      // The vector grows here, because it must not grow during a measurement.
       if (samples.capacity() < samples.size() + step.count)
         samples.reserve(std::max(2 * samples.capacity(), samples.size() + step.count));
       progress.show(messages);
@@ -114,7 +115,7 @@ class Client {
     port_.set_waiting(true, timeout_ms_);
     PerfHello hello;
     hello.client = number_;
-    // Synchronous: it fails when the server's endpoint is closed before the server has looked at it.
+    // A synchronous hello fails if the server closes its endpoint before it has read the hello.
     const auto answer = ask(PerfKind::hello, hello, true);
     if (!answer && answer.error().mx_code == MX_TIMEOUT) {
       return fail(
@@ -127,7 +128,7 @@ class Client {
     return {};
   }
 
-  // The seconds from the first message to the server's word that all have arrived.
+  // Runs one step. Returns the seconds from the first message to the server's answer that all have arrived.
   Result<double> run(const PerfStep& step, std::vector<double>* samples) {
     port_.set_waiting(true, timeout_ms_);
     const auto possible = exchange_.prepare(step);
@@ -203,11 +204,11 @@ namespace {
 
 struct Way {
   std::unique_ptr<MxPort> port;
-  std::uint64_t nic = 0;  // of the server
+  std::uint64_t nic = 0;  // the server's NIC
 };
 
-// A port that is not the one to talk to: a server of this host that gets rid of a client gives its endpoint
-// back for a moment, and any endpoint may be that one.
+// Opens a port. A server on this host gives up its endpoint for a moment after a client has failed, so "any
+// endpoint" can open the very one to which this client wants to talk. Then another is opened.
 Result<Way> way_open(const PerfOptions& options) {
   const bool any = options.endpoint < 0;
   const std::uint32_t id = any ? MX_ANY_ENDPOINT : static_cast<std::uint32_t>(options.endpoint);
@@ -222,7 +223,7 @@ Result<Way> way_open(const PerfOptions& options) {
                   fmt::format("endpoint {} is this command's own: give it another with --endpoint",
                               options.peer_endpoint));
     }
-    auto other = MxPort::open(options.board, id);  // while the first one is held
+    auto other = MxPort::open(options.board, id);  // the first port is still held, so this one differs
     if (!other) return tl::unexpected(other.error());
     port = std::move(other);
   }
@@ -234,7 +235,7 @@ Result<Way> way_open(const PerfOptions& options) {
 
 int perf_measure(const PerfOptions& options) {
   const auto sizes = sizes_parse(options.sizes.empty() ? default_sizes(options.test) : options.sizes);
-  // Before the port, which is closed first.
+  // Declared before the port: the port must be closed first.
   PerfExchange exchange(true);
   const auto way = way_open(options);
   if (!way) return way.error().message.empty() ? kFailed : failed("perf", "{}", way.error().message);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the two ends of `omx perf` say to each other:
+// The messages between client and server of `omx perf`:
 //
 //   client                          server
-//     hello (its number) ------------>        matched by anybody who is idle
-//     <------------------------ answer        version and readiness
-//     step (test, size, count) ------>        for each size, and for each warm-up
-//     <------------------------ answer        buffers and receives are ready
-//     data <-------------------> data
-//     <------------------------ answer        what was wrong with the data
-//     bye --------------------------->
+//   hello (its number) ------------>        matched by a server that is idle
+//   <------------------------ answer        version and readiness
+//   step (test, size, count) ------>        for each size, and for each warm-up
+//   <------------------------ answer        buffers and receives are ready
+//   data <-------------------> data
+//   <------------------------ answer        which data were wrong
+//   bye --------------------------->
 //
-// Match information: the kind of message in the highest byte, the client's random number in the lowest four,
-// so that a client that is still there does not disturb another.
+// The highest byte of the match information is the kind of message. Its lowest four bytes are the client's
+// random number, so that messages of a client that failed do not disturb the next one.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct PerfHello {
 };
 
 struct PerfStep {
-  std::uint64_t bye = 0;  // 1: no step, the client leaves
+  std::uint64_t bye = 0;  // 1: this is no step, the client leaves
   std::uint64_t test = 0;
   std::uint64_t size = 0;
   std::uint64_t count = 0;
@@ -54,12 +54,13 @@ enum class PerfVerdict : std::uint64_t { fine = 0, version_differs, step_refused
 
 struct PerfAnswer {
   std::uint64_t verdict = 0;  // PerfVerdict
-  std::uint64_t message = 0;  // data_wrong: which one ...
-  std::uint64_t offset = 0;   // ... and where; beyond its size: bytes behind it were overwritten
+  std::uint64_t message = 0;  // data_wrong: the number of the message ...
+  std::uint64_t offset =
+      0;  // ... and the offset in it; an offset beyond its size: the bytes behind it were overwritten
   std::array<std::uint64_t*, 3> fields() { return {&verdict, &message, &offset}; }
 };
 
-// As many big-endian words as the structure has fields.
+// Returns the encoded size: one big-endian word for each field.
 template <class T>
 constexpr std::size_t encoded_bytes() {
   return 8 * std::tuple_size_v<decltype(std::declval<T>().fields())>;

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Small messages of a stream go through as much memory as large ones: no end has a warmer cache than a real
-// program. The same in bench/floors, which this is compared with.
+// Small messages of a stream cycle through as much memory as large ones, so that caches are no warmer than in
+// a real program. The programs in bench/floors, with which this is compared, do the same.
 constexpr std::uint64_t kStreamBytes = 4U << 20;
 constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kMemoryMax = 16ULL << 30;
@@ -38,7 +38,7 @@ bool Region::reserve(std::size_t bytes) {
   if (data_) ::munmap(data_, bytes_);
   data_ = nullptr;
   bytes_ = 0;
-  // Populated: a page fault must not be measured.
+  // MAP_POPULATE, because a page fault must not be measured.
   void* memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -71,7 +71,7 @@ Result<bool> PerfExchange::prepare(const PerfStep& step) {
   mismatch_.reset();
   const bool pingpong = static_cast<PerfTest>(step.test) == PerfTest::pingpong;
   stride_ = round_up(step.size + kGuardBytes, kLine);
-  // Messages under way at the same time may share memory unless their contents matter.
+  // Messages in flight at the same time may share memory unless their contents are checked.
   places_ = pingpong ? 1 : step.verify ? step.window : std::max<std::uint64_t>(kStreamBytes / stride_, 1);
   const std::uint64_t bytes = stride_ * places_;
   if (bytes > kMemoryMax) return false;
@@ -152,7 +152,7 @@ Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
   for (std::uint64_t i = 0; i < step_.count; i++) {
     if (auto r = post_receive(i); !r) return r;
     if (auto r = post_send(i); !r) return r;
-    // As a blocking send does, while the ping is under way.
+    // The send completes while the ping is under way, as with a blocking send.
     if (auto r = take_send(i); !r) return r;
     if (auto r = take_receive(i); !r) return r;
     const Clock::time_point after = Clock::now();
@@ -166,7 +166,7 @@ Result<void> PerfExchange::pingpong_server() {
   for (std::uint64_t i = 0; i < step_.count; i++) {
     if (auto r = take_receive(i); !r) return r;
     if (auto r = post_send(i); !r) return r;
-    // The next ping finds its receive: it cannot be here before the client has our answer.
+    // The next receive is posted in time: the client sends its next ping only after it has our answer.
     if (i + 1 < step_.count) {
       if (auto r = post_receive(i + 1); !r) return r;
     }

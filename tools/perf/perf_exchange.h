@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of a step that is measured; both ends run it, each from its side.
+// The measured part of a step, which both ends run, each from its side.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace omx::tools {
 
-// Page-aligned memory; empty when the system has none.
+// Page-aligned memory. data() is null if the system has none.
 class Region {
  public:
   Region() = default;
   ~Region();
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
-  // Keeps what it has when that is enough.
+  // Makes room for `bytes`. Memory that is large enough is kept. Returns false if there is none.
   bool reserve(std::size_t bytes);
   std::byte* data() { return data_; }
 
@@ -31,20 +31,20 @@ struct Mismatch {
   std::uint64_t offset = 0;
 };
 
-// The endpoint must be closed before this is destroyed: it may still be receiving into these buffers.
+// Must be destroyed after its endpoint is closed, because the endpoint may still receive into these buffers.
 class PerfExchange {
  public:
   explicit PerfExchange(bool is_client) : is_client_(is_client) {}
 
-  // Says with whom.
+  // Sets the endpoint and the peer.
   void meet(MxPort& port, const mx_endpoint_addr_t& peer, std::uint32_t client);
 
-  // Allocates, and posts the receives that must be there before the peer begins. False: not a possible step,
-  // or no memory.
+  // Allocates the buffers and posts the receives that must exist before the peer begins. Returns false for an
+  // impossible step or for lack of memory.
   Result<bool> prepare(const PerfStep& step);
-  // Half round trip times in microseconds go to `samples` (client's side of a ping-pong).
+  // Runs the step. The client of a ping-pong appends half round trips in microseconds to `samples`.
   Result<void> run(std::vector<double>* samples);
-  // The first message with wrong data since prepare().
+  // Returns the first message with wrong data since prepare().
   const std::optional<Mismatch>& mismatch() const { return mismatch_; }
 
  private:
@@ -54,7 +54,7 @@ class PerfExchange {
 
   bool sends() const;
   bool receives() const;
-  // number % count, without a division in a ping-pong, where it would be measured.
+  // Returns number % count. A ping-pong needs no division, which would be measured.
   static std::uint64_t turn_of(std::uint64_t number, std::uint64_t count) {
     return count == 1 ? 0 : number % count;
   }
@@ -74,7 +74,7 @@ class PerfExchange {
   PerfStep step_;
   Region outgoing_, incoming_;
   std::uint64_t stride_ = 0, places_ = 1;
-  std::vector<mx_request_t> sending_, receiving_;  // of message n at n % window
+  std::vector<mx_request_t> sending_, receiving_;  // request of message n at index n % window
   std::optional<Mismatch> mismatch_;
 };
 

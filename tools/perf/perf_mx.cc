@@ -19,11 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Keeps other MX programs from mistaking our endpoints for theirs.
+// This key keeps other MX programs from connecting to our endpoints by mistake.
 constexpr std::uint32_t kKey = 0x6f6d7870;
-// Silence after which a peer is asked whether it is there, and how long it may think about that.
+// After so much silence the peer is asked whether it still runs, and it may take this long to answer.
 constexpr std::uint32_t kSilenceMs = 200, kAnswerMs = 300;
-// The library's own sentence about the last error, without the name of the function.
+// The library's sentence about the last error, without the name of the function.
 std::string g_error;
 
 mx_return_t error_keep(char* text, mx_return_t code) {
@@ -33,23 +33,23 @@ mx_return_t error_keep(char* text, mx_return_t code) {
   return code;
 }
 
-// What that sentence says after its first half: the reason and the remedy.
+// Returns what that sentence says after its first semicolon: the reason and the remedy.
 std::string advice() {
   const std::size_t semicolon = g_error.find("; ");
   return semicolon == std::string::npos ? "" : g_error.substr(semicolon + 2);
 }
 
-// At full length, for which an error handler's text has no room.
+// Asks the runtime why a peer is not reached. The text of an error handler has no room for the full reason.
 runtime::Unreached unreached(const std::string& peer, std::uint64_t nic, std::uint32_t endpoint,
                              bool refused) {
   const auto process = runtime::Process::create();
   if (!process) return {advice()};
-  // An id of IPv6 does not hold the address.
+  // An IPv6 NIC id does not contain the address, so the name is looked up first.
   if (wire::udp_family(nic) == wire::IpFamily::v6) (void)(*process)->nic_of(peer);
   return (*process)->unreached(nic, static_cast<std::uint8_t>(endpoint), {refused, advice(), true});
 }
 
-// The library prints what a person has to remedy by itself.
+// Returns whether the library has printed the error: it does for errors that only a person can remedy.
 bool told_already(mx_return_t code) {
   return code != MX_BUSY && code != MX_BOARD_UNKNOWN && code != MX_BAD_ENDPOINT;
 }
@@ -71,7 +71,7 @@ Result<mx_status_t> MxPort::judge(const mx_status_t& status) {
 std::string nic_text(std::uint64_t nic) {
   char name[MX_MAX_HOSTNAME_LEN] = "";
   if (wire::udp_family(nic) == wire::IpFamily::v4) return runtime::address_name(nic);
-  // An id of IPv6 says nothing to people.
+  // An IPv6 NIC id means nothing to people, so its name is shown, too.
   if (wire::udp_family(nic) != wire::IpFamily::v6 || mx_nic_id_to_hostname(nic, name) != MX_SUCCESS)
     return mac_format(nic);
   return fmt::format("{} ({})", mac_format(nic), name);
@@ -109,7 +109,8 @@ void MxPort::set_peer(const mx_endpoint_addr_t& peer) {
   peer_known_ = true;
 }
 
-// Connecting again changes nothing for a peer that is there; no answer says nothing.
+// Asks whether the peer still runs, by connecting again. That changes nothing for a peer that runs. No answer
+// proves nothing, so that is no failure.
 Result<void> MxPort::peer_ask() {
   mx_endpoint_addr_t address{};
   const mx_return_t code = mx_connect(endpoint_, peer_nic_, peer_endpoint_, kKey, kAnswerMs, &address);
@@ -136,7 +137,7 @@ Result<std::uint64_t> MxPort::find_nic(const std::string& peer) {
   return nic;
 }
 
-// As the user called it, with its address.
+// Returns the peer as the user named it, with its address.
 std::string MxPort::peer_name(std::uint64_t nic) const {
   const std::string address = nic_text(nic);
   return named_.empty() || named_ == address ? address : fmt::format("{} ({})", named_, address);
@@ -227,10 +228,11 @@ Result<mx_status_t> MxPort::poll(mx_request_t request) {
 Result<mx_status_t> MxPort::sleep(mx_request_t request) {
   mx_status_t status;
   std::uint32_t done = 0, slice_ms = peer_known_ ? kSilenceMs : timeout_ms_;
-  // The clock is read when a slice was not enough: those that are measured end before.
+  // The clock is read only after a slice has passed without completion. A measured operation ends before
+  // that.
   Clock::time_point start{};
   std::uint32_t waited_ms = 0;
-  // Without a limit mx_wait may still come back with nothing, on a signal.
+  // Without a time-out, a signal may still end mx_wait early.
   while (!timeout_ms_ || waited_ms < timeout_ms_) {
     if (timeout_ms_) slice_ms = std::min(slice_ms, timeout_ms_ - waited_ms);
     const mx_return_t code = mx_wait(endpoint_, &request, slice_ms, &status, &done);

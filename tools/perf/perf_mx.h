@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint of the MX interface, with failures as values. Everything that `omx perf` measures goes through
-// these calls, as it does in applications.
+// An endpoint of the MX interface whose functions return failures as values. Everything that `omx perf`
+// measures goes through these MX calls, as in applications.
 #pragma once
 
 #include <myriexpress.h>
@@ -14,29 +14,31 @@
 
 namespace omx::tools {
 
-// Failures of which the library has told the user already have an empty message.
+// A failure with an empty message was already reported by the library.
 class MxPort {
  public:
   static Result<std::unique_ptr<MxPort>> open(long board, std::uint32_t endpoint);
-  // What is still under way ends without a trace: its memory may be freed then.
+  // Closes the endpoint. Operations under way end without completion, so their memory may be freed
+  // afterwards.
   ~MxPort();
   MxPort(const MxPort&) = delete;
   MxPort& operator=(const MxPort&) = delete;
 
-  // Polling with mx_test, or sleeping in mx_wait; and how long an operation may take, 0: for ever.
+  // Chooses between polling with mx_test and sleeping in mx_wait, and sets the time-out of an operation. 0
+  // means none.
   void set_waiting(bool blocking, std::uint32_t timeout_ms);
 
-  // From now on completions come from this peer. No message fails that was only to be received from a peer
-  // that has gone, so in a long silence the peer is asked whether it is still there.
+  // Names the peer whose messages complete the following operations. A receive does not fail when its sender
+  // has ended, so after some silence this peer is asked whether it still runs.
   void set_peer(const mx_endpoint_addr_t& peer);
   void forget_peer() { peer_known_ = false; }
 
-  // "host:0 (02:..:01), board 0, endpoint 3"
+  // Returns "host:0 (02:..:01), board 0, endpoint 3".
   std::string describe() const;
   std::uint32_t endpoint_id() const { return endpoint_id_; }
   std::uint64_t nic() const { return nic_; }
 
-  // How the user called the peer, for failures.
+  // Sets the name by which the user called the peer, for failures.
   void set_peer_name(const std::string& name) { named_ = name; }
   static Result<std::uint64_t> find_nic(const std::string& peer);
   Result<mx_endpoint_addr_t> connect(std::uint64_t nic, std::uint32_t endpoint, std::uint32_t timeout_ms);
@@ -45,11 +47,11 @@ class MxPort {
                             std::uint64_t match, bool sync);
   Result<mx_request_t> receive(std::byte* data, std::uint64_t size, std::uint64_t match,
                                std::uint64_t mask = MX_MATCH_MASK_NONE);
-  // Waits for a request as set_waiting() said. A message that failed or was cut is a failure.
+  // Waits for a request in the way of set_waiting(). A message that failed or was truncated is a failure.
   Result<mx_status_t> complete(mx_request_t request);
 
-  // The same three with nothing between their caller and the library, for what is timed: failures with their
-  // texts, which cost some 10 ns to hand up even when there are none, come from the slow forms above.
+  // The quick forms of these three, for measured code: nothing stands between caller and library. A Result
+  // costs some 10 ns even without a failure, so the failures come from the slow forms above.
   mx_return_t quick_send(const mx_endpoint_addr_t& to, const std::byte* data, std::uint64_t size,
                          std::uint64_t match, bool sync, mx_request_t& request) {
     mx_segment_t segment{const_cast<std::byte*>(data), static_cast<std::uint32_t>(size)};
@@ -60,17 +62,17 @@ class MxPort {
     mx_segment_t segment{data, static_cast<std::uint32_t>(size)};
     return mx_irecv(endpoint_, &segment, 1, match, MX_MATCH_MASK_NONE, nullptr, &request);
   }
-  // False: not within some polls, or the library objects, or this port sleeps; complete() goes on.
+  // Returns false after some polls, on an error, or if this port sleeps. complete() then goes on.
   bool quick_complete(mx_request_t request, mx_status_t& status) {
     return !blocking_ && look(request, status) == Look::done;
   }
-  // What a failed quick_send or quick_receive is worth to the user.
+  // Returns the failure for the code of quick_send or quick_receive.
   static tl::unexpected<Failure> failure(mx_return_t code);
-  // A completed request: a message that failed or was cut is a failure.
+  // Judges a completed request: a message that failed or was truncated is a failure.
   static Result<mx_status_t> judge(const mx_status_t& status);
 
  private:
-  // A look at the clock costs as much as a look at the endpoint; one in so many is enough.
+  // Polls between two readings of the clock. A reading costs as much as a poll.
   static constexpr std::uint32_t kPollsPerLook = 4096;
 
   enum class Look { done, not_yet, error };
@@ -97,14 +99,14 @@ class MxPort {
   std::uint64_t nic_ = 0;
   std::uint32_t endpoint_id_ = 0;
   bool blocking_ = true;
-  mx_return_t error_ = MX_SUCCESS;  // of the last look
+  mx_return_t error_ = MX_SUCCESS;  // result of the last mx_test
   std::uint32_t timeout_ms_ = 0;
   bool peer_known_ = false;
   std::uint64_t peer_nic_ = 0;
   std::uint32_t peer_endpoint_ = 0, peer_session_ = 0;
 };
 
-// "02:00:00:00:00:01"; by UDP "10.77.0.1"
+// Returns "02:00:00:00:00:01", or by UDP "10.77.0.1".
 std::string nic_text(std::uint64_t nic);
 
 }  // namespace omx::tools

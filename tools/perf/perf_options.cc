@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kTestNames[] = {"pingpong", "stream", "bistream", "rate"};
 constexpr std::uint64_t kKiB = 1024;
 constexpr std::uint64_t kMiB = kKiB * kKiB;
-constexpr std::uint64_t kMessageMax = 0xFFFFFFFF;  // lengths of MX have 32 bits
+constexpr std::uint64_t kMessageMax = 0xFFFFFFFF;  // MX lengths have 32 bits
 
 std::optional<std::uint64_t> size_parse(std::string_view text) {
   std::uint64_t unit = 1;
@@ -80,7 +80,7 @@ const char* default_sizes(PerfTest test) {
   return "0";
 }
 
-// Fractions of a second for each size.
+// Chooses iterations that take a fraction of a second for each size.
 std::uint64_t default_iterations(PerfTest test, std::uint64_t size) {
   const std::uint64_t bytes = std::max<std::uint64_t>(size, 1);
   if (test == PerfTest::pingpong) return std::clamp<std::uint64_t>(32 * kMiB / bytes, 50, 10000);
@@ -91,7 +91,7 @@ std::uint64_t default_warm_up(std::uint64_t iterations) {
   return std::clamp<std::uint64_t>(iterations / 10, 5, 1000);
 }
 
-// Enough to fill the wire, not more than fits the caches' and the receive ring's order of size.
+// Chooses a window that fills the wire but not the caches and the receive ring.
 std::uint32_t default_window(PerfTest test, std::uint64_t size) {
   if (test == PerfTest::rate) return 256;
   const std::uint64_t fitting = 16 * kMiB / std::max<std::uint64_t>(size, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many messages the next step of `omx perf` may have, so that no step takes long on a machine that is
-// slow or busy: between two steps a limit of time is seen, and progress is shown.
+// Chooses how many messages the next step of `omx perf` has, so that no step takes long on a slow or busy
+// machine. Between two steps the time limit is checked and progress is shown.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace omx::tools {
 
 class PerfPace {
  public:
-  // Unknown speed: a few messages tell it.
+  // Messages of the first step, which finds out how long one takes.
   static constexpr std::uint64_t kFirst = 16;
-  // Long beside what a step costs before and after it (some round trips), short for a person.
+  // Long in comparison with the round trips before and after a step, but short for a person.
   static constexpr double kStepSeconds = 0.5;
 
-  // At least one, at most `wanted`; no more than take `seconds` where that is less than a step may.
+  // Returns at least one and at most `wanted` messages, and no more than fit into `seconds` or kStepSeconds.
   std::uint64_t next(std::uint64_t wanted, double seconds = kStepSeconds) const {
     if (each_s_ <= 0) return std::min(wanted, kFirst);
     const double fitting = std::min(seconds, kStepSeconds) / each_s_;
@@ -27,7 +27,7 @@ class PerfPace {
   }
 
  private:
-  double each_s_ = 0;  // of the last step: the one before may have been the first of all, which is slow
+  double each_s_ = 0;  // as the last step measured it; the first step is often slower
 };
 
 }  // namespace omx::tools

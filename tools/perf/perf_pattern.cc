@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::byte kGuard{0xA5};
 
-// splitmix64: cheap, and each output bit depends on each input bit.
+// Mixes bits like splitmix64: cheap, and each output bit depends on each input bit.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A line on the terminal that says how far a size has come, when it takes longer than one would wait without
-// a sign; nothing where stderr is no terminal.
+// Shows on the terminal how far a size has come, if it takes more than half a second. Prints nothing if
+// stderr is no terminal.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@ namespace omx::tools {
 class PerfProgress {
  public:
   PerfProgress(std::uint64_t size, std::uint64_t messages);
-  // Takes the line away again.
+  // Erases the line.
   ~PerfProgress();
   PerfProgress(const PerfProgress&) = delete;
   PerfProgress& operator=(const PerfProgress&) = delete;
 
-  // `done`: none while warming up.
+  // Shows that `done` messages are complete; 0 during the warm-up.
   void show(std::uint64_t done);
 
  private:

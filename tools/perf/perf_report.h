@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The figures of `omx perf`, in three forms. Tables and CSV appear line by line, JSON at the end.
+// Prints the figures of `omx perf` in three forms. Table and CSV appear line by line, JSON at the end.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@ namespace omx::tools {
 struct PerfRow {
   std::uint64_t size = 0;
   std::uint64_t messages = 0;  // in one direction
-  std::uint64_t wanted = 0;    // more when the time did not suffice
+  std::uint64_t wanted = 0;    // more than `messages` if the time did not suffice
   bool cut_short() const { return messages < wanted; }
   double seconds = 0;
-  // Ping-pong: half round trips.
+  // Half round trips of a ping-pong.
   double min_us = 0, median_us = 0, p99_us = 0;
-  // Of the whole time. Streams: all directions together. Ping-pong: one message at a time, to and fro.
+  // Rates over the whole time. In a stream all directions count together. In a ping-pong both ways count, one
+  // message at a time.
   double mb_per_s() const;
   double gbit_per_s() const { return mb_per_s() * 8e-3; }
   double million_per_s() const { return per_second * 1e-6; }
   double per_second = 0;
 };
 
-// Sorts the samples.
+// Computes the row of a ping-pong. Sorts the samples.
 PerfRow row_of_samples(std::uint64_t size, std::vector<double>& samples);
 PerfRow row_of_stream(PerfTest test, std::uint64_t size, std::uint64_t messages, double seconds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The server's half of `omx perf`: does what clients ask for, one client after the other.
+// The server of `omx perf`: does what clients request, one client after the other.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ class Server {
   Server(MxPort& port, PerfExchange& exchange, std::uint32_t timeout_ms)
       : port_(port), exchange_(exchange), timeout_ms_(timeout_ms) {}
 
-  // Waits for a client and serves it to its end. `client` is named as soon as there is one.
+  // Waits for a client and serves it until it leaves. Sets `client` to its name as soon as it is known.
   Result<void> serve(std::string& client) {
     port_.set_waiting(true, 0);
     port_.forget_peer();
@@ -54,7 +54,7 @@ class Server {
   }
 
  private:
-  // False when the client has left.
+  // Serves one step. Returns false when the client has left.
   Result<bool> step() {
     port_.set_waiting(true, timeout_ms_);
     std::byte buffer[kDialogueBytes];
@@ -100,10 +100,11 @@ class Server {
 int perf_serve(const PerfOptions& options) {
   const std::uint32_t id = options.endpoint < 0 ? 0 : static_cast<std::uint32_t>(options.endpoint);
   for (bool first = true;; first = false) {
-    // Before the port, which is closed first.
+    // Declared before the port: the port must be closed first.
     PerfExchange exchange(false);
     auto port = MxPort::open(options.board, id);
-    // Somebody who asked for any endpoint has it, and gives it back if he is a client of ours.
+    // A process that asked for any endpoint may have ours. If it is our next client, it gives the endpoint
+    // back.
     const auto patience = Clock::now() + std::chrono::seconds(options.timeout_s);
     while (!first && !port && port.error().mx_code == MX_BUSY && Clock::now() < patience) {
       std::this_thread::sleep_for(kReopenPause);
@@ -128,7 +129,7 @@ int perf_serve(const PerfOptions& options) {
         failed("perf", "{}: {}", client, served.error().message);
       }
       if (options.once) return served ? kOk : kFailed;
-      // What is left of a client that failed goes away with the endpoint.
+      // Closing the endpoint discards what a failed client has left behind.
       if (!served) break;
     }
   }

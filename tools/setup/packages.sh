@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by ./demo and ./check: the Debian packages that they need, and a function that gets them.
+# Sourced by ./demo and ./check: lists the Debian packages that they need, and installs missing ones.
 # shellcheck shell=bash
 # shellcheck source=tools/setup/progress.sh
 . "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
 
-# To build everything and run the lab.
+# Needed to build everything and run the lab.
 OMX_BUILD_PACKAGES=(g++ cmake ninja-build libfmt-dev libexpected-dev libhwloc-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev
   iproute2 procps python3 pkgconf)
-# To run all tests: faults on the lab's cables are eBPF programs, and so on. With clang, libbpf-dev and bpftool the build has
-# `omx steer`, with libxdp-dev also OMX_LINK=xdp. relacy-dev and the compiler for arm64 try the order of loads and stores.
+# Needed to run all tests. The lab's cable faults are eBPF programs. With clang, libbpf-dev and bpftool the
+# build has `omx steer`, with libxdp-dev also OMX_LINK=xdp. relacy-dev and the arm64 compiler test memory
+# ordering.
 OMX_CHECK_PACKAGES=(clang clang-format clang-tidy libclang-rt-dev libbpf-dev libxdp-dev bpftool binutils util-linux tshark mandoc dpkg-dev
   relacy-dev g++-aarch64-linux-gnu)
 
-# The libfabric provider, and what it is shown and tested with. Wanted, not needed: without libfabric-dev all the
-# rest is built, and what finds the others missing says so.
+# Needed for the libfabric provider and its tests. They are optional: without libfabric-dev the rest is built,
+# and tests that lack the other packages say so.
 OMX_MPI_PACKAGES=(libfabric-dev libfabric-bin openmpi-bin libopenmpi-dev netpipe-openmpi python3-mpi4py python3-numpy gnuplot-nox)
 
-# omx_packages_get PACKAGE...: installs what is missing of them. If that cannot be done it says why, and fails; an
-# ordinary user is told the command that an administrator has to run.
+# omx_packages_get PACKAGE...: installs the missing packages. If that fails, says why and returns 1. An
+# ordinary user sees the command that an administrator must run.
 omx_packages_get() {
   local missing=() package
   for package in "$@"; do
@@ -44,8 +45,8 @@ omx_packages_get() {
   rm -f "$log"
 }
 
-# omx_packages_ensure [build]: the build packages, or all, without which the calling script ends; and those of MPI, without
-# which it goes on.
+# omx_packages_ensure [build]: installs the build packages, or all packages. The calling script ends if they
+# cannot be installed. It continues without the packages for MPI.
 omx_packages_ensure() {
   local needed=("${OMX_BUILD_PACKAGES[@]}")
   if [ "${1:-all}" != build ]; then needed+=("${OMX_CHECK_PACKAGES[@]}"); fi

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For ./demo and packages.sh: long commands whose output goes to a file say how far they are.
+# Sourced by ./demo and packages.sh: shows the progress of long commands whose output goes to a file.
 # shellcheck shell=bash
 
-# What a build or apt-get wrote last, in short: "[12/360]" of ninja, else the line.
+# Prints the last line of a build or of apt-get, shortened: ninja's "[12/360]" becomes "12/360 files".
 omx_progress_last() {
   local line
   line=$(tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | grep -v '^[[:space:]]*$' | tail -n 1) || true
@@ -10,13 +10,14 @@ omx_progress_last() {
   printf '%.60s' "$line"
 }
 
-# omx_progress LOG COMMAND...: runs it with its output in LOG. A terminal shows one line that changes; elsewhere a line
-# every 20 seconds says that it goes on.
+# omx_progress LOG COMMAND...: runs the command with its output in LOG. A terminal shows one line that
+# changes. Elsewhere a line appears every 20 seconds.
 omx_progress() {
   local log=$1 shell=$$ ticker status=0
   shift
   : >"$log"
-  # The command stays in the foreground, so that Ctrl-C ends it; the ticker sees when this script has gone.
+  # The command stays in the foreground, so that Ctrl-C ends it. The ticker ends by itself when this script
+  # has gone.
   (
     trap - EXIT
     seconds=0

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For ./check: tests whose outcome does not hang on what else the machine did meanwhile.
+# Sourced by ./check: runs tests so that their outcome does not depend on the load of the machine.
 # shellcheck shell=bash
 
-# The tests that passed only when run again.
+# Names of the tests that passed only in the second run.
 unsteady=()
 
-# omx_tests BUILD CTEST-OPTION...: runs the chosen tests of that build. Those that failed run once more, one at a time and with
-# nothing beside them; who passes then is in `unsteady`, and who does not fails the step. What a sanitizer reported is a
-# finding however rarely it comes: it is not asked a second time.
+# omx_tests BUILD CTEST-OPTION...: runs the chosen tests of that build. Failed tests run once more, alone and
+# one at a time. Tests that pass then are added to `unsteady`; if any fails again, the step fails. A sanitizer
+# report counts as a failure at once, because it is a finding however rare it is.
 omx_tests() {
   local build=$1 log=$1/Testing/Temporary failed
   shift
-  # Of an earlier run, which --rerun-failed would take for this one's.
+  # A list from an earlier run would be taken for one of this run by --rerun-failed.
   rm -f "$log"/LastTestsFailed*.log
   if ctest --test-dir "$build" --output-on-failure --no-tests=error "$@"; then return; fi
-  [ -s "$log/LastTestsFailed.log" ] || return 1  # it was not the tests
+  [ -s "$log/LastTestsFailed.log" ] || return 1  # ctest itself failed
   failed=$(sed 's/^[0-9]*://' "$log/LastTestsFailed.log" | sort | tr '\n' ' ')
   if grep -Eq 'ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: ' "$log/LastTest.log"; then
     echo "A sanitizer reported: not run again"

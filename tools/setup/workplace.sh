@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For tests/clean_demo and tests/bare_build: a temporary folder that goes, with all that runs in it, however the script ends.
+# Sourced by tests/clean_demo and tests/bare_build: makes a temporary folder that is removed, with all
+# processes in it, however the script ends.
 # shellcheck shell=bash
 
-# omx_workplace NAME: makes the folder `work`.
+# omx_workplace NAME: creates the folder and sets `work` to it.
 omx_workplace() {
   work=$(mktemp -d "${TMPDIR:-/tmp}/omx-$1-XXXXXX")
   chmod 755 "$work"
@@ -11,7 +12,8 @@ omx_workplace() {
   trap 'omx_workplace_end "$work"' EXIT
 }
 
-# Outlives a script that is killed by a signal that cannot be caught.
+# Removes the folder after the script has gone. Survives signals, so that it works even if the script is
+# killed with SIGKILL.
 omx_keeper() {
   trap '' HUP INT TERM
   trap - EXIT
@@ -22,18 +24,18 @@ omx_keeper() {
 omx_workplace_end() {
   local group
   if group=$(cat "$1/group" 2>/dev/null); then
-    # The processes of the group may be gone by now.
+    # The processes of the group may have ended already.
     if kill -TERM -- "-$group" 2>/dev/null; then sleep 1; fi
     kill -KILL -- "-$group" 2>/dev/null || true
   fi
-  # A process that ends meanwhile may still write.
+  # A process that is just ending may still write.
   for _ in 1 2 3 4 5; do
     rm -rf "$1" 2>/dev/null && break
     sleep 1
   done
 }
 
-# omx_workplace_run COMMAND...: in a process group of its own.
+# omx_workplace_run COMMAND...: runs the command in its own process group.
 omx_workplace_run() {
   local status=0
   # shellcheck disable=SC2016  # for the inner shell
@@ -43,8 +45,8 @@ omx_workplace_run() {
   return $status
 }
 
-# omx_sources SOURCE FOLDER: the files of a fresh clone, as they are now: what is not committed yet is in it, what git does not
-# know is not.
+# omx_sources SOURCE FOLDER: copies the files that git knows, in their present state, changes that are not
+# committed included.
 omx_sources() {
   mkdir -p "$2"
   if [ -e "$1/.git" ] && git -c safe.directory='*' -C "$1" rev-parse --git-dir >/dev/null 2>&1; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx counters: what the open endpoints of this host have counted, read without disturbing them.
+// omx counters: shows the counters of the open endpoints of this host, without disturbing them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -32,10 +32,10 @@ struct Reading {
   runtime::Board board;
   OpenEndpoint endpoint;
   std::vector<CounterValue> values;
-  std::string rail_of;  // not empty: the board of the endpoint that uses this one, too
+  std::string rail_of;  // if not empty: this board is a rail of an endpoint on the board named here
 };
 
-// What could not be read is told on stderr; `failures` counts it.
+// Reads the counters of all endpoints. Reports on stderr what could not be read, and counts it in `failures`.
 std::vector<Reading> readings_take(const std::vector<runtime::Board>& boards,
                                    const runtime::Settings& settings, long only, int& failures) {
   std::vector<Reading> readings;
@@ -98,7 +98,7 @@ void print_json(const std::vector<Reading>& readings, bool all) {
   std::fflush(stdout);
 }
 
-// What was counted since `before`, where the endpoint is still in the same process.
+// Subtracts earlier values of the same endpoint, if the same process still has it open.
 std::vector<Reading> difference(std::vector<Reading> now, const std::vector<Reading>& before) {
   for (Reading& n : now) {
     for (const Reading& b : before) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx dump: what the endpoints of a process have in their hands, for when it hangs. The process need not
-// answer, nor run.
+// omx dump: shows what the endpoints of a hanging process wait for. The process takes no part: it may even be
+// stopped.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -13,7 +13,7 @@ namespace omx::tools {
 
 namespace {
 
-constexpr int kPidMost = 1 << 22;  // of the kernel
+constexpr int kPidMost = 1 << 22;  // the kernel's limit
 
 struct DumpOptions {
   pid_t pid = 0;

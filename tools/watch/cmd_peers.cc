@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx peers: the names that are known, and those that the network tells.
+// omx peers: shows the names that are known, and with --discover those that other hosts announce.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -44,7 +44,7 @@ int peers_run(const PeersOptions& options) {
   if (!process) return failed("peers", "{}", process.error().message);
   runtime::PeerTable& table = (*process)->peers();
   if (options.discover) {
-    // Never found: all answers are wanted that come in time.
+    // `found` always says no, so that discovery waits its full time for all answers.
     runtime::DiscoveryRequest request;
     request.found = [] { return false; };
     const auto asked = runtime::peers_discover((*process)->boards(), (*process)->settings(), table, request);

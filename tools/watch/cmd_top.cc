@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx top: what the endpoints of this host do, refreshed; read without disturbing them.
+// omx top: shows what the endpoints of this host do, again and again, without disturbing them.
 #include <poll.h>
 #include <signal.h>
 #include <termios.h>
@@ -30,7 +30,8 @@ struct TopOptions {
 
 volatile sig_atomic_t g_ended = 0;
 
-// Keys arrive as they are pressed; everything is as before at the end, also by a signal.
+// Puts the terminal in a mode in which keys arrive as they are pressed. Restores its former mode at the end,
+// also after a signal.
 class Screen {
  public:
   Screen() {
@@ -49,7 +50,7 @@ class Screen {
   Screen& operator=(const Screen&) = delete;
 
   void show(const std::string& text) const {
-    // Home, each line to its end, the rest of the screen.
+    // Moves to the top left, clears each line to its end, then clears the rest of the screen.
     std::string screen = "\033[H";
     for (const char c : text) {
       if (c == '\n') screen += "\033[K";
@@ -59,7 +60,7 @@ class Screen {
     std::fflush(stdout);
   }
 
-  // False when the user wants to end it.
+  // Waits until this time. Returns false if the user ends the program first.
   bool wait(protocol::TimeNs until) const {
     for (;;) {
       const protocol::TimeNs now = runtime::clock_now();

@@ -8,9 +8,9 @@ namespace omx::tools {
 
 namespace {
 
-// What a counter that grows says about the traffic; where that is a sign of trouble, what to look at.
+// Says what a growing counter means for the traffic and, where that is a sign of trouble, what to examine.
 constexpr CounterText kTexts[] = {
-    // Packets that the engine sent, by type (docs/wire.md).
+    // Packets that the engine sent, by type (docs/reference/wire.md).
     {"Send Tiny", "packets", "messages of up to 32 bytes, one packet each, repetitions included"},
     {"Send Small", "packets", "messages of up to 128 bytes, one packet each, repetitions included"},
     {"Send Medium Frag", "packets", "pieces of messages that are sent at once (up to OMX_RNDV_THRESHOLD)"},
@@ -37,7 +37,7 @@ constexpr CounterText kTexts[] = {
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},
     {"Send Rail Probe", "packets",
      "probes of ways between boards of endpoints that have several (docs/rails.md)"},
-    // Packets that it received.
+    // Packets that the engine received, by type.
     {"Recv Tiny", "packets", "as Send Tiny, of the peers"},
     {"Recv Small", "packets", "as Send Small, of the peers"},
     {"Recv Medium Frag", "packets", "as Send Medium Frag, of the peers"},
@@ -107,7 +107,7 @@ constexpr CounterText kTexts[] = {
     {"Rails of a Peer Refused", "packets", "connects of peers that announced boards which others have"},
     {"MTU Fallback", "peers",
      "a frame size was not proven, so smaller frames are used: a switch with a smaller MTU"},
-    // Frames that were thrown away; most can be somebody's mistake or an attack, and do no harm.
+    // Frames that were dropped. Most come from a misconfigured or hostile host and do no harm.
     {"Drop Malformed Frame", "frames", "shorter than their headers say, or with fields that cannot be"},
     {"Drop Bad Checksum", "frames",
      "damaged on the way (only seen with OMX_CHECKSUM=1 on both hosts): look at the cable"},

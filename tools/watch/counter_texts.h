@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The counters of an endpoint by their labels, and what each of them means.
+// Lists the counters of an endpoint by their labels, and explains each of them.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace omx::tools {
 
 using CounterValue = std::pair<const char*, std::uint64_t>;
-// All of them, in the order in which they are shown.
+// Returns all counters, in the order in which they are shown.
 std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters);
 
 struct CounterText {
   std::string_view label, unit, meaning;
 };
-// nullptr: no such label. tests/tools sees to it that every counter has one.
+// Returns nullptr if there is no such label. A test in tests/tools checks that every counter has a text.
 const CounterText* counter_text(std::string_view label);
-// How many texts there are.
+// Returns how many texts there are.
 std::size_t counter_text_count();
 
 }  // namespace omx::tools

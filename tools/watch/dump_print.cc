@@ -96,7 +96,7 @@ const char* event_text(const protocol::Event& event) {
   return what < protocol::kEventTexts.size() ? protocol::kEventTexts[what] : "?";
 }
 
-// The last `most` events, oldest first.
+// Returns the last `most` events, oldest first.
 std::vector<protocol::Event> events_of(const EndpointView& view, unsigned most) {
   const protocol::History& history = view.view().history;
   const std::uint64_t n = std::min<std::uint64_t>({most, history.count, protocol::History::kEvents});

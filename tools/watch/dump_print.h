@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How omx dump shows endpoints.
+// Prints endpoints for omx dump, as text or JSON.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ namespace {
 using protocol::Counter;
 using protocol::PartnerRow;
 
-// Counts of one endpoint, or differences of them.
+// Counts of one endpoint, or differences between two readings of them.
 struct Load {
   double messages_out = 0, messages_in = 0, bytes_out = 0, bytes_in = 0, frames_out = 0, frames_in = 0;
   double resent = 0, wakeups = 0;
@@ -50,7 +50,7 @@ Load load_of(const PartnerRow& p) {
 
 Load rate(const Load& now, const Load& before, double seconds) {
   if (seconds <= 0) return {};
-  // A peer that was forgotten and came back begins anew.
+  // A peer that was forgotten and came back starts to count from zero.
   const auto per_second = [seconds](double n, double b) { return n < b ? 0 : (n - b) / seconds; };
   Load r;
   r.messages_out = per_second(now.messages_out, before.messages_out);
@@ -64,7 +64,7 @@ Load rate(const Load& now, const Load& before, double seconds) {
   return r;
 }
 
-// Four characters at least, the unit among them.
+// Formats a value in few characters, with a unit for large ones.
 std::string short_text(double value) {
   if (value < 9.95 && value > 0) return fmt::format("{:.1f}", value);
   if (value < 9999.5) return fmt::format("{:.0f}", value);
@@ -124,7 +124,7 @@ std::vector<PeerLine> peers_of(const EndpointView& view, const EndpointView* bef
   return lines;
 }
 
-// Busiest first; among those that are equal, as they came.
+// Sorts the busiest lines first. Lines with equal activity keep their order.
 template <class Line>
 void sort_by_activity(std::vector<Line>& lines) {
   std::stable_sort(lines.begin(), lines.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What omx top shows: rates between two looks at the endpoints of a host.
+// Computes and prints what omx top shows: rates between two readings of the endpoints of this host.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace omx::tools {
 
-// Two tables, endpoints and their peers, the busiest first; `most` peers. An endpoint that `before` does not
-// have begins at its next look.
+// Returns two tables, endpoints and at most `most` of their peers, the busiest first. An endpoint that is not
+// in `before` has no rates yet.
 std::string top_text(const std::vector<EndpointView>& now, const std::vector<EndpointView>& before,
                      runtime::PeerTable& names, std::size_t most);
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Wireshark dissector for Open-MX (docs/capture.md): frames of ethertype 0x86DF in both layouts, and frames in UDP
--- datagrams. The folder open-mx beside this file belongs to it.
+-- Wireshark dissector for Open-MX (docs/how-to/capture.md): shows frames of ethertype 0x86DF in both layouts,
+-- and frames in UDP datagrams. It needs the folder open-mx beside this file.
 local here = (__DIR__ or "./"):gsub("[/\\]*$", "/")
 local function part(name) return assert(loadfile(here .. "open-mx/" .. name .. ".lua"))() end
 
@@ -21,7 +21,7 @@ proto.prefs.reassemble = Pref.bool("Put messages together", true, "MEDIUM and pu
 proto.prefs.limit = Pref.uint("Largest message that is put together (MiB)", 16, "Larger ones are followed all the same")
 proto.prefs.checksums = Pref.bool("Verify checksums", true, "CRC-32C of frames that have one")
 
-local notes = {}  -- packet number and place in it: what was learned when it was first seen
+local notes = {}  -- by packet number and place in the packet: what was learned when the frame was first seen
 local lane_ports = {}
 
 function proto.init()
@@ -32,7 +32,7 @@ function proto.init()
   Reassembly.on, Reassembly.limit = proto.prefs.reassemble, proto.prefs.limit * 1048576
 end
 
--- Whether flags mean something, and the layout, from what both ends told before.
+-- Returns whether the flags byte has a meaning, and the layout, as far as both ends have announced them.
 local function learn(frame, p)
   if p.type == 44 then
     p.src_endpoint, p.dst_endpoint = frame:number(17, 1), frame:number(25, 1)
@@ -52,13 +52,13 @@ local function learn(frame, p)
   return { extended = extended, layout = layout }
 end
 
--- Shows the checksum behind the first `covered` bytes. Returns whether a receiver takes the frame.
+-- Shows the checksum behind the first `covered` bytes. Returns whether a receiver accepts the frame.
 local function show_checksum(frame, tree, covered)
   local shown = frame:show(tree, f.crc, covered, 4)
   if not shown or not frame:has(14, covered - 14) then return true end
   local status = 2
   if proto.prefs.checksums then
-    local right = crc32c("\134\223" .. frame:text(14, covered - 14))  -- the ethertype comes first
+    local right = crc32c("\134\223" .. frame:text(14, covered - 14))  -- the checksum covers the ethertype first
     status = frame:number(covered, 4) == right and 1 or 0
     shown:append_text(status == 1 and " [right]" or string.format(" [wrong, should be 0x%08x]", right))
     if status == 0 then tree:add_proto_expert_info(e.checksum) end
@@ -117,7 +117,7 @@ end
 
 local dissect_packets
 
--- Shows one frame; returns its length, or nil where nobody can tell.
+-- Shows one frame. Returns its length, or nil if it cannot be known.
 local function dissect_frame(frame, pinfo, root, key, by_udp)
   local tree = root:add(proto, frame.tvb(math.max(frame.zero, 0)))
   if by_udp then
@@ -135,7 +135,7 @@ local function dissect_frame(frame, pinfo, root, key, by_udp)
     end
     return nil, "frame without a type"
   end
-  if type ~= 42 then frame:show(tree, f.peer_index, 14, 2) end  -- PULL_REPLY has its flags there
+  if type ~= 42 then frame:show(tree, f.peer_index, 14, 2) end  -- a PULL_REPLY has its flags there
   frame:show(tree, f.type, 16, 1)
   local note = notes[key]
   local p = { type = type }
@@ -166,7 +166,7 @@ local function dissect_frame(frame, pinfo, root, key, by_udp)
   return length, text, p
 end
 
--- The packets of a PACK, each as if it had come by itself: with the Ethernet header of the PACK before it.
+-- Shows each packet of a PACK like a frame of its own, behind the Ethernet header of the PACK.
 dissect_packets = function(frame, pinfo, tree, key, packets)
   local head = ByteArray.new(frame.dst .. frame.src .. "86df")
   local texts = {}
@@ -187,8 +187,9 @@ end
 
 local function mac_text(range) return tostring(range:bytes()) end
 
--- The addresses of a frame name its peers. What Wireshark hands over begins behind them, and its own text of an
--- address may be a name; but whoever asks may look at an Ethernet frame before it does.
+-- MAC addresses identify the peers of a frame. The dissector gets only the bytes behind them, and Wireshark's
+-- text of an address may be a name. A heuristic dissector sees the whole Ethernet frame first, so it notes
+-- the addresses.
 local addresses = {}
 local function look_at_ethernet(tvb, pinfo)
   if tvb:len() < 14 then return false end
@@ -196,10 +197,10 @@ local function look_at_ethernet(tvb, pinfo)
   return false
 end
 
--- From Wireshark: what lies behind an Ethernet header.
+-- Shows what follows an Ethernet header; Wireshark calls this.
 function proto.dissector(tvb, pinfo, root)
   pinfo.cols.protocol = "OMX"
-  local src, dst = tostring(pinfo.dl_src), tostring(pinfo.dl_dst)  -- where there was no Ethernet header
+  local src, dst = tostring(pinfo.dl_src), tostring(pinfo.dl_dst)  -- for captures without Ethernet headers
   if addresses.number == pinfo.number then src, dst = addresses.src, addresses.dst end
   local frame = Frame.new(tvb, -14, src, dst)
   local _, text = dissect_frame(frame, pinfo, root, pinfo.number * 65536, false)
@@ -207,7 +208,8 @@ function proto.dissector(tvb, pinfo, root)
   return tvb:len()
 end
 
--- A datagram of the link or lane: a frame, or, where the kernel had not cut it yet, a train of them.
+-- Shows a UDP datagram of Open-MX. It holds one frame, or a GSO batch of frames that the kernel had not split
+-- yet.
 local udp = Proto("omx_udp", "Open-MX by UDP")
 function udp.dissector(tvb, pinfo, root)
   local at, texts = 0, {}
@@ -219,7 +221,7 @@ function udp.dissector(tvb, pinfo, root)
       lane_ports[p.lane_port] = true
       DissectorTable.get("udp.port"):add(p.lane_port, udp)
     end
-    at = at + math.max(length or tvb:len(), 17)  -- always on
+    at = at + math.max(length or tvb:len(), 17)  -- at least 17 bytes on, so that the loop ends
   end
   if #texts == 0 then return 0 end
   pinfo.cols.protocol = "OMX"

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- CONNECT and its extension block (docs/wire.md 5).
+-- Shows CONNECT and its extension block (docs/reference/wire.md 5).
 return function(f, Peers, crc32c)
   local features = { "mark", "checksum", "header_ext", "sack", "probe", "pack", "lane", "tail", "unasked", "share", "rails", "ahead", "park" }
   local kMagic = 0x4f4d5845
   local bxor = (bit32 or bit).bxor
 
-  -- Damage that hides the block: the magic but for a few bits, where others have padding.
+  -- Returns whether damage hides the block: a few bits of its magic are wrong, where other peers send
+  -- padding.
   local function hidden(frame)
     if frame.size < 76 or not frame:has(48, 4) then return false end
     local damage, count = bxor(frame:number(48, 4), kMagic) % 4294967296, 0
@@ -16,7 +17,8 @@ return function(f, Peers, crc32c)
     return count <= 4
   end
 
-  -- What a receiver makes of the block: its layout; or nil, if there is none, and the reason if it is damaged.
+  -- Shows the block as a receiver reads it. Returns its layout, or nil if there is none, and a reason if the
+  -- block is damaged.
   local function show_block(frame, tree, p, length)
     if length < 44 or frame:number(48, 4) ~= kMagic then
       if not hidden(frame) then return nil end
@@ -58,7 +60,7 @@ return function(f, Peers, crc32c)
     end
     frame:show(block, f.ext_unknown, at, crc_at - at)
     local shown = frame:show(block, f.ext_crc, crc_at, 4)
-    local right = crc32c("\134\223" .. frame:text(14, crc_at - 14))  -- the ethertype comes first
+    local right = crc32c("\134\223" .. frame:text(14, crc_at - 14))  -- the checksum covers the ethertype first
     if frame:number(crc_at, 4) ~= right then
       shown:append_text(string.format(" [wrong, should be 0x%08x]", right))
       return nil, "the CRC of the extension block is wrong"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- CRC-32C (Castagnoli), of which checksum trailers and extension blocks are made.
+-- Computes CRC-32C (Castagnoli), the checksum of frames and extension blocks.
 local bits = bit32 or bit
 local bxor, band, rshift = bits.bxor, bits.band, bits.rshift
 local byte = string.byte
@@ -13,11 +13,11 @@ for n = 0, 255 do
   table_of_bytes[n] = crc
 end
 
--- The CRC of a string.
+-- Returns the CRC of a string.
 return function(data)
   local crc = 0xFFFFFFFF
   for i = 1, #data do
     crc = bxor(rshift(crc, 8), table_of_bytes[band(bxor(crc, byte(data, i)), 0xFF)])
   end
-  return bxor(crc, 0xFFFFFFFF) % 4294967296  -- some Wiresharks' bit operations are signed
+  return bxor(crc, 0xFFFFFFFF) % 4294967296  -- the bit operations of some Wireshark versions are signed
 end

@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- What the dissector shows: every field of docs/wire.md, and what follows from several frames (generated).
+-- Lists what the dissector shows: every field of docs/reference/wire.md, and generated fields that follow
+-- from several frames.
 
--- Wireshark loads every .lua file of its plugin folders by itself, this one too; so it does nothing until called.
+-- Wireshark loads every .lua file in its plugin folders, this one too. So this file does nothing until it is
+-- called.
 return function(proto)
   local hex, dec = base.HEX, base.DEC
   local types = {
@@ -21,7 +23,7 @@ return function(proto)
   }
   local f = {}
 
-  -- Head.
+  -- The common head.
   f.eth_dst = ProtoField.ether("omx.eth.dst", "Destination in the datagram")
   f.eth_src = ProtoField.ether("omx.eth.src", "Source in the datagram")
   f.eth_type = ProtoField.uint16("omx.eth.type", "Ethertype in the datagram", hex)
@@ -155,7 +157,7 @@ return function(proto)
   f.crc = ProtoField.uint32("omx.checksum", "Checksum (CRC-32C)", hex)
   f.crc_status = ProtoField.uint8("omx.checksum.status", "Checksum status", dec, { [0] = "bad", [1] = "good", [2] = "unverified" })
 
-  -- What follows from several frames.
+  -- Generated from several frames.
   local link = function(name, text, kind) return ProtoField.framenum(name, text, base.NONE, kind) end
   f.layout = ProtoField.uint8("omx.layout", "Layout", dec, layouts)
   f.extended = ProtoField.bool("omx.extended", "Between peers that exchanged extension blocks")

@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- One Open-MX frame in a packet: bytes by their offset from the start of the Ethernet header, as docs/wire.md
--- counts them, wherever that header lies. Nothing here reads beyond what was captured.
+-- Reads one Open-MX frame in a packet. Offsets count from the start of the Ethernet header, as in
+-- docs/reference/wire.md, even where that header is not in the buffer. No function reads beyond the captured
+-- bytes.
 local Frame = {}
 Frame.__index = Frame
 
--- `zero`: where byte F0 would lie in the buffer; -14 for what Wireshark hands over behind an Ethernet header.
+-- `zero` is where the Ethernet header begins in the buffer: -14 if the buffer begins behind it.
 function Frame.new(tvb, zero, src, dst)
   return setmetatable({
     tvb = tvb,
     zero = zero,
-    size = tvb:reported_len() - zero,  -- as it was on the wire
+    size = tvb:reported_len() - zero,  -- size on the wire
     captured = tvb:len() - zero,
     src = src,
     dst = dst,
@@ -24,7 +25,7 @@ function Frame:range(offset, length)
   return self.tvb(self.zero + offset, length)
 end
 
--- A number of up to four bytes, or nil where the capture ends before it.
+-- Returns a number of up to four bytes, or nil if it was not captured whole.
 function Frame:number(offset, length)
   if not self:has(offset, length) then return nil end
   return self:range(offset, length):uint()
@@ -40,7 +41,7 @@ function Frame:show(tree, field, offset, length)
   return tree:add(field, self:range(offset, length))
 end
 
--- Shows what is there of bytes of any length.
+-- Shows the captured part of a field of any length.
 function Frame:show_bytes(tree, field, offset, length)
   local there = math.min(length, self.captured - offset)
   if there <= 0 or offset < 0 then return nil end

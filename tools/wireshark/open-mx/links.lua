@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Shows what follows from other frames: which message this is, where it was announced, asked for, answered,
--- acknowledged, and the message itself where its last part is.
+-- Shows what follows from other frames: the message to which a frame belongs, and where it was announced,
+-- requested, answered and acknowledged. The last part of a message shows the whole message.
 return function(f, e, Reassembly)
   local function link(tree, field, number)
     if number then tree:add(field, number):set_generated() end
@@ -51,7 +51,7 @@ return function(f, e, Reassembly)
       show_record(sub, one.record)
     end
     for _, record in ipairs(note.acked or {}) do
-      -- A TRUC has no other purpose, so it belongs to these messages.
+      -- A TRUC only acknowledges, so it belongs to the messages that it acknowledges.
       if p.type == 35 then tree:add(f.message, record.message.id):set_generated() end
       tree:add(f.acked_message, record.message.id):set_generated()
       link(tree, f.ack_of, record.frame)

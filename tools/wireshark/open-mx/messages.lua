@@ -1,21 +1,21 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Follows messages over their frames. Each frame is noted once, in the order of the capture; what is learned later
--- (acknowledged in, whole in) is found in the same tables when the frame is shown again.
+-- Follows messages over their frames. Each frame is noted once, in the order of the capture. What later
+-- frames show (acknowledged in, whole in) is in the same tables when the frame is displayed again.
 return function(Peers, Reassembly)
   local Messages = {}
   local direction = Peers.direction
 
-  local kNumbers = 16384       -- of messages, before they begin again
-  local kUnacknowledged = 1024  -- remembered; a capture of one direction sees no acknowledgements
-  local kBlocks = 64            -- PULLs of a transfer that are remembered
+  local kNumbers = 16384  -- message numbers, after which they start again
+  local kUnacknowledged = 1024  -- messages remembered; a capture of one direction shows no acknowledgements
+  local kBlocks = 64  -- PULLs remembered for each transfer
 
   local count, counts, regions, transfers, requests
   function Messages.reset()
     count = 0
-    counts = {}     -- direction: the numbered packets of one session
-    regions = {}    -- direction and region: the message that announced it
-    transfers = {}  -- puller, handle and magic: a transfer
-    requests = {}   -- what an answer will refer to
+    counts = {}  -- by direction: the numbered packets of one session
+    regions = {}  -- by direction and region: the message that announced the region
+    transfers = {}  -- by puller, handle and magic: a transfer
+    requests = {}  -- requests, by the key that their answers have, too
   end
   Messages.reset()
 
@@ -26,7 +26,7 @@ return function(Peers, Reassembly)
     return { id = count, kind = kind, frame = number }
   end
 
-  -- The count of a direction that a packet's session and session bits belong to.
+  -- Returns the count of a direction for this session and these session bits.
   local function count_of(key, session, bits)
     local now = counts[key]
     if not now or now.session ~= session or now.bits ~= bits then
@@ -36,14 +36,15 @@ return function(Peers, Reassembly)
     return now
   end
 
-  -- The record of a message number: the old one if it was sent before, or a new one.
+  -- Returns the record of a message number, and whether it had been sent before. Makes a record for a new
+  -- number.
   local function numbered(key, session, seq, make, number)
     local now = count_of(key, session, seq - seq % kNumbers)
     local low = seq % kNumbers
     if not now.newest then now.newest = low end
     local step = ahead(low, now.newest)
     if step > 0 and step < kNumbers / 2 then
-      -- Numbers come round again: what had these belonged to another round.
+      -- Numbers wrap around: the older records with these numbers are from the round before.
       for i = 1, step do now.by_number[(now.newest + i) % kNumbers] = nil end
       now.newest = low
     end
@@ -56,7 +57,7 @@ return function(Peers, Reassembly)
     return record, false
   end
 
-  -- All before `ack` has arrived. Returns what is acknowledged for the first time.
+  -- Marks all numbers before `ack` as acknowledged. Returns the records that were not acknowledged before.
   local function acknowledge(key, ack, number)
     local now = counts[key]
     if not now or now.bits ~= ack - ack % kNumbers or now.last_ack == ack then return nil end
@@ -80,7 +81,8 @@ return function(Peers, Reassembly)
     if number then note.again_of = number end
   end
 
-  -- Another part of a message; `note` is that of the frame which completes it.
+  -- Adds a part to a message. `note` belongs to the part's frame; the message keeps it if this part completes
+  -- it.
   local function add_part(note, whole, offset, p, number)
     if offset + p.fragment_length > whole.length then return end
     local new, first = Reassembly.add(whole, offset, p.fragment_length, p.data, number)
@@ -88,7 +90,7 @@ return function(Peers, Reassembly)
     if whole.data and not whole.last then whole.last = note end
   end
 
-  -- The two directions of a frame that names both endpoints.
+  -- Returns both directions of a frame that names both endpoints.
   local function directions(frame, p)
     return direction(frame.src, p.src_endpoint, frame.dst, p.dst_endpoint),
       direction(frame.dst, p.dst_endpoint, frame.src, p.src_endpoint)
@@ -118,11 +120,11 @@ return function(Peers, Reassembly)
     local message = record.message
     if not message.whole then message.whole = Reassembly.begin(p.length) end
     local unit = p.unit
-    if not unit then  -- a constant of the cluster, which a fragment that is not the last shows
+    if not unit then  -- the cluster's fragment size, which any fragment but the last shows
       message.unit = message.unit or (p.fragment_length < p.length and p.fragment == 0 and p.fragment_length) or nil
       unit = message.unit
       if not unit and p.fragment > 0 then
-        -- What is left of the message lies behind full fragments.
+        -- All fragments before this last one were full.
         unit = math.floor((p.length - p.fragment_length) / p.fragment)
       end
     end
@@ -134,7 +136,8 @@ return function(Peers, Reassembly)
     return owner_to_puller .. "#" .. id .. "." .. generation
   end
 
-  -- What follows an RNDV without a PULL names it instead of one.
+  -- Makes the transfer of an RNDV whose data follow unscheduled, without a PULL. Those frames name the RNDV
+  -- instead.
   local function follow_unasked(message, note, frame, p, number)
     local handle = p.seq * 65536 + p.rdma_seq * 256 + p.rdma_id
     local low = p.dst_endpoint >= 128 and p.dst_endpoint - 128 or p.dst_endpoint + 128  -- XOR 80h
@@ -154,7 +157,8 @@ return function(Peers, Reassembly)
     if before and message.rndv_in then
       again(note, record.frame)
     else
-      -- What came with its data before was refused: they stay with the sender until it is asked.
+      -- The receiver refused the data that came with the first RNDV. They stay with the sender until they are
+      -- requested.
       if before then message.whole = nil end
       message.length, message.rndv_in = p.msg_length, number
       message.tail = p.tail
@@ -199,7 +203,7 @@ return function(Peers, Reassembly)
     note.block = block
   end
 
-  -- The newest PULL that asked for a reply.
+  -- Returns the newest PULL that requested this reply.
   local function block_of(transfer, p)
     for _, block in ipairs(transfer.blocks) do
       if block.from then
@@ -215,7 +219,8 @@ return function(Peers, Reassembly)
     return transfers[puller .. "/" .. p.handle .. "/" .. p.magic]
   end
 
-  -- Whether who exchanges the data of this transfer is extended, which its frames do not tell.
+  -- Returns whether both ends of this transfer use extensions, or nil. The frames of a transfer do not show
+  -- it.
   function Messages.extended_of_transfer(puller, p)
     local transfer = transfer_of(puller, p)
     if transfer then return transfer.extended end
@@ -271,7 +276,7 @@ return function(Peers, Reassembly)
   end
 
   follow[65] = function(note, frame, p, number)
-    if p.packets then return end  -- each is followed by itself
+    if p.packets then return end  -- each packet in it is followed by itself
     local there, back = directions(frame, p)
     note.records = {}
     for i = 1, p.records do
@@ -282,7 +287,7 @@ return function(Peers, Reassembly)
     note.acked = acknowledge(back, p.ack, number)
   end
 
-  -- Questions and answers: the answer's key is the question's.
+  -- Links requests and answers, which have the same key.
   local function follow_request(key, note, is_answer, number)
     local request = requests[key]
     if is_answer then
@@ -305,7 +310,7 @@ return function(Peers, Reassembly)
     follow_request("connect " .. key .. p.connect_session .. "." .. p.connect_seq, note, p.is_reply, number)
   end
   follow[64] = function(note, frame, p, number)
-    if p.flags % 128 >= 64 then return end  -- an announcement, which nobody answers
+    if p.flags % 128 >= 64 then return end  -- an announcement, which has no answer
     local there, back = directions(frame, p)
     follow_request("probe " .. (p.is_reply and back or there) .. p.cookie, note, p.is_reply, number)
   end
@@ -316,7 +321,7 @@ return function(Peers, Reassembly)
     follow_request("host " .. frame.dst .. p.host_magic, note, true, number)
   end
 
-  -- `p`: the values of a well-formed packet.
+  -- Notes a frame. `p` has the values of a well-formed packet.
   function Messages.note(note, frame, p, number)
     local step = follow[p.type]
     if step then step(note, frame, p, number) end

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Shows the packet types, and gives their values to who follows messages. Each function returns how many bytes
--- header, extension and data have; or nil and the reason why a receiver would refuse the frame.
+-- Shows the packet types and collects the values by which messages are followed. Each function returns the
+-- size of header, extension and data, or nil and the reason why a receiver would refuse the frame.
 return function(f, types, Peers)
   local packets = {}
-  local kUrgent, kChecksum, kHeaderExt, kUnasked, kPage = 1, 2, 4, 8, 16  -- of the flags byte
-  local kPacket = 8  -- of that of a record
+  local kUrgent, kChecksum, kHeaderExt, kUnasked, kPage = 1, 2, 4, 8, 16  -- bits of the flags byte
+  local kPacket = 8  -- bit of a record's flags byte
   local mxoe = 0
   local function bit_of(flags, bit) return flags % (bit * 2) >= bit end
 
@@ -53,7 +53,7 @@ return function(f, types, Peers)
     rows(frame, tree, { { f.dst_endpoint, 17, 1 }, { f.src_endpoint, 18, 1 } })
   end
 
-  -- The matching header of TINY, SMALL, MEDIUM, RNDV and PACK.
+  -- Shows the matching header of TINY, SMALL, MEDIUM, RNDV and PACK.
   local function matching_header(frame, tree, p, length_bytes)
     show_endpoints(frame, tree)
     show_flags(frame, tree, 19, p)
@@ -72,7 +72,7 @@ return function(f, types, Peers)
     rows(frame, sub, { { f.header_class, at, 1 }, { f.header_valid, at + 1, 1 }, { f.header_data, at + 8, 8 } })
   end
 
-  -- Shows an extension, if flagged, and where data begin.
+  -- Shows a header extension if the flags announce one. Returns where the data begin.
   local function extension_at(frame, tree, at, p)
     if not bit_of(p.flags, kHeaderExt) then return at end
     header_extension(frame, tree, at)
@@ -167,7 +167,7 @@ return function(f, types, Peers)
   }
 
   packets[41] = {
-    header = 48,  -- 60 in omx
+    header = 48,  -- 60 in layout omx
     show = function(frame, tree, p)
       p.layout = p.layout or Peers.layout_of_pull(frame)
       show_endpoints(frame, tree)
@@ -236,7 +236,7 @@ return function(f, types, Peers)
     end,
   }
 
-  -- The records of a PACK, until one does not fit.
+  -- Shows the records of a PACK, up to the first that does not fit.
   local function show_records(frame, tree, p, at, finish)
     p.records = 0
     while at < finish do
@@ -270,7 +270,7 @@ return function(f, types, Peers)
   packets[65] = {
     header = 40,
     show = function(frame, tree, p)
-      p.extended = true  -- who gets it has announced that it reads it
+      p.extended = true  -- only a receiver that announced it gets this packet
       matching_header(frame, tree, p, 2)
       p.record_trees = {}
       if not p.length then return 40 end
@@ -279,7 +279,7 @@ return function(f, types, Peers)
       if frame.size < finish then return finish end
       local wrong = show_records(frame, tree, p, 40, finish)
       tree:add(p.packets and f.pack_packets or f.pack_count, p.records):set_generated()
-      p.wrong_later = wrong  -- what came before counts
+      p.wrong_later = wrong  -- the records before the wrong one are valid
       return finish
     end,
   }

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Puts messages together from their parts, which may come in any order, twice, and cut differently.
+-- Reassembles messages from their parts, which may come in any order, twice, and with different bounds.
 local Reassembly = { limit = 16 * 1048576, on = true }
 
 local kept = 0  -- bytes of all messages
@@ -13,7 +13,7 @@ function Reassembly.begin(length)
   return { length = length, parts = {}, bytes = 0, count = 0 }
 end
 
--- The message, if the parts cover it without a hole.
+-- Returns the message if the parts cover it without a gap.
 local function join(whole)
   local offsets = {}
   for offset in pairs(whole.parts) do offsets[#offsets + 1] = offset end
@@ -31,7 +31,7 @@ local function join(whole)
   return table.concat(pieces):sub(1, whole.length)
 end
 
--- Takes a part; true when it is new. `data` may be nil: cut by the capture.
+-- Adds a part. Returns whether it is new. `data` is nil if the capture cut the frame.
 function Reassembly.add(whole, offset, length, data, number)
   if length == 0 and whole.length > 0 then return true end
   local before = whole.parts[offset]
@@ -67,7 +67,7 @@ function Reassembly.add(whole, offset, length, data, number)
   return true
 end
 
--- The frames that its parts came in, in the order of the message.
+-- Returns the frames that contain the parts, in the order of the message.
 function Reassembly.frames(whole)
   local offsets, frames = {}, {}
   for offset in pairs(whole.parts) do offsets[#offsets + 1] = offset end
