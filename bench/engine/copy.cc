@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_copy_bench: what the copy engines of this machine are worth (the figure of the papers: copy throughput
-// by the size of the pieces). For every size and engine: GB/s of a buffer that fits into a core's caches and
-// of one that fits into none, and what a piece costs the thread that submits it, which is the time that
+// omx_copy_bench: measures the copy engines of this machine, as a figure of the papers does: copy throughput
+// by the size of the pieces. For each size and engine it prints GB/s of a buffer that fits into a core's
+// caches and of one that does not. It also prints what a piece costs the submitting thread: time that
+// offloading does not save.
 // offloading does not give back.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -38,9 +39,10 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-constexpr int kLooks = 500;  // some 20 us
+constexpr int kLooks = 500;  // about 20 us of polling
 
-// The whole arena, as many pieces outstanding as the engine takes.
+// Copies the whole arena again and again, with as many pieces outstanding as the engine accepts. Returns
+// GB/s.
 double throughput(CopyEngine& engine, Arena& arena, std::size_t piece, double seconds) {
   const Clock::time_point begin = Clock::now();
   Clock::time_point now = begin;
@@ -52,7 +54,7 @@ double throughput(CopyEngine& engine, Arena& arena, std::size_t piece, double se
            looks++) {
         if (engine.poll(32) > 0) continue;
         omx::cpu_relax();
-        // Somebody else may need this processor, perhaps the helper.
+        // Another thread may need this processor, perhaps the engine's helper thread.
         if (looks > kLooks) engine.drain(omx::clock_now() + 100'000);
       }
       bytes += piece;
@@ -64,7 +66,8 @@ double throughput(CopyEngine& engine, Arena& arena, std::size_t piece, double se
   return static_cast<double>(bytes) / seconds_between(begin, Clock::now()) / 1e9;
 }
 
-// Nanoseconds per piece in submit() and the poll that starts what was kept back; the copies are not awaited.
+// Returns the nanoseconds for each piece in submit() and in the poll that starts deferred copies. Does not
+// wait for the copies.
 double submission(CopyEngine& engine, Arena& arena, std::size_t piece) {
   constexpr int kRounds = 200;
   const std::uint32_t count = std::min(engine.capabilities().most_outstanding, 16U);
@@ -110,9 +113,10 @@ int main(int argc, char** argv) {
     if (!engine) omx::bench::die(1, "{}", engine.error().message);
     engines.emplace_back(fact.kind, std::move(*engine));
   }
-  omx::bench::pin(cpu);  // the helper thread may stay elsewhere
+  omx::bench::pin(cpu);  // the engine's helper thread stays unbound
 
-  // Half a core's second cache for both ends together, and more than any last cache.
+  // One arena fits into half of a core's second-level cache, both buffers together. The other exceeds any
+  // last-level cache.
   Arena cached("in cache", 256 * 1024), uncached("out of cache", 96UL << 20);
   std::map<std::pair<std::size_t, EngineKind>, Samples> samples;
   for (int repeat = 0; repeat < repeats; repeat++) {

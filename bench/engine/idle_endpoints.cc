@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_idle_endpoints FIRST COUNT [PROCESSES]: each of the processes opens so many endpoints, with ids from
-// FIRST on, and calls none of them. Each says "open" when all of its are, and they end with their input.
+// omx_idle_endpoints FIRST COUNT [PROCESSES]: each process opens COUNT endpoints, with ids from FIRST on, and
+// does not use them. A process prints "open" when all its endpoints are open, and ends at the end of its
+// input.
 #include <fmt/format.h>
 #include <myriexpress.h>
 #include <sys/wait.h>
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t i = 0; i < *processes; i++) {
     const pid_t child = ::fork();
     if (child == 0) return idle(*first + i * *count, *count);
-    if (child < 0) return 1;  // the input will end those that are there
+    if (child < 0) return 1;  // the processes that exist end with their input
   }
   int wrong = 0, status;
   while (::wait(&status) > 0) wrong |= status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_local_self: messages of an endpoint to itself, whose receive is posted, beside memcpy of the same
-// buffers. One JSON object a line; microseconds.
+// omx_local_self: measures messages of an endpoint to itself, with posted receives, and memcpy of the same
+// buffers. Prints one JSON object for each size, in microseconds.
 #include <fmt/format.h>
 #include <myriexpress.h>
 #include <algorithm>

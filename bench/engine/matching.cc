@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_matching: the cost of a match when many receives are posted or many messages wait (Google Benchmark).
-// Each iteration takes one out and puts one in, so that the depth stays. Entries are taken in random order:
-// the worst case for lists, and for caches.
+// omx_matching: measures a match when many receives are posted or many messages wait (Google Benchmark). Each
+// iteration removes an entry and adds it again, so that the depth stays. Entries are removed in random order,
+// the worst case for lists and caches.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -22,9 +22,10 @@ using omx::protocol::RequestKind;
 using omx::protocol::Unexpected;
 using omx::protocol::UnexpectedQueue;
 
-constexpr std::uint32_t kAnySession = 0xFFFFFFFF;  // of the source
+constexpr std::uint32_t kAnySession = 0xFFFFFFFF;  // session of a receive from any source
 constexpr std::uint64_t kExact = ~std::uint64_t{0};
-// As MPI libraries mask a receive from any source: communicator and tag count, the rank does not.
+// MPI libraries use such a mask for a receive from any source: communicator and tag must match, the rank need
+// not.
 constexpr std::uint64_t kAnySource = 0xFFFF0000FFFFFFFF;
 
 std::uint64_t info_of(std::uint64_t i) {
@@ -78,7 +79,7 @@ void posted(benchmark::State& state, std::uint64_t mask) {
   }
 }
 
-// What no exact receive matches, behind all of them.
+// Finds a receive for any message, posted behind many exact receives that do not match.
 void posted_behind(benchmark::State& state) {
   Posted posted(static_cast<std::size_t>(state.range(0)), kExact);
   posted.post(0, 0);
@@ -130,7 +131,7 @@ void unexpected(benchmark::State& state, std::uint64_t mask) {
   }
 }
 
-// A receive for something that has not come: what posting it costs.
+// Searches for a message that has not arrived: the cost of posting such a receive.
 void unexpected_none(benchmark::State& state) {
   Waiting waiting(static_cast<std::size_t>(state.range(0)));
   std::uint64_t info = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_memory: what an idle partner costs. An endpoint gets connect requests from many MAC addresses; nobody
-// sends anything else.
+// omx_memory: measures the memory of an idle peer. Peers with many MAC addresses send connect requests to an
+// endpoint and nothing else.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_overlap: how much of a large message is hidden behind computation. Without a peer it sends what it is
-// asked for; with one it posts a receive, asks for the message, computes without calling the library, then
-// waits.
+// omx_overlap: measures how much of a large message is hidden behind computation. Without a peer it is the
+// sender and sends what is requested. With a peer it posts a receive, requests the message, computes without
+// calling the library, and then waits.
 #include <myriexpress.h>
 #include <sched.h>
 
@@ -20,7 +20,7 @@ constexpr std::uint32_t kEndpoint = 6, kKey = 0x6f766572;
 constexpr std::uint64_t kAsk = 1, kData = 2;
 
 struct Ask {
-  std::uint32_t length = 0;  // 0: the end
+  std::uint32_t length = 0;  // 0: the sender ends
 };
 
 void check(mx_return_t code, const char* what) {
@@ -65,7 +65,7 @@ void serve(mx_endpoint_t endpoint, std::vector<char>& buffer) {
   }
 }
 
-// Computes, without a look at the library.
+// Computes without calling the library.
 void compute(double us) {
   const Clock::time_point end = Clock::now() + std::chrono::nanoseconds(static_cast<long>(us * 1e3));
   volatile double x = 1;
@@ -73,7 +73,7 @@ void compute(double us) {
     for (int i = 0; i < 100; i++) x = x * 1.0000001;
 }
 
-// Microseconds from the question to the end of the wait.
+// Returns the microseconds from the request to the end of the wait.
 double exchange(mx_endpoint_t endpoint, mx_endpoint_addr_t to, std::vector<char>& buffer, double compute_us) {
   const auto length = static_cast<std::uint32_t>(buffer.size());
   Ask ask{length};
@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   mx_endpoint_t endpoint;
   check(mx_open_endpoint(MX_ANY_NIC, peer.empty() ? kEndpoint : MX_ANY_ENDPOINT, kKey, nullptr, 0, &endpoint),
         "mx_open_endpoint");
-  pin(cpu);  // after the progress thread was made, which may go elsewhere
+  pin(cpu);  // only now, so that the progress thread, which exists already, stays unbound
   std::vector<char> buffer(length, 1);
   if (peer.empty()) {
     serve(endpoint, buffer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One experiment of the papers on the simulated NIC and hosts, as a line of JSON; bench/papers runs many.
+// Runs one experiment of the papers on the simulated NIC and hosts and prints a line of JSON. bench/papers
+// runs many of them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -41,7 +42,7 @@ int parameters_print(bool today) {
   return 0;
 }
 
-// What the engine does by a number, as it is configured here.
+// Prints the constants of the engine, as it is configured here.
 int constants_print(const NetworkOptions& options) {
   const auto blocks = [&options](omx::wire::Mode mode) {
     return static_cast<double>(omx::wire::reference_sizes(mode, options.mtu).pull_frames);
@@ -86,7 +87,7 @@ int constants_print(const NetworkOptions& options) {
   return 0;
 }
 
-// The text of an error, or nothing.
+// Sets a parameter. Returns the text of an error, or an empty string.
 std::string parameter_set(Parameters& parameters, const std::string& text) {
   const std::size_t equals = text.find('=');
   double* value = equals == std::string::npos ? nullptr : parameters.find(text.substr(0, equals));

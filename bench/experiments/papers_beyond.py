@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/beyond-the-papers.md: the papers' model with the parameters of hosts of today. Every number of the text is
-computed, and every statement has a condition that is checked when it is written, and that can fail."""
+"""Writes docs/performance/beyond-the-papers.md: the papers' model with the parameters of hosts of today. Every number in
+the text is computed. Every statement has a condition, which can fail and is checked when the document is written."""
 import os
 from types import SimpleNamespace
 
@@ -9,16 +9,16 @@ from compare_report import size_text, table
 
 MIB, KIB = 1 << 20, 1 << 10
 TODAY = ("--parameters", "today", "--mtu", 9000)
-SPEEDS = (10, 40, 100, 400)  # Gb/s
+SPEEDS = (10, 40, 100, 400)  # in Gb/s
 STRATEGIES = {"off": "disabled", "timeout": "timeout", "openmx": "Open-MX", "stream": "Stream", "adaptive": "adaptive"}
 WAYS = {"round-robin": "round robin", "bound": "one core", "queues": "queue per endpoint"}
 SIZES = [1 << bits for bits in range(14, 23)]
-RATES = (5, 10, 14, 20, 30, 50)  # of memcpy, GB/s
+RATES = (5, 10, 14, 20, 30, 50)  # of memcpy, in GB/s
 PROCESSES = (1, 2, 4, 8)
 HOSTS = (2, 4, 16, 64, 256, 1024)
 MESH = (2, 4, 8, 16, 32, 64)
-NEAR = ("--interrupts", "bound", "--cores", 2)  # the interrupt on a core next to the process's
-PAYS = 1.05  # what gains less is said to gain nothing
+NEAR = ("--interrupts", "bound", "--cores", 2)  # the interrupt on a core next to the process's core
+PAYS = 1.05  # a smaller gain counts as none
 
 INTRODUCTION = """\
 # Beyond the papers: hosts of today
@@ -47,7 +47,7 @@ def speed(gbits):
 
 
 def load(result):
-    """us of the receiver's cores for a message"""
+    """Returns the time that a message takes on the receiver's cores, in us."""
     return (result["receiver_interrupt_us"] + result["receiver_process_us"]) / result["messages"]
 
 
@@ -113,7 +113,7 @@ def offload(run):
 
 
 def crossover(points):
-    """Where a falling curve of (x, gain) goes below PAYS; None: it does not."""
+    """Returns where a falling curve of (x, gain) drops below PAYS; None if it does not."""
     for (x0, y0), (x1, y1) in zip(points, points[1:]):
         if y0 >= PAYS > y1:
             return x0 + (x1 - x0) * (y0 - PAYS) / (y0 - y1)
@@ -121,7 +121,7 @@ def crossover(points):
 
 
 def crossovers(o, name):
-    """Of the speeds at which the engine gains with some memcpy: ({speed: curve}, {speed: crossover or None}, text)"""
+    """Returns, for the speeds at which the engine gains with some memcpy: ({speed: curve}, {speed: crossover or None}, text)."""
     curves = {g: [(rate, o[name, g, rate]) for rate in RATES] for g in SPEEDS if max(o[name, g, rate] for rate in RATES) > PAYS}
     cross = {g: crossover(points) for g, points in curves.items()}
     return curves, cross, "; ".join(f"{g} Gb/s {cross[g]:.0f} GB/s" if cross[g] else f"{g} Gb/s none up to {RATES[-1]} GB/s" for g in curves)
@@ -234,7 +234,7 @@ def findings_offload(o):
           f"{percent(o['bare', 100])} and {percent(o['bare', 400])}), from {size_text(min(paying[100] or SIZES))} and {size_text(min(paying[400] or SIZES))} on.")
     curves, cross, text = crossovers(o, "by memcpy")
     _, large, large_text = crossovers(o, "by memcpy, 4 MiB")
-    # Once a curve is below it stays there, and a faster link needs a faster processor.
+    # A curve stays below once it is below, and a faster link needs a faster processor.
     ordered = [cross[g] or RATES[-1] for g in curves]
     f.say(bool(curves) and ordered == sorted(ordered) and all(gain < PAYS for g in curves if cross[g] for rate, gain in curves[g] if rate > cross[g]),
           f"Crossover: the engine gains less than {(PAYS - 1) * 100:.0f} % for 1 MiB as soon as a core copies faster than this: {text}. Below, the copy is what the message waits for.")
@@ -243,7 +243,7 @@ def findings_offload(o):
     return f
 
 
-OUTCOMES = (  # what is told, at which speeds, the two runs whose ratio it is
+OUTCOMES = (  # (name, speeds, arguments, the two runs whose ratio it is, value)
     ("marks spare a stream of 1 MiB", (10, 100), lambda s: (("stream", "--size", MIB, "--window", 4, "--iterations", 30, "--strategy", s, *NEAR)), ("off", "openmx"), load),
     ("queues, Alltoall of 8, 64 KiB", (10, 100), lambda w: (("alltoall", "--size", 64 * KIB, "--iterations", 2, "--strategy", "openmx", "--interrupts", w, "--mpi",
                                                             "--cores", *range(8))), ("bound", "queues"), lambda r: r["us"]),
@@ -253,12 +253,12 @@ OUTCOMES = (  # what is told, at which speeds, the two runs whose ratio it is
 
 
 def doubted(parameters):
-    """{name: (half, double)} of every number, whatever its source: but switches, what is nothing, and the link, whose rates are compared."""
+    """Returns {name: (half, double)} of every parameter except switches, zeros, and the link rate, which is compared anyway."""
     return {p["name"]: (p["value"] / 2, p["value"] * 2) for p in parameters if p["unit"] != "0 or 1" and p["value"] > 0 and p["name"] != "link_bits"}
 
 
 def doubts(run, parameters):
-    """The outcomes with each number halved and doubled: {(name or None, factor): [ratio, ...]}"""
+    """Returns the outcomes with each number halved and doubled: {(name or None, factor): [ratio, ...]}."""
     def row(settings):
         return [value(run(*today(*arguments(one)), *speed(g), *settings)) / value(run(*today(*arguments(other)), *speed(g), *settings))
                 for _, speeds, arguments, (one, other), value in OUTCOMES for g in speeds]
@@ -343,7 +343,7 @@ def plots(m, t, o):
 
 
 def write(runs, gnuplot, output, facts, parameters):
-    """Returns how many statements no longer hold."""
+    """Writes the document. Returns how many statements no longer hold."""
     value = {p["name"]: p["value"] for p in parameters}
     m, t, o, d = runs.evaluate([moderation, steering, offload, lambda run: doubts(run, parameters)])
     found = {"moderation": findings_moderation(m), "steering": findings_steering(t), "offload": findings_offload(o), "doubts": findings_doubts(d)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""[C], the paper on interrupt coalescing: its figures, with the experiments that should yield them."""
+"""[C], the paper on interrupt coalescing: its figures, and the experiments that reproduce them."""
 from papers_kernels import COALESCING_KERNELS, IS_ROUNDS, kernel, sort
 from papers_rows import CHOSEN, FITTED, KIB, MIB, Row, Table, over, per_message, pingpong, rate, us
 
@@ -43,7 +43,7 @@ def disorder(strategy, moved):
 
 
 def saved_by_stream(moved):
-    """Of what a mark on the wrong fragment costs, in percent."""
+    """Returns how much of the cost of a mark on the wrong fragment Stream saves, in percent."""
     def ours(run):
         correct, wrong, stream = (run(*disorder(*how))["us"] for how in (("openmx", 0), ("openmx", moved), ("stream", moved)))
         return 100 * (wrong - stream) / max(wrong - correct, 1)
@@ -57,7 +57,7 @@ def without_mark(kind):
 
 
 def other_frames(run):
-    """Of a stream of messages of a frame each: how many per cent of the frames are something else."""
+    """Returns what percentage of the frames carries no message, in a stream of messages of one frame each."""
     result = run(*table_stream(0, "openmx"))
     return 100 * (1 - result["messages"] / result["frames"])
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The NAS Parallel Benchmarks of the papers: kernels of our own with their messages, and a sort of IS's keys."""
+"""The NAS Parallel Benchmarks of the papers: our own kernels with the same messages, and a sort of IS's keys."""
 from papers_rows import EIGHT, FITTED, LOSS, MX_WIRE, Row, Table, WAYS
 
-# kernel: (iterations of the benchmark, of which so many are run)
+# kernel: (iterations of the benchmark, iterations that are run)
 ITERATIONS = {"bt.C": (200, 2), "cg.B": (75 * 26, 20), "cg.C": (75 * 26, 20), "ep.C": (1, 1), "ft.B": (20, 1), "is.C": (10, 1), "lu.C": (250, 4),
               "mg.B": (20, 2), "mg.C": (20, 2), "sp.C": (400, 2)}
 COALESCING_SECONDS = {  # [C] Table IV: default, disabled, Open-MX, Stream
@@ -11,7 +11,7 @@ COALESCING_SECONDS = {  # [C] Table IV: default, disabled, Open-MX, Stream
     "mg.C": (43.91, 43.63, 43.75, 43.72), "sp.C": (549.1, 551.1, 546.8, 546.1)}
 MULTIQUEUE_SECONDS = {  # [Q] Table III: round robin, one core, several queues
     "cg.B": (34.62, 34.32, 33.68), "mg.B": (4.14, 4.19, 4.02), "ft.B": (22.80, 23.06, 21.34), "is.C": (14.69, 14.17, 5.62)}
-IS_B, IS_ROUNDS, PROCESSES = 1 << 25, 10, 16  # keys of class B, iterations
+IS_B, IS_ROUNDS, PROCESSES = 1 << 25, 10, 16  # keys of class B, iterations, processes
 MULTIQUEUE = ("--strategy", "off", *MX_WIRE)
 
 
@@ -28,7 +28,7 @@ def rounds(name):
 
 
 def communicating_us(run, name, more):
-    """Of an iteration that computes nothing."""
+    """Returns the time of an iteration that computes nothing."""
     return run(*sort("--set", "key_ns=0", *more))["time_us"] if name == "is.B" else run(*kernel(name, *more))["us"]
 
 
@@ -37,7 +37,7 @@ def computing(name, ns):
 
 
 def iteration_us(run, name, default_s, default, more):
-    """An iteration with computing of such a length that the default takes as long as in the paper."""
+    """Returns the time of an iteration. Its computation is chosen so that the default takes as long as in the paper."""
     if not run.knows(*(sort("--set", "key_ns=0", *default) if name == "is.B" else kernel(name, *default))):
         return 1.0
     ns = max(default_s / rounds(name) * 1e9 - communicating_us(run, name, default) * 1e3, 0)

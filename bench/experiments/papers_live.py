@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""bench/papers --live: what can be measured today of the papers' evaluation, between two hosts of a lab."""
+"""bench/papers --live: measures between two hosts of a lab what can be measured today of the papers' evaluation."""
 import argparse
 import datetime
 import json
@@ -28,8 +28,8 @@ the published figures beside ours.
 """
 SCRIPT = "experiments/papers_live_measure.py"
 MOST_ROUNDS, MINUTES = 5, 24
-GRACE_MINUTES = 2  # a part that would begin later, on a machine that became busy, is left out
-# A round: the parts of each cable.
+GRACE_MINUTES = 2  # a part that would begin later than this, on a busy machine, is left out
+# The parts of one round, for each cable.
 PARTS = ((JUMBO, ("imb2", "imb4", "pingpong", "copies", "pieces", "busy", "local", "table2", "alltoall", "wire", "blocks", "sort")),
          (PLAIN, ("pingpong", "table2", "alltoall", "strategies")), (LARGEST, ("pingpong",)))
 QUICK_PARTS = PARTS[:2]
@@ -39,7 +39,7 @@ OUTPUT = os.path.join(bench_run.ROOT, "docs")
 
 
 def machine_text():
-    """What the document says of this machine."""
+    """Returns what the document says about this machine."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         lines = [line.partition(":")[::2] for line in file if ":" in line]
     facts = {name.strip(): value.strip() for name, value in lines}
@@ -49,7 +49,7 @@ def machine_text():
 
 
 def find_tools(build):
-    """(programs, the provider's folder)"""
+    """Builds what is needed. Returns (programs, the provider's folder)."""
     bench_build.tools_needed({"mpirun.openmpi": "openmpi-bin", "mpicc.openmpi": "libopenmpi-dev", "taskset": "util-linux"})
     programs = bench_build.built(build, {**PROGRAMS, "provider": bench_build.PROVIDER}, lab=False)
     provider = os.path.dirname(programs.pop("provider"))
@@ -63,7 +63,7 @@ def find_tools(build):
 
 
 def rounds_measured(options, plan):
-    """(rounds, [round, MTU, part, contender, x, figure], doubt): as many rounds as time permits, one at least."""
+    """Measures as many rounds as time permits, at least one. Returns (rounds, [round, MTU, part, contender, x, figure], doubt)."""
     figures, number, longest, doubt = [], 0, 0.0, ""
     begun = time.monotonic()
     deadline = begun + (options.minutes + GRACE_MINUTES) * 60
@@ -87,7 +87,7 @@ def write(gnuplot, output, facts, measured):
     os.makedirs(folder, exist_ok=True)
     papers_live_report.draw(gnuplot, figures, folder)
     path = os.path.join(output, "evaluation-live.md")
-    with open(f"{path}.new", "w", encoding="utf-8") as file:  # nobody ever sees half of it
+    with open(f"{path}.new", "w", encoding="utf-8") as file:  # so that no reader sees half a document
         file.write(papers_live_report.document(figures, facts))
     os.replace(f"{path}.new", path)
     print(path)
@@ -95,7 +95,7 @@ def write(gnuplot, output, facts, measured):
 
 
 def measured_before(path):
-    """(facts, figures) of a file that --json wrote."""
+    """Returns (facts, figures) of a file that --json wrote."""
     try:
         with open(path, encoding="utf-8") as file:
             known = json.load(file)
@@ -136,7 +136,7 @@ def main(arguments):
     options.rounds = options.rounds if options.rounds is not None else 1 if options.quick else MOST_ROUNDS
     if options.rounds < 1:
         parser.error("--rounds must be 1 or more")
-    spoiling = [name for name in papers_live_measure.OPERATIONS if name != "barrier"]  # which brings no data
+    spoiling = [name for name in papers_live_measure.OPERATIONS if name != "barrier"]  # a barrier transfers no data
     if options.spoil and options.spoil not in spoiling:
         parser.error(f"--spoil: no operation {options.spoil} that brings data: there are {', '.join(spoiling)}")
     if not math.isfinite(options.minutes) or options.minutes <= 0:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of bench/papers --live that runs beside the hosts of a lab: one round of what the papers measured.
+"""The part of bench/papers --live that runs inside the lab: measures one round of what the papers measured.
 
-Each part returns [contender, x, figure]; papers_live_tables.py says what becomes of them.
+Each part returns [contender, x, figure]. papers_live_tables.py computes the tables from these figures.
 """
 import json
 import os
@@ -19,29 +19,29 @@ import bench_run  # noqa: E402  (the path must be set first)
 from bench_run import MeasurementFailed, in_host, listed, perf_rows, run_client, run_pair, serving  # noqa: E402
 from compare_measure import CLIENT, KIB, MIB, SERVER, SERVER_MAC, Bench  # noqa: E402
 
-LOCAL_MAC = "02:4f:4d:58:00:01"  # of h1
+LOCAL_MAC = "02:4f:4d:58:00:01"  # MAC address of h1
 PIN = bench_run.script_module("mpi").PIN
 OFFLOAD = bench_run.script_module("offload")
 STRATEGIES = bench_run.script_module("moderation").STRATEGIES
 FRAMES, RING = OFFLOAD.FRAMES, OFFLOAD.RING
 HELPER = {**RING, "OMX_COPY_ENGINE": "thread", "OMX_COPY_MIN_PIECE": "1K"}
 MXOE = {"OMX_WIRE_MODE": "mxoe"}
-ALONE = {**MXOE, "OMX_EXTENSION": "0"}  # as a host with native MX appears to the other
+ALONE = {**MXOE, "OMX_EXTENSION": "0"}  # makes a host look like one with native MX
 TIMER_US = "75"  # the delay of the papers' NIC
 ASLEEP = {"OMX_SPIN_US": "0", "OMX_PROGRESS": "off", "OMX_MODERATION_US": TIMER_US}
 UNTUNED = {**ASLEEP, "OMX_MODERATION": "timer"}
-MESSAGE = 234_000  # [C] Table II
+MESSAGE = 234_000  # bytes, [C] Table II
 OPERATIONS = ("sendrecv", "exchange", "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather", "gatherv",
               "scatter", "scatterv", "alltoall", "alltoallv", "bcast", "barrier")
 OFFLOADED = (128 * KIB, 4 * MIB)  # the sizes of [I] Fig. 12
-DELIVERED_WRONG = "wrong data"  # bench/jobs/mpi_collectives.c
+DELIVERED_WRONG = "wrong data"  # as bench/jobs/mpi_collectives.c prints it
 
 
 def sizes_up_to(least, most):
     return [1 << bit for bit in range(least.bit_length() - 1, most.bit_length())]
 
 
-# What one round measures. `ms` and `seconds` are for one figure, if it does not take longer by itself.
+# Extent of one round. `ms` and `seconds` are for one figure, if it does not take longer by itself.
 FULL = {
     "imb_sizes": [16, 4 * KIB, 64 * KIB, 128 * KIB, 4 * MIB], "imb_ms": 60, "pingpong_sizes": [0, 1, *sizes_up_to(4, 4 * MIB)],
     "pingpong_ms": 50, "large_sizes": sizes_up_to(32 * KIB, 4 * MIB), "seconds": 0.15, "busy_sizes": [64 * KIB, 256 * KIB, MIB, 4 * MIB],
@@ -57,11 +57,11 @@ QUICK = {
 
 
 class LeftOut(MeasurementFailed):
-    """One contender could not be measured; the others can."""
+    """Means that one contender could not be measured. Others still can."""
 
 
 class WrongData(MeasurementFailed):
-    """Nothing counts any more."""
+    """Means that data arrived damaged, so no figure counts."""
 
 
 class Live(Bench):
@@ -72,11 +72,11 @@ class Live(Bench):
     # --- MPI ---
 
     def collectives(self, ranks, transport, settings, sizes, operations, ms):
-        """{(operation, size): us}"""
+        """Returns {(operation, size): us}."""
         return self.mpi(ranks, transport, settings, "mpi", "--sizes", listed(sizes), "--operations", ",".join(operations), "--ms", str(ms))
 
     def mpi(self, ranks, transport, settings, program, *options):
-        """{(operation, size): us}; two ranks on a core each, more on the core of their host."""
+        """Runs an MPI program. Returns {(operation, size): us}. Two ranks have a core each; more ranks share their host's core."""
         cores = listed((self.client_core, self.server_core) * (ranks // 2))
         command = ["env", *(f"{name}={value}" for name, value in settings.items()), os.environ["LAB"], "mpirun", "-n", str(ranks),
                    "--transport", transport, "--provider-path", self.plan["provider"], "--", "--timeout", str(self.extent["patience_s"]),
@@ -120,17 +120,17 @@ class Live(Bench):
                 2, t, s, self.extent["pingpong_sizes"], ["pingpong"], self.extent["pingpong_ms"]).items()]
 
     def alltoall(self):
-        """[J] Table 2."""
+        """Measures [J] Table 2, Alltoall."""
         for name, settings in (("processor", RING), ("helper", HELPER)):
             yield name, lambda s=settings: [["us", us] for us in self.collectives(
                 4, "omx", s, [4 * MIB], ["alltoall"], 4 * self.extent["imb_ms"]).values()]
 
     def sort(self):
-        """IS of [J] Table 3."""
+        """Measures [J] Table 3, IS."""
         for name in ("omx", "tcp"):
             yield name, lambda n=name: [["us", us] for us in self.mpi(4, n, {}, "is", "--keys", str(self.extent["keys"])).values()]
 
-    # --- the library alone ---
+    # --- the library without MPI ---
 
     def perf(self, settings, *options, server=None, host=SERVER, mac=SERVER_MAC, program="omx"):
         program = self.programs[program]
@@ -143,7 +143,7 @@ class Live(Bench):
         return [[size, row["median_us"]] for size, row in rows.items()]
 
     def copies(self):
-        """[I] Fig. 3 and 8, [J] Fig. 10."""
+        """Measures [I] Fig. 3 and 8, [J] Fig. 10."""
         ways = {"lane": ({}, "omx"), "kernel": (FRAMES, "omx"), "processor": (RING, "omx"), "helper": (HELPER, "omx")}
         if "skipping" in self.programs:
             ways["skipped"] = ({**HELPER, "OMX_COPY_ENGINE": "skip"}, "skipping")
@@ -151,7 +151,7 @@ class Live(Bench):
             yield name, lambda s=settings, p=program: self.medians(s, self.extent["large_sizes"], program=p)
 
     def pieces(self):
-        """[I] Fig. 7."""
+        """Measures [I] Fig. 7."""
         def measure():
             text = run_client([self.programs["copy"], "--sizes", "256,1024,4096", "--repeats", str(self.extent["piece_repeats"]),
                                "--seconds", "0.03", "--cpu", self.client_core])
@@ -164,7 +164,7 @@ class Live(Bench):
         yield "pieces", lambda: list(measure())
 
     def busy(self):
-        """[I] Fig. 9, [J] Fig. 11: the receiver's processor, from outside of the measured programs."""
+        """Measures [I] Fig. 9, [J] Fig. 11: the receiver's processor, from outside of the measured programs."""
         for name, settings in (("lane", {}), ("kernel", FRAMES), ("processor", RING), ("helper", HELPER)):
             yield name, lambda s=settings: [row for size in self.extent["busy_sizes"] for row in self.busy_one(s, size)]
 
@@ -183,26 +183,26 @@ class Live(Bench):
                 [f"{size} rate", row["gbit_per_s"]]]
 
     def local(self):
-        """[I] Fig. 10."""
+        """Measures [I] Fig. 10."""
         two = {"OMX_LOCAL_DIRECT": "0"}
         for name, settings in (("one copy", {}), ("two copies", two), ("two copies, helper", {
                 **two, "OMX_COPY_ENGINE": "thread", "OMX_COPY_MIN_PIECE": "1K", "OMX_COPY_MIN_WAITED": "32K"})):
             yield name, lambda s=settings: self.medians(s, self.extent["large_sizes"], host=CLIENT, mac=LOCAL_MAC)
 
     def table2(self):
-        """[J] Table 2: a ping-pong, tuned (polled) and not."""
+        """Measures [J] Table 2: a ping-pong, tuned (polling) and not tuned."""
         for name, settings in (("processor", RING), ("helper", HELPER)):
             yield name, lambda s=settings: [["tuned", self.medians(s, [4 * MIB])[0][1]],
                                             ["not tuned", self.medians({**s, **UNTUNED}, [4 * MIB], "--wait")[0][1]]]
 
     def wire(self):
-        """[J] Fig. 13."""
+        """Measures [J] Fig. 13."""
         for name, here, there in (("omx", {}, {}), ("omx by frames", FRAMES, FRAMES), ("mxoe", MXOE, MXOE),
                                   ("mxoe, peer without our block", {**MXOE, **FRAMES}, {**ALONE, **FRAMES})):
             yield name, lambda h=here, t=there: self.medians(h, self.extent["wire_sizes"], server=t)
 
     def blocks(self):
-        """[J] Fig. 14."""
+        """Measures [J] Fig. 14."""
         for mode, more in (("frames of 9000 B", {}), ("packets of 4 kB", MXOE)):
             for how, waiting, options in (("tuned", {}, ()), ("not tuned", UNTUNED, ("--wait",))):
                 yield f"{mode}, {how}", lambda m=more, w=waiting, o=options: [
@@ -212,7 +212,7 @@ class Live(Bench):
     # --- wake-ups ---
 
     def strategies(self):
-        """[C] Fig. 5 and 6, Tables I and II."""
+        """Measures [C] Fig. 5 and 6, Tables I and II."""
         for name in STRATEGIES:
             yield name, lambda n=name: self.strategy({**FRAMES, **ASLEEP, "OMX_MODERATION": n})
 
@@ -239,7 +239,7 @@ class Live(Bench):
 
 
 def measure(plan):
-    """The figures of one round: [part, contender, x, figure]."""
+    """Measures one round. Returns [part, contender, x, figure]."""
     bench, figures = Live(plan), []
     for part in plan["parts"]:
         started = time.monotonic()
@@ -247,7 +247,7 @@ def measure(plan):
             print(f"papers: {part} is left out of this round: time is up", file=sys.stderr)
             continue
         runs = list(getattr(bench, part)())
-        turn = plan["turn"] % len(runs)  # nobody is always the first
+        turn = plan["turn"] % len(runs)  # each contender is first in turn
         for contender, run in runs[turn:] + runs[:turn]:
             try:
                 figures += [[part, contender, x, figure] for x, figure in run()]
@@ -260,7 +260,7 @@ def measure(plan):
 
 
 def main():
-    print(json.dumps(measure(json.loads(sys.argv[2]))))  # --inside PLAN
+    print(json.dumps(measure(json.loads(sys.argv[2]))))  # argv: --inside PLAN
     return 0
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/evaluation-live.md and its plots, from what bench/papers --live measured."""
+"""Writes docs/performance/evaluation-live.md and its plots from what bench/papers --live measured."""
 import os
 import statistics
 
@@ -77,7 +77,7 @@ def time_text(figures, key):
 
 
 def balance_lines(figures):
-    """Of each number of ranks: how often Open-MX is faster, and where it is not."""
+    """Says for each number of ranks how often Open-MX is faster, and where it is not."""
     for ranks in RANKS:
         gains = {}
         for operation, name in NAMES.items():
@@ -150,7 +150,7 @@ def bars_sizes(figures):
 
 
 def bars_draw(program, figures, size, folder):
-    """A bar for the published gain, and one for each number of ranks, by operation."""
+    """Draws a bar for the published gain and one for each number of ranks, by operation."""
     place, data = TABLE1_SIZES.index(size), []
     for operation, name in NAMES.items():
         if operation not in TABLE1 or len(TABLE1[operation]) <= place:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench/papers --live shows: each table and figure of the papers that can be measured today, with the published figures.
+"""Lists what bench/papers --live shows: each table and figure of the papers that can be measured today, with the published
+figures.
 
 A Row's `ours` is a function of the Figures of all rounds.
 """
@@ -16,7 +17,7 @@ TABLE1_SIZES = (16, 4 * KIB, 64 * KIB, 4 * MIB)
 NAMES = {"sendrecv": "SendRecv", "exchange": "Exchange", "allreduce": "Allreduce", "reduce": "Reduce", "reduce_scatter": "Reduce_scatter",
          "allgather": "Allgather", "allgatherv": "Allgatherv", "gather": "Gather", "gatherv": "Gatherv", "scatter": "Scatter",
          "scatterv": "Scatterv", "alltoall": "Alltoall", "alltoallv": "Alltoallv", "bcast": "Bcast", "barrier": "Barrier"}
-# [J] Table 1: per cent that an operation is faster over Open-MX than over TCP.
+# [J] Table 1: how much faster an operation is over Open-MX than over TCP, in percent.
 TABLE1 = {
     "sendrecv": (107, 4.66, 8.88, 32.7), "exchange": (143, 8.38, 24.2, 29.0), "allreduce": (87.9, 2.51, 11.6, 4.77),
     "reduce": (64.7, 23.1, 26.5, -23.6), "allgather": (79.2, -7.1, 21.5, 56.0), "gather": (72.5, 52.6, 4.57, 76.4),
@@ -26,7 +27,7 @@ TABLE1 = {
 
 
 class Figures:
-    """What was measured, by MTU, part, contender and x: the figures of the rounds that have it."""
+    """Holds what was measured, by MTU, part, contender and x: the figures of the rounds that have them."""
 
     def __init__(self, measured):
         self.samples = {}
@@ -37,12 +38,12 @@ class Figures:
         return statistics.median(self.samples[mtu, part, contender, str(x)].values())
 
     def both(self, one, other):
-        """Pairs of the rounds that have both."""
+        """Returns pairs of figures from the rounds that have both."""
         first, second = (self.samples[(*key[:3], str(key[3]))] for key in (one, other))
         return [(first[number], second[number]) for number in first if number in second]
 
     def agree(self, one, other):
-        """Whether every round says the same of who is less."""
+        """Returns whether one contender has the lower figure in every round."""
         signs = {a < b for a, b in self.both(one, other)}
         return len(signs) == 1
 
@@ -67,7 +68,7 @@ class Section:
     plots: tuple = ()
 
 
-# --- figures of figures ---
+# --- derived figures ---
 
 def mib_per_s(mtu, part, contender, size):
     return lambda f: size / MIB / f(mtu, part, contender, size) * 1e6
@@ -78,7 +79,7 @@ def plain(mtu, part, contender, x):
 
 
 def faster(slow, fast):
-    """Per cent, of two keys of times."""
+    """Returns how much faster the second of two keys is, in percent."""
     return lambda f: (f(*slow) / f(*fast) - 1) * 100
 
 
@@ -95,17 +96,17 @@ def operation_key(ranks, contender, operation, size):
 
 
 def over_tcp(ranks, operation, size):
-    """The two keys of Table 1: TCP's time, ours."""
+    """Returns the two keys of Table 1: TCP's time and ours."""
     return operation_key(ranks, "tcp", operation, size), operation_key(ranks, "omx", operation, size)
 
 
 def offload_gain(ranks, size):
-    """[I] Fig. 12: by a helper thread instead of the processor, mean of all operations with data."""
+    """Returns [I] Fig. 12: the gain of a helper thread over the processor, mean of all operations with data."""
     return mean_of([faster(operation_key(ranks, "processor", o, size), operation_key(ranks, "helper", o, size)) for o in OPERATIONS if o != "barrier"])
 
 
 def best_share(ranks, size, contender):
-    """Rate relative to that of the default way, mean of all operations."""
+    """Returns the rate relative to the default way, mean of all operations with data."""
     return mean_of([lambda f, o=o: 100 * f(*operation_key(ranks, "omx", o, size)) / f(*operation_key(ranks, contender, o, size))
                     for o in OPERATIONS if o != "barrier"])
 
@@ -113,7 +114,7 @@ def best_share(ranks, size, contender):
 # --- plots ---
 
 def plot(name, title, y, curves, x="message", log=True):
-    """`curves`: {name: function of the Figures that returns its points}"""
+    """Makes a plot. `curves` is {name: function of the Figures that returns the points}."""
     return SimpleNamespace(name=f"live-{name}", title=title, x=x, y=y, log=log, wanted=curves, curves={})
 
 
@@ -154,7 +155,7 @@ def strategy_ratios(what, x, published):
                 factor((PLAIN, "strategies", strategy, x), (PLAIN, "strategies", "timer", x))) for strategy, value in published.items()]
 
 
-# --- the sections that follow Table 1 ---
+# --- the sections behind Table 1 ---
 
 PINGPONG = Section("[J] Fig. 9 and 12, [I] Fig. 11: IMB Pingpong", [
     Row("0 B, Open-MX", 7.3, "us", plain(JUMBO, "pingpong", "omx", 0)),

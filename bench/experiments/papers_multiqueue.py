@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""[Q], the papers on several queues: their figures, with the experiments that should yield them.
+"""[Q], the papers on several queues: their figures, and the experiments that reproduce them.
 
-Their text says nothing of interrupt coalescing but that it will be looked at, and the latencies of Table I are a tenth of
-the NIC's default delay: it was disabled. Nothing says that it was not for the other tables, so it is disabled in all.
+Their text only announces a study of interrupt coalescing. The latencies of Table I are a tenth of the NIC's default
+delay, so coalescing was disabled there. Nothing says that it was enabled for the other tables, so it is disabled in all.
 """
 from papers_kernels import IS_ROUNDS, MULTIQUEUE_KERNELS, sort
 from papers_rows import CHOSEN, EIGHT, FITTED, KIB, LOSS, MIB, MX_WIRE, Row, TUNED, Table, WAYS, as_gain, copied, mib_per_s, over, pingpong, us
@@ -41,7 +41,7 @@ def binding_rows():
         4 * MIB, "--iterations", 3, "--mpi", *TUNED, *MX_WIRE, "--copies", "engine")(run) * MIB * 8 / 1e9, counted=False)
 
 
-MISSES = {  # size: round robin, bound to S$, to SC: kernel, user; percent
+MISSES = {  # size: round robin, bound to S$, to SC: kernel, user; in percent
     "0 B": (0, ((29.80, 13.79), (29.70, 8.34), (11.47, 0.13)), ()),
     "128 B": (128, ((26.80, 17.90), (25.06, 23.05), (14.15, 0.51)), ()),
     "32 kB": (32 * KIB, ((28.77, 17.71), (23.17, 29.32), (24.49, 22.56)), ()),

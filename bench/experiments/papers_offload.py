@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""[I], the paper on copy offload, and [J], the journal: their figures, with the experiments that should yield them."""
+"""[I], the paper on copy offload, and [J], the journal: their figures, and the experiments that reproduce them."""
 from papers_rows import EIGHT, FITTED, KIB, MIB, MX_WIRE, Row, TUNED, Table, as_gain, copied, mean, mib_per_s, over, pingpong, us
 
 UNTUNED = ("--strategy", "timeout", "--sleep")
 JUMBO, PLAIN = ("--mtu", "9000"), ("--mtu", "1500")
-MX_WIRE_PLAIN = ("--mode", "mxoe", "--mtu", "1500")  # of 1 kB
+MX_WIRE_PLAIN = ("--mode", "mxoe", "--mtu", "1500")  # MX's wire format with MTU 1500, packets of 1 kB
 EARLY = (*MX_WIRE, "--pull-blocks", 2)  # [I], footnote 3: two blocks of eight frames
 JOURNAL = ("--mpi", "--set", "mpi_ns=0")  # MPI over its MTL
 NATIVE_US = 2  # [J] 3.2: latency of native MX
@@ -26,7 +26,7 @@ def synchronous(how, size):
 
 
 def available(how):
-    """Per cent of the time that the receiver's processor idles, mean of the sizes."""
+    """Returns how long the receiver's processor idles, in percent, mean of the sizes."""
     return mean([lambda run, size=size: 100 - synchronous(how, size)(run) for size in BUSY_SIZES])
 
 
@@ -51,7 +51,7 @@ def alltoall_gain(size, cores, *settings):
 
 
 def operations_gain(size, cores):
-    """Ping-pong and Alltoall, of the Intel MPI Benchmarks."""
+    """Returns the mean gain of Ping-pong and Alltoall of the Intel MPI Benchmarks."""
     where = ("--mpi", "--strategy", "off", "--interrupts", "bound", *EARLY)
     return mean([over(early("engine", size, "--mpi"), early("processor", size, "--mpi")), alltoall_gain(size, cores, *where)])
 

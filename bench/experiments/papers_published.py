@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All figures that the papers' texts give: those with an experiment, and the list of those without."""
+"""Lists all figures that the papers' texts give: those with an experiment, and those without."""
 from papers_coalescing import COALESCING
 from papers_multiqueue import MULTIQUEUE
 from papers_offload import OFFLOAD
@@ -7,7 +7,7 @@ from papers_offload import OFFLOAD
 PAPERS = (
     ("Interrupt coalescing", "C", COALESCING), ("Multiqueue", "Q", MULTIQUEUE), ("Copy offload", "I and J", OFFLOAD))
 
-LEFT_OUT = (  # of the texts, from beginning to end
+LEFT_OUT = (  # in the order of the texts
     "[C] II-A: an interrupt costs \"several microseconds\"; IV-B1: so does waking a core. No figures.",
     "[C] Fig. 4 to 6: curves without figures in the text; ours are plotted, and the points that the text names are in the tables.",
     "[C] IV-C4: the firmware can put off interrupts \"by 3 or 4 packets\": not reproduced, in the model by none (Table III).",

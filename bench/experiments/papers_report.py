@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/evaluation.md and its plots, from what bench/papers measured."""
+"""Writes docs/performance/evaluation.md and its plots from what bench/papers computed."""
 import os
 import statistics
 
@@ -59,7 +59,7 @@ def figure_text(value, digits=None):
 
 
 def error_of(row, ours):
-    """(text, percent or None)"""
+    """Returns (text, percent or None)."""
     if row.published is None or not row.alike:
         return "", None
     if row.bound:
@@ -80,7 +80,7 @@ def rows_of(one, values):
 
 
 def errors_of(tables, values, uses):
-    """Of the figures that were used so; each published figure once."""
+    """Returns the errors of the figures with these uses. Each published figure counts once."""
     return [abs(error) for one in tables for row in one.rows if row.counted and row.use in uses
             for error in (error_of(row, values[id(row)])[1],) if error is not None]
 
@@ -103,7 +103,7 @@ def summary(papers, values):
 
 
 def far_papers(papers, values):
-    """What is to be said of the papers whose predictions are not within reach."""
+    """Returns what to say about the papers whose predictions deviate too much."""
     far = []
     for name, _, tables in papers:
         counted = [one for one in tables if not one.apart]
@@ -118,7 +118,7 @@ def far_papers(papers, values):
 
 
 def without_error(papers):
-    """How many published figures have no error: bounds, and figures of another kind."""
+    """Returns how many published figures have no error: bounds, and figures of another kind."""
     rows = [row for _, _, tables in papers for one in tables for row in one.rows if row.counted and row.published is not None]
     return sum(bool(row.bound) for row in rows), sum(not row.alike for row in rows)
 
@@ -156,7 +156,7 @@ def parameter_table(parameters):
 
 
 def plot_draw(program, plot, folder):
-    """A plot has name, title, x, y, log, curves: {name: [(x, y)]}, and may have text(x) for its ticks."""
+    """Draws a plot, which has name, title, x, y, log, curves ({name: [(x, y)]}), and perhaps text(x) for its ticks."""
     text = getattr(plot, "text", None)
     script = [f"set terminal svg size 760,420 font 'sans,12' background 'white'; set output '{os.path.join(folder, plot.name)}.svg'",
               f"set title \"{plot.title}\"; set xlabel \"{plot.x}\"; set ylabel \"{plot.y}\"; set key outside right; set grid; set yrange [0:*]"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tables of the papers' evaluation consist of, and arguments of omx_papers that several of them use.
+"""What the tables of the papers' evaluation consist of, and arguments of omx_papers that several tables use.
 
-A Row is one published figure, or, with counted=False, one beside it: the same figure in other words, or under another
+A Row is one published figure. With counted=False it repeats the figure above it in other words or under another
 assumption. `ours` is a function of run(arguments of omx_papers) -> its result.
 """
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ WAYS = {"RR": ("--interrupts", "round-robin"), "bound": ("--interrupts", "bound"
 LOSS = ("--set", "flow_control=0")
 MX_WIRE = ("--mode", "mxoe", "--mtu", "9000")  # frames of 4 kB, as MX sends them
 TUNED = ("--strategy", "off", "--interrupts", "bound", "--cores", 2)
-FITTED = "fitted"  # a parameter was made from this very figure
-CHOSEN = "used to choose"  # what the text leaves open was decided by it
+FITTED = "fitted"  # a parameter was fitted to this figure
+CHOSEN = "used to choose"  # the figure decided what the text leaves open
 USES = ("", FITTED, CHOSEN)
 
 
@@ -24,23 +24,23 @@ class Row:
     published: Optional[float]  # None: the papers have no figure
     unit: str
     ours: Callable
-    use: str = ""  # of the figure, to make the model; then it proves nothing
+    use: str = ""  # how the figure was used to build the model; then it proves nothing
     bound: str = ""  # "<", ">": the paper says less, or more, than that
     alike: bool = True  # False: the two count different things, so there is no error
-    counted: bool = True  # False: beside the row above, which has the figure
-    digits: Optional[int] = None  # behind the point; None: three figures
+    counted: bool = True  # False: it repeats the row above
+    digits: Optional[int] = None  # decimals; None: three significant figures
 
 
 @dataclass
 class Table:
     title: str
     rows: list
-    notes: tuple = ()  # sentences; why we differ where we know it
+    notes: tuple = ()  # sentences; they explain known deviations
     apart: bool = False  # counted apart in the summary
 
 
 def is_prediction(row):
-    """Whether the figure counts: published, of the same kind, and nothing was made from it."""
+    """Returns whether the figure counts: published, of the same kind, and not used for the model."""
     return row.published is not None and row.counted and row.alike and not row.bound and not row.use
 
 
@@ -64,7 +64,7 @@ def per_message(key, *arguments):
 
 
 def over(one, other):
-    """How one result relates to another."""
+    """Returns the ratio of two results."""
     return lambda run: one(run) / other(run)
 
 
@@ -78,7 +78,7 @@ def mib_per_s(size, *arguments):
 
 
 def as_gain(published, what, ratio):
-    """A ratio as the paper writes it, in percent: its error is shown, and not counted again."""
+    """Makes a row for a ratio as the paper writes it, in percent. Its error is shown but not counted again."""
     return Row(what, published, "%", lambda run: (ratio(run) - 1) * 100, counted=False)
 
 

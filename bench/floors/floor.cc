@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_floor: what bare packet sockets can do on this machine, without any protocol. Nothing that sends frames
-// through the kernel can be faster, so this is what Open-MX is measured against.
+// omx_floor: measures what bare packet sockets reach on this machine, without any protocol. No program that
+// sends frames through the kernel can be faster, so Open-MX is compared with this.
 #include "bench/floors/floor_raw.h"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Half round trips of one frame, both sides polling a memory-mapped ring. Each side copies the payload out of
+// Half round trips of one frame. Both sides poll a memory-mapped ring. Each side copies the payload out of
 // the ring, as every message layer must to deliver it.
 #include <sys/socket.h>
 
@@ -29,7 +29,7 @@ class PingPong {
     }
   }
 
-  // Takes the frame in front, header and payload.
+  // Copies header and payload of the first frame out of the ring.
   void take(const std::byte* frame) {
     FrameHeader received;
     std::memcpy(&received, frame, sizeof received);
@@ -49,7 +49,7 @@ class PingPong {
   std::byte source_[6] = {};
 };
 
-// Polls for the answer to `sequence`; false when it seems lost.
+// Polls for the answer to `sequence`. Returns false when it seems lost.
 bool answer_wait(RawSocket& socket, PingPong& pingpong, std::uint32_t sequence) {
   const Clock::time_point start = Clock::now();
   for (std::uint32_t spins = 1;; spins++) {
@@ -62,7 +62,7 @@ bool answer_wait(RawSocket& socket, PingPong& pingpong, std::uint32_t sequence) 
   }
 }
 
-// The server may start a little later than we do.
+// Waits until the server answers: it may start a little later than this client.
 void peer_wait(const FloorOptions& options, RawSocket& socket, PingPong& pingpong) {
   for (int i = 0; i < kPatience; i++) {
     pingpong.header().sequence = kHello;

@@ -15,7 +15,7 @@ namespace omx::bench {
 
 namespace {
 
-// Few slots stay in the cache; a ping-pong needs one, credits need a few.
+// Few slots stay in the cache. A ping-pong needs one, and credits need a few.
 constexpr std::uint32_t kSlots = 64;
 constexpr int kSocketBuffer = 64 << 20;
 
@@ -63,8 +63,8 @@ RawSocket::~RawSocket() {
 }
 
 void RawSocket::map_ring() {
-  // A slot is an odd number of cache lines: slots at the same offset in their pages would fight for the same
-  // lines of the cache.
+  // A slot has an odd number of cache lines. Otherwise slots would lie at equal offsets in their pages and
+  // compete for the same cache lines.
   const std::size_t needed = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) + 18 + mtu_;
   slot_bytes_ = ((needed + 63) / 64 | 1) * 64;
   std::size_t block_bytes = 64U << 10;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bare packet socket, used directly: the floor must not share code (and mistakes) with src/link.
+// A bare packet socket, used directly. The floor shares no code with src/link, so that it shares no mistakes
+// either.
 #pragma once
 
 #include <linux/if_packet.h>
@@ -14,37 +15,38 @@
 
 namespace omx::bench {
 
-// Frames of the floor carry as many header bytes as the smallest data frame of Open-MX, so that equal message
-// sizes make equal frames.
+// The header has as many bytes as that of the smallest data frame of Open-MX, so that equal message sizes
+// make equal frames.
 struct FrameHeader {
   std::array<std::byte, 6> dst, src;
   std::uint16_t ethertype;  // big-endian
   std::uint8_t kind;        // Kind
   std::uint8_t pad;
-  std::uint32_t size;  // stream start: payload bytes of a full frame
+  std::uint32_t size;  // start of a stream: payload bytes of a full frame
   std::uint32_t sequence;
-  std::uint64_t value;  // stream: frames received; start: bytes of a message, or 0
+  std::uint64_t value;  // stream: frames received; start of a stream: bytes of a message, or 0
 };
 static_assert(sizeof(FrameHeader) == 32);
 
 enum class Kind : std::uint8_t { ping = 1, start, data, last, credit, result, end };
 
-// Reserved by IEEE for experiments: no endpoint of Open-MX looks at these frames.
+// The ethertype that IEEE reserves for experiments. Endpoints of Open-MX ignore it.
 inline constexpr std::uint16_t kFloorEthertype = 0x88B5;
 inline constexpr std::size_t kMinFrame = 60;
 
 struct FloorOptions : Options {
   std::string interface;
   std::string peer;
-  bool qdisc_bypass = false;   // PACKET_QDISC_BYPASS: straight to the driver
+  bool qdisc_bypass = false;   // PACKET_QDISC_BYPASS: hand frames straight to the driver
   std::uint32_t batch = 32;    // frames per system call
   std::uint32_t window = 256;  // frames in flight
-  bool messages = false;       // sizes are of messages, each cut into frames
+  bool messages = false;       // sizes are message sizes, and each message is cut into frames
 };
 
 class RawSocket {
  public:
-  // Ends the program when it fails. With a ring, frames are taken by front() and advance(), else by recvmmsg.
+  // Opens the socket, or ends the program. With a ring, front() and advance() receive; without, recvmmsg
+  // does.
   RawSocket(const FloorOptions& options, bool with_ring);
   ~RawSocket();
   RawSocket(const RawSocket&) = delete;
@@ -52,10 +54,10 @@ class RawSocket {
 
   int fd() const { return fd_; }
   NicId nic() const { return nic_; }
-  // Message bytes of the largest frame.
+  // Returns the message bytes of the largest frame.
   std::size_t largest() const { return mtu_ + 14 - sizeof(FrameHeader); }
 
-  // The frame that waits in the ring, or nullptr.
+  // Returns the next frame in the ring, or nullptr.
   const std::byte* front() const {
     const auto* slot = reinterpret_cast<const tpacket2_hdr*>(cursor_);
     if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) return nullptr;
@@ -86,7 +88,7 @@ class RawSocket {
   std::size_t mapped_bytes_ = 0;
 };
 
-// A frame that had no room: the caller tries again. Other errors end the program.
+// Returns true if a frame had no room, so that the caller tries again. Ends the program on any other error.
 bool must_retry(const char* call);
 
 void pingpong_server(const FloorOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What omx_floor and omx_tcp_peer share: options, clock, pinning, figures and their output.
+// Shared by the programs that measure the floor: options, clock, binding, figures and their output.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,10 +19,10 @@ class App;
 
 namespace omx::bench {
 
-inline constexpr std::size_t kMessageBytes =
-    4U << 20;  // the buffer of a large message: larger than a core's caches
+// Buffer of large messages, larger than a core's caches.
+inline constexpr std::size_t kMessageBytes = 4U << 20;
 
-// Exit status: 77 when this user or machine cannot run it.
+// Ends the program. Status 77 means that this user or machine cannot run it.
 template <class... Args>
 [[noreturn]] void die(int status, fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "{}\n", fmt::format(format, std::forward<Args>(args)...));
@@ -35,13 +35,13 @@ struct Options {
   int repeats = 5;
   int iterations = 20000;  // round trips per size and repeat
   int warm_up = 2000;      // round trips before them, not counted
-  double seconds = 0.5;    // of a stream per size and repeat
+  double seconds = 0.5;    // duration of a stream, for each size and repeat
   double warm_up_seconds = 0.1;
   bool csv = false;
-  bool forever = false;  // server: stay when the client is done
+  bool forever = false;  // the server continues when the client is done
 };
 
-// The options above; which of them depends on the test and the role.
+// Add the options above. The role decides which.
 void add_client_options(CLI::App& app, Options& options);
 void add_server_options(CLI::App& app, Options& options);
 
@@ -50,14 +50,14 @@ inline double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Of sorted samples, of which there must be one.
+// Returns a percentile of sorted samples, of which there must be at least one.
 double percentile(const std::vector<double>& sorted, double fraction);
 
-// Binds this thread to a core; -1 leaves it where it is.
+// Binds this thread to a core. -1 leaves it unbound.
 void pin(int cpu);
 
-// Repeats are interleaved (all sizes, then all sizes again ...), so that a disturbance does not hit one size
-// only; samples of one size are pooled.
+// Collects samples. Repeats are interleaved (all sizes, then all sizes again ...), so that a disturbance
+// affects more than one size. All samples of a size are pooled.
 class Report {
  public:
   Report(std::string test, const Options& options) : test_(std::move(test)), options_(options) {}
@@ -70,7 +70,7 @@ class Report {
   void lost(std::size_t size, std::uint64_t count) { lost_[size] += count; }
   void reserve(std::size_t size, std::size_t samples);
 
-  // One line per size.
+  // Prints one line for each size.
   void print_latency();
   void print_rate();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of full frames, or of messages that are cut into frames: gathered and sent with sendmmsg, received
-// with recvmmsg so that each payload lands in its final place. Credits keep the frames in flight below what
-// the receiver holds.
+// A stream of full frames, or of messages cut into frames. Frames are gathered and sent with sendmmsg, and
+// received with recvmmsg so that each payload arrives in its final place. Credits limit the frames in flight
+// to what the receiver can hold.
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -19,10 +19,10 @@ constexpr double kStallSeconds = 0.02;
 constexpr double kAnswerSeconds = 0.2;
 constexpr int kPatience = 50;  // times kAnswerSeconds
 
-// Frames for one sendmmsg or recvmmsg: header and payload as two pieces.
+// Frames for one sendmmsg or recvmmsg. Each has two pieces: header and payload.
 class Batch {
  public:
-  // message 0: one endless stream of full frames.
+  // With `message` 0 the stream consists of full frames without end.
   Batch(std::size_t frames, std::size_t payload, std::size_t message)
       : payload_(payload),
         message_(message ? message : payload),
@@ -48,7 +48,7 @@ class Batch {
   std::size_t length(std::uint32_t sequence) const {
     return std::min(payload_, message_ - sequence % per_message_ * payload_);
   }
-  // Points the payloads at the places of `sequence` and its successors.
+  // Points the payloads at the places of frame `sequence` and its successors.
   void aim(std::uint32_t sequence) {
     for (std::size_t i = 0; i < frames(); i++) {
       const std::uint32_t frame = sequence + static_cast<std::uint32_t>(i);
@@ -70,7 +70,7 @@ class Receiver {
  public:
   Receiver(RawSocket& socket, const FloorOptions& options) : socket_(socket), options_(options) {}
 
-  // False when the client is done.
+  // Serves one request. Returns false when the client is done.
   bool serve() {
     FrameHeader h{};
     if (::recv(socket_.fd(), &h, sizeof h, 0) < 0) return must_retry("recv");
@@ -121,7 +121,7 @@ class Receiver {
         if (kind == Kind::last) return answer(Kind::result);
         if (kind == Kind::start) answer(Kind::start);
         if (kind != Kind::data) continue;
-        // After a loss what follows in the batch is in the wrong place.
+        // After a loss, the following frames of the batch are in the wrong place.
         if (h.sequence != aimed_at + i)
           std::memmove(batch.place(h.sequence), batch.place(aimed_at + i),
                        std::min(batch.length(h.sequence), batch.length(aimed_at + i)));
@@ -165,7 +165,7 @@ class Sender {
       if (seconds_between(start, now) >= seconds) break;
       if (take_credits()) progress = now;
       if (sent_ - acknowledged_ + batch.frames() > options_.window) {
-        // Frames or credits were lost: start again with a full window.
+        // Frames or credits were lost, so the sender starts again with a full window.
         if (seconds_between(progress, now) > kStallSeconds) acknowledged_ = sent_;
         continue;
       }
@@ -197,14 +197,14 @@ class Sender {
       std::memcpy(&h, frame, sizeof h);
       socket_.advance();
       if (static_cast<Kind>(h.kind) != Kind::credit) continue;
-      // An old credit may arrive after a restart of the window.
+      // An old credit may arrive after the window was reset.
       if (static_cast<std::int32_t>(h.sequence - acknowledged_) > 0) acknowledged_ = h.sequence;
       any = true;
     }
     return any;
   }
 
-  // Sends a request until it is answered.
+  // Repeats a request until it is answered.
   FrameHeader ask(Kind kind, std::size_t size, std::size_t message) {
     FrameHeader request = socket_.header(peer_, kind);
     request.size = static_cast<std::uint32_t>(size);

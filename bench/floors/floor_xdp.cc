@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_floor_xdp: half round trips by bare AF_XDP sockets, both sides polling, by libxdp as it is: of one
-// frame, or of a message in several, each copied to its place. Shares no code with src/link. What omx_floor
-// is to OMX_LINK=ethernet, this is to OMX_LINK=xdp. A lost frame of several ends it.
+// omx_floor_xdp: half round trips by bare AF_XDP sockets with libxdp, both sides polling. A message has one
+// frame or several, and each is copied to its place. It is the floor for OMX_LINK=xdp, as omx_floor is for
+// OMX_LINK=ethernet, and shares no code with src/link. It ends if a frame of a longer message is lost.
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <linux/if_link.h>
@@ -31,9 +31,9 @@ using omx::bench::kMinFrame;
 using omx::bench::seconds_between;
 
 constexpr std::uint32_t kFrames = 1024, kFrameBytes = 4096, kRing = 256;
-// Of a message: frames under way, at most, and those of one system call.
+// Frames of a message: at most in flight, and in one system call.
 constexpr std::uint32_t kWindow = 128, kBatch = 16;
-constexpr std::size_t kLargest = kFrameBytes - 256 - sizeof(FrameHeader);  // one piece
+constexpr std::size_t kLargest = kFrameBytes - 256 - sizeof(FrameHeader);  // message bytes of one frame
 constexpr std::size_t kEthernet = 14;
 constexpr double kLostAfterSeconds = 0.2, kMessageLostAfterSeconds = 5;
 constexpr int kPatience = 50;
@@ -45,7 +45,8 @@ struct XdpOptions : omx::bench::Options {
   bool generic = false;
 };
 
-// Frames of the floor's type to socket 0 of the map, all others pass.
+// Loads the XDP program. It redirects frames with the floor's ethertype to socket 0 of the map, and passes
+// all others.
 int program_load(int map) {
   const auto instruction = [](std::uint8_t code, std::uint8_t dst, std::uint8_t src, std::int16_t off,
                               std::int32_t imm) {
@@ -62,8 +63,8 @@ int program_load(int map) {
       instruction(BPF_LDX | BPF_MEM | BPF_W, 3, 1, 4, 0),     // r3 = data_end
       instruction(BPF_ALU64 | BPF_MOV | BPF_X, 4, 2, 0, 0),   // r4 = r2 + 14
       instruction(BPF_ALU64 | BPF_ADD | BPF_K, 4, 0, 0, 14),  //
-      instruction(BPF_JMP | BPF_JGT | BPF_X, 4, 3, 7, 0),     // shorter: pass
-      instruction(BPF_LDX | BPF_MEM | BPF_H, 4, 2, 12, 0),    // its type
+      instruction(BPF_JMP | BPF_JGT | BPF_X, 4, 3, 7, 0),     // a shorter frame: pass
+      instruction(BPF_LDX | BPF_MEM | BPF_H, 4, 2, 12, 0),    // its ethertype
       instruction(BPF_JMP | BPF_JNE | BPF_K, 4, 0, 5, htons(omx::bench::kFloorEthertype)),
       instruction(BPF_LD | BPF_IMM | BPF_DW, 1, BPF_PSEUDO_MAP_FD, 0, map),
       instruction(0, 0, 0, 0, 0),
@@ -77,7 +78,7 @@ int program_load(int map) {
   };
   bpf_prog_load_opts options{};
   options.sz = sizeof options;
-  options.prog_flags = BPF_F_XDP_HAS_FRAGS;  // else a veth takes no program natively with a large MTU
+  options.prog_flags = BPF_F_XDP_HAS_FRAGS;  // otherwise a veth with a large MTU accepts no native program
   return ::bpf_prog_load(BPF_PROG_TYPE_XDP, "omx_floor_xdp", "Dual BSD/GPL", program, std::size(program),
                          &options);
 }
@@ -105,7 +106,7 @@ class XdpSocket {
     bpf_link_create_opts link{};
     link.sz = sizeof link;
     link.flags = options.generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
-    // Its descriptor is closed by the kernel when this program ends, and takes the XDP program off.
+    // The kernel closes the link's descriptor when this program ends, which removes the XDP program.
     if (::bpf_link_create(program, index, BPF_XDP, &link) < 0)
       die(77, "{} takes no XDP program: {}", name, std::strerror(errno));
 
@@ -121,7 +122,7 @@ class XdpSocket {
     config.rx_size = config.tx_size = kRing;
     config.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
     config.bind_flags = XDP_USE_NEED_WAKEUP;
-    // The kernel gives the queue free some time after the last user has ended.
+    // The kernel frees the queue some time after its last user has ended.
     int e = 0;
     for (int looks = 200; looks > 0; looks--) {
       e = ::xsk_socket__create(&socket_, name, 0, area, &rx_, &tx_, &config);
@@ -139,9 +140,9 @@ class XdpSocket {
 
   NicId nic() const { return nic_; }
 
-  std::size_t largest() const { return largest_; }  // bytes of a message in one frame
+  std::size_t largest() const { return largest_; }  // message bytes in one frame
 
-  // Without flush() it may wait.
+  // Queues a frame. The kernel may send it only after flush().
   void put(const FrameHeader& header, const std::byte* payload) {
     std::uint32_t index = 0;
     completions_take();
@@ -158,8 +159,8 @@ class XdpSocket {
   }
   void flush() { kick(); }
 
-  // Calls take(header, payload) for the next frame; the payload must be copied out, as every message layer
-  // must. False: nothing came.
+  // Calls take(header, payload) for the next frame. `take` must copy the payload, as every message layer
+  // must. Returns false if no frame has arrived.
   template <class Take>
   bool receive(Take take) {
     std::uint32_t index = 0, refill = 0;
@@ -187,20 +188,20 @@ class XdpSocket {
 
   NicId nic_ = 0;
   std::size_t largest_ = 0;
-  std::uint64_t sent_ = 0, done_ = 0;  // frames; done: their places are free
+  std::uint64_t sent_ = 0, done_ = 0;  // frames; the places of done frames are free
   std::byte* memory_ = nullptr;
   xsk_ring_prod fill_{}, tx_{};
   xsk_ring_cons completion_{}, rx_{};
   xsk_socket* socket_ = nullptr;
 };
 
-// While the rest of a message is waited for.
+// Limits the wait for the rest of a message.
 class Patience {
  public:
   explicit Patience(XdpSocket& socket) : socket_(socket) {}
   void look() {
     if (++looks_ % 4096 != 0) return;
-    socket_.flush();  // what the kernel had no room for
+    socket_.flush();  // sends again what the kernel had no room for
     if (seconds_between(start_, Clock::now()) > kMessageLostAfterSeconds) die(1, "a frame was lost");
   }
 
@@ -210,7 +211,7 @@ class Patience {
   unsigned looks_ = 0;
 };
 
-// Messages of any size, one way at a time.
+// Sends and receives messages of any size, one direction at a time.
 class Messages {
  public:
   explicit Messages(XdpSocket& socket) : socket_(socket) {}
@@ -223,7 +224,7 @@ class Messages {
   }
   std::vector<std::byte>& bytes() { return bytes_; }
 
-  // `number` tells it from others.
+  // Sends the message. `number` distinguishes it from other messages.
   void send(std::uint64_t number) {
     const std::size_t largest = socket_.largest();
     std::uint32_t credited = 0, frame = 0;
@@ -246,7 +247,7 @@ class Messages {
     socket_.flush();
   }
 
-  // A first frame of `size` bytes of a message: waits for the rest.
+  // Receives the rest of a message whose first frame had `size` bytes.
   void receive_rest(std::size_t size) {
     std::uint32_t frames = 1;
     Patience patience(socket_);
@@ -307,7 +308,7 @@ void serve(const XdpOptions& options) {
   }
 }
 
-// False: the answer to a message of one frame was lost.
+// Waits for the answer. Returns false if the answer to a message of one frame was lost.
 bool answer_wait(XdpSocket& socket, Messages& messages, std::uint64_t number) {
   const Clock::time_point start = Clock::now();
   for (std::uint32_t spins = 1;; spins++) {
@@ -349,7 +350,7 @@ void measure(const XdpOptions& options) {
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (const std::size_t size : options.sizes) {
       if (size > kMessageMost) continue;
-      // As long for a large one as for a small one, about.
+      // Large sizes take about as long as small ones.
       const int count = std::max(options.iterations / static_cast<int>(1 + size / 4096), 10);
       const int warm_up = std::min(options.warm_up, count);
       for (int i = -warm_up; i < count; i++) {

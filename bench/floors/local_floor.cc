@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_local_floor: what two processes of one host can do without Open-MX. A flag in shared memory goes back
-// and forth; for other sizes than 0 each end, when it sees the flag, first reads the other's buffer with
-// process_vm_readv. Buffers are as in omx perf: each process sends from one and receives into another one,
-// neither touches them otherwise.
+// omx_local_floor: measures what two processes of one host reach without Open-MX. A flag in shared memory
+// goes back and forth. For sizes above 0, each end that sees the flag first reads the other's buffer with
+// process_vm_readv. As in omx perf, each process sends from one buffer, receives into another, and touches
+// neither otherwise.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -25,7 +25,7 @@ using omx::bench::die;
 
 constexpr int kUnable = 77;
 
-// Two cache lines, so that neither end spoils the other's.
+// Each flag has its own cache lines, so that the ends do not disturb each other.
 struct Shared {
   alignas(128) std::atomic<std::uint64_t> ping{0};
   alignas(128) std::atomic<std::uint64_t> pong{0};
@@ -35,7 +35,7 @@ struct Shared {
 struct End {
   Shared* shared;
   pid_t peer;
-  // At the same place in both processes, which are of one fork.
+  // At the same addresses in both processes, because one is a fork of the other.
   std::byte* out;
   std::byte* in;
 
@@ -59,7 +59,8 @@ void relax() {
 
 void wait_for(const Shared& shared, const std::atomic<std::uint64_t>& flag, std::uint64_t value) {
   while (flag.load(std::memory_order_acquire) != value) {
-    if (shared.failed.load(std::memory_order_relaxed)) std::exit(kUnable);  // the other end said why
+    if (shared.failed.load(std::memory_order_relaxed))
+      std::exit(kUnable);  // the other end has printed the reason
     relax();
   }
 }
@@ -75,7 +76,7 @@ void wait_for(const Shared& shared, const std::atomic<std::uint64_t>& flag, std:
       }
     }
   }
-  for (;;) ::pause();  // its memory is still read
+  for (;;) ::pause();  // the other process still reads this memory
 }
 
 void ask(const End& end, const omx::bench::Options& options) {
@@ -126,7 +127,7 @@ int main(int argc, char** argv) {
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     omx::bench::pin(peer_cpu);
-    std::memset(end.out, 3, largest);  // pages of its own
+    std::memset(end.out, 3, largest);  // gives this process its own pages
     std::memset(end.in, 4, largest);
     answer(end, options, options.warm_up + options.iterations);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_tcp_peer: the two tests of omx_floor over a TCP connection, as a good programmer would write them: no
-// delay, no waiting in the kernel unless asked for, the kernel's own buffer tuning.
+// omx_tcp_peer: the two tests of omx_floor over a TCP connection, written as well as the socket API permits:
+// TCP_NODELAY, no waiting in the kernel unless requested, and the kernel's own tuning of buffers.
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -21,14 +21,14 @@ struct TcpOptions : Options {
   std::string peer;
   std::string port = "7786";
   bool blocking = false;
-  std::string control;                   // of congestion; empty: the kernel's
-  std::uint64_t warm_bytes = 64U << 20;  // of a stream
+  std::string control;                   // congestion control; empty: the kernel's default
+  std::uint64_t warm_bytes = 64U << 20;  // warm-up of a stream
 };
 
 constexpr std::uint32_t kPingPong = 1;
 constexpr std::uint32_t kStream = 2;
 
-// What the client asks for next. Both ends are the same program.
+// What the client requests next. Both ends run the same program.
 struct Request {
   std::uint32_t test = 0;
   std::uint32_t blocking = 0;
@@ -68,7 +68,7 @@ class Connection {
     }
   }
 
-  // False at the end of the connection.
+  // Receives `size` bytes. Returns false at the end of the connection.
   bool receive(void* data, std::size_t size) {
     char* next = static_cast<char*>(data);
     while (size > 0) {
@@ -102,7 +102,7 @@ addrinfo* resolve(const TcpOptions& options, bool passive) {
 }
 
 int connect_to(const TcpOptions& options) {
-  constexpr int kTries = 200;  // the server may start a little later than we do
+  constexpr int kTries = 200;  // the server may start a little later than this client
   addrinfo* list = resolve(options, false);
   for (int i = 0; i < kTries; i++) {
     const int fd = ::socket(list->ai_family, list->ai_socktype | SOCK_CLOEXEC, 0);
@@ -138,7 +138,7 @@ void serve(Connection& connection) {
   while (connection.receive(&request, sizeof request)) {
     if (request.size > buffer.size()) buffer = make_buffer(request.size);
     connection.set_blocking(request.blocking);
-    // Small messages of a stream go through the whole buffer, as in the floor's stream.
+    // Small messages of a stream cycle through the whole buffer, as in the floor's stream.
     const std::uint64_t places = request.size && request.test == kStream ? buffer.size() / request.size : 1;
     for (std::uint64_t i = 0; i < request.count; i++) {
       if (!connection.receive(&buffer[i % places * request.size], request.size)) return;
@@ -188,7 +188,7 @@ void pingpong(const TcpOptions& options) {
   report.print_latency();
 }
 
-// Seconds that `count` messages take, to the answer that all have arrived.
+// Returns the seconds from the first message to the answer that all `count` messages have arrived.
 double stream_once(Connection& connection, std::vector<char>& buffer, const Request& request) {
   connection.send(&request, sizeof request);
   const std::uint64_t places = buffer.size() / request.size;
@@ -209,7 +209,7 @@ void stream(const TcpOptions& options) {
   std::vector<char> buffer = make_buffer(*std::max_element(options.sizes.begin(), options.sizes.end()));
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (std::size_t size : options.sizes) {
-      // The warm-up also tells how many messages fill the time.
+      // The warm-up also shows how many messages fill the time.
       Request request{kStream, options.blocking, size, 1 + options.warm_bytes / size};
       const double each = stream_once(connection, buffer, request) / static_cast<double>(request.count);
       request.count = 1 + static_cast<std::uint64_t>(options.seconds / each);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_udp_floor: what bare UDP can do on this machine, without any protocol, for messages of any size there
-// and back: trains of datagrams that the kernel cuts (UDP_SEGMENT), received as they were put together
-// (UDP_GRO) right where they belong. Nobody without privileges can be faster. A lost datagram ends it.
+// omx_udp_floor: half round trips of messages by bare UDP, without any protocol. The kernel cuts GSO batches
+// into datagrams (UDP_SEGMENT) and hands them over merged (UDP_GRO), straight into their place. No program
+// without privileges can be faster. It ends if a datagram is lost.
 #include <time.h>
 
 #include <linux/errqueue.h>
@@ -23,10 +23,10 @@ namespace {
 using namespace omx::bench;
 
 struct UdpOptions : Options {
-  std::string address;  // own
+  std::string address;  // this host's
   std::string peer;     // the server's
   std::string port = "7787";
-  std::size_t datagram = 1472;  // what fits the MTU
+  std::size_t datagram = 1472;  // fits an MTU of 1500
   std::size_t window = 128 << 10;
   bool zerocopy = false;
 };
@@ -67,14 +67,15 @@ class Peer {
     if (::connect(fd_, address, length) != 0) die(1, "connect: {}", std::strerror(errno));
   }
   int fd() const { return fd_; }
-  // From now on the kernel sends long trains from where they lie, if it can.
+  // Makes the kernel send large batches straight from user memory, if it can.
   void zerocopy_try() {
     const int one = 1;
     if (::setsockopt(fd_, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof one) != 0)
       die(1, "SO_ZEROCOPY: {}", std::strerror(errno));
     zerocopy_ = true;
   }
-  // What has become of them: of how many the memory is free again, and how many were copied nevertheless.
+  // Reads the kernel's reports on such sends: which memory is free again, and how many sends were copied
+  // after all.
   void zerocopy_look() {
     while (zerocopy_) {
       alignas(cmsghdr) char control[128];
@@ -97,7 +98,7 @@ class Peer {
       fmt::print(stderr, "{} trains sent without copy, {} of them copied by the kernel\n", done_, copied_);
   }
 
-  // Polls; what comes later than kLostSeconds is lost.
+  // Polls for a datagram. Ends the program after kLostSeconds.
   std::size_t receive(void* data, std::size_t size) {
     const Clock::time_point start = Clock::now();
     for (unsigned looks = 0;; looks++) {
@@ -137,7 +138,7 @@ class Peer {
   std::uint64_t done_ = 0, copied_ = 0;
 };
 
-// Messages of one size, there and back.
+// Exchanges messages of one size.
 class Exchange {
  public:
   Exchange(Peer& peer, const Request& request)
@@ -169,7 +170,7 @@ class Exchange {
     if (size_ == 0) peer_.receive(buffer_.get(), 1);
     for (std::size_t at = 0; at < size_;) {
       at += peer_.receive(buffer_.get() + at, size_ - at);
-      // Only those without which the sender would stop.
+      // Sends only the credits without which the sender would stop.
       while (at - credited >= window_ / 2 && credited + window_ < size_) {
         credited += window_ / 2;
         peer_.send("", 1, segment_);
@@ -216,7 +217,7 @@ void measure(UdpOptions& options) {
   Report report("udp", options);
   for (int repeat = 0; repeat < options.repeats; repeat++) {
     for (const std::size_t size : options.sizes) {
-      // As long for a large one as for a small one, about.
+      // Large sizes take about as long as small ones.
       const int count = std::max(options.iterations / static_cast<int>(1 + size / 4096), 10);
       const int warm_up = std::max(count / 10, 2);
       Request request{kMagic, size, static_cast<std::uint64_t>(count + warm_up), options.datagram,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations of the Intel MPI Benchmarks, timed as those do: the ranks meet at a barrier, repeat an
-// operation as often as time permits, and the mean of their times is printed; roots go round. Before it is
-// timed an operation is run with every root, and each byte of its result is looked at.
+// Times the operations of the Intel MPI Benchmarks in the same way: the ranks meet at a barrier and repeat an
+// operation as often as time permits, with changing roots. The mean of the ranks' times is printed. Before
+// that each operation runs once with every root, and each byte of its result is checked.
 //   mpirun ... mpi_collectives [--sizes N,..] [--operations NAME,..] [--ms TIME] [--spoil NAME]
-// prints a line of JSON for each operation and size. A size is what a rank sends to, or gets from, one other.
-// --spoil changes a byte of what arrived in that operation, which the check must find.
+// Prints a line of JSON for each operation and size. A size is the bytes between two ranks. --spoil changes a
+// byte that arrived in that operation, which the check must find.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +13,16 @@
 enum { kMostSizes = 64, kMostBytes = 1 << 26, kLeastRepeats = 3, kMostRepeats = 50000 };
 
 static int rank, ranks, size, root, spoiled;
-static unsigned char *out, *in;  // of size * ranks bytes
-static int *counts, *places;     // of the operations with a count for each rank
+static unsigned char *out, *in;  // size * ranks bytes each
+static int *counts, *places;     // for operations with a count for each rank
 
 static void fail(const char* what, const char* which) {
   fprintf(stderr, "mpi_collectives, rank %d: %s %s\n", rank, what, which);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// What `from` sends to `to` (-1: to all), and what is added up: small whole numbers, whose sums are exact.
+// Returns the byte that `from` sends to `to` (-1: to all). number_of() returns the terms of sums: small whole
+// numbers, whose sums are exact.
 static unsigned char byte_of(int from, int to, int i) {
   return (unsigned char)(((unsigned)i * 2654435761u + (unsigned)from * 40503u + (unsigned)(to + 1) * 977u) >>
                          13);
@@ -57,7 +58,7 @@ static int same_bytes(const unsigned char* at, int from, int to) {
   return 1;
 }
 
-// Elements `first` to `first + n` of the sum.
+// Checks `n` elements of the sum from element `first` on.
 static int same_sums(int first, int n) {
   for (int i = 0; i < n; i++) {
     float sum = 0;
@@ -127,7 +128,7 @@ static int ok_reduce(void) {
   return rank != root || same_sums(0, floats());
 }
 
-// Of the message each rank gets its share; the last one what is left over, too.
+// Divides the message among the ranks. The last rank also gets the remainder.
 static void share_floats(void) {
   for (int r = 0; r < ranks; r++) {
     counts[r] = floats() / ranks;
@@ -202,7 +203,7 @@ static void do_barrier(void) {
 }
 static int ok_barrier(void) {
   return 1;
-}  // it brings no data
+}  // a barrier transfers no data
 
 static const struct Operation {
   const char* name;
@@ -251,7 +252,7 @@ static double repeat(const struct Operation* one, int times) {
   return (MPI_Wtime() - begin) / times;
 }
 
-// Seconds of one, the mean of the ranks' times, of as many as take `seconds`.
+// Repeats the operation for `seconds`. Returns the seconds of one operation, as the mean of the ranks' times.
 static double timed(const struct Operation* one, double seconds, int* times) {
   const double mine = repeat(one, kLeastRepeats);
   double longest;
@@ -322,7 +323,7 @@ int main(int argc, char** argv) {
       const double us = timed(one, seconds, &times) * (one->run == do_pingpong ? 0.5e6 : 1e6);
       if (rank == 0) {
         printf("{\"operation\":\"%s\",\"size\":%d,\"us\":%.3f,\"times\":%d}\n", one->name, size, us, times);
-        fflush(stdout);  // what is measured counts, even if time is up before the rest is
+        fflush(stdout);  // keeps the results so far if the time is over before the rest
       }
       if (one->run == do_barrier) break;
     }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The communication of the NAS benchmark IS: whole keys are sorted by buckets, ten times. Each time the ranks
-// add up how many keys of each bucket there are (Allreduce), share the buckets so that all have about as many
-// keys, tell each other how many come (Alltoall), send them (Alltoallv) and rank what they got. Keys come
-// from the generator that NAS prescribes; two of them change each time.
+// The communication of the NAS benchmark IS: keys are sorted by buckets, ten times. In each sort the ranks
+// add up the sizes of the buckets (Allreduce) and divide the buckets so that all ranks get about as many
+// keys. Then they exchange the counts (Alltoall), send the keys (Alltoallv) and rank what they received. The
+// keys come from the generator that NAS prescribes, and two of them change for each sort.
 //   mpirun ... mpi_is [--keys LOG2] [--spoil all]
-// prints the seconds of ten sorts, after the last one was checked: in order on every rank and from rank to
-// rank, and the same keys as before (their number, and sums of keys and of squares). --spoil changes a key
-// that came.
+// Prints the seconds of ten sorts. Checks the last sort: keys are in order within and between ranks, and are
+// the same keys as before (their number, sum, and sum of squares). --spoil changes a received key.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ static void* need(size_t bytes) {
   return at;
 }
 
-// x * a modulo 2^46, and the generator's state after n steps.
+// Returns x * a modulo 2^46. state_after() returns the generator's state after n steps.
 static uint64_t times(uint64_t x, uint64_t a) {
   return (x * a) & ((1ULL << 46) - 1);
 }
@@ -51,7 +50,7 @@ static uint32_t* make_keys(long count, long first, uint32_t limit) {
   return keys;
 }
 
-// Which rank gets each bucket, so that each has about as many keys.
+// Chooses a rank for each bucket, so that all ranks get about as many keys.
 static void share_buckets(const int* totals, long keys, int* owner) {
   long before = 0;
   for (int b = 0; b < kBuckets; b++) {
@@ -66,9 +65,9 @@ static void places_of(const int* counts, int* places) {
 }
 
 struct Sorting {
-  long keys;       // of all ranks
-  uint32_t limit;  // keys are less
-  int shift;       // a key's bucket
+  long keys;       // on all ranks
+  uint32_t limit;  // keys are below it
+  int shift;       // shifts a key to its bucket
   long mine;
   uint32_t *own, *ordered, *got;
   int got_count, got_room;
@@ -116,7 +115,8 @@ static void check(const struct Sorting* s) {
   add_up(s->own, s->mine, before);
   add_up(s->got, s->got_count, after);
   if (memcmp(before, after, sizeof before)) fail("wrong data in is: other keys than were sent");
-  // The keys of a rank, in order, are what `counts` says; so only its first and last matter for the others.
+  // `counts` holds a rank's keys in order. So only each rank's smallest and largest key must be compared
+  // between ranks.
   uint32_t ends[2] = {s->limit, 0}, all[ranks][2];
   for (int i = 0; i < s->got_count; i++) {
     if (s->got[i] < ends[0]) ends[0] = s->got[i];
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
       fail("options are --keys and --spoil, with a value");
   }
   if (log < kLeastLog || log > kMostLog) fail("--keys wants a logarithm from 16 to 27");
-  // As in the classes of NAS a sixteenth as many values as keys (S: a 32nd).
+  // As in NAS, there are a sixteenth as many values as keys. (Class S has a 32nd.)
   struct Sorting s = {.keys = 1L << log, .limit = 1U << (log - 4), .shift = log - 4 - 10};
   const long first = s.keys * rank / ranks;
   s.mine = s.keys * (rank + 1) / ranks - first;

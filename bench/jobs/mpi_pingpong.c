@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ping-pong of two MPI processes, each on a core of its own, both polling: half round trips in
-// microseconds.
+// A ping-pong of two polling MPI processes, each on its own core. Prints half round trips in microseconds.
 //   mpirun -np 2 mpi_pingpong CORE0 CORE1 ITERATIONS SIZE...
 // As in omx perf, a process sends from one buffer and receives into another.
 #define _GNU_SOURCE

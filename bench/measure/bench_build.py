@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Before a benchmark measures: it builds what it needs, or says what it lacks."""
+"""Builds what a benchmark needs before it measures, or says what is missing."""
 import os
 import re
 import shutil
@@ -10,7 +10,7 @@ from bench_run import DEFAULT_BUILD, ROOT, UNABLE, MeasurementFailed, end_with_p
 
 BUILD = os.path.join(ROOT, "tools", "setup", "build")
 PROVIDER = "lib/libfabric/libomx-fi.so"
-# What a build leaves out where packages are missing, by the name of its target.
+# Targets that a build leaves out if packages are missing.
 OPTIONAL = {
     "omx-fi": "the libfabric provider, for which libfabric-dev is missing: apt-get install libfabric-dev",
     "omx_floor_xdp": "AF_XDP, for which packages are missing: apt-get install clang bpftool libbpf-dev libxdp-dev",
@@ -24,7 +24,7 @@ def add_options(parser):
 
 
 def tools_needed(packages):
-    """{program: Debian package}"""
+    """Fails if a program is missing. `packages` is {program: Debian package}."""
     missing = [program for program in packages if not shutil.which(program)]
     if missing:
         wanted = " ".join(sorted({packages[program] for program in missing}))
@@ -37,13 +37,13 @@ def target_of(path):
 
 
 def targets_in(folder):
-    """The names of all targets; none when the folder cannot be built in."""
+    """Returns the names of all targets, or none if the folder cannot be used for a build."""
     shown = subprocess.run(["cmake", "--build", folder, "--target", "help"], capture_output=True, text=True, check=False)
     return set(re.findall(r"^(?:\.\.\. )?([\w.-]+)(?=:| |$)", shown.stdout, re.MULTILINE)) if shown.returncode == 0 else set()
 
 
 def absent_targets(folder, targets):
-    """Those that this build does not have, even when it looks again for packages that were installed since."""
+    """Returns the targets that this build lacks. Configures it again first, because packages may have been installed since."""
     if set(targets) <= targets_in(folder):
         return []
     subprocess.run(["cmake", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
@@ -52,17 +52,17 @@ def absent_targets(folder, targets):
 
 
 def run_build(folder, targets, *options):
-    """Progress goes to stderr: figures go to stdout."""
+    """Builds targets. Progress goes to stderr, because figures go to stdout."""
     done = subprocess.run([BUILD, *options, folder, *targets], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False, preexec_fn=end_with_parent)
     if done.returncode:
         raise MeasurementFailed("what is to be measured could not be built, for the reason above")
 
 
 def built(build, programs, lab=True, optional=()):
-    """{name: path below the build} -> {name: absolute path}, all of them built. Those in `optional` may be absent.
+    """Builds all programs. Returns {name: absolute path} for {name: path below the build}. Those in `optional` may be missing.
 
-    All that can be missing is reported here, before anything is measured: the lab, if one is needed, a compiler, a build
-    folder, or packages."""
+    Everything that can be missing is reported here, before anything is measured: the lab if one is needed, a compiler, a
+    build folder, packages."""
     folder = os.path.realpath(build)
     paths = {name: os.path.join(folder, path) for name, path in programs.items()}
     if lab:

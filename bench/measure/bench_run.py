@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benchmarks share: two cores, a quiet machine, a lab, and a server with its client in it.
-"""
+"""Functions that the benchmarks share: they find two cores and a quiet machine, run a lab, and run a server with its client."""
 import contextlib
 import ctypes
 import importlib.machinery
@@ -27,13 +26,13 @@ exit status: 0 measured, 1 failed (where there is --check, with it: or a target 
 FAILED, UNABLE, INTERRUPTED = 1, 77, 130
 PATIENCE_S = 120  # for one program
 END_PATIENCE_S = 10  # for a server whose client is done
-LOOK_S = 1.0  # at what else the machine does
+LOOK_S = 1.0  # for measuring the load of the machine
 PR_SET_PDEATHSIG = 1
-BUSY_CORES = 0.2  # of others: more than the timers and daemons of a quiet machine
+BUSY_CORES = 0.2  # used by other processes: more than the timers and daemons of a quiet machine
 
 
 class MeasurementFailed(Exception):
-    """With a sentence for the user. `measuring`: the machine may be the cause, when others keep it busy."""
+    """Carries a sentence for the user. If `measuring` is set, a busy machine may be the cause."""
 
     def __init__(self, sentence, status=FAILED, measuring=False):
         super().__init__(sentence)
@@ -41,11 +40,11 @@ class MeasurementFailed(Exception):
         self.measuring = measuring
 
 
-doubts = []  # that the machine was busy, since this program began
+doubts = []  # reasons why figures do not count, found since this program began
 
 
 def run_main(name, main):
-    """The status of main(); a failure is one sentence. On a busy machine a measurement that fails says nothing about Open-MX."""
+    """Returns the status of main() and prints a failure as one sentence. If the machine was busy, the failure does not count."""
     try:
         return main()
     except MeasurementFailed as failure:
@@ -55,10 +54,10 @@ def run_main(name, main):
         print(f"{name}: {failure}", file=sys.stderr)
         return failure.status
     except KeyboardInterrupt:
-        return INTERRUPTED  # the lab has gone too
+        return INTERRUPTED  # the lab has ended, too
 
 
-# --- before ---
+# --- before a measurement ---
 
 def two_cores():
     cores = sorted(os.sched_getaffinity(0))
@@ -69,11 +68,11 @@ def two_cores():
 
 
 def cores_in_use(seconds=LOOK_S):
-    """How many processors have been busy, on average. The load average would still count a build that has ended."""
+    """Returns how many processors are busy, on average. The load average would still count a build that has ended."""
     def look():
         with open("/proc/stat", encoding="ascii") as stat:
             ticks = [int(field) for field in stat.readline().split()[1:9]]
-        return sum(ticks) - ticks[3] - ticks[4]  # idle, and waiting for a disk
+        return sum(ticks) - ticks[3] - ticks[4]  # without idle time and time waiting for a disk
 
     before, started = look(), time.monotonic()
     time.sleep(seconds)
@@ -82,7 +81,7 @@ def cores_in_use(seconds=LOOK_S):
 
 
 def doubt_now():
-    """Why figures of this moment do not count; "" on a quiet machine."""
+    """Returns why figures measured now do not count; "" on a quiet machine."""
     busy = cores_in_use()
     if busy < BUSY_CORES:
         return ""
@@ -91,7 +90,7 @@ def doubt_now():
 
 
 def doubt_if_busy(name):
-    """The same, which is also said at once."""
+    """Returns doubt_now() and prints it."""
     doubt = doubt_now()
     if doubt:
         print(f"{name}: {doubt}: do not believe the figures", file=sys.stderr)
@@ -99,7 +98,7 @@ def doubt_if_busy(name):
 
 
 def script_module(name):
-    """A script of bench/ as a module, for what is in it."""
+    """Loads a script of bench/ as a module."""
     loader = importlib.machinery.SourceFileLoader(f"bench_{name}", os.path.join(BENCH, name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -107,12 +106,12 @@ def script_module(name):
 
 
 def end_with_parent():
-    """For a child: the lab goes, with all that runs in it, even if this script is killed with -9."""
+    """Makes a child process end with its parent. The lab therefore ends even if this script is killed with SIGKILL."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def run_lab(script, plan, hosts, mtu=None, *options):
-    """Runs a script below bench/ again, with --inside PLAN, beside the hosts of a lab; returns the JSON it prints."""
+    """Runs a script below bench/ with --inside PLAN, beside the hosts of a lab. Returns the JSON that it prints."""
     cable = ["--mtu", str(mtu)] if mtu else []
     command = [LAB, "run", "--hosts", str(hosts), *cable, *options, "--",
                sys.executable, os.path.join(BENCH, script), "--inside", json.dumps(plan)]
@@ -127,7 +126,7 @@ def run_lab(script, plan, hosts, mtu=None, *options):
 
 
 def lab_needed():
-    """Fails with what the lab says if this user or machine cannot have one."""
+    """Fails with the lab's message if this user or machine cannot run a lab."""
     done = subprocess.run([LAB, "run", "--hosts", "2", "--", "true"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           preexec_fn=end_with_parent)
     if done.returncode:
@@ -137,7 +136,7 @@ def lab_needed():
 
 
 def parts_of(parser, options, known):
-    """The parts that were asked for; an unknown one, or no round, is wrong usage."""
+    """Returns the chosen parts. An unknown part and a number of rounds below 1 are wrong usage."""
     unknown = [part for part in options.parts if part not in known]
     if unknown:
         parser.error(f"no part {unknown[0]}: there are {', '.join(known)}")
@@ -147,7 +146,7 @@ def parts_of(parser, options, known):
 
 
 def print_rounds(rounds, width, digits):
-    """The median of each figure, with minimum and maximum."""
+    """Prints the median of each figure, with minimum and maximum."""
     for name in rounds[0]:
         values = [figures[name] for figures in rounds]
         print(f"{name:<{width}} {statistics.median(values):>10.{digits}f}   "
@@ -155,7 +154,7 @@ def print_rounds(rounds, width, digits):
 
 
 def writable(folder, *files):
-    """Before anything is run: whether what is to be written can be, `folder` with what leads to it, and files if they are named."""
+    """Checks before any run that results can be written: creates `folder` and tries the named files."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as reason:
@@ -169,7 +168,7 @@ def writable(folder, *files):
 
 
 def write_json(path, document):
-    """For --json; nowhere without it."""
+    """Writes the document for --json; does nothing without it."""
     if not path:
         return
     with open(path, "w", encoding="utf-8") as out:
@@ -178,7 +177,7 @@ def write_json(path, document):
 
 
 def verdict(check, holds, doubt):
-    """The exit status, once the figures and their targets were printed."""
+    """Returns the exit status after figures and targets were printed."""
     if not check:
         return 0
     if doubt:
@@ -186,10 +185,10 @@ def verdict(check, holds, doubt):
     return 0 if all(holds) else FAILED
 
 
-# --- beside the hosts ---
+# --- inside the lab ---
 
 def measure_rounds(name, bench, plan):
-    """Prints, for run_lab, the figures that the parts of a bench return in each round."""
+    """Runs all rounds of a bench. Prints the figures of its parts for run_lab."""
     rounds = []
     for number in range(plan["rounds"]):
         print(f"{name}: round {number + 1} of {plan['rounds']}", file=sys.stderr)
@@ -202,14 +201,14 @@ def measure_rounds(name, bench, plan):
 
 
 def in_host(host, command, settings=None):
-    """`settings` are OMX_ variables of this program only."""
+    """Returns the command that runs on a host. `settings` are OMX_ variables of this program only."""
     prefix = ["env", *(f"{name}={value}" for name, value in settings.items())] if settings else []
     return [os.environ["LAB"], "exec", host, "--", *prefix, *command]
 
 
 @contextlib.contextmanager
 def serving(command, ready=None, settle_s=0.0):
-    """A server, gone after the block. `ready` is a word of the line it prints when it is; else it has settle_s."""
+    """Runs a server until the end of the block. `ready` is a word that the server prints when it is ready; without it, settle_s passes."""
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     try:
         if ready and ready not in server.stdout.readline():
@@ -223,7 +222,7 @@ def serving(command, ready=None, settle_s=0.0):
 
 
 def run_client(command, chatty=False):
-    """What it prints. What a chatty one says on stderr is shown only when it fails."""
+    """Returns what the client prints. stderr of a chatty client is shown only if the client fails."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False,
                               stderr=subprocess.PIPE if chatty else None, timeout=PATIENCE_S)
@@ -236,7 +235,7 @@ def run_client(command, chatty=False):
 
 
 def run_pair(server, client, ready=None, settle_s=0.0):
-    """What the client prints, with a server that ends when its client is done."""
+    """Runs a client and a server that ends with its client. Returns what the client prints."""
     with serving(server, ready, settle_s) as process:
         text = run_client(client)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -245,12 +244,12 @@ def run_pair(server, client, ready=None, settle_s=0.0):
 
 
 def json_rows(text):
-    """A JSON object a line, by size."""
+    """Returns JSON objects, one on each line, by size."""
     return {row["size"]: row for row in map(json.loads, text.splitlines())}
 
 
 def perf_rows(text):
-    """The document of omx perf --json, by size."""
+    """Returns the results of omx perf --json by size."""
     return {row["size"]: row for row in json.loads(text)["results"]}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The part of bench/compare that runs beside the hosts of a lab and measures.
+"""The part of bench/compare that runs inside the lab and measures.
 
-Every measurement is one server on h2 and one client on h1, started for it and
-gone after it: never do more programs poll than there are cores.
+Every measurement starts one server on h2 and one client on h1 and ends both. So no more
+programs poll than there are cores.
 """
 import json
 import sys
@@ -14,7 +14,7 @@ KIB, MIB = 1024, 1024 * 1024
 SERVER, CLIENT = "h2", "h1"
 SERVER_MAC, SERVER_IP = "02:4f:4d:58:00:02", "10.77.0.2"
 INTERFACE = "eth0"
-# A frame of the floor: MTU and Ethernet header, less the header of a data frame.
+# Room for a message in a frame of the floor: the MTU and the Ethernet header less the header of a data frame.
 FLOOR_HEADER = 32 - 14
 
 QUICK = {
@@ -28,12 +28,13 @@ FULL = {
     "streams": [64 * KIB, MIB, 4 * MIB], "seconds": 0.6,
 }
 RATE_SIZE = 8
-# At each end a stream goes through as much memory as the floor's: how far it lies from the processor decides.
+# A stream goes through as much memory as the floor's stream, because the distance of memory from the
+# processor matters.
 STREAM_BYTES = 4 * MIB
 
 
 class Bench:
-    """Runs one server and one client."""
+    """Runs one server and one client for each measurement."""
 
     def __init__(self, plan):
         self.programs = plan["programs"]
@@ -84,12 +85,12 @@ class Bench:
         return {size: row["median_us"] for size, row in rows.items()}
 
     def floor_stream(self, sizes, seconds):
-        """Messages that bare frames put into their place: 64 KiB are two frames of MTU 65535."""
+        """Returns the rates of messages that bare frames put into their place. 64 KiB are two frames of MTU 65535."""
         rows = self.floor("stream", "--messages", "--sizes", listed(sizes), "--seconds", str(seconds))
         return {size: row["gbps"] for size, row in rows.items()}
 
     def floor_bytes(self, sizes, seconds):
-        """Full frames without end, that know of no messages: the same bound for every size."""
+        """Returns the rate of full frames without messages: the same bound for every size."""
         (row,) = self.floor("stream", "--seconds", str(seconds)).values()
         return {size: row["gbps"] for size in sizes}
 
@@ -108,7 +109,7 @@ class Bench:
         return json_rows(text)
 
     def tcp_pingpong(self, sizes, iterations):
-        """TCP has no empty messages: one byte stands for none."""
+        """Returns half round trips. TCP has no empty messages, so one byte stands for none."""
         carried = sorted({max(size, 1) for size in sizes})
         rows = self.tcp("pingpong", carried, "--iterations", str(iterations),
                         "--warm-up", str(max(iterations // 10, 5)))
@@ -124,7 +125,7 @@ class Bench:
 
 
 def measurements(bench, extent, mtu):
-    """One round: (kind, contender, function) in an order that interleaves the contenders."""
+    """Returns one round as (kind, contender, function), in an order that interleaves the contenders."""
     in_frame = [size for size in extent["small"] if size <= mtu - FLOOR_HEADER]
     small, large = extent["small"], extent["large"]
     few, many = extent["large_iterations"], extent["small_iterations"]
@@ -163,7 +164,7 @@ def measure(plan):
         most = "as time permits, at most" if plan["budget_s"] else "of"
         print(f"compare: MTU {mtu}, round {number + 1} {most} {plan['rounds']}", file=sys.stderr)
         for group in groups:
-            # Nobody is always the first.
+            # Each contender is first in turn.
             turn = number % len(group)
             for kind, contender, function in group[turn:] + group[:turn]:
                 try:
@@ -171,7 +172,7 @@ def measure(plan):
                 except MeasurementFailed as failure:
                     if contender == "omx":
                         raise
-                    # What others cannot do in time is no reason to show nothing.
+                    # A failure of another contender must not hide the remaining figures.
                     print(f"compare: {contender} left out: {failure}", file=sys.stderr)
                     continue
                 figures += [[kind, contender, size, figure]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Medians, ratios, acceptance targets and tables of bench/compare."""
+"""Computes medians, ratios and acceptance targets of bench/compare, and prints its tables."""
 import os
 import platform
 import statistics
@@ -11,10 +11,10 @@ KINDS = {
     "rate": ("Small messages in one direction: million per second", "{:.3f}"),
 }
 CONTENDERS = ("omx", "floor", "tcp")
-TINY = 32  # bytes: the sizes that the latency targets speak of
+TINY = 32  # bytes: largest size of the latency targets
 
 
-# Why (docs/perf-notes.md has the figures).
+# Explains why TCP is faster there (figures in docs/performance/notebook.md).
 TCP_AHEAD = (
     "/TCP over 1 in a ping-pong, or under 1 in a stream: TCP is ahead, usually from 16 to 256 KiB. Both hand the kernel",
     "64 KiB at a time, which a virtual cable never cuts into frames; large messages of Open-MX also ask before they",
@@ -24,7 +24,7 @@ TCP_AHEAD = (
 
 
 def summarize(mtu, measured, planned):
-    """{"mtu", "rounds", "planned", "medians": {kind: {size: {contender: median}}}, "figures"}."""
+    """Returns {"mtu", "rounds", "planned", "medians": {kind: {size: {contender: median}}}, "figures"}."""
     samples = {}
     for kind, contender, size, figure in measured["figures"]:
         samples.setdefault(kind, {}).setdefault(size, {}).setdefault(contender, []).append(figure)
@@ -43,7 +43,7 @@ def ratio(row, other):
 
 
 def check_targets(results):
-    """What is wanted of Open-MX, with the measured value that decides."""
+    """Returns the targets of Open-MX, each with the measured value that decides."""
     targets = []
 
     def target(mtu, text, worst, holds):
@@ -109,7 +109,7 @@ def kind_rows(medians, form):
 
 
 def bytes_lines(of_kind):
-    """Beside the floor by messages: bare frames as one stream of bytes."""
+    """Compares with bare frames as one stream of bytes, beside the floor by messages."""
     rows = [(size, row["bytes"], ratio(row, "bytes")) for size, row in of_kind.items() if "bytes" in row and "omx" in row]
     if rows:
         yield (f"  Bare frames as one stream of bytes, without messages: {rows[0][1]:.1f} Gb/s; Open-MX of that: "
@@ -117,7 +117,7 @@ def bytes_lines(of_kind):
 
 
 def target_lines(targets, doubt, markdown):
-    """`targets`: of (text, measured, holds). With a doubt about the figures nothing is judged."""
+    """Formats targets, which are (text, measured, holds). With a doubt about the figures no target is judged."""
     bullet = "- " if markdown else "  "
     for text, measured, holds in targets:
         if doubt:

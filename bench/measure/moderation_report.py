@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench/moderation measured: as text, and as tables and a plot for docs."""
+"""Prints what bench/moderation measured: as text, and as tables and a plot for docs."""
 import os
 import platform
 import statistics
@@ -11,13 +11,13 @@ from plotting import gnuplot_draw
 STRATEGIES = ("frame", "timer", "message", "stream", "adaptive")
 SIZES = (8, 64, 512, 4096, 32768, 65536, 1 << 18, 1 << 20, 4 << 20)
 WAYS = ("lane", "frames")
-BAR = 46  # characters of the longest
+BAR = 46  # characters of the longest bar
 PAGE, PLOT = "moderation.md", "moderation.svg"
 BEGIN, END = "<!-- written by bench/moderation: begin -->", "<!-- written by bench/moderation: end -->"
 
 
 def medians(rounds):
-    """{strategy: {figure: median}}"""
+    """Returns {strategy: {figure: median}}."""
     return {name: {key: statistics.median(one[name][key] for one in rounds) for key in rounds[0][name]}
             for name in STRATEGIES}
 
@@ -43,7 +43,7 @@ def stream_table(figures, markdown):
 
 
 def bars(figures):
-    """Half round trips as bars, relative to the slowest of a size."""
+    """Draws half round trips as bars, relative to the slowest strategy of each size."""
     lines = []
     for size in sizes_of(figures):
         slowest = max(figures[name][f"pingpong {size}"] for name in STRATEGIES)
@@ -72,7 +72,7 @@ def render(figures, rounds, doubt, markdown):
 
 
 def place_find(folder):
-    """The page there as (before, behind) what is ours; a folder without one gets a page of its own."""
+    """Finds our part of the page. Returns the text before and behind it. A folder without the page gets a new page."""
     path = os.path.join(folder, PAGE)
     if not os.path.isdir(folder):
         raise MeasurementFailed(f"there is no folder {folder}: make it, or name another with --docs")
@@ -108,7 +108,7 @@ def data(name, rows):
 
 
 def draw(gnuplot, figures, path):
-    """Half round trips over sizes; below them the rate, and the wake-ups."""
+    """Plots half round trips over sizes, and below them the rate and the wake-ups."""
     sizes = sizes_of(figures)
     ticks = ", ".join(f'"{size_text(size)}" {size}' for size in sizes)
     script = [f"set terminal svg size 900,760 font 'sans,12' background 'white'; set output '{path}'",

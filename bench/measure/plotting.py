@@ -14,7 +14,7 @@ def gnuplot_find():
 
 
 def gnuplot_draw(program, script, what):
-    """`script`: its lines, which also name the file."""
+    """Runs gnuplot. `script` is a list of lines, which also name the output file."""
     ended = subprocess.run([program], input="\n".join(script) + "\n", capture_output=True, text=True, check=False)
     if ended.returncode:
         raise MeasurementFailed(f"gnuplot could not draw {what}: {ended.stderr.strip()}")
