@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `cmake --install` puts under the prefix, and the files by which other builds find it: pkg-config
+# Says what `cmake --install` installs, and the files by which other builds find it: pkg-config files
 # (open-mx.pc, and myriexpress.pc for programs that look for MX) and a CMake package (find_package(open-mx),
 # target open-mx::myriexpress). Components are the Debian packages of omx_package.cmake.
 include(CMakePackageConfigHelpers)
@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
   FILES_MATCHING PATTERN "*.h")
 install(TARGETS myriexpress EXPORT open-mx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
-# The links keep programs running that were linked with Open-MX 1.x (mx-api.md 8.3).
+# Programs linked with Open-MX 1.x find the library by these links (docs/spec/mx-api.md 8.3).
 install(FILES "${PROJECT_BINARY_DIR}/lib/libopen-mx.so.0" DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library)
 install(FILES
   "${PROJECT_BINARY_DIR}/lib/libmyriexpress.a"
@@ -15,8 +15,8 @@ install(FILES
   "${PROJECT_BINARY_DIR}/lib/libopen-mx.so"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 
-# Configure scripts of MPI libraries look in lib64 of a prefix of its own, as Open-MX 1.x had it (mx-api.md 8.3). Of
-# prefixes that are shared with others lib64 is not ours.
+# Configure scripts of MPI libraries look for lib64 in the prefix of Open-MX, as Open-MX 1.x had it
+# (docs/spec/mx-api.md 8.3). In a prefix that other software shares, lib64 is not ours.
 if(CMAKE_INSTALL_LIBDIR STREQUAL "lib" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   install(CODE [[
     set(lib64 "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/lib64")
@@ -25,12 +25,12 @@ if(CMAKE_INSTALL_LIBDIR STREQUAL "lib" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     endif()]] COMPONENT dev)
 endif()
 
-# The command finds the library beside it, wherever the prefix is.
+# The command finds the library in the same prefix, wherever the prefix is.
 if(TARGET omx)
   set_target_properties(omx PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-# --- how other builds find it ---
+# --- files by which other builds find it ---
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/open-mx")
 set(package_build_dir "${PROJECT_BINARY_DIR}/package")
 install(EXPORT open-mx NAMESPACE open-mx:: FILE open-mx-targets.cmake DESTINATION "${package_dir}" COMPONENT dev)
@@ -42,19 +42,19 @@ write_basic_package_version_file("${package_build_dir}/open-mx-config-version.cm
 install(FILES "${package_build_dir}/open-mx-config.cmake" "${package_build_dir}/open-mx-config-version.cmake"
   DESTINATION "${package_dir}" COMPONENT dev)
 
-# Relative to the file's own place, so that the prefix can be moved.
+# Paths are relative to the file, so that the prefix can be moved.
 set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH pc_prefix "/prefix/${pc_dir}" "/prefix")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR OMX_SANITIZE)
-  set(pc_static "-lstdc++ ")  # the archive holds it otherwise
+  set(pc_static "-lstdc++ ")  # otherwise the archive contains libstdc++
 endif()
 foreach(name open-mx myriexpress)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/open-mx.pc.in" "${package_build_dir}/${name}.pc" @ONLY)
   install(FILES "${package_build_dir}/${name}.pc" DESTINATION "${pc_dir}" COMPONENT dev)
 endforeach()
 
-# --- for people ---
+# --- examples and documents ---
 set(share_dir "${CMAKE_INSTALL_DATADIR}/open-mx")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools PATTERN man EXCLUDE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What has to be there to build. All of it is looked for before anything else, so that one message names all that is missing.
+# Finds everything that the build needs, before anything else, so that one message names all that is missing.
 set(omx_missing "")
 
 # omx_need(DEBIAN_PACKAGE CMAKE_PACKAGE)
@@ -14,7 +14,7 @@ find_package(Threads REQUIRED)
 omx_need(libfmt-dev fmt)
 omx_need(libexpected-dev tl-expected)
 omx_need(libcli11-dev CLI11)
-# Only its header: src/steering/topology.cc loads the library when it is asked for.
+# Only the header is needed: src/steering/topology.cc loads the library at run time.
 find_path(HWLOC_INCLUDE hwloc.h)
 if(NOT HWLOC_INCLUDE)
   list(APPEND omx_missing libhwloc-dev)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Debian packages, one for each component: `cpack -G DEB` in the build folder. The provider has a package of its own,
-# because it needs libfabric and with it the libraries of half a dozen other networks.
+# Makes a Debian package of each component: `cpack -G DEB` in the build folder. The provider has its own
+# package, because libfabric brings the libraries of half a dozen other networks.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/cmake/debian/needs.cmake")
 set(CPACK_PACKAGE_NAME open-mx)
@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_CONTACT "Open-MX developers <open-mx@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 set(CPACK_STRIP_FILES ON)
 set(CPACK_VERBATIM_VARIABLES ON)
-# DESTDIR, so that what is written at installation names the true prefix.
+# With DESTDIR, files that are written at installation name the true prefix.
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
@@ -21,7 +21,7 @@ endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# omx needs libmyriexpress.so, which no package of this host provides yet.
+# omx needs libmyriexpress.so, which no installed package provides yet.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib")
 
 # omx_package(COMPONENT NAME SECTION DESCRIPTION): the first line of the description is the summary.
@@ -30,7 +30,7 @@ macro(omx_package component name section description)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${description}")
-  # In packages only, where each has to have it.
+  # Only packages contain this file, and each package must have it.
   install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${name}" RENAME copyright
     COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
@@ -51,7 +51,7 @@ omx_package(fabric libopen-mx-fabric libs "message passing on Ethernet: libfabri
 With it programs that use libfabric, Open MPI and MPICH among them, run over
 Open-MX as they are.")
 
-# CPack's own scripts call ldconfig at once; the trigger is for those that are installed together.
+# CPack's own scripts call ldconfig at once. The trigger serves packages that are installed together.
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/triggers")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS open-mx-tools)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libopen-mx (= ${PROJECT_VERSION})")
@@ -60,7 +60,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libopen-mx (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "iproute2, python3")
 set(CPACK_DEBIAN_FABRIC_PACKAGE_ENHANCES "openmpi-bin, mpich")
 
-# libfabric looks in its own folder only, which is that of the architecture.
+# libfabric searches only its own folder, which is that of the architecture.
 set(provider_dir "${CMAKE_INSTALL_LIBDIR}/libfabric")
 set(libfabric_dir "lib/${CMAKE_LIBRARY_ARCHITECTURE}/libfabric")
 if(TARGET omx-fi AND CMAKE_LIBRARY_ARCHITECTURE AND NOT provider_dir STREQUAL libfabric_dir)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiler settings shared by all targets, and the two functions that declare a layer and a test.
+# Compiler settings for all targets, and the functions that declare layers and tests.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -13,8 +13,8 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# The layers are separate libraries; inlining across them is worth 5 % of a small message's latency. Only the
-# shared library is linked that way: fat objects serve everything else without it.
+# The layers are separate libraries. Inlining across them saves 5 % of a small message's latency. Only the
+# shared library is linked that way. Everything else links the ordinary code of the same (fat) objects.
 option(OMX_LTO "link-time optimisation of the shared library in release builds" ON)
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(OMX_LTO OFF)
@@ -30,13 +30,14 @@ set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Werror)
 add_compile_options(${OMX_WARNINGS})
 add_compile_definitions(_GNU_SOURCE OMX_VERSION="${PROJECT_VERSION}")
 if(OMX_SANITIZE)
-  # GCC 12 sees impossible overlaps in std::string when it also sanitizes (GCC bug 105651).
+  # When sanitizing, GCC 12 reports impossible overlaps in std::string (GCC bug 105651).
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -fsanitize=${OMX_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${OMX_SANITIZE})
 endif()
 
-# Parsing the standard library is most of the time that a build takes. Only headers from elsewhere: of our own,
-# each file names what it uses (checked by clang-tidy's build, which has none of these).
+# Most of the build time is spent on parsing the standard library, so its headers and those of other libraries
+# are precompiled. Our own headers are not: each file includes what it uses. clang-tidy's build, which
+# precompiles nothing, checks that.
 set(OMX_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cstring> <deque> <functional> <map> <memory> <mutex>
   <optional> <span> <string> <string_view> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
 function(omx_precompiled target)
@@ -47,7 +48,8 @@ function(omx_precompiled target)
   endif()
 endfunction()
 
-# Programs, whose code is not quite as a library's is, use those of `omx`. With a sanitizer too few are built for that to pay.
+# Precompiled headers for programs, which need other compiler flags than libraries: those of `omx`. With a
+# sanitizer too few programs are built to make it worth while.
 function(omx_precompiled_program)
   foreach(target ${ARGN})
     if(OMX_SANITIZE)
@@ -59,8 +61,9 @@ function(omx_precompiled_program)
   endforeach()
 endfunction()
 
-# omx_together(TARGET COUNT): so many files are compiled as one, which takes half the time where they use the same templates.
-# They cannot have things of the same name in their anonymous namespaces. Files that replace `new` stay apart.
+# omx_together(TARGET COUNT): compiles COUNT files as one, which halves the time where they use the same
+# templates. The files must not use the same names in their anonymous namespaces. Files that replace `new`
+# stay apart.
 function(omx_together target count)
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     set_source_files_properties("${OMX_ALLOCATION_COUNT}" "${OMX_ALLOCATION_FAILURE}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -68,13 +71,14 @@ function(omx_together target count)
   endif()
 endfunction()
 
-# omx_options(FILE...): these include CLI11, which makes code in every file that does: 5 to 8 s of processor time at -O3.
+# omx_options(FILE...): lowers optimisation for files that include CLI11. At -O3 each of them takes 5 to 8 s
+# of processor time.
 function(omx_options)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# omx_layer(NAME [OUTSIDE] SOURCES ... DEPENDS ...): the static library omx_NAME of src/NAME. OUTSIDE: no part of the shared
-# libraries.
+# omx_layer(NAME [OUTSIDE] SOURCES ... DEPENDS ...): declares the static library omx_NAME of src/NAME. An
+# OUTSIDE layer is not part of the shared libraries.
 function(omx_layer name)
   cmake_parse_arguments(L "OUTSIDE" "" "SOURCES;DEPENDS" ${ARGN})
   if(L_SOURCES)
@@ -92,7 +96,7 @@ function(omx_layer name)
   target_link_libraries(omx_${name} ${scope} ${L_DEPENDS})
 endfunction()
 
-# omx_test(NAME SOURCES ... DEPENDS ...): a GoogleTest program run by ctest.
+# omx_test(NAME SOURCES ... DEPENDS ...): declares a GoogleTest program that ctest runs.
 function(omx_test name)
   cmake_parse_arguments(T "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${T_SOURCES})
@@ -101,7 +105,7 @@ function(omx_test name)
   if(count GREATER 4)
     omx_together(${name} 6)
   endif()
-  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")  # tests/support
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")  # for tests/support
   target_link_libraries(${name} PRIVATE ${T_DEPENDS} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Read by cpack when it begins. Without these two programs the packages would name no dependencies, or cpack would fail
-# with a message that names no remedy.
+# cpack reads this file when it starts. Without these two programs the packages would name no dependencies, or
+# cpack would fail with a message that names no remedy.
 find_program(shlibdeps dpkg-shlibdeps)
 find_program(file file)
 if(NOT shlibdeps OR NOT file)
