@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages of the library's functions, from the headers: prototypes and comments there are what the pages say.
-pages.py tells which functions share a page, and what is to be said beside it.
+"""Makes manual pages of the library's functions from the prototypes and comments in the headers. pages.py says which
+functions share a page, and adds what the headers do not say.
 
-    generate.py INCLUDE_DIR OUT_DIR     writes man3/PAGE.3, and a link of each function's name to its page
+    generate.py INCLUDE_DIR OUT_DIR     writes man3/PAGE.3, and a link from each function's name to its page
 """
 import pathlib
 import re
@@ -30,7 +30,7 @@ class Item:
 
 
 def comment_text(raw):
-    """None for the rulers between sections."""
+    """Returns the text of a comment, or None for a ruler between sections."""
     lines = [re.sub(r"^\s*\*? ?", "", line) for line in raw.strip().splitlines()]
     text = " ".join(" ".join(lines).split())
     text = re.sub(r" ?\(mx-api\.md [^)]*\)", "", text)
@@ -38,7 +38,7 @@ def comment_text(raw):
 
 
 def read(include):
-    """All that is declared, by name, in the order of the headers."""
+    """Returns all declarations by name, in the order of the headers."""
     items = {}
     for header in HEADERS:
         comment = None
@@ -70,7 +70,7 @@ def mark(match):
 
 
 def roff(text):
-    """The sentences of a comment, one a line, with constants, functions and arguments marked."""
+    """Returns a comment as roff, one sentence a line, with constants, functions and arguments marked."""
     text = escape(text)
     text = re.sub(r"`([^`]*)`", r"\\fI\1\\fP", text)
     text = re.sub(r"(?<![\w\\])(\*?[a-z]+_[a-z_]+)(?![\w(.])", r"\\fI\1\\fP", text)
@@ -106,7 +106,7 @@ def synopsis(items):
 
 
 def values(item):
-    """An enumeration as a list: each value and the comment beside it."""
+    """Returns an enumeration as a list of its values with their comments."""
     lines = [".Bl -tag -width Ds"]
     for m in re.finditer(r"(O?MX_\w+) = \d+,?\s*(?:/\*(.*?)\*/)?", item.result, re.S):
         text = comment_text(m[2]) if m[2] else ""
@@ -116,7 +116,7 @@ def values(item):
 
 
 def describe(items):
-    """The comments of the headers: functions that share one are said together."""
+    """Returns the comments of the headers. Functions that share a comment are described together."""
     lines, done = [".Bl -tag -width Ds"], set()
     for item in items:
         if item.name in done or item.kind == "enum" and not item.comment:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages of functions: which share a page, and what the headers' comments leave to be said."""
+"""The manual pages of functions: which functions share a page, and what the headers' comments do not say."""
 
 DATE = "November 23, 2026"
 

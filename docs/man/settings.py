@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The list of settings in open-mx.conf(5), as the omx command tells it.
+"""Checks or writes the list of settings in open-mx.conf(5), from the output of the omx command.
 
-    settings.py OMX PAGE            says whether the page has it right
-    settings.py OMX PAGE --write    writes it there
+    settings.py OMX PAGE            checks whether the page is right
+    settings.py OMX PAGE --write    writes the list into the page
 """
 import os
 import pathlib
@@ -16,7 +16,7 @@ BEGIN, END = '.\\" settings begin: written by docs/man/settings.py\n', '.\\" set
 
 
 def told(omx):
-    """(variable, default, help, accepted, key, other names) of each, without what is this host's."""
+    """Returns (variable, default, help, accepted, key, other names) of each setting, without values of this host."""
     clean = {k: v for k, v in os.environ.items() if not re.match(r"(OMX|MX)_", k)}
     with tempfile.NamedTemporaryFile() as empty:
         text = subprocess.run([omx, "info", "--settings"], env={**clean, "OMX_CONFIG": empty.name}, check=True,

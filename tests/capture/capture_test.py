@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""capture_test.py OMX: omx capture between two hosts of a lab, and what the dissector makes of it."""
+"""capture_test.py OMX: tests omx capture between two hosts of a lab, and the dissector on its recordings."""
 import collections
 import os
 import re
@@ -24,7 +24,7 @@ check = shark.Checks()
 
 
 def unmix(x):
-    """The inverse of what omx perf fills messages with (tools/perf/perf_pattern.cc)."""
+    """Inverts the function by which omx perf fills messages (tools/perf/perf_pattern.cc)."""
     x ^= x >> 31
     x ^= x >> 62
     x = x * pow(0x94D049BB133111EB, -1, 2**64) & MASK
@@ -37,7 +37,7 @@ def unmix(x):
 
 
 def in_order(data):
-    """Whether these bytes are one message of omx perf --verify, every byte in its place."""
+    """Returns whether these bytes are one message of omx perf --verify, with every byte in its place."""
     words = [int.from_bytes(data[at:at + 8], "little") for at in range(0, len(data) - 7, 8)]
     seed = unmix(words[0])
     return all(unmix(word) == (seed + 8 * n) & MASK for n, word in enumerate(words))
@@ -48,7 +48,7 @@ def host(name, command, **more):
 
 
 class Recording:
-    """omx capture on h1, ready to see what comes."""
+    """Runs omx capture on h1 until it is ready."""
 
     def __init__(self, omx, path, *options):
         self.process = host("h1", [omx, "capture", "-w", path, *options], stderr=subprocess.PIPE)
@@ -91,7 +91,7 @@ TOLD = ("frame.number", "omx", "omx_udp", "udp", "omx.type", "omx.layout", "omx.
 
 
 def frames_of(path):
-    """One dictionary a frame: tshark takes a second to begin, so that all is asked for at once."""
+    """Returns a dictionary for each frame. tshark takes a second to start, so all fields are read at once."""
     return [dict(zip(TOLD, row)) for row in shark.fields(path, "frame", *TOLD)]
 
 
@@ -131,13 +131,13 @@ def one(values):
 
 
 def look_at_links(name, path):
-    """A large message, by its number."""
+    """Checks the links of a large message, found by its number."""
     largest = PULLED[-1]
-    # A machine that does other things may take so long that packets are sent again: their first is looked at.
+    # On a busy machine packets may be sent again. The first of each is examined.
     rndvs = shark.fields(path, f"omx.rndv.length == {largest} && !omx.sent_again", "frame.number", "omx.message", "omx.first_pull_in", "omx.notify_in",
                          "omx.acked_in")
     check.equal(f"{name}: announcements of {largest} bytes", len(rndvs), 2 * (MESSAGES + WARMUP))
-    # In a datagram with other frames, values would not say whose they are.
+    # In a datagram with several frames, tshark does not say to which frame a value belongs.
     alone = [row for row in rndvs if len(row[1]) == 1]
     check.that(f"{name}: announcements that came alone", alone or name == "udp", rndvs)
     for frame, message, first_pull, notify, acked in alone[:2]:
@@ -174,8 +174,8 @@ def look_at_acks(name, frames):
 
 
 def look_at_both_orders(name, path, frames):
-    """Looked at once, without knowing what comes later, the same packets are told."""
-    # What the first look cannot know are the links to frames behind.
+    """Checks that one pass shows the same packets, without knowing what comes later."""
+    # Only links to later frames are missing in one pass.
     once = shark.fields(path, "frame", "omx.type", "omx.message", two_pass=False)
     check.equal(f"{name}: messages in one pass", once, [[f["omx.type"], f["omx.message"]] for f in frames])
 
@@ -232,12 +232,13 @@ while True:
 
 
 def look_at_a_flood(omx):
-    """More comes than the output takes: it ends nevertheless when it is told to."""
+    """Sends more than the output can take. The capture must end nevertheless when it is told to."""
     flood = host("h1", [sys.executable, "-c", FLOOD], stdout=subprocess.PIPE)
     flood.stdout.readline()
     capture = subprocess.Popen([LAB, "exec", "h1", "--", omx, "capture", "-i", "lo", "--seconds", "0.5", "-w", "-"],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    # Slower than the flood, and in all far more than a ring holds twice, which is what it may still write.
+    # The reader is slower than the flood. It reads far more than twice the ring, which the capture may still
+    # write.
     ends = False
     for _ in range(5000):
         if not capture.stdout.read1(32768):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dissector on frames that are wrong: it says what is wrong with them, and never stumbles itself."""
+"""Tests the dissector on wrong frames: it says what is wrong with them and never fails itself."""
 import os
 import random
 import struct
@@ -15,7 +15,7 @@ A, B = bytes.fromhex("0060dd47c475"), bytes.fromhex("001b21aabbcc")
 HEAD = B + A + b"\x86\xdf\x00\x00"
 MATCH = bytes.fromhex("1234567887654321")
 SESSION = b"\x0b\xad\xca\xfe"
-CHECKSUM, EXTENSION = 2, 4  # of the flags
+CHECKSUM, EXTENSION = 2, 4  # bits of the flags byte
 SEED = 11
 check = shark.Checks()
 
@@ -71,14 +71,14 @@ GOOD = {
 
 
 def packets(*frames):
-    """A PACK of them."""
+    """Returns a PACK of these frames."""
     records = b"".join(bytes(8) + struct.pack(">H", len(frame) - 14) + b"\x08\0" + frame[14:] for frame in frames)
     return message(65, 0, struct.pack(">HH", len(records), 0), records, bytes(8))
 
 
 GOOD["PACK of packets"] = packets(GOOD["NOTIFY"], GOOD["TRUC"], GOOD["RNDV"])
 
-# What is wrong, and what the dissector says about it.
+# Wrong frames, and what the dissector says about each.
 WRONG = [
     (HEAD[:14] + b"\0", "the frame ends before its packet type"),
     (message(37, 0, struct.pack(">HH", 33, 0), bytes(40)), "a TINY holds at most 32 bytes, not 33"),
@@ -129,7 +129,7 @@ def by_udp(frame):
 
 
 def verbose(folder, name, frames):
-    """What tshark says of each frame."""
+    """Returns what tshark prints about each frame."""
     path = os.path.join(folder, name)
     shark.pcap_write(path, frames)
     for two_pass in (True, False):
@@ -177,7 +177,7 @@ def look_at_values(folder):
 
 
 def look_at_garbage(folder):
-    """Every length, whether the wire or the capture cut it; changed bytes; noise. The same each time."""
+    """Tries every length, cut by the wire or by the capture, changed bytes, and noise. The seed is fixed."""
     draw = random.Random(SEED)
     cut = []
     for frame in GOOD.values():

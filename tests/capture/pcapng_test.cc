@@ -13,7 +13,7 @@
 namespace omx::tools {
 namespace {
 
-// What the writer hands over, block by block.
+// Collects what the writer writes, block by block.
 struct Blocks {
   OwnFd in, out;
   Blocks() {
@@ -106,7 +106,7 @@ TEST(Pcapng, flush__says_that_nothing_can_be_written) {
   PcapngWriter writer(-1);
   writer.begin("eth0", 1000, "test");
   EXPECT_EQ(writer.flush(), EBADF);
-  EXPECT_EQ(writer.flush(), 0);  // nothing is kept that failed
+  EXPECT_EQ(writer.flush(), 0);  // nothing is kept after a failure
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tshark with the Open-MX dissector of this source tree."""
+"""Runs tshark with the Open-MX dissector of this source tree."""
 import os
 import shutil
 import struct
@@ -26,8 +26,8 @@ def skip_without_tshark():
 
 
 def tshark(path, *options, two_pass=True):
-    """What tshark prints about a capture. A complaint of Lua's is an error."""
-    with tempfile.TemporaryDirectory() as home:  # without the plugins of whoever runs this
+    """Returns what tshark prints about a capture. A message from Lua is an error."""
+    with tempfile.TemporaryDirectory() as home:  # without the plugins of this user
         environment = dict(os.environ, HOME=home, XDG_CONFIG_HOME=home, LC_ALL="C.UTF-8")
         run = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-n", *(["-2"] if two_pass else []), *options],
                              capture_output=True, text=True, errors="replace", env=environment)
@@ -37,7 +37,7 @@ def tshark(path, *options, two_pass=True):
 
 
 def fields(path, wanted, *names, two_pass=True):
-    """One list a frame that the filter takes: for each field the list of its values."""
+    """Returns a list for each frame that passes the filter: for each field the list of its values."""
     options = ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=;"]
     for name in names:
         options += ["-e", name]
@@ -50,7 +50,7 @@ def count(path, wanted):
 
 
 def pcap_write(path, frames):
-    """Frames, or (bytes, length on the wire), as a classic pcap file of an Ethernet."""
+    """Writes frames, or (bytes, length on the wire), as a classic pcap file of an Ethernet."""
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
         for number, frame in enumerate(frames):
@@ -59,7 +59,7 @@ def pcap_write(path, frames):
 
 
 class Checks:
-    """Counts what was compared, and says what was not as wanted."""
+    """Counts comparisons, and prints those that failed."""
 
     def __init__(self):
         self.made, self.failed = 0, 0

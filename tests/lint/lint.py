@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules that a compiler does not check: layering, banned calls, licence lines, file sizes, format.
+"""Checks rules that a compiler does not check: layering, banned calls, licence lines, file sizes, format.
 
-Prints one line per violation and a closing 'N passed, N failed'.
+Prints one line for each violation and a closing 'N passed, N failed'.
 """
 import pathlib
 import re
@@ -29,14 +29,15 @@ LAYERS = {
     "libfabric": ["runtime", "config", "netdev", "protocol", "base"],
     "simulation": ["protocol", "wire", "base"],
 }
-# Inside a layer with folders, a folder may include itself and those before it. "" holds what stands beside the folders.
+# In a layer with folders, a folder may include itself and those before it. "" stands for files beside the
+# folders.
 FLOORS = {
     "link": ["", "packet", "fanout", "udp", "xdp", "ethernet"],
     "runtime": ["", "wait", "board", "endpoint", "process"],
     "simulation": ["engine", "nic"],
     "steering": ["xdp", ""],
 }
-# The engine does no I/O, reads no clock and creates no thread; nobody uses these at all.
+# The engine does no I/O, reads no clock and creates no thread. No layer may use the calls at "*".
 BANNED = {
     "protocol": r"\b(clock_gettime|gettimeofday|std::chrono|std::thread|pthread_create|sendmsg|recvmsg|s?printf)\b",
     "wire": r"\b(clock_gettime|gettimeofday|std::chrono|std::thread|pthread_create|malloc|new\s+\w)\b",
@@ -63,7 +64,7 @@ def folder_of(layer, folders):
 
 
 def layering():
-    """Includes go from upper layers to lower ones, and from upper floors of a layer to lower ones."""
+    """Checks that includes go from upper layers to lower ones, and from upper folders of a layer to lower ones."""
     for path in sources("src"):
         layer, *own = path.relative_to(ROOT / "src").parts[:-1]
         floors = FLOORS.get(layer, [""])

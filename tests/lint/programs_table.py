@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every test that the table of docs/mx-programs.md names exists, and every point has one.
+"""Checks that every test in the table of docs/mx-programs.md exists, and that every point has a test.
 
   programs_table.py CTEST BUILD_DIR
 
-A test is written `NAME`, or `NAME / CASE, CASE`: the name is one of ctest's, the cases are those of its program (GoogleTest)
-or of the conformance peer.
+A test is written `NAME`, or `NAME / CASE, CASE`. The name is one of ctest's. The cases are those of its program
+(GoogleTest) or of the conformance peer.
 """
 import json
 import pathlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages are well formed, and say of the headers, the command and the settings neither less nor more than
-there is.
+"""Tests that the manual pages are well formed, and that they describe exactly the headers, the command and the settings
+that exist.
 
     man_test.py OMX SOURCE_DIR MADE_PAGES_DIR
 """
@@ -19,7 +19,6 @@ from public_api import public_functions  # noqa: E402
 OMX, SOURCE, MADE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 MAN = SOURCE / "docs/man"
 PAGES = sorted([*MAN.glob("man?/*"), *MADE.glob("man3/*")])
-# A program's own option of each command is not ours to list twice.
 OPTION = r"--[a-z][-a-z]*|-[a-zA-Z]\b"
 
 
@@ -37,7 +36,7 @@ def help_of(*command):
 
 
 def help_options(text):
-    """Options stand at the beginning of their line, with the short form before the long."""
+    """Returns the options in a help text. Each stands at the beginning of its line, the short form before the long one."""
     found = set()
     for line in text.split("Options:\n")[1].split("\n\n")[0].splitlines():
         names = re.match(rf"  ((?:{OPTION})(?:,(?:{OPTION}))*)", line)

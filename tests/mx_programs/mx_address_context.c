@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The pointer that belongs to an address: NULL at first, the same for all addresses of one peer, whether from
- * connecting, from a status or in the handler; kept apart for peers and endpoints, kept over a second connect
- * and gone with a disconnect. */
+ * Tests the pointer that belongs to an address. It is NULL at first, and the same for all addresses of a
+ * peer, whether they come from a connect, a status or the handler. Peers and endpoints have separate
+ * pointers. A second connect keeps a pointer, and a disconnect clears it. */
 #include "pair.h"
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 static int other_mark, own_mark, later_mark;
 static struct {
   void* context;
-  atomic_int called; /* perhaps by the progress thread */
+  atomic_int called; /* the progress thread may call the handler */
 } handled;
 
 static void* context_of(mx_endpoint_addr_t address) {
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   CHECK(context_of(own) == NULL && context_of(pair.other) == NULL);
 
   CHECK_MX(mx_set_endpoint_addr_context(pair.other, &other_mark));
-  CHECK(context_of(own) == (alone ? &other_mark : NULL)); /* alone, the two are one peer */
+  CHECK(context_of(own) == (alone ? &other_mark : NULL)); /* alone, both addresses are the same peer */
   if (!alone) {
     CHECK_MX(mx_set_endpoint_addr_context(own, &own_mark));
     CHECK(context_of(own) == &own_mark && context_of(pair.other) == &other_mark);
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   CHECK_MX(mx_set_endpoint_addr_context(pair.other, NULL));
   CHECK(context_of(pair.other) == NULL);
 
-  /* Another endpoint of this process knows the same peer by a pointer of its own. */
+  /* Another endpoint of this process has its own pointer for the same peer. */
   mx_endpoint_t second;
   CHECK_MX(mx_set_endpoint_addr_context(pair.other, &other_mark));
   CHECK_MX(mx_open_endpoint(MX_ANY_NIC, MX_ANY_ENDPOINT, PAIR_KEY, NULL, 0, &second));

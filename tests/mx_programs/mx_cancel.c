@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Receives, matched and unmatched, connects and sends are cancelled; what was cancelled never completes, and
- * what was not, does. */
+ * Cancels receives (matched and unmatched), connects and sends. A cancelled operation never completes; every
+ * other one does. */
 #include "pair.h"
 
 static void cancel(struct pair* pair, mx_request_t* request, mx_return_t code, uint32_t expected) {
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     pair_barrier(&pair);
     nothing_done(&pair);
   }
-  /* To nobody: pending until it is cancelled. */
+  /* No endpoint answers, so the connect is pending until it is cancelled. */
   CHECK_MX(mx_iconnect(pair.endpoint, 0x020000000001ULL, 9, PAIR_KEY, 1, NULL, &request));
   cancel(&pair, &request, MX_SUCCESS, 1);
   nothing_done(&pair);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages of an endpoint to itself, to another endpoint of the same thread, and back, four at a time; every
- * byte of them and what surrounds it is checked. */
+ * Sends messages from an endpoint to itself, to another endpoint of the same thread and back, four at a time.
+ * Checks every byte of them and of their surroundings. */
 #include "pair.h"
 
 enum { PARALLEL = 4, GUARD = 16, GUARD_BYTE = 0x3c };
@@ -24,7 +24,8 @@ static void exchange(struct way* way, uint32_t length, unsigned iteration) {
   for (unsigned i = 0; i < PARALLEL; i += 2)
     receives[i] = pair_receive(&way->to, received[i] + GUARD, length, i);
   for (unsigned i = 0; i < PARALLEL; i++) {
-    /* The one that receives first: a large message ends when both have seen it. */
+    /* The receiving endpoint is driven first: a large message completes when both endpoints have made
+     * progress. */
     const mx_status_t status = pair_finish(&way->to, receives[i]);
     CHECK(status.msg_length == length && status.xfer_length == length);
     pair_finish(&way->from, sends[i]);
@@ -50,7 +51,7 @@ int main(int argc, char** argv) {
   static const uint32_t lengths[] = {0, 13, 95, 13274, 9327485};
   struct pair self = pair_open(argc, argv);
   mx_endpoint_t second;
-  CHECK(self.is_sender && self.is_receiver); /* it is for "self" only */
+  CHECK(self.is_sender && self.is_receiver); /* the program runs with "self" only */
   CHECK_MX(mx_open_endpoint(MX_ANY_NIC, MX_ANY_ENDPOINT, PAIR_KEY, NULL, 0, &second));
   const struct pair there = {self.endpoint, connect_to(self.endpoint, second), 1, 0, NULL};
   const struct pair back = {second, connect_to(second, self.endpoint), 1, 0, NULL};
@@ -59,7 +60,7 @@ int main(int argc, char** argv) {
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
       for (unsigned iteration = 0; iteration < (lengths[i] < 100000 ? 10 : 2); iteration++)
         exchange(&ways[w], lengths[i], iteration);
-  /* Connecting to itself is not needed, but works. */
+  /* An endpoint need not connect to itself, but may. */
   self.other = connect_to(self.endpoint, self.endpoint);
   exchange(&(struct way){self, self}, 5000, 0);
   CHECK_MX(mx_close_endpoint(second));

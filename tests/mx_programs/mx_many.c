@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Floods: many messages of each size are sent without waiting, more than windows, rings and buffers hold. The
- * receiver posts its receives before, afterwards, or half and half; nothing is lost and the order is kept. */
+ * Sends many messages of each size without waiting, more than windows, rings and buffers hold. The receiver
+ * posts its receives before, afterwards, or half and half. No message may be lost, and the order must stay.
+ */
 #include "pair.h"
 
 enum { BEFORE, AFTER, HALF, TIMES };
@@ -17,7 +18,7 @@ static mx_request_t* requests;
 static void receives_post(struct pair* pair, const struct flood* flood, unsigned first, unsigned end) {
   for (unsigned i = first; i < end; i++) {
     mx_segment_t segment = {messages + (size_t)i * flood->length, flood->length};
-    /* Any message of the flood: the first to come takes the first receive. */
+    /* Matches any message of the flood: the first message takes the first receive. */
     CHECK_MX(mx_irecv(pair->endpoint, &segment, 1, flood->length, 0xffffffff, NULL, &requests[i]));
   }
 }
@@ -26,7 +27,7 @@ static void receive(struct pair* pair, const struct flood* flood, int when) {
   const unsigned early = when == BEFORE ? flood->count : when == HALF ? flood->count / 2 : 0;
   receives_post(pair, flood, 0, early);
   pair_barrier(pair);
-  if (early < flood->count) { /* one that found no receive is here, so the others are on their way */
+  if (early < flood->count) { /* one message without a receive is here, so the others are on their way */
     uint32_t found = 0;
     CHECK_MX(mx_probe(pair->endpoint, PAIR_TIMEOUT_MS, flood->length, 0xffffffff, NULL, &found));
     CHECK(found == 1);
@@ -46,7 +47,7 @@ static void send(struct pair* pair, const struct flood* flood) {
   for (unsigned i = 0; i < flood->count; i++)
     requests[i] = pair_send(pair, messages + (size_t)i * flood->length, flood->length,
                             (uint64_t)i << 32 | flood->length);
-  /* The last first. */
+  /* Waits for the last request first. */
   for (unsigned i = flood->count; i > 0; i--) pair_finish(pair, requests[i - 1]);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Memory that comes and goes between messages: each iteration unmaps its buffers and maps others, mostly at
- * the same addresses, as programs do that would fool a cache of registrations. Four sends leave one buffer at
- * a time; completions are collected by waiting, peeking and testing. */
+ * Maps and unmaps memory between messages: each iteration unmaps its buffers and maps others, mostly at the
+ * same addresses. That would fool a cache of registrations. Four sends at a time leave one buffer.
+ * Completions are collected by waiting, peeking and testing. */
 #include <sys/mman.h>
 
 #include "mx_internals/mx__driver_interface.h"
@@ -17,7 +17,7 @@ static unsigned char* map(size_t length, void* at) {
   return data;
 }
 
-/* As Open MPI's hooks do. */
+/* Unmaps memory as Open MPI's hooks see it. */
 static void unmap(unsigned char* data, size_t length) {
   CHECK(mx__regcache_clean(data, length) == 0);
   CHECK(munmap(data, length) == 0);
@@ -27,7 +27,7 @@ static void done_check(mx_status_t status, uint32_t length) {
   CHECK(status.code == MX_STATUS_SUCCESS && status.msg_length == length && status.xfer_length == length);
 }
 
-/* Finds request after request among all that are done; each must be one of ours. */
+/* Finds all completed requests one by one. Each must be one of ours. */
 static void collect_by_peeking(struct pair* pair, mx_request_t* requests, uint32_t length) {
   for (int done = 0; done < PARALLEL; done++) {
     mx_request_t request = 0;
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
       out = map(LARGEST, i % 6 ? out_at : NULL);
       pattern_fill(out, length, i);
       for (int s = 0; s < PARALLEL; s++) sends[s] = pair_send(&pair, out, length, 1);
-      /* Peeking would find the receives, too, where both are here. */
+      /* Peeking would also find the receives if sender and receiver are the same. */
       collect(&pair, sends, length, alone ? 1 + i % 2 : i % 3);
       out_at = out;
       unmap(out, LARGEST);

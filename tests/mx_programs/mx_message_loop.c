@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages of all lengths and alignments, eleven at a time, plain and synchronous, expected and not, into
- * memory whose surroundings must stay as they were: every length up to two frames' worth, those around each
- * power of two, and random ones. */
+ * Sends messages of all lengths and alignments, eleven at a time, plain and synchronous, expected and
+ * unexpected, and checks the bytes around them. Lengths are all up to two frames, those around each power of
+ * two, and random ones. */
 #include "pair.h"
 
 enum { BATCH = 11, GUARD = 64, ALIGNMENTS = 128, LARGEST = 1 << 20, GUARD_BYTE = 0xc3 };
 enum { ROOM = GUARD + ALIGNMENTS + LARGEST + GUARD };
 
 struct message {
-  uint32_t length, from, to; /* where the data begin, on both sides */
+  uint32_t length, from, to; /* offsets of the data, on the sending and the receiving side */
   int synchronous, early;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Names and NIC ids are inverse, and both hosts mean the same by them. The sender's argument names the
+ * Checks that names and NIC ids are inverse, and mean the same on both hosts. The sender's argument names the
  * receiver. */
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ static uint64_t nic_of(const char* text) {
   return nic;
 }
 
-/* As "host:board", whatever form it was asked for in. */
+/* Writes the name as "host:board", whatever form was asked for. */
 static void name_of(uint64_t nic, char* name) {
   CHECK_MX(mx_nic_id_to_hostname(nic, name));
   CHECK(strlen(name) > 2 && !strcmp(name + strlen(name) - 2, ":0"));
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   CHECK(nic_of(self) == own && nic_of(back) == own && nic_of("localhost") == own);
   if (pair.is_sender) CHECK(nic_of(pair.other_name) == other);
 
-  /* The receiver's first, then the sender's: both hosts have the same list. */
+  /* Puts the receiver's NIC first, so that both hosts have the same list. */
   known[pair.is_sender ? 0 : 1].nic = other;
   known[pair.is_sender ? 1 : 0].nic = own;
   for (int i = 0; i < NAMES; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The native interface from a program of its own: two processes, or one, that find each other, connect,
- * exchange messages as buffers and as segments, and look at requests in every way there is. */
+ * Uses the native interface: two processes, or one, find each other, connect, exchange buffers and segments,
+ * and examine requests in every possible way. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
 #include "open-mx.h"
-#include "pair.h" /* patterns and checks; the rest of it is MX */
+#include "pair.h" /* for patterns and checks; the rest of pair.h is MX */
 
 enum { RECEIVER = 6, KEY = 0x0a71, TIMEOUT_MS = 20000, LOOKUPS = 100, LARGE = 300000 };
 #define CHECK_OMX(call) CHECK((call) == OMX_SUCCESS)
@@ -60,7 +60,7 @@ static void meet(char* name) {
     connect_by_name(name);
     CHECK_OMX(omx_issend(ep, NULL, 0, other, 1, NULL, &request));
     finish(request);
-  } else { /* connect back, without waiting */
+  } else { /* connect back without waiting */
     uint64_t nic;
     uint32_t id, result = 0;
     omx_status_t status;
@@ -95,7 +95,7 @@ static void names(void) {
   CHECK(context == &other);
 }
 
-/* Both send segments and receive segments, synchronously or not. */
+/* Exchanges messages between send segments and receive segments, synchronously or not. */
 static void messages(size_t length, int synchronous, uint64_t match_info) {
   unsigned char* out = memory(length);
   unsigned char* in = memory(length);
@@ -142,7 +142,7 @@ static void unexpected(void) {
   barrier();
 }
 
-/* Cancelled, a request is gone, or done, as one asks for. */
+/* Cancels requests: a request is then gone or done, as requested. */
 static void cancelling(void) {
   uint32_t result = 77;
   omx_status_t status;
@@ -171,7 +171,7 @@ static void* probe_until_woken(void* unused) {
 }
 
 static void* wake(void* done) {
-  /* Again and again: the other thread may not wait yet. */
+  /* Wakes repeatedly, because the other thread may not be waiting yet. */
   while (!__atomic_load_n((int*)done, __ATOMIC_ACQUIRE)) {
     CHECK_OMX(omx_wakeup(ep));
     nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -189,11 +189,11 @@ static void waiting(void) {
   CHECK(pthread_join(sleeper, NULL) == 0);
   __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
   CHECK(pthread_join(waker, NULL) == 0);
-  CHECK_OMX(omx_peek(ep, &found, &result, 0)); /* 0 looks once */
+  CHECK_OMX(omx_peek(ep, &found, &result, 0)); /* with 0 the call polls once */
   CHECK(result == 0);
 }
 
-static atomic_int handled; /* perhaps by the progress thread */
+static atomic_int handled; /* the progress thread may call the handler */
 
 static omx_unexp_handler_action_t handler(void* context, omx_endpoint_addr_t source, uint64_t match_info,
                                           uint32_t length, void* data) {
@@ -211,7 +211,7 @@ static void handling(void) {
   barrier();
   CHECK_OMX(omx_disable_progression(ep));
   CHECK_OMX(omx_isend(ep, &nine, 1, other, 70, NULL, &request));
-  const int before = handled; /* the other's message may have been faster */
+  const int before = handled; /* the other side's message may have arrived already */
   nanosleep(&(struct timespec){0, 5000000}, NULL);
   CHECK(handled == before);
   CHECK_OMX(omx_reenable_progression(ep));
@@ -222,7 +222,8 @@ static void handling(void) {
   CHECK_OMX(omx_register_unexp_handler(ep, NULL, NULL));
 }
 
-/* What is pending with a peer that is forgotten ends. Whoever is faster has closed its endpoint by then. */
+/* Disconnects. Operations pending with that peer end. The faster side may have closed its endpoint by then.
+ */
 static void forgetting(void) {
   omx_request_t request;
   omx_status_t status;

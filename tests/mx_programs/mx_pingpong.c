@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages of many sizes there and back, expected and unexpected, plain and synchronous; every byte is
- * checked. */
+ * Sends messages of many sizes there and back, expected and unexpected, plain and synchronous. Checks every
+ * byte. */
 #include "pair.h"
 
 static void exchange(struct pair* pair, unsigned char* data, uint32_t length, unsigned round) {
@@ -20,7 +20,7 @@ static void exchange(struct pair* pair, unsigned char* data, uint32_t length, un
     pattern_check(data, length, round + 1);
     return;
   }
-  if (round % 2) { /* the message comes first */
+  if (round % 2) { /* the message arrives before its receive is posted */
     mx_status_t probed;
     uint32_t found = 0;
     CHECK_MX(mx_probe(pair->endpoint, PAIR_TIMEOUT_MS, round, MX_MATCH_MASK_NONE, &probed, &found));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Several endpoints in one process, each connected to one of the other's: the rails connect one after the
- * other while the other process looks at another rail, exchange a large message each, then all play ping-pong
- * at once. */
+ * Opens several endpoints (rails) in one process and connects each to one of the other process. The rails
+ * connect one after the other while the other process drives another rail. Each exchanges a large message,
+ * then all play ping-pong at once. */
 #include "pair.h"
 
 enum { RAILS = 3, LARGE = 4 << 20, ROUNDS = 3 };
@@ -25,7 +25,7 @@ static void rail_open(struct pair* pair, int r) {
   mx_request_t receive = pair_receive(pair, &other, sizeof other, (uint64_t)r);
   pair_finish(pair, pair_send(pair, &own, sizeof own, (uint64_t)r));
   pair_finish(pair, receive);
-  /* Both at once, and neither answers but from within its own connect. */
+  /* Both sides connect at once, and each answers only from within its own connect. */
   CHECK_MX(mx_connect(rails[r].endpoint, other.nic, other.id, PAIR_KEY, PAIR_TIMEOUT_MS, &rails[r].other));
 }
 
@@ -51,7 +51,7 @@ static mx_request_t send(int r, uint32_t length, unsigned round, int pong) {
   return pair_send(&rails[r], data[r], length, round);
 }
 
-/* All rails send, then each is served when its message is there, whichever is first. */
+/* Sends on all rails, then serves each rail when its message is there, in any order. */
 static void pingpong(uint32_t length, unsigned round, int is_sender) {
   mx_request_t sends[RAILS] = {0}, receives[RAILS];
   int left = RAILS;

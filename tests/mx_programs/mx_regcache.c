@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A client with MX_RCACHE=2 tells of memory that is given back, from its own free: so it calls the library
- * from inside the library's allocations, before mx_init and after mx_finalize. */
+ * A client with MX_RCACHE=2 reports freed memory from its own free(). It thus calls the library from inside
+ * the library's allocations, before mx_init and after mx_finalize. */
 #include <stdatomic.h>
 
 #include "mx_internals/mx__driver_interface.h"
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   CHECK(setenv("MX_RCACHE", "2", 1) == 0);
   const unsigned long before = calls;
   struct pair pair = pair_open(argc, argv);
-  CHECK(calls > before); /* the library's own */
+  CHECK(calls > before); /* includes calls by the library itself */
   for (unsigned round = 0; round < 40; round++) {
     const uint32_t length = 1U << round % 21;
     unsigned char* data = memory(length);

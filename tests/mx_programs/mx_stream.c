@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Streams of messages with 16 requests in flight: from the sender to the receiver, and both ways at once. All
- * carry the same match information where the receive looks, so they must come in order. */
+ * Streams messages with 16 requests in flight, first in one direction and then in both at once. All match the
+ * same receives, so they must arrive in order. */
 #include "pair.h"
 
 enum { IN_FLIGHT = 16 };
@@ -29,7 +29,8 @@ static void send_post(struct pair* pair, struct window* out, unsigned i, uint32_
   out->requests[i % IN_FLIGHT] = pair_send(pair, out->data[i % IN_FLIGHT], length, tag | i);
 }
 
-/* Whoever sends and receives waits for both in step: message i - 16 has a receive when i is sent. */
+/* Streams. A side that sends and receives waits for both in step: message i - 16 has its receive when message
+ * i is sent. */
 static void stream(struct pair* pair, int sends, int receives, uint32_t length, unsigned count,
                    uint64_t tag) {
   struct window out, in;

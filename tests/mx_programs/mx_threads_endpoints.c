@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads with an endpoint each, at the same time: receives are posted and cancelled by the thousand,
- * endpoints closed and opened again, and then each thread exchanges messages with one of the other process's.
- */
+ * Runs threads with an endpoint each. They post and cancel thousands of receives, close and open endpoints,
+ * and then each exchanges messages with a thread of the other process. */
 #include <pthread.h>
 
 #include "pair.h"
@@ -31,7 +30,7 @@ static void post_and_cancel(struct pair* pair, unsigned count) {
   unsigned char byte;
   for (unsigned i = 0; i < count; i++) requests[i] = pair_receive(pair, &byte, 1, i);
   for (unsigned i = 0; i < count; i++) {
-    /* From both ends. */
+    /* Takes requests from both ends in turn. */
     mx_request_t* request = &requests[i % 2 ? count - 1 - i / 2 : i / 2];
     uint32_t result = 0;
     CHECK_MX(mx_cancel(pair->endpoint, request, &result));
@@ -71,7 +70,7 @@ static void* work(void* argument) {
     CHECK_MX(mx_close_endpoint(w->pair.endpoint));
   }
   endpoint_open(w);
-  pthread_barrier_wait(&all_open); /* the main thread tells the other process */
+  pthread_barrier_wait(&all_open); /* the main thread notifies the other process */
   pthread_barrier_wait(&all_open);
   CHECK_MX(
       mx_connect(w->pair.endpoint, w->other_nic, w->other_id, PAIR_KEY, PAIR_TIMEOUT_MS, &w->pair.other));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Several processes send to one endpoint, on which several threads wait for any request: every message ends
- * exactly once, in one of the threads. */
+ * Several processes send to one endpoint, on which several threads wait for any request. Every message must
+ * complete exactly once, in one of the threads. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ static void post(void) {
   CHECK_MX(mx_irecv(receiver.endpoint, NULL, 0, MATCH_MESSAGE, KIND_BITS, &posted, &request));
 }
 
-/* Returns whether that was the last. */
+/* Counts a message. Returns whether it was the last. */
 static int count(mx_status_t status) {
   const unsigned sender = (unsigned)(status.match_info >> 32 & 0xff);
   const unsigned number = (unsigned)(status.match_info & 0xffff);
@@ -45,7 +45,7 @@ static void* wait_thread(void* unused) {
     uint32_t result = 0;
     CHECK_MX(mx_wait_any(receiver.endpoint, PAIR_TIMEOUT_MS, 0, 0, &status, &result));
     CHECK(result == 1 && status.code == MX_STATUS_SUCCESS);
-    if ((status.match_info & KIND_BITS) == MATCH_STOP) return NULL; /* for each thread there is one */
+    if ((status.match_info & KIND_BITS) == MATCH_STOP) return NULL; /* there is one for each thread */
     if (!count(status)) continue;
     for (int i = 0; i < THREADS; i++)
       CHECK_MX(mx_isend(receiver.endpoint, NULL, 0, receiver.other, MATCH_STOP, NULL, NULL));
@@ -67,8 +67,7 @@ static void receive(int argc, char** argv) {
   pair_end(&receiver);
 }
 
-/* Each sends as fast as it can; the last message ends when the receiver has matched it, so that all are
- * there. */
+/* Sends as fast as possible. The last message is synchronous, so it completes when all have been matched. */
 static void send(int argc, char** argv, unsigned sender) {
   struct pair pair = pair_start(argc, argv);
   mx_request_t requests[MESSAGES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Messages into buffers that are too short: the status says so, the call succeeds, and nothing is written
- * behind the buffer. The connection is as good as before. */
+ * Sends messages into buffers that are too short. The status says so, the call succeeds, and no byte behind
+ * the buffer changes. The connection works as before. */
 #include "pair.h"
 
 static void exchange(struct pair* pair, uint32_t length, uint32_t room, int early, unsigned round) {

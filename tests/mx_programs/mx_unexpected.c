@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The unexpected handler: it consumes some messages, posts the receive of others, and leaves the rest queued.
- */
+ * Tests the unexpected handler: it consumes some messages, posts a receive for others, and leaves the rest
+ * queued. */
 #include "pair.h"
 
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ static struct {
   struct pair* pair;
   unsigned char* data;
   mx_request_t posted;
-  atomic_uint calls; /* the handler may run in the progress thread: counted when all else is done */
+  atomic_uint calls; /* the progress thread may call the handler; counted when everything else is done */
 } state;
 
 static mx_unexp_handler_action_t handler(void* context, mx_endpoint_addr_t source, uint64_t match_info,
@@ -29,7 +29,7 @@ static mx_unexp_handler_action_t handler(void* context, mx_endpoint_addr_t sourc
   CHECK_MX(mx_get_endpoint_addr_context(source, &address_context));
   CHECK(address_context == &state);
   CHECK(length == lengths[round % SIZES]);
-  /* In the 128 bytes of one small frame the data are there. */
+  /* A message of at most 128 bytes arrives in one frame, so its data are there. */
   if (length > 0 && length <= 128) CHECK(data != NULL);
   if (data) pattern_check(data, length, round);
   if (ACTION(match_info) == POST) {
@@ -48,7 +48,8 @@ static void await_calls(struct pair* pair, unsigned calls) {
 
 static void receive_round(struct pair* pair, unsigned round) {
   const uint32_t length = lengths[round % SIZES];
-  const unsigned calls = 3 * round; /* some of this round's may be over: we come out of a barrier */
+  /* After the barrier, some of this round's calls may have happened already. */
+  const unsigned calls = 3 * round;
   uint32_t found = 0;
 
   await_calls(pair, calls + 1); /* CONSUME */

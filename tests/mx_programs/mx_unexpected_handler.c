@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * What the sender and the handler of unexpected messages learn, for each class of message, plain and
- * synchronous, and for each thing that a handler can do with it: consume it, leave it queued, post a receive
- * for it, post a receive of no bytes and forget it, or send an answer. */
+ * Checks what the sender and the unexpected handler see, for each class of message, plain and synchronous.
+ * The handler consumes the message, leaves it queued, posts a receive for it, posts an empty receive and
+ * forgets it, or sends an answer. */
 #include "pair.h"
 
 #include <stdatomic.h>
@@ -11,14 +11,14 @@ enum { CONSUME, QUEUE, POST, POST_EMPTY, ANSWER, ACTIONS };
 #define MATCH_ANSWER (1ULL << 40)
 
 static const uint32_t lengths[] = {0, 1, 32, 33, 128, 129, 1000, 4096, 20000, 32768, 66000, 400000};
-/* Longer ones go by rendezvous whatever carries them. */
+/* Longer messages go by rendezvous on every link. */
 enum { SIZES = sizeof lengths / sizeof lengths[0], LARGE = 65536, LARGEST = 400000 };
 
 static struct {
   struct pair* pair;
   unsigned char* data;
   mx_request_t posted;
-  atomic_uint calls; /* the handler may run in the progress thread: counted when all else is done */
+  atomic_uint calls; /* the progress thread may call the handler; counted when everything else is done */
   unsigned number, length;
   int action, synchronous;
 } now;
@@ -29,7 +29,7 @@ static mx_unexp_handler_action_t handler(void* context, mx_endpoint_addr_t sourc
   CHECK(context == &now);
   if (match_info >= MATCH_ANSWER) return MX_RECV_CONTINUE;
   CHECK(match_info == now.number && length == now.length);
-  /* In one frame, and nobody waits to learn that it was matched: the data are there. */
+  /* A plain message in one frame: the data are there. A synchronous one may come without them. */
   if (!now.synchronous && length > 0 && length <= 128) CHECK(data != NULL);
   if (length > LARGE) CHECK((data != NULL) == alone);
   if (data) pattern_check(data, length, now.number);
@@ -55,7 +55,7 @@ static void receive_step(struct pair* pair) {
     pattern_check(now.data, now.length, now.number);
   }
   CHECK(now.calls == 1);
-  /* Nothing of it is left. */
+  /* Nothing of the message must be left. */
   CHECK_MX(mx_iprobe(pair->endpoint, now.number, MX_MATCH_MASK_NONE, NULL, &found));
   CHECK(found == 0);
 }
@@ -71,8 +71,10 @@ static mx_request_t send_step(struct pair* pair, unsigned char* data) {
   return request;
 }
 
-/* The sender learns that its data were not taken when it had to ask for them to be: for large and synchronous
- * messages. To itself every message is in memory; there it learns of each receive that was too short. */
+/* The receiver must request the data of a large or synchronous message, so its sender sees when they were not
+ * taken. A process that sends to itself sees each receive that was too short, because the message is in
+ * memory.
+ */
 static void send_check(mx_status_t status) {
   const int taken = now.action == QUEUE || now.action == POST;
   const int asked = now.synchronous || (alone ? now.action == POST_EMPTY : now.length > LARGE);
@@ -94,7 +96,7 @@ int main(int argc, char** argv) {
     now.length = lengths[i % SIZES];
     now.action = (int)(i / SIZES % ACTIONS);
     now.synchronous = (int)(i / SIZES / ACTIONS);
-    pair_barrier(&pair); /* the handler knows what to expect */
+    pair_barrier(&pair); /* the handler knows which message to expect */
     if (pair.is_sender) {
       if (now.action == ANSWER) answer = pair_receive(&pair, NULL, 0, MATCH_ANSWER | i);
       request = send_step(&pair, data);

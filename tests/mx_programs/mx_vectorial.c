@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The same message cut into different segments on both sides, up to 256, with empty ones between; gaps
- * between the receiver's segments must stay as they were. */
+ * Sends a message from segments into differently cut segments, up to 256, some of them empty. The gaps
+ * between the receiver's segments must not change. */
 #include "pair.h"
 
 enum { GAP = 3 };
 
-/* Cuts `length` bytes into `count` uneven pieces that lie GAP bytes apart, if `gaps`. */
+/* Cuts `length` bytes into `count` uneven pieces. With `gaps` they lie GAP bytes apart. */
 static void cut(unsigned char* memory_start, uint32_t length, uint32_t count, int gaps,
                 mx_segment_t* segments) {
   uint32_t left = length;
@@ -31,7 +31,7 @@ static void exchange(struct pair* pair, uint32_t length, uint32_t out, uint32_t 
     pattern_fill(data, length, round);
     cut(data, length, out, 0, segments);
     CHECK_MX(mx_isend(pair->endpoint, segments, out, pair->other, round, NULL, &request));
-    memset(segments, 0xff, sizeof segments); /* the list is the caller's again */
+    memset(segments, 0xff, sizeof segments); /* the caller may reuse the list */
     pair_finish(pair, request);
   } else {
     memset(data, 0xa5, room);

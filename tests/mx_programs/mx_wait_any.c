@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Sends and receives of four sizes in flight at once, both ways; a bit of the match information tells sends
- * from receives, and wait_any must find each request once, by several masks. */
+ * Keeps sends and receives of four sizes in flight, in both directions. A bit of the match information
+ * distinguishes sends from receives. wait_any must find each request once, by several masks. */
 #include "pair.h"
 
 #define SEND_BIT (1ULL << 41)
@@ -25,7 +25,7 @@ static void post_all(struct pair* pair) {
     mx_request_t request;
     struct slot* r = &receives[i];
     mx_segment_t segment = {r->data, r->length};
-    /* The message arrives with the other side's SEND_BIT. */
+    /* The other side sends with its SEND_BIT. */
     CHECK_MX(mx_irecv(pair->endpoint, &segment, 1, SEND_BIT | i, MX_MATCH_MASK_NONE, r, &request));
   }
   for (unsigned i = 0; i < COUNT; i++) {
@@ -62,10 +62,10 @@ int main(int argc, char** argv) {
     uint32_t result = 0;
     for (unsigned i = 0; i < COUNT; i++) sends[i].done = receives[i].done = 0;
     post_all(&pair);
-    /* Nothing carries this bit. */
+    /* No request has this bit. */
     CHECK_MX(mx_test_any(pair.endpoint, RECEIVE_BIT, KIND_BITS, NULL, &result));
     CHECK(result == 0);
-    /* Number 7 twice, sent and received, then the rest. */
+    /* Collects number 7 twice (send and receive), then the rest. */
     for (int i = 0; i < 2; i++) collect_one(&pair, 7, 0xffff);
     for (int i = 2; i < COUNT; i++) collect_one(&pair, SEND_BIT, KIND_BITS);
     for (int i = 0; i < COUNT; i++) collect_one(&pair, 0, 0);

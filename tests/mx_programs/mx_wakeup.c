@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Twelve threads wait on one endpoint, two in each way there is, for what never comes; one mx_wakeup must
- * send all of them home, and the endpoint must work afterwards. */
+ * Twelve threads wait on one endpoint, two in each possible way, for events that never happen. One mx_wakeup
+ * must end all waits, and the endpoint must work afterwards. */
 #include <pthread.h>
 #include <time.h>
 
@@ -34,15 +34,16 @@ static void* wait_thread(void* argument) {
   mx_endpoint_addr_t address;
   mx_status_t status;
   uint32_t result = 77;
-  static unsigned char byte; /* the forgotten send is received after this function has returned */
+  static unsigned char
+      byte; /* static, because the forgotten send is received after this function has returned */
   mx_segment_t segment = {&byte, 1};
   count(&waiting);
   switch (way) {
-    case 0: /* nobody sends it */
+    case 0: /* no message comes */
       request = pair_receive(&pair, &byte, 1, NEVER);
       CHECK_MX(mx_wait(pair.endpoint, &request, MX_INFINITE, &status, &result));
       break;
-    case 1: /* nobody receives it */
+    case 1: /* no receive matches it */
       CHECK_MX(mx_issend(pair.endpoint, &segment, 1, pair.other, NEVER, NULL, &request));
       CHECK_MX(mx_wait(pair.endpoint, &request, MX_INFINITE, &status, &result));
       break;
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
     CHECK(counted(&returned) == THREADS);
   }
   pair_barrier(&pair);
-  if (!pair.is_sender) { /* lets the two synchronous sends end */
+  if (!pair.is_sender) { /* completes the two synchronous sends */
     unsigned char byte;
     for (int i = 0; i < 2; i++) pair_finish(&pair, pair_receive(&pair, &byte, 1, NEVER));
   }

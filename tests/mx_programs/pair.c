@@ -71,7 +71,7 @@ mx_status_t pair_finish(struct pair* pair, mx_request_t request) {
   return status;
 }
 
-/* The receiver may not be up yet, and answers for its name only then. */
+/* Looks up a name repeatedly: the receiver answers for its name only when it has started. */
 static uint64_t look_up(char* name) {
   uint64_t nic = 0;
   for (int i = 0; i < LOOKUPS; i++) {
@@ -86,7 +86,8 @@ mx_endpoint_addr_t pair_connect(mx_endpoint_t endpoint, char* host) {
   const uint64_t nic = look_up(host);
   mx_endpoint_addr_t address;
   mx_return_t code = MX_TIMEOUT;
-  /* As Open MPI does; CONNECTION_FAILED: the host is up, the endpoint not yet. */
+  /* Connects repeatedly, as Open MPI does. CONNECTION_FAILED means that the host is up and the endpoint is
+   * not. */
   for (int i = 0; i < LOOKUPS && (code == MX_TIMEOUT || code == MX_CONNECTION_FAILED); i++) {
     if (code == MX_CONNECTION_FAILED) nanosleep(&(struct timespec){0, 100000000}, NULL);
     code = mx_connect(endpoint, nic, RECEIVER_ENDPOINT, PAIR_KEY, 1000, &address);
@@ -118,7 +119,7 @@ struct pair pair_open(int argc, char** argv) {
     pair_finish(&pair, pair_send(&pair, NULL, 0, PAIR_MATCH_BARRIER));
   } else {
     pair.other = pair_finish(&pair, pair_receive(&pair, NULL, 0, PAIR_MATCH_BARRIER)).source;
-    /* Connect back, as MX programs do. */
+    /* Connects back, as MX programs do. */
     uint64_t nic;
     uint32_t id;
     CHECK_MX(mx_decompose_endpoint_addr(pair.other, &nic, &id));

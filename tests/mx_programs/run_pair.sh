@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a test program in a lab of two hosts, joined by a virtual cable, one way after the other.
-# Usage: run_pair.sh LAB PROGRAM WAYS [LAB_OPTION...]; exits 77 where there can be no lab.
+# Runs a test program in a lab of two hosts, joined by a virtual cable, in each of several ways.
+# Usage: run_pair.sh LAB PROGRAM WAYS [LAB_OPTION...]; exits 77 where no lab is possible.
 # WAYS, with commas:
 #   hosts          two processes on two hosts
-#   host           two processes on one
+#   host           two processes on one host
 #   self           one process, to itself
 #   host-disabled, self-disabled
-#                  the same, with the variables set by which MX programs ask for no messages of that kind; those that
-#                  are sent nevertheless must arrive
-# OMX_ variables of the environment hold for the program, so OMX_LINK chooses the link. Two more:
-#   OMX_TEST_LOSS=PERCENT  so many of all frames are lost, on the ports of a switch, where AF_XDP cannot step over it
-#   OMX_TEST_INFO=OMX      where this omx info says that AF_XDP does not work, the test is skipped
+#                  as host and self, with the variables set by which MX programs ask for no messages of that kind;
+#                  messages that are sent nevertheless must arrive
+# OMX_ variables of the environment apply to the program, so OMX_LINK chooses the link. Two more:
+#   OMX_TEST_LOSS=PERCENT  this share of all frames is lost, at the ports of a switch, where AF_XDP cannot bypass it
+#   OMX_TEST_INFO=OMX      the test is skipped if this omx info says that AF_XDP does not work
 set -u
 lab=$1
 program=$2
@@ -25,7 +25,7 @@ exec "$lab" run --hosts 2 "$@" -- sh -c '
     $LAB exec "$1" -- "$program" & receiver=$!
     $LAB exec "$2" -- "$program" "$1"
     sender=$?
-    # Whoever is left alone would wait for its time-out.
+    # The other side would otherwise wait for its time-out.
     [ $sender -eq 0 ] || kill $receiver
     wait $receiver
     receiver=$?

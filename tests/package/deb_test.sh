@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the Debian packages, looks at what they say and hold, and installs them with dpkg into a copy of this system that
-# nobody else sees: this system below, a layer in memory above, in namespaces of their own. So dpkg checks dependencies
-# against a true list of packages, all is in its true place, and nothing is left when the namespaces end, however they do.
-# Usage: deb_test.sh BUILD_DIR; exits 77 where that cannot be done.
+# Makes the Debian packages, checks their fields and files, and installs them with dpkg into a copy of this
+# system. The copy is this system with a layer in memory above it, in separate namespaces. So dpkg checks
+# dependencies against the true list of packages, and nothing is left when the namespaces end, however they
+# do.
+# Usage: deb_test.sh BUILD_DIR; exits 77 where that is impossible.
 set -eu
 here=$(dirname "$(realpath "$0")")
 
@@ -12,7 +13,7 @@ skip() {
   exit 77
 }
 
-# In the copy: no network but lo.
+# Inside the copy, which has no network but lo.
 if [ "$1" = --inside ]; then
   packages=$2
   unset LD_LIBRARY_PATH PKG_CONFIG_PATH FI_PROVIDER_PATH
@@ -31,7 +32,7 @@ if [ "$1" = --inside ]; then
   for page in omx open-mx open-mx.conf mx_wait_any; do
     [ -s "$(find /usr/share/man -name "$page.[1357]")" ] || { echo "$page has no manual page"; exit 1; }
   done
-  # A message between two processes, with nothing but the compiler told where things are.
+  # Sends a message between two processes. Only the compiler is told where things are.
   # shellcheck disable=SC2046  # options, split on purpose
   cc /usr/share/open-mx/examples/hello.c $(pkg-config --cflags --libs open-mx) -o hello
   ldd ./hello | grep -q '/lib/.*libmyriexpress.so\|libmyriexpress.so => /'
@@ -40,7 +41,7 @@ if [ "$1" = --inside ]; then
   OMX_INTERFACES=lo timeout 60 ./hello localhost || { cat received; exit 1; }
   wait $receiver || { cat received; exit 1; }
   cat received
-  # libfabric finds the provider without being told.
+  # libfabric must find the provider by itself.
   if [ -e "$packages/fabric" ] && command -v fi_info >/dev/null; then
     fi_info -l >providers
     grep -q '^omx:' providers || { echo "libfabric does not find the provider:"; cat providers; exit 1; }
@@ -108,7 +109,7 @@ unshare --mount --net --pid --fork --kill-child --propagation private sh -c '
     mount -t overlay -o lowerdir=/,upperdir="$1/root/upper",workdir="$1/root/work" none "$1/root/all" &&
     mount -t proc none "$1/root/all/proc" && mount --rbind /dev "$1/root/all/dev" &&
     mount -t sysfs none "$1/root/all/sys" && mount -t tmpfs none "$1/root/all/dev/shm" || exit 77
-  # What this system may lay over its root is not below.
+  # Mounts of this system are not part of the layer below, so these are mounted again.
   mount --bind "$1" "$1/root/all/mnt" && mkdir -p "$1/root/all/$2" && mount --bind "$2" "$1/root/all/$2" || exit 77
   exec chroot "$1/root/all" "$2/deb_test.sh" --inside /mnt' sh "$work" "$here" && status=0 || status=$?
 [ $status -ne 77 ] || skip "the packages are right, but this system cannot be copied (overlay, chroot)"

@@ -12,7 +12,7 @@ void add(Bytes& bytes, std::initializer_list<unsigned> values) {
   for (const unsigned value : values) bytes.push_back(static_cast<std::byte>(value));
 }
 
-// A small message to endpoint 7, from its addresses on; `tag`: what stands before the type.
+// A small message to endpoint 7, beginning with its addresses. `tag` stands before the ethertype.
 Bytes frame(std::initializer_list<unsigned> tag = {}) {
   Bytes bytes(12);
   add(bytes, tag);
@@ -64,8 +64,8 @@ TEST(arrival_endpoint, cut_anywhere__is_not_read_beyond) {
   }
 }
 
-// The kernel picks by the number of the processor: with as many sockets as processors, 4 and 5 would be
-// counted as 0 and 1.
+// The kernel picks a socket by the processor's number. With one socket for each processor, processors 4 and 5
+// would be counted as 0 and 1.
 TEST(arrival_sockets, gaps_between_processors_have_some) {
   EXPECT_EQ(arrival_sockets({0, 1}, 2), 2U);
   EXPECT_EQ(arrival_sockets({0, 1, 4, 5}, 8), 8U);

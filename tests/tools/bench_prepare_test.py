@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every benchmark finds or builds what it needs, or says at once what it lacks: bench/... --prepare.
+"""Tests bench/... --prepare: every benchmark finds or builds what it needs, or says at once what is missing.
 
   bench_prepare_test.py BUILD_DIR
 """
@@ -11,7 +11,7 @@ import tempfile
 
 BENCH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "bench")
 UNABLE = 77
-# Beside --prepare: the builds that are made only for these would take minutes.
+# Options beside --prepare, which avoid builds that would take minutes.
 OPTIONS = {"offload": ["--no-prediction"]}
 
 
@@ -23,7 +23,7 @@ def commands():
 
 
 def prepared(path, build, options):
-    """Why it failed; "" if it did not. Prints what it lacks."""
+    """Returns why preparing failed; "" if it did not. Prints what the benchmark lacks."""
     done = subprocess.run([path, "--prepare", "--build", build, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     said = done.stderr.strip().splitlines()
     name = os.path.basename(path)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the benchmarks say and return, without measuring: doubts, rounds, failures."""
+"""Tests what the benchmarks print and return, without measuring: doubts, rounds, failures."""
 import contextlib
 import io
 import os
@@ -25,7 +25,7 @@ script = bench_run.script_module
 
 
 def said(action):
-    """(status, what went to stderr)"""
+    """Returns (status, text on stderr)."""
     errors = io.StringIO()
     with contextlib.redirect_stderr(errors):
         status = bench_run.run_main("bench", action)
@@ -73,7 +73,7 @@ class Run(unittest.TestCase):
 
 
 class Build(unittest.TestCase):
-    """What is missing is said before anything is measured, with its remedy."""
+    """Missing programs are reported before anything is measured, with their remedy."""
 
     def build(self, folder, programs, **options):
         with mock.patch.object(bench_build, "lab_needed", lambda: None):
@@ -93,7 +93,7 @@ class Build(unittest.TestCase):
             self.assertEqual(bench_build.built(folder, {"omx": "omx", "xdp": "xdp"}, lab=False, optional=("xdp",)), {"omx": path})
 
     def in_small_build(self, action):
-        """With a build that has two targets, one of which fails."""
+        """Runs an action with a build that has two targets, one of which fails."""
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="ascii") as file:
                 file.write("cmake_minimum_required(VERSION 3.25)\nproject(small NONE)\n"
@@ -186,7 +186,7 @@ class Mpi(unittest.TestCase):
 
 
 class PapersLive(unittest.TestCase):
-    """Three rounds of two operations; in the last round TCP was not there for one of them."""
+    """Three rounds of two operations. In the last round TCP was not measured for one of them."""
     ROUNDS = ((10.0, 20.0), (11.0, 22.0), (12.0, 6.0))
 
     def setUp(self):
@@ -239,7 +239,7 @@ class Moderation(unittest.TestCase):
         if before is not None:
             with open(page, "w", encoding="utf-8") as file:
                 file.write(before)
-        # A program that draws anything.
+        # /bin/true stands for a program that draws.
         moderation_report.write("/bin/true", folder, self.figures, "how it was measured", "")
         with open(page, encoding="utf-8") as file:
             return file.read()

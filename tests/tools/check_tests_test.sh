@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check_tests_test.sh CTEST: how ./check runs tests (tools/setup/tests.sh), with a real ctest and tests that fail as told.
+# check_tests_test.sh CTEST: tests how ./check runs tests (tools/setup/tests.sh), with a real ctest and tests
+# that fail on demand.
 set -uo pipefail
 # shellcheck source=tools/setup/tests.sh
 . "$(dirname "$(realpath "$0")")/../../tools/setup/tests.sh"
@@ -9,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# Fails so many times, saying that, and passes from then on.
+# A test that fails a given number of times with a message, and then passes.
 cat >"$work/fails" <<'END'
 #!/bin/sh
 n=$(cat "$1.count" 2>/dev/null || echo 0)
@@ -20,7 +21,8 @@ exit 1
 END
 chmod +x "$work/fails"
 
-# tells STATUS UNSTEADY RUNS "NAME TIMES SAYING"...: the step's status, the unsteady tests, how often each test ran.
+# tells STATUS UNSTEADY RUNS "NAME TIMES SAYING"...: checks the step's status, the unsteady tests, and how
+# often each test ran.
 tells() {
   local status=$1 wanted=$2 runs=$3 got=0 name times saying ran=
   shift 3
@@ -42,7 +44,7 @@ tells() {
 tells 0 "" "1 1" "good 0" "better 0"
 tells 0 "once other" "1 2 2" "good 0" "other 1" "once 1"
 tells 1 "" "1 2 2" "good 0" "once 1" "twice 2"
-# Nothing to run is no success, whatever failed the last time.
+# A step without tests is no success, whatever failed in the run before.
 tells 1 ""  ""
 for report in "==7==ERROR: AddressSanitizer: heap-use-after-free" "WARNING: ThreadSanitizer: data race" "a.cc:7:1: runtime error: overflow"; do
   tells 1 "" "1 1" "good 0" "raced 1 $report"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by the tests of the omx command with `part` and `omx` set: expectations, hosts, a server of `omx perf`.
+# Sourced by the tests of the omx command, with `part` and `omx` set. Has expectations, hosts, and a server of
+# `omx perf`.
 # shellcheck shell=bash disable=SC2154
 failures=0
 checks=0
 # shellcheck disable=SC2086  # names, split on purpose
 unset ${!OMX_*} ${!MX_*}
 
-# expect STATUS REGEX COMMAND...: runs it; both streams together must hold a line that the expression matches.
+# expect STATUS REGEX COMMAND...: runs the command. A line of stdout or stderr must match the expression.
 expect() {
   local status=$1 regex=$2 output got
   shift 2
@@ -29,10 +30,10 @@ on() {  # HOST COMMAND...
   "$LAB" exec "$host" -- "$@"
 }
 
-# Starts a server on h2, and waits until it says that it is ready. Arguments: its options.
+# server_start OPTION...: starts a server on h2 and waits until it is ready.
 server_start() {
   server_output=$(mktemp)
-  # Not by on(): the server's own process must be the one that is killed.
+  # on() is not used here, because the server itself must be the process that is killed.
   "$LAB" exec h2 -- "$omx" perf "$@" >"$server_output" 2>&1 &
   server=$!
   for _ in $(seq 600); do
@@ -49,7 +50,8 @@ server_stop() {
   rm -f "$server_output"
 }
 
-# The server goes while a client is at work; what the client says. A busy machine may take long to start it.
+# Ends the server while a client runs, and checks what the client prints. A busy machine may start the client
+# late.
 server_lost() {  # REGEX SIGNAL SERVER-OPTIONS COMMAND...
   local regex=$1 signal=$2 options=$3 delay output
   shift 3
@@ -65,7 +67,7 @@ server_lost() {  # REGEX SIGNAL SERVER-OPTIONS COMMAND...
   expect 0 "$regex" echo "$output"
 }
 
-# in_lab SCRIPT TEST...: begins again inside a lab of two hosts, where the tests run.
+# in_lab SCRIPT TEST...: starts the script again inside a lab of two hosts, where the tests run.
 in_lab() {
   local self=$1 test
   shift

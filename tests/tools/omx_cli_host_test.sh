@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# omx_cli_host_test.sh lab OMX: `omx check`, `omx tune`, `omx prepare-binding` and OMX_PROCESS_BINDING.
+# omx_cli_host_test.sh lab OMX: tests `omx check`, `omx tune`, `omx prepare-binding` and OMX_PROCESS_BINDING.
 set -uo pipefail
 part=$1
 omx=$(realpath "$2")
@@ -8,7 +8,7 @@ self=$(realpath "$0")
 # shellcheck source=tests/tools/cli.sh
 . "$(dirname "$self")/cli.sh"
 
-# Settings of h1's end of the cable, and never those of this machine: an interface is named each time.
+# Changes settings of h1's end of the cable, and never those of this machine: each command names an interface.
 test_tune() {
   local state delay
   local tune=("$omx" tune --state-dir)
@@ -35,7 +35,7 @@ test_tune() {
   expect 0 '^3 given back' on h1 "${tune[@]}" "$state" --undo
   expect 0 '^$' diff "$state/before" <(tune_values)
   expect 0 '^nothing to undo' on h1 "${tune[@]}" "$state" --undo
-  # Killed at any moment, of the change and of the undo.
+  # Kills the command at any moment of the change and of the undo.
   for delay in 0.002 0.004 0.006 0.008 0.01 0.02; do
     on h1 timeout -s KILL "$delay" "${tune[@]}" "$state" eth0 >/dev/null 2>&1
     on h1 timeout -s KILL "$delay" "${tune[@]}" "$state" --undo >/dev/null 2>&1
@@ -45,7 +45,8 @@ test_tune() {
   rm -r "$state"
 }
 
-# RPS says where the frames of h2's end of the cable are handled. What a perf server is bound to is seen from outside.
+# RPS decides where the frames of h2's end of the cable are handled. The binding of a perf server is read from
+# outside.
 test_binding() {
   local work bound special
   work=$(mktemp -d)
@@ -69,7 +70,7 @@ test_binding() {
   expect 0 'Generated' on h2 "$omx" prepare-binding "$work/link"
   expect 0 '^-rw-r--r-- ' ls -l "$work/link"
   expect 1 'cannot write /proc/nowhere.*or - for' on h2 "$omx" prepare-binding /proc/nowhere
-  # What is no file stays what it is, and what a killed run left goes.
+  # A file of another kind must stay. What a killed run left behind must go.
   mkfifo "$work/pipe"
   ln -sf pipe "$work/link"
   for special in pipe link ""; do
@@ -83,13 +84,13 @@ test_binding() {
 
   for bound in auto all:1 0,1 "file:$work/file"; do
     export OMX_PROCESS_BINDING=$bound
-    # Of the list, endpoint 1 is there.
+    # With a list, endpoint 1 runs on processor 1.
     if [ "$bound" = 0,1 ]; then server_start -e 1; else server_start; fi
     expect 0 'endpoint [01] open by pid [0-9]+ \(omx\), bound to processor 1$' on h2 "$omx" info
     expect 0 '^pid.*: 1$' taskset -cp "$server"
     server_stop
   done
-  # What cannot be done is said once, and changes nothing.
+  # An impossible binding is reported once and changes nothing.
   for bound in all:1000 file:/nowhere off; do
     export OMX_PROCESS_BINDING=$bound
     server_start
@@ -99,7 +100,7 @@ test_binding() {
     fi
     server_stop
   done
-  # Who was bound stays, and others go beside it.
+  # A thread that is already bound stays, and others run beside it.
   export OMX_PROCESS_BINDING=auto
   server_start --cpu 0
   expect 0 'endpoint 0 open by pid [0-9]+ \(omx\), bound to processor 0$' on h2 "$omx" info

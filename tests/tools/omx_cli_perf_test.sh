@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# omx_cli_perf_test.sh lab OMX: `omx perf` between two hosts and inside one, and the counters that it leaves.
+# omx_cli_perf_test.sh lab OMX: tests `omx perf` between two hosts and inside one, and the counters that it
+# leaves.
 set -uo pipefail
 part=$1
 omx=$(realpath "$2")
@@ -13,7 +14,8 @@ test_perf() {
   local mac=02:4f:4d:58:00:02
   expect 0 '^02:4f:4d:58:00:02 h2:0 \(told by the network\)' on h1 "$omx" peers --discover
   expect 0 '^ +1000003 +20 ' on h1 "$omx" perf h2 --verify -n 20 --sizes 0:64K,1000003
-  # An IP address, which the kernel knows nothing of yet, and a name that only the resolver knows.
+  # Uses an IP address that is not in the kernel's table of neighbours yet, and a name that only the resolver
+  # knows.
   on h1 ip neigh flush all
   expect 0 '^ +8 +10 ' on h1 "$omx" perf 10.77.0.2 --sizes 8 -n 10
   expect 1 'no host answered for "10.77.0.9" on eth0 within 100 ms' \
@@ -34,17 +36,18 @@ test_perf() {
   expect 0 ' 0 Partner Given Up$' on h2 "$omx" counters -v -b 0 -e 0
   expect 0 '"Recv Medium Frag": [0-9]+' on h2 "$omx" counters --json
 
-  # A client that goes away in the middle must not keep the server from the next one.
+  # A client that ends in the middle must not keep the server from serving the next one.
   on h1 timeout 0.5 "$omx" perf h2 --sizes 64K -n 100000000 >/dev/null 2>&1
   expect 0 '^ +8 +10 ' on h1 "$omx" perf h2 --sizes 8 -n 10 --timeout 30
   server_stop
 
-  # A server that goes away must not keep the client. With it went the last that could answer for its host.
+  # A server that ends must not block its client. With it the last process that could answer for its host is
+  # gone.
   server_lost 'omx perf: (a message with|the peer was silent)' TERM "" \
     on h1 "$omx" perf h2 --sizes 64K -n 100000000 --timeout 3
 
   server_start
-  # The time of a size has a limit, and it is said when that was too short.
+  # The time of a size is limited, and omx perf says so when it was too short.
   expect 0 '^  8 bytes: [0-9]+ of 100000000$' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2
   expect 0 '"cut_short": true' on h1 "$omx" perf h2 --sizes 8 -n 100000000 --max-time 0.2 --json
   expect 0 '"cut_short": false' on h1 "$omx" perf h2 --sizes 8 -n 100 --json
@@ -61,7 +64,7 @@ test_perf() {
   server_stop
 }
 
-# A setting that differs between hosts costs speed, and is said.
+# A setting that differs between hosts costs speed and is reported.
 test_modes() {
   local peer=(env OMX_WIRE_MODE=mxoe "$omx" perf h2 --sizes 8 -n 10)
   server_start
@@ -73,7 +76,7 @@ test_modes() {
   server_stop
 }
 
-# Inside a host the other end of whoever goes away hears of it long before its patience ends.
+# Inside a host, the peer of a killed process must notice that long before its time-out.
 killed_noticed() {
   local host=h2 perf wait
   for wait in "" --wait; do
@@ -92,15 +95,15 @@ killed_noticed() {
   done
 }
 
-# Two processes of one host.
+# Tests two processes of one host.
 test_local() {
   local perf=("$omx" perf 02:4f:4d:58:00:02 --verify -n 20 --sizes)
-  # A client that got the server's endpoint itself does not talk to itself.
+  # A client that got the server's endpoint must not talk to itself.
   expect 1 'nothing is open on endpoint 0 of 02:4f:4d:58:00:02' on h2 timeout 10 "${perf[@]}" 8
   expect 1 "endpoint 0 is this command's own.*--endpoint" on h2 timeout 10 "${perf[@]}" 8 -e 0
   server_start
   expect 0 '^ +3000000 +20 ' on h2 "${perf[@]}" 8,30000,70000,3000000
-  # Counted where the server shows it before it sleeps.
+  # The server publishes its counters before it sleeps.
   for _ in $(seq 50); do
     if on h2 "$omx" counters | grep -q 'Local One-Copy Reads'; then break; fi
     sleep 0.1
@@ -113,7 +116,7 @@ test_local() {
   expect 0 '^ +3000000 +20 ' on h2 env OMX_LOCAL_DIRECT=0 "${perf[@]}" 3000000
   expect 0 '^ +200000 +20 ' on h2 env OMX_LOCAL_RNDV_THRESHOLD=1M "${perf[@]}" 200000
   expect 0 'one copy is cheaper for messages of more than [0-9]+ bytes \(32 KiB: ' on h2 env OMX_VERBOSE=2 "${perf[@]}" 8
-  # Where a process has no number for the other one, it cannot read its memory.
+  # In another PID namespace a process cannot read the other one's memory.
   if on h2 unshare --pid --fork true 2>/dev/null; then
     expect 0 'warning: large messages .* take two copies.*--pid=host' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
     expect 0 '^ +3000000 +20 ' on h2 unshare --pid --fork "${perf[@]}" 8,3000000
@@ -124,7 +127,7 @@ test_local() {
   killed_noticed
 }
 
-# Damaged data must be told, and must not get through when frames have checksums.
+# Damaged data must be reported. With checksums they must not arrive.
 test_damage() {
   local medium=39
   if ! "$LAB" fault h1 --corrupt 20 --seed 5 --type $medium >"$scratch" 2>&1; then

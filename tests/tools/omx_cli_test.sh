@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# omx_cli_test.sh plain|lab OMX: what the omx command prints and returns; `omx info`, privileges, names.
+# omx_cli_test.sh plain|lab OMX: tests what the omx command prints and returns: `omx info`, privileges, names.
 set -uo pipefail
 part=$1
 omx=$(realpath "$2")
@@ -77,7 +77,7 @@ test_plain() {
 
   expect 2 'file: it must not be empty; - is' "$omx" prepare-binding ""
 
-  # Settings are looked at before anything else, so these need no network.
+  # Settings are checked before anything else, so these tests need no network.
   expect 1 'omx info: .*OMX_SPIN_US="soon".*whole number' env OMX_SPIN_US=soon "$omx" info
   expect 1 'omx info: OMX_INTERFACES names nonesuch.*there are:.*lo' env OMX_INTERFACES=nonesuch "$omx" info
   expect 1 'omx perf: OMX_INTERFACES names nonesuch' env OMX_INTERFACES=nonesuch "$omx" perf
@@ -173,7 +173,7 @@ test_info() {
 }
 
 test_privileges() {
-  # Root without the one capability; works in an ordinary user's lab too.
+  # Runs as root without CAP_NET_RAW. This works in an ordinary user's lab, too.
   local by_udp=(setpriv --bounding-set=-net_raw --inh-caps=-net_raw)
   local without=(env OMX_LINK=ethernet "${by_udp[@]}")
   if ! on h1 "${without[@]}" true 2>/dev/null; then
@@ -201,7 +201,7 @@ test_privileges() {
   expect 0 'no endpoint is open' on h1 "${without[@]}" "$omx" counters
 }
 
-# A program that may do more than its caller must not read files that the caller names.
+# A program with more privileges than its caller must not read files that the caller names.
 test_setuid() {
   local work become=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   work=$(mktemp -d)
@@ -220,7 +220,7 @@ test_setuid() {
     start=("${become[@]}" env "OMX_PROCESS_BINDING=file:$work/file" "$work/omx" info --settings)
     expect 0 'warning: OMX_PROCESS_BINDING has no effect in a program with privileges' "${start[@]}"
     expect 0 '^OMX_PROCESS_BINDING=off$' "${start[@]}"
-    # libhwloc would load what the caller's environment names.
+    # libhwloc would load plugins that the caller's environment names.
     expect 0 'warning: which processors share caches is not known: programs with privileges' \
       "${become[@]}" "$work/omx" prepare-binding -
   fi
@@ -240,7 +240,7 @@ test_nobody_there() {
   expect 0 'no other host answered within 50 ms' on h1 env OMX_DISCOVERY_MS=50 "$omx" peers --discover
 }
 
-# Why a peer is not reached: no program, another link, another user.
+# Tests the reasons for an unreached peer: no program, another link, another user.
 test_reasons() {
   local other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   expect 1 'no answer from h2 \(02:4f:4d:58:00:02\) within 1 s: 10.77.0.2 is up, but no program with Open-MX answers there' \
@@ -250,7 +250,7 @@ test_reasons() {
     on h1 "$omx" perf h2 --timeout 1
   server_stop
   server_start
-  # Nothing is said of a silent peer before 5 s have passed; the other checks go on meanwhile.
+  # A silent peer is reported after 5 s. The other checks run meanwhile.
   local silent said
   said=$(mktemp)
   on h2 "${other[@]}" "$omx" perf h2 --timeout 6 >"$said" 2>&1 </dev/null &

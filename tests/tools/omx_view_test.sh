@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# omx_view_test.sh OMX: omx top and omx dump look at processes that run, wait, are stopped, and are gone.
+# omx_view_test.sh OMX: tests that omx top and omx dump show processes that run, wait, are stopped, or have
+# ended.
 set -uo pipefail
 omx=$(realpath "$1")
 self=$(realpath "$0")
@@ -18,7 +19,7 @@ says() {
   failures=$((failures + 1))
   printf 'FAILED: %s: no line matches /%s/ in:\n%s\n' "$1" "$2" "$3"
 }
-# Until the command succeeds, for ten seconds.
+# Repeats the command until it succeeds, for ten seconds.
 until_true() {
   for _ in $(seq 100); do
     "$@" && return 0
@@ -40,7 +41,7 @@ until_true served || { echo 'FAILED: the server does not come'; exit 1; }
 pid_on() { $LAB exec "$1" -- "$omx" info --json | grep -Eo '"pid": ?[0-9]+' | grep -Eo '[0-9]+' | head -1; }
 server_pid=$(pid_on h2)
 
-# It waits, asleep: it has said so within a second or two of falling asleep.
+# The server waits asleep. It publishes that within a second or two.
 waits() { server dump "$server_pid" | grep -q 'receive  posted'; }
 until_true waits || { echo "FAILED: the server's posted receive is not seen"; failures=1; }
 text=$(server dump "$server_pid")
@@ -53,7 +54,7 @@ python3 -c 'import json, sys
 e = json.loads(sys.argv[1])["endpoints"]
 assert len(e) == 1 and e[0]["posted"] == 1 and e[0]["known"], e' "$json" ||
   { echo "FAILED: JSON: $json"; failures=$((failures + 1)); }
-# Another user, where that one may run the command at all.
+# Tests as another user, if that user can run the command.
 if server_of_nobody --version >/dev/null; then
   text=$(server_of_nobody top -n 1 -d 0.1)
   says 'another user' 'not shown: board 0: endpoint 0 belongs to process [0-9]+ \(omx\) of user 0' "$text"
@@ -72,14 +73,14 @@ client perf "$mac" --sizes 100000 --min-time 60 --max-time 90 >/dev/null &
 busy() { server top -n 1 -d 0.5 | grep -Eq '^ +0 +0 +[0-9]+ omx +[0-9.]+[kM]? +[1-9]'; }
 until_true busy || { echo 'FAILED: no traffic is seen'; failures=$((failures + 1)); }
 mac1=$($LAB exec h1 -- cat /sys/class/net/eth0/address)
-# What is said of peers is renewed each second, later on a busy machine.
+# Facts about peers are renewed each second, later on a busy machine.
 peer_seen() { text=$(server top -n 2 -d 1.1) && grep -Eq "^ +0 +0 $mac1 endpoint 0 +[0-9.]+[kM]? +[1-9]" <<<"$text"; }
 checks=$((checks + 1))
 until_true peer_seen || { echo "FAILED: the peer's messages are not seen: $text"; failures=$((failures + 1)); }
 says 'last events' "large message received, $mac1 endpoint 0, match 0x[0-9a-f]{16}, 100000 bytes" \
   "$(server dump "$server_pid")"
 
-# Stopped, it cannot answer, and need not; killed, it is gone.
+# A stopped process need not answer. A killed one is gone.
 client_pid=$(pid_on h1)
 kill -STOP "$client_pid"
 text=$(client dump "$client_pid")
@@ -89,7 +90,7 @@ kill -KILL "$client_pid"
 gone() { [[ $(client dump "$client_pid") == *'has no endpoint open'* ]]; }
 until_true gone || { echo 'FAILED: the dead process is still seen'; failures=$((failures + 1)); }
 
-# Its screen, until q is pressed.
+# Tests the screen of omx top, until q is pressed.
 checks=$((checks + 1))
 screen=$(mktemp)
 trap 'rm -f "$screen"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The honesty of bench/papers: what counts as a prediction, statements that can fail, refusals before anything runs.
+"""Tests bench/papers: what counts as a prediction, that statements can fail, and that refusals come before any run.
 
   papers_test.py OMX_PAPERS
 """
@@ -31,7 +31,7 @@ from papers_published import LEFT_OUT, PAPERS  # noqa: E402
 from papers_rows import CHOSEN, FITTED, Row, Table, USES, is_prediction  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else None
-# Published figures of each table, counted in the papers' texts: all, and those that something was made from.
+# Published figures of each table, counted in the papers' texts: all, and those that were used for the model.
 CENSUS = {
     "IV-B1": (2, 1), "IV-B2": (3, 2), "IV-B3": (3, 0), "Table I: messages": (12 + 2, 2 + 3 + 1), "Table II: one message": (3 + 3 + 1 + 3, 2), "Table III: half": (6, 6),
     "Table V": (8, 2), "Table IV": (9 * 4, 9), "Table I: IMB": (27 + 1, 6 + 9 + 9 + 1), "4.3": (2, 1), "Table II: cache": (24, 0), "4.5": (1, 0),
@@ -85,7 +85,7 @@ class Counting(unittest.TestCase):
 
 
 class Evaluation(unittest.TestCase):
-    """The document that is there."""
+    """Checks the document in the repository."""
     def test_its_medians_are_those_of_its_tables(self):
         text = document("evaluation.md").split("## Figures that are not reproduced")[0]
         errors, apart = collections.defaultdict(list), False
@@ -108,7 +108,7 @@ class Evaluation(unittest.TestCase):
 
 
 class World(dict):
-    """Results that were never measured."""
+    """Invented results."""
     def __init__(self, seed):
         super().__init__()
         self.random = random.Random(seed) if seed else None
@@ -158,7 +158,7 @@ class Live(unittest.TestCase):
 
 
 def refused(main, *arguments):
-    """(status, what was said)"""
+    """Returns (status, text on stderr)."""
     errors = io.StringIO()
     with contextlib.redirect_stderr(errors):
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""parity_test.py FOLDER: the programs of Open-MX 1.x by their names, whose output scripts parse."""
+"""parity_test.py FOLDER: tests the programs of Open-MX 1.x by their names. Scripts parse their output."""
 import os
 import re
 import signal
@@ -34,7 +34,7 @@ def command(folder, host, program, *options, become=()):
 
 
 def run(folder, host, program, *options, status=0, wanted=(), errors=(), become=()):
-    """Runs it to its end; all expressions must match whole lines of its output."""
+    """Runs a program to its end. All expressions must match whole lines of its output."""
     done = subprocess.run(command(folder, host, program, *options, become=become), capture_output=True, text=True, timeout=120)
     said = f"{program} {' '.join(options)}: status {done.returncode}\n{done.stdout}{done.stderr}"
     check(f"{program} {options}: status {status}", done.returncode == status, said)
@@ -46,7 +46,7 @@ def run(folder, host, program, *options, status=0, wanted=(), errors=(), become=
 
 
 class Background:
-    """A program that runs until it is ended; `ready` is in the first line that it writes."""
+    """A program that runs until it is ended. `ready` is part of the first line that it writes."""
 
     def __init__(self, folder, host, program, *options, ready, stream="stdout"):
         self.process = subprocess.Popen(command(folder, host, program, *options), text=True, **{stream: subprocess.PIPE})
@@ -141,7 +141,7 @@ def perf(folder):
         check("lengths by -M and -I", lengths(said) == [10, 25, 55], said)
         run(folder, "h1", "omx_perf", "-d", "h2:0", *quick, "-E", "1", "-y", "-r", "0", "-b", "0", wanted=["length +0:\t.*"])
         look_at_it(folder)
-        # Whoever breaks off does not keep it from the next one.
+        # A sender that breaks off must not block the next sender.
         sender = subprocess.Popen(command(folder, "h1", "omx_perf", "-d", "h2:0", "-N", "100000000", "-S", "8"), stdout=subprocess.PIPE, text=True)
         sender.stdout.readline()
         sender.stdout.readline()
@@ -154,7 +154,7 @@ def perf(folder):
 
 
 def look_at_it(folder):
-    """Of h2, where a receiver has its endpoint open."""
+    """Examines h2, where a receiver has its endpoint open."""
     title = BOARD.format(2)
     said = run(folder, "h2", "omx_endpoint_info", wanted=[title, "=" * 46, r"  0\topen by pid \d+ \(omx_perf\)", r"1 regular endpoints open \(out of 256\)"])
     check("omx_endpoint_info shows the open ones", "not open" not in said, said)
@@ -218,7 +218,7 @@ def main():
     folder, what = os.path.realpath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
     if what == "inside":
         inside(folder)
-    if what == "on h1":  # a socket of this very process looks at the cable
+    if what == "on h1":  # a socket of this process listens to the cable
         os.environ.pop("OMX_PEERS_FILE", None)
         discovery(folder)
         print(f"{made} checks, {failed} failed")

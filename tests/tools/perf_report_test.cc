@@ -10,7 +10,7 @@ namespace omx::tools {
 namespace {
 
 TEST(row_of_samples, rates_come_from_the_whole_time) {
-  // One round trip was disturbed: the median does not see it, the rate does.
+  // One disturbed round trip changes the rate but not the median.
   std::vector<double> half_round_trips_us{1, 1, 1, 1, 96};
   const PerfRow row = row_of_samples(1000, half_round_trips_us);
   EXPECT_DOUBLE_EQ(row.median_us, 1);
@@ -40,8 +40,8 @@ TEST(perf_pace, a_slow_machine_does_what_fits_the_time) {
   PerfPace pace;
   pace.took(16, 16 * 0.005);
   EXPECT_EQ(pace.next(10000), 100U);       // half a second
-  EXPECT_EQ(pace.next(10000, 0.1), 20U);   // what is left of the limit
-  EXPECT_EQ(pace.next(10000, 0.001), 1U);  // never none
+  EXPECT_EQ(pace.next(10000, 0.1), 20U);   // rest of the limit
+  EXPECT_EQ(pace.next(10000, 0.001), 1U);  // never 0
 }
 
 TEST(perf_limit, holds_unless_iterations_were_asked_for) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The temporary folders of tests/clean_demo and tests/bare_build (tools/setup/workplace.sh): what is in them, and that they go.
+# Tests the temporary folders of tests/clean_demo and tests/bare_build (tools/setup/workplace.sh): their
+# contents and their removal.
 set -uo pipefail
 setup=$(realpath "$(dirname "$(realpath "$0")")/../../tools/setup")
 # shellcheck source=tools/setup/workplace.sh
@@ -14,8 +15,8 @@ wrong() {
   failures=$((failures + 1))
 }
 
-# ends SIGNAL ACTION: a script is ended by the signal while a program runs in its workplace, which does this on SIGTERM. Both the
-# folder and the program must go.
+# ends SIGNAL ACTION: ends a script by the signal while a program runs in its workplace. The program does
+# ACTION on SIGTERM. Both the folder and the program must go.
 ends() {
   rm -f "$test/place" "$test/pid"
   # shellcheck disable=SC2016  # for the inner shell
@@ -50,7 +51,7 @@ status=0
 (TMPDIR=$test && omx_workplace test && omx_workplace_run sh -c 'exit 3') || status=$?
 [ $status = 3 ] || wrong "the status of what runs is lost: $status"
 
-# The files of a fresh clone: also what is changed or added, not what git does not know, or is deleted.
+# A fresh clone has files that are changed or added, and none that git does not know or that are deleted.
 holds() {  # WHAT SOURCE FILES
   rm -rf "$test/copy"
   omx_sources "$2" "$test/copy"
