@@ -22,7 +22,7 @@ std::vector<int> list_of(const cpu_set_t& set) {
   return cpus;
 }
 
-// Asks for all, and sees what it gets.
+// Asks for every processor that a cpu_set_t can name and returns those that the kernel grants.
 void* possible_find(void* result) {
   cpu_set_t set;
   std::memset(&set, 0xff, sizeof set);
@@ -35,7 +35,7 @@ void* possible_find(void* result) {
 
 std::vector<int> affinity_read(pid_t thread) {
   cpu_set_t set;
-  // Fails where the kernel was built for more processors than a cpu_set_t holds.
+  // sched_getaffinity() fails where the kernel was built for more processors than a cpu_set_t holds.
   return ::sched_getaffinity(thread, sizeof set, &set) < 0 ? std::vector<int>{} : list_of(set);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On which processors threads may run. Lists are sorted; an empty one stands for "unknown".
+// The processors on which threads may run. Lists are sorted. An empty list stands for "unknown".
 #pragma once
 
 #include <sys/types.h>
@@ -9,18 +9,20 @@
 
 namespace omx {
 
-// Of a thread or, given a process, of its first thread; 0: of the calling one.
+// Returns the affinity of a thread or, given a process, of its first thread. 0 names the calling thread.
 std::vector<int> affinity_read(pid_t thread = 0);
-// Of the calling thread; threads that it starts inherit it. The kernel leaves out processors that the control
-// group forbids or that are switched off. 0, or errno: none is left (EINVAL), or not permitted.
+// Sets the affinity of the calling thread, which threads that it starts inherit. The kernel leaves out
+// processors that the control group forbids or that are switched off. Returns 0 or errno: EINVAL if no
+// processor is left.
 int affinity_set(const std::vector<int>& cpus);
-// The processors that this process could be given: those that are on and that its control group (cpuset)
-// allows. The kernel is asked in a thread of its own, so the caller's affinity is not touched.
+// Returns the processors that this process could be given: those that are on and that its control group
+// (cpuset) allows. A thread of its own asks the kernel, so the caller's affinity stays as it is.
 std::vector<int> affinity_possible();
-// The processors of this host that are switched on. `root`: of /sys; empty but in tests.
+// Returns the processors of this host that are switched on. `root` is the folder that holds /sys. It is empty
+// except in tests.
 std::vector<int> processors_online(const std::string& root = "");
-// Processors have numbers below this one, those that are switched off included; their count may be less, as
-// there may be gaps. At least 1.
+// Returns a number above those of all processors, including those that are switched off. It may exceed their
+// count, because numbers may have gaps. At least 1.
 int processor_numbers(const std::string& root = "");
 
 }  // namespace omx

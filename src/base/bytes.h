@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Big-endian loads and stores at any alignment (wire.md 1: every multi-byte field is big-endian).
+// Big-endian loads and stores at any alignment. Every multi-byte field is big-endian (docs/spec/wire.md 1).
 #pragma once
 
 #include <bit>

@@ -12,7 +12,8 @@ namespace omx {
 
 namespace {
 
-// Takes a number from the front of `text`; -1 when there is none that fits.
+// Takes a number from the front of `text`. Returns -1 if `text` begins with no number or one that is too
+// large.
 int number_take(std::string_view& text) {
   int value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

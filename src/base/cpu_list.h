@@ -8,11 +8,11 @@
 
 namespace omx {
 
-// Empty when it is none, or names a processor that a cpu_set_t cannot hold.
+// Parses a list. Returns an empty one if `text` is no list or names a processor that a cpu_set_t cannot hold.
 std::vector<int> cpu_list_parse(std::string_view text);
-std::string cpu_list_text(const std::vector<int>& cpus);  // of sorted ones
-// Hexadecimal, with a comma between groups of eight digits. Empty when it is none, names no processor, or one
-// that a cpu_set_t cannot hold.
+std::string cpu_list_text(const std::vector<int>& cpus);  // sorted
+// Parses a hexadecimal mask with a comma between groups of eight digits. Returns an empty list if `text` is
+// no mask, names no processor, or names one that a cpu_set_t cannot hold.
 std::vector<int> cpu_mask_parse(std::string_view text);
 std::string cpu_mask_text(const std::vector<int>& cpus);
 

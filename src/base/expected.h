@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors are values. tl::expected has the interface of std::expected and works with every compiler we use
-// (clang 14, which builds the fuzzers and runs clang-tidy, cannot read libstdc++'s <expected>).
+// Errors are values. tl::expected has the interface of std::expected and works with every compiler in use:
+// clang 14, which builds the fuzzers and runs clang-tidy, cannot read libstdc++'s <expected>.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace omx {
 template <class T, class E>
 using Expected = tl::expected<T, E>;
 
-// A failure that a person reads: one sentence that names the object, the cause and the remedy, and the
-// MX return code (mx-api.md 1.1) that goes with it.
+// A failure for people: one sentence that names the object, the cause and the remedy. With it goes an MX
+// return code (docs/spec/mx-api.md 1.1).
 struct Failure {
   int mx_code = 2;  // MX_FAILURE
   std::string message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The compiled part of fmt, once for the whole project. Debian has it only as a shared library, and who links
-// libmyriexpress.so shall not need libfmt too; in every file (FMT_HEADER_ONLY) it would double the build
+// The compiled part of fmt, once for the whole project. Debian has it only as a shared library, and programs
+// that link libmyriexpress.so shall not need libfmt too. FMT_HEADER_ONLY in every file would double the build
 // time.
 #include <fmt/format-inl.h>
 

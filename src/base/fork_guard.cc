@@ -14,7 +14,7 @@ std::atomic<unsigned> g_forks{0};
 void fork_guard_install() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // On failure (no memory) a child is not recognised, which is what happens without this guard.
+    // If this fails (no memory), a child is not recognised, as if there were no guard.
     (void)::pthread_atfork(nullptr, nullptr, [] {
       g_forks.fetch_add(1, std::memory_order_relaxed);
       own_fds_drop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two futex calls that the endpoint's lock and its sleepers need. std::atomic::wait would do without the
+// The two futex calls that the endpoint's lock and its sleeping threads need. std::atomic::wait has no
 // timeout.
 #pragma once
 
@@ -31,7 +31,8 @@ inline void futex_wake(std::atomic<std::uint32_t>& word, int count) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, nullptr, nullptr, 0);
 }
 
-// A thread's own bed: park() sleeps until somebody calls unpark(), which is remembered if it comes first.
+// A park slot of one thread: park() sleeps until another thread calls unpark(). An unpark() that comes first
+// is remembered.
 class Parker {
  public:
   FutexWait park(TimeNs deadline) {
@@ -42,8 +43,8 @@ class Parker {
     }
     return result;
   }
-  // The parker must stay alive during the call: call it with the lock held that its owner takes before it
-  // leaves.
+  // The Parker must outlive this call. So the caller holds the lock that the owner takes before it destroys
+  // the slot.
   void unpark() {
     if (word_.exchange(1, std::memory_order_release) == 0) futex_wake(word_, 1);
   }

@@ -18,7 +18,7 @@ struct ListHook {
 
   bool linked() const { return next != nullptr; }
 
-  // Removes the object from whatever list it is in; harmless when it is in none.
+  // Removes the object from the list it is in. Does nothing when it is in no list.
   void unlink() {
     if (!next) return;
     next->prev = prev;
@@ -50,7 +50,7 @@ class List {
     return item;
   }
 
-  // The item after `item`, or nullptr at the end. Fetch it before removing `item`.
+  // Returns the item after `item`, or nullptr at the end. Fetch it before you remove `item`.
   T* next(T& item) {
     ListHook* n = (item.*Hook).next;
     return n == &head_ ? nullptr : owner(n);
@@ -68,7 +68,8 @@ class List {
   }
 
   static T* owner(ListHook* hook) {
-    // Offset of the hook in T, computed on a fixed non-null base as offsetof cannot take a member pointer.
+    // The offset of the hook in T. It is computed on a fixed non-null base, as offsetof cannot take a member
+    // pointer.
     alignas(T) static std::byte base[sizeof(T)];
     T* origin = reinterpret_cast<T*>(base);
     const auto offset = reinterpret_cast<std::byte*>(&(origin->*Hook)) - base;

@@ -15,7 +15,7 @@ std::atomic<int> g_log_level{static_cast<int>(LogLevel::warn)};
 
 namespace {
 std::string& prefix_text() {
-  // Never destroyed: a progress thread may have something to say while the process exits.
+  // Never destroyed: a progress thread may still print while the process exits.
   static std::string& prefix = *new std::string("OMX: ");
   return prefix;
 }

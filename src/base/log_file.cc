@@ -20,7 +20,7 @@ namespace omx {
 
 namespace {
 
-// Never freed: a thread may be writing while another one sets a new name.
+// Never freed: a thread may be writing while another thread sets a new name.
 struct LogFile {
   std::string pattern;
   ForkMark made;
@@ -28,7 +28,7 @@ struct LogFile {
   LogFile* earlier = nullptr;
 };
 std::atomic<LogFile*> g_file{nullptr};
-std::atomic<LogFile*> g_newest{nullptr};  // of all that there have been
+std::atomic<LogFile*> g_newest{nullptr};  // head of the list of all that were ever made
 
 std::string host_name() {
   char name[256] = "";
@@ -38,7 +38,7 @@ std::string host_name() {
   return name;
 }
 
-// localtime_r() takes a lock that a forked child may have inherited locked: the child goes on with the
+// Avoids localtime_r() in a forked child: the child may have inherited its lock locked. The child keeps the
 // difference to UTC that its parent knew.
 std::string time_text(const ForkMark& made) {
   static std::atomic<long> east_of_utc{0};
@@ -65,12 +65,12 @@ void complain(LogFile& file, const std::string& path, int error) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-// Appends `text`. False when it cannot.
+// Appends `text`. Returns whether that worked.
 bool append(LogFile& file, std::string_view text) {
   const auto path = log_file_name(file.pattern);
   if (!path) return false;
   const NoCancel no_cancel;
-  // A named pipe without a reader, or a terminal that is stopped, must not hold up communication.
+  // O_NONBLOCK: a named pipe without a reader, or a stopped terminal, must not hold up communication.
   const OwnFd fd(
       ::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
   // One write per line, so that lines of several processes do not mix.

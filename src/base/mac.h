@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NIC ids: a 64-bit value whose low 48 bits are the MAC address, first byte most significant (wire.md 6.1).
+// NIC ids: 64-bit values whose low 48 bits are the MAC address, first byte most significant
+// (docs/spec/wire.md 6.1).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ using NicId = std::uint64_t;
 
 inline constexpr NicId kBroadcastNic = 0xffffffffffffULL;
 
-// Whether it is the address of a group, or of all.
+// Returns whether the address is a multicast or broadcast address.
 inline bool mac_is_group(NicId nic) {
   return (nic >> 40 & 1) != 0;
 }
@@ -29,10 +30,10 @@ inline NicId mac_load(const std::byte* p) {
   return nic;
 }
 
-// "00:60:dd:47:c4:75", lower case.
+// Returns the address as "00:60:dd:47:c4:75", in lower case.
 std::string mac_format(NicId nic);
 
-// Accepts six hexadecimal pairs with ':' or '-' between them; anything else is nullopt.
+// Parses six hexadecimal pairs with ':' or '-' between them. Returns nullopt for anything else.
 std::optional<NicId> mac_parse(std::string_view text);
 
 }  // namespace omx

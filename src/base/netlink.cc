@@ -11,7 +11,7 @@ namespace omx {
 
 namespace {
 
-// What the kernel sends at most at once, unless an object alone is larger.
+// The most that the kernel sends in one datagram, unless a single object is larger.
 constexpr std::size_t kDatagramBytes = 32U << 10;
 
 class NetlinkSocket final : public NetlinkPort {
@@ -38,7 +38,7 @@ class NetlinkSocket final : public NetlinkPort {
                                      reinterpret_cast<sockaddr*>(&from), &from_size);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return tl::unexpected<int>(errno);
-      if (from.nl_pid != 0) continue;  // not the kernel's
+      if (from.nl_pid != 0) continue;  // not from the kernel
       datagram.resize(static_cast<std::size_t>(got));
       return datagram;
     }
@@ -94,7 +94,7 @@ bool Netlink::take(NetlinkBytes rest, Answer& answer) const {
     answer.error = 0;
     const NetlinkBytes body = rest.subspan(sizeof header, header.nlmsg_len - sizeof header);
     rest = rest.subspan(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), rest.size()));
-    if (header.nlmsg_seq != answer.sequence) continue;  // of a question that was given up
+    if (header.nlmsg_seq != answer.sequence) continue;  // answers a question that was given up
     if (header.nlmsg_flags & NLM_F_DUMP_INTR) answer.torn = true;
     if (header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR) {
       const auto error = netlink_number<std::int32_t>(body);
@@ -103,7 +103,7 @@ bool Netlink::take(NetlinkBytes rest, Answer& answer) const {
     }
     if (header.nlmsg_type >= NLMSG_MIN_TYPE) answer.messages.push_back({header.nlmsg_type, body});
   }
-  return true;  // whatever the flags say: not every family sets NLM_F_MULTI
+  return true;  // whatever the flags say, as not every family sets NLM_F_MULTI
 }
 
 int Netlink::converse(NetlinkRequest& request, std::uint16_t flags, Answer& answer) {
@@ -129,8 +129,8 @@ int Netlink::dump(NetlinkRequest request, const See& see) {
   for (int attempt = 0; attempt < kMostAttempts; attempt++) {
     Answer answer;
     const int error = converse(request, NLM_F_DUMP, answer);
-    // Families without the flag end a torn dump with EINTR, and a busy one with EBUSY. ENOBUFS: a part of
-    // the answer was lost.
+    // Families without the flag end a torn dump with EINTR, and a busy one with EBUSY. ENOBUFS means that a
+    // part of the answer was lost.
     if (error == EINTR || error == EBUSY || error == ENOBUFS || (error == 0 && answer.torn)) continue;
     if (error) return error;
     for (const NetlinkMessage& message : answer.messages) see(message);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions to the kernel by netlink. Errors are errno values.
+// Requests to the kernel by netlink. Errors are errno values.
 //
-// The kernel answers a dump in parts. When the objects change between two parts, it flags the answer as torn
-// (NLM_F_DUMP_INTR): an object may be missing then, or come twice. A torn dump is asked for again, so what is
-// handed on is whole.
+// The kernel answers a dump in parts. When the objects change between two parts, it marks the answer as torn
+// (NLM_F_DUMP_INTR): an object may be missing or come twice. A torn dump is requested again, so callers see
+// only whole answers.
 #pragma once
 
 #include <linux/netlink.h>
@@ -25,7 +25,7 @@ namespace omx {
 
 using NetlinkBytes = std::span<const std::byte>;
 
-// A request that is being built: the type of the message, the family's own header, and attributes.
+// A request that is being built: the message's type, the family's own header, and attributes.
 class NetlinkRequest {
  public:
   template <class Head>
@@ -42,7 +42,7 @@ class NetlinkRequest {
     attribute(type, &number, sizeof number);
   }
 
-  // The bytes of the request, with its length.
+  // Completes the header and returns the bytes of the request.
   NetlinkBytes finish(std::uint16_t flags, std::uint32_t sequence);
 
  private:
@@ -51,36 +51,37 @@ class NetlinkRequest {
   std::vector<std::byte> bytes_;
 };
 
-// One message of an answer. The body is what follows the netlink header.
+// One message of an answer. `body` is what follows the netlink header.
 struct NetlinkMessage {
   std::uint16_t type = 0;
   NetlinkBytes body;
 };
 
-// What datagrams go through. Tests have a scripted one.
+// Sends and receives the datagrams. Tests use a scripted one.
 class NetlinkPort {
  public:
   virtual ~NetlinkPort() = default;
   // Returns 0 or errno.
   virtual int send(NetlinkBytes request) = 0;
-  // The next datagram of the kernel.
+  // Returns the next datagram from the kernel.
   virtual Expected<std::vector<std::byte>, int> receive() = 0;
 };
 
-// Not thread-safe. The kernel answers within the caller's system calls, so nothing here waits for others.
+// Not thread-safe. The kernel answers within the caller's system calls, so no call waits for another process.
 class Netlink {
  public:
   using See = std::function<void(const NetlinkMessage&)>;
 
-  // NETLINK_ROUTE, NETLINK_GENERIC, ... Where no socket is to be had, each question returns the reason.
+  // `protocol` is NETLINK_ROUTE, NETLINK_GENERIC, ... If the socket cannot be made, each request returns the
+  // reason.
   explicit Netlink(int protocol);
   explicit Netlink(std::unique_ptr<NetlinkPort> port) : port_(std::move(port)) {}
 
-  // Asks once, and calls `see` for each message of the answer, if there are any.
+  // Sends the request once, and calls `see` for each message of the answer.
   int ask(NetlinkRequest request, const See& see = {});
 
-  // Asks for all objects of a kind, and calls `see` for each, once the answer is known to be whole. EAGAIN:
-  // kMostAttempts answers were torn, as the objects never stopped changing.
+  // Requests all objects of a kind. Calls `see` for each of them once the answer is known to be whole.
+  // Returns EAGAIN if kMostAttempts answers were torn because the objects kept changing.
   int dump(NetlinkRequest request, const See& see);
   static constexpr int kMostAttempts = 16;
 
@@ -93,7 +94,7 @@ class Netlink {
   std::uint32_t sequence_ = 0;
 };
 
-// Calls see(type, data) for each attribute of `rest`. Stops at one that is malformed.
+// Calls see(type, data) for each attribute of `rest`. Stops at a malformed one.
 template <class See>
 void netlink_attributes_visit(NetlinkBytes rest, See see) {
   nlattr head{};
@@ -106,7 +107,8 @@ void netlink_attributes_visit(NetlinkBytes rest, See see) {
   }
 }
 
-// The family's header at the front of `body`, which is taken away with its padding; nothing: it is too short.
+// Takes the family's header, with its padding, from the front of `body`. Returns nullopt if `body` is too
+// short.
 template <class Head>
 std::optional<Head> netlink_head_take(NetlinkBytes& body) {
   Head head{};
@@ -116,7 +118,8 @@ std::optional<Head> netlink_head_take(NetlinkBytes& body) {
   return head;
 }
 
-// Values of attributes. A number has as many bytes as the kernel gave it; 0 where it has too few.
+// Returns the value of a numeric attribute. The value has as many bytes as the kernel gave it, and is 0 if
+// these are too few.
 template <class Number>
 Number netlink_number(NetlinkBytes data) {
   Number number = 0;

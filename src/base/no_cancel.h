@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread that is cancelled in the middle of a call would take locks with it, or end the process out of a
-// destructor. Around calls of the C library that are cancellation points; system calls by number are none.
+// Keeps the calling thread from being cancelled. A thread that is cancelled inside a call would leave locks
+// held, or end the process out of a destructor. Use it around functions of the C library that are
+// cancellation points. syscall() is not one.
 #pragma once
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that are started while it lives take no signals: these go to the application's own threads.
+// Threads started while this object lives block all signals, so signals go to the application's own threads.
 #pragma once
 
 #include <csignal>

@@ -13,7 +13,7 @@ inline bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Nothing before or behind it.
+// Parses a number. Returns nullopt if anything stands before or behind it.
 inline std::optional<std::uint64_t> number_parse(std::string_view text) {
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();

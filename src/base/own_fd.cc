@@ -53,7 +53,8 @@ void own_fds_drop() {
       if (null >= 0)
         ::dup3(null, fd, O_CLOEXEC);
       else
-        ::close(fd);  // no descriptor to be had: rather a free number than a taken endpoint
+        // no descriptor left for /dev/null: better a free number than an endpoint id that stays taken
+        ::close(fd);
     }
   }
   if (null >= 0) ::close(null);

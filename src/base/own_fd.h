@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A descriptor that belongs to this process alone. A forked child must not keep it open: as long as it does,
-// an endpoint id stays taken, and a packet socket goes on filling, after the parent has closed it or died.
+// A descriptor that belongs to this process alone. A forked child must not keep it open. While a child does,
+// an endpoint id stays taken and a packet socket keeps filling, even after the parent closed it or died.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,7 @@ namespace omx {
 class OwnFd {
  public:
   OwnFd() = default;
-  // Takes what a system call returned; negative: none. Leaves errno alone.
+  // Takes what a system call returned, which is negative if the call failed. Leaves errno alone.
   explicit OwnFd(int fd);
   OwnFd(OwnFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   OwnFd& operator=(OwnFd&& other) noexcept {
@@ -30,8 +30,8 @@ class OwnFd {
   int fd_ = -1;
 };
 
-// In the child of a fork: replaces each by /dev/null, so that the numbers stay taken and their owners may be
-// destroyed as usual. Async-signal-safe. Numbers from 65536 on are not known and stay open.
+// Replaces each descriptor by /dev/null in the child of a fork. So the numbers stay taken, and their owners
+// may be destroyed as usual. Async-signal-safe. Numbers from 65536 on are not tracked and stay open.
 void own_fds_drop();
 
 }  // namespace omx

@@ -23,19 +23,19 @@ class Random {
     return state_ * 0x2545f4914f6cdd1dULL;
   }
 
-  // Uniform in [0, bound); bound > 0.
+  // Returns a uniform number in [0, bound). `bound` is above 0.
   std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
   }
 
-  // True with the given probability.
+  // Returns true with the given probability.
   bool chance(double probability) { return static_cast<double>(next() >> 11) * 0x1.0p-53 < probability; }
 
  private:
   std::uint64_t state_;
 };
 
-// The bytes that belong to a seed: what a receiver compares with.
+// Fills `data` with the bytes that belong to a seed, for receivers to compare with.
 inline void random_fill(std::span<std::byte> data, std::uint64_t seed) {
   Random random(seed);
   for (std::size_t i = 0; i < data.size(); i += sizeof(std::uint64_t)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors that say that the system has no more of something, not that the call was wrong.
+// Errors that mean that the system ran out of something, and not that the call was wrong.
 #pragma once
 
 #include <cerrno>
@@ -8,7 +8,7 @@ namespace omx {
 
 inline bool is_shortage(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS ||
-         error == ENOSPC;  // of epoll, and of files in memory
+         error == ENOSPC;  // from epoll, and from files in memory
 }
 
 }  // namespace omx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fixed-size object pool: memory comes in chunks and is reused, so nothing is allocated once warm.
+// Fixed-size object pool. Memory comes in chunks and is reused, so that nothing is allocated once it is warm.
 #pragma once
 
 #include <cassert>
@@ -19,7 +19,7 @@ class Slab {
   Slab& operator=(const Slab&) = delete;
   ~Slab() { assert(live_ == 0); }
 
-  // nullptr when the system has no memory.
+  // Constructs an object. Returns nullptr when the system has no memory.
   template <class... Args>
   T* create(Args&&... args) {
     if (!free_ && !grow()) return nullptr;
@@ -29,7 +29,7 @@ class Slab {
     return new (cell->storage) T(std::forward<Args>(args)...);
   }
 
-  // Makes sure that the next create succeeds. False when the system has no memory.
+  // Makes sure that the next create() succeeds. Returns false when the system has no memory.
   bool reserve() { return free_ || grow(); }
 
   void destroy(T* object) {

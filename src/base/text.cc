@@ -7,7 +7,7 @@ namespace omx {
 
 namespace {
 
-// Bytes of the UTF-8 sequence that `text` begins with; 0 when it begins with none.
+// Returns the length in bytes of the UTF-8 sequence at the front of `text`, or 0 if there is none.
 std::size_t sequence(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80                   ? 1
@@ -21,14 +21,14 @@ std::size_t sequence(std::string_view text) {
   return length;
 }
 
-// Of one sequence. Those of two bytes end at U+009F.
+// Returns whether a sequence is a control character. Those of two bytes end at U+009F.
 bool control(std::string_view c) {
   const auto first = static_cast<unsigned char>(c[0]);
   if (c.size() == 1) return first < ' ' || first == 0x7F;
   return first == 0xC2 && static_cast<unsigned char>(c[1]) < 0xA0;
 }
 
-// How many letters are left out, added, changed, or swapped with their neighbour.
+// Returns how many letters are left out, added, changed, or swapped with their neighbour.
 std::size_t differences(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); j++) row[j] = j;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text from outside in messages for people.
+// Text from outside, prepared for messages to people.
 #pragma once
 
 #include <span>
@@ -9,20 +9,21 @@
 
 namespace omx {
 
-// `text` as an error shows it: its control characters as '?', so that it cannot work on the terminal or add
-// lines, and no more than `most` bytes of it, so that the remedy behind it is read (mx-api.md 5).
+// Returns `text` as an error message shows it. Control characters become '?', so that they cannot work on the
+// terminal or add lines. It is cut at `most` bytes, so that the remedy behind it is read (docs/spec/mx-api.md
+// 5).
 std::string shown(std::string_view text, std::size_t most = 60);
 
-// What stands between blanks of a line; views of `line`.
+// Returns the words between the blanks of a line. They point into `line`.
 std::vector<std::string_view> words_of(std::string_view line);
-// The same of a list, with commas or blanks between its words.
+// Returns the words of a list, which are separated by commas or blanks.
 std::vector<std::string_view> list_words(std::string_view list);
 
-// The candidate that `word` was probably meant to be: one that differs by a few letters, left out, added,
-// changed or swapped. The fewer differences the better, of equals the first. Empty: none is so near.
+// Returns the candidate that `word` was probably meant to be: the one with the fewest letters left out,
+// added, changed or swapped, and the first of equals. Returns an empty view if none is near enough.
 std::string_view nearest_word(std::string_view word, std::span<const std::string_view> candidates);
 
-// Names of files are longer than other words.
+// Names of files may be shown at greater length than other words.
 inline constexpr std::size_t kPathShown = 200;
 
 }  // namespace omx

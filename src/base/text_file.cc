@@ -13,7 +13,7 @@
 namespace omx {
 
 Expected<std::string, int> text_file_read(const std::string& path, std::size_t most) {
-  // Not to wait for whoever writes into a named pipe.
+  // O_NONBLOCK: the open must not wait for a process that writes into a named pipe.
   return text_file_read(OwnFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), most);
 }
 

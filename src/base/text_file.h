@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text files read whole, and what is read of /sys and /proc.
+// Reads whole text files, and entries of /sys and /proc.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace omx {
 
-// The error is an errno, or kNotRegularFile. Files above `most` bytes are refused with EFBIG.
+// Returns the text of a file. The error is an errno or kNotRegularFile. Files above `most` bytes give EFBIG.
 Expected<std::string, int> text_file_read(const std::string& path, std::size_t most = 1 << 20);
 
 inline constexpr int kNotRegularFile = -1;
-// The same of a descriptor, from where it stands.
+// Returns the text behind a descriptor, from its current position. Errors are as above.
 Expected<std::string, int> text_file_read(const OwnFd& fd, std::size_t most = 1 << 20);
 std::string text_file_error(int error);
 
-// The first line, without its newline. The error as above.
+// Returns the first line without its newline. Errors are as above.
 Expected<std::string, int> line_read(const std::string& path);
-// Names in a folder, sorted ("2" before "10"); none when there is no such folder.
+// Returns the names in a folder, sorted ("2" before "10"). Returns none when there is no such folder.
 std::vector<std::string> folder_list(const std::string& path);
 
 }  // namespace omx
