@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CONNECT with its extension block: the only packet that may be received before the peer's abilities are
 // known.
+#include "wire/codec_connect.h"
+
 #include <bit>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TRUC, the two NACKs and PROBE: packets about the conversation, without user data.
+#include "wire/codec_control.h"
+
 #include <cassert>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // HOST_QUERY, HOST_REPLY and the discovery broadcast: packets between hosts rather than endpoints.
+#include "wire/codec_host.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TINY, SMALL, MEDIUM, RNDV and PACK: the packets that carry a matching header.
+#include "wire/codec_message.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PULL, PULL_REPLY and NOTIFY: the packets of a large transfer after its rendezvous.
+#include "wire/codec_pull.h"
+
 #include <cassert>
 
 #include "wire/layout.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/bytes.h"
-#include "wire/codec.h"
+#include "wire/packets.h"
 
 namespace omx::wire::layout {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names for counters, traces and messages.
-#include "wire/codec.h"
+#include "wire/names.h"
 
 namespace omx::wire {
 

@@ -9,11 +9,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/mac.h"
 #include "wire/lane.h"
 
 namespace omx::wire {
+
+using Frame = std::span<const std::byte>;  // from byte 0 of the Ethernet header
 
 inline constexpr std::uint16_t kEthertype = 0x86DF;
 inline constexpr std::size_t kEthernetHeader = 14;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "wire/codec.h"
+#include "wire/names.h"
 
 #include <gtest/gtest.h>
 

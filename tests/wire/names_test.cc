@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "wire/codec.h"
+#include "wire/names.h"
 
 namespace omx::wire {
 namespace {

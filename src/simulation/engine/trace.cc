@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "wire/codec.h"
+#include "wire/names.h"
 
 namespace omx::simulation {
 

@@ -7,6 +7,7 @@
 
 #include "tests/fuzz/require.h"
 #include "tests/wire/wire_util.h"
+#include "wire/names.h"
 
 namespace omx::wire::test {
 namespace {
