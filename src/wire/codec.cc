@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be said of any frame: head, destination, flags, extent and checksum trailer.
+// Functions for frames of any type: head, destination, flags, extent and checksum trailer.
 #include "wire/codec.h"
 
 #include "base/crc32c.h"
@@ -15,7 +15,8 @@ PacketType type_of(Frame frame) {
   return static_cast<PacketType>(load8(frame.data() + kType));
 }
 
-// Bytes that must be there before the length fields of a type can be read; 0 for types without a layout.
+// Returns how many bytes must be there before the length fields of a type can be read. Returns 0 for types
+// without a layout.
 std::size_t header_bytes(PacketType type, Mode mode) {
   switch (type) {
     case PacketType::raw:
@@ -99,7 +100,8 @@ int destination_endpoint(Frame frame) {
       return load8(in + nack_lib::kDstEndpoint);
     case PacketType::pull_reply:
     case PacketType::nack_mcp:
-      // Steering hardware looks at this byte only, so we do too; the engine compares the whole magic.
+      // Steering hardware sees this byte only, so it alone decides here too. The engine compares the whole
+      // magic.
       static_assert(pull_reply::kMagic == nack_mcp::kMagic);
       return load8(in + pull_reply::kMagic + 3) ^ (kPullMagic & 0xff);
     default:

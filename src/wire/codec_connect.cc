@@ -15,8 +15,8 @@ using namespace layout;
 
 namespace {
 
-// The largest SMALL with every extension: a peer that cannot receive it cannot talk to us at all, and sizes
-// derived from less would underflow.
+// The size of the largest SMALL with every extension. A peer that cannot receive this cannot talk to us at
+// all, and sizes derived from less would underflow.
 constexpr std::uint32_t kMaxFrameLeast = message::kEnd + kHeaderExtBytes + kSmallMax + kChecksumBytes;
 
 std::uint32_t ext_crc(const std::byte* frame, std::size_t crc_at) {
@@ -40,7 +40,7 @@ void put_rails(std::byte* out, const RailNics& rails) {
     mac_store(out + connect_ext::kRailsNics + i * connect_ext::kRailsNic, rails.nics[i]);
 }
 
-// False: no boards that anybody can have.
+// Reads the boards of an endpoint. Returns false if the addresses cannot be those of boards.
 bool get_rails(const std::byte* in, RailNics& rails) {
   constexpr NicId kMulticast = 1ULL << 40;
   const std::uint8_t count = load8(in + connect_ext::kRailsCount);
@@ -75,16 +75,17 @@ void put_ext(std::byte* out, const ConnectExt& ext) {
   store_be32(out + crc_at, ext_crc(out, crc_at));
 }
 
-// Where damage to the length or the magic hides a block, its checksum is never looked at, and the peer would
-// be taken for one that has no block: nothing would be checked any more. Others pad to 60 bytes.
+// Returns whether a frame probably holds a block whose length or magic was damaged. Without this check the
+// peer would count as one that has no block, and its frames would not be checked any more. Peers without a
+// block pad to 60 bytes.
 bool hidden_ext(const std::byte* in, std::size_t frame_size) {
   constexpr int kDamagedBits = 4;
   return frame_size >= connect_ext::kEnd &&
          std::popcount(load_be32(in + connect_ext::kMagic) ^ kConnectExtMagic) <= kDamagedBits;
 }
 
-// `length` bytes of connect data are in the frame. A newer version's block may be longer: what we know comes
-// first, and the checksum stays last.
+// Reads the block. `length` bytes of connect data are in the frame. The block of a newer version may be
+// longer: the fields known here come first, and the checksum stays last.
 Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, ConnectExt& ext) {
   ext = ConnectExt{};
   const bool announced = length >= connect::kDataBytes + connect_ext::kBytes &&
@@ -116,7 +117,7 @@ Drop get_ext(const std::byte* in, std::size_t frame_size, std::size_t length, Co
   if (ext.features & kFeatureRails) {
     if (size < ext_bytes(ext) || !get_rails(in + rails_at(ext), ext.rails)) return Drop::bad_length;
   }
-  // Zeros here would make block and window arithmetic meaningless.
+  // Zeros would make the arithmetic of blocks and windows meaningless.
   if (ext.max_frame < kMaxFrameLeast || ext.pull_frames == 0 || ext.eager_frames == 0)
     return Drop::bad_length;
   return Drop::none;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CONNECT with its extension block.
-// How encode_* and decode_* work is said in wire/codec.h.
+// CONNECT with its extension block (docs/spec/wire.md 4.1, docs/reference/wire.md 5).
 #pragma once
 
 #include <cstddef>

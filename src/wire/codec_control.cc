@@ -37,7 +37,7 @@ Drop decode_truc(Frame frame, bool extended, Truc& packet) {
   if (frame.size() < truc::kData + length + trailer_bytes(packet.flags)) return Drop::truncated;
   if (load8(in + truc::kDataType) != truc::kAckType) return Drop::bad_type;
   packet.session = load_be32(in + truc::kSession);
-  // A TRUC that names two sessions belongs to neither.
+  // The session stands in a TRUC twice. Two different ones make it invalid.
   if (load_be32(in + truc::kSessionAgain) != packet.session) return Drop::bad_type;
   packet.dst_endpoint = load8(in + kDstEndpoint);
   packet.src_endpoint = load8(in + kSrcEndpoint);

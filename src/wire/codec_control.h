@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TRUC, the two NACKs and PROBE: packets about the conversation, without user data.
-// How encode_* and decode_* work is said in wire/codec.h.
+// wire/codec.h describes what encode_* and decode_* functions have in common.
 #pragma once
 
 #include <cstddef>

@@ -75,7 +75,8 @@ Drop decode_discovery(Frame frame, NicId& nic, std::uint32_t& serial) {
   if (frame.size() < discovery::kEnd) return Drop::frame_too_short;
   if (!has_type(frame, PacketType::raw)) return Drop::bad_type;
   const std::byte* in = frame.data();
-  // RAW bodies have no type of their own: zeros up to the NIC id and a 48-bit id are what tells this one.
+  // RAW bodies have no type of their own. Discovery is told by zeros up to the NIC id and by an id of 48
+  // bits.
   const auto filler = frame.subspan(kType + 1, discovery::kNic - kType - 1);
   if (std::ranges::any_of(filler, [](std::byte b) { return b != std::byte{0}; })) return Drop::bad_type;
   const NicId id = load_be64(in + discovery::kNic);

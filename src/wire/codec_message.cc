@@ -41,7 +41,7 @@ HeaderExt get_header_ext(const std::byte* in) {
           load_be64(in + header_ext::kData)};
 }
 
-// Writes the header extension at `end` when there is one; returns where data start.
+// Writes the header extension at `end` if the packet has one. Returns where the data start.
 std::size_t put_ext(std::byte* out, std::size_t end, const Message& packet) {
   if (!(packet.flags & kFlagHeaderExt)) return end;
   return end + put_header_ext(out + end, packet.ext);
@@ -51,8 +51,8 @@ void get_ext(const std::byte* at, Message& packet) {
   packet.ext = packet.flags & kFlagHeaderExt ? get_header_ext(at) : HeaderExt{};
 }
 
-// Whether a fragment of unit-sized slices lies where it says: each is full but the last, so fragments neither
-// overlap nor leave holes. An empty message is one empty fragment.
+// Returns whether a fragment lies where its number says. Every fragment but the last is `unit` bytes long, so
+// fragments neither overlap nor leave holes. An empty message is one empty fragment.
 bool fragment_in_place(const Medium& packet, std::uint64_t unit) {
   const std::uint64_t offset = packet.frag_seqnum * unit;
   if (offset > packet.length) return false;
@@ -98,7 +98,7 @@ std::size_t encode_medium(std::byte* out, const Head& head, Mode mode, const Med
   store_be16(out + medium::kChecksum, packet.checksum);
   if (mode == Mode::mxoe) {
     assert(packet.length <= 0xffff);
-    store_be32(out + message::kLength, packet.length << 16);  // 16 bits and a pad
+    store_be32(out + message::kLength, packet.length << 16);  // a 16-bit length and a pad
     store8(out + medium::kFragPipeline, packet.frag_pipeline);
     store_be16(out + medium::kFragUnit, 0);
   } else {
@@ -130,7 +130,7 @@ Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const 
     packet.length = load_be32(in + message::kLength);
     packet.frag_pipeline = 0;
     packet.frag_unit = extended ? load_be16(in + medium::kFragUnit) : std::uint16_t{0};
-    // Without a unit only the engine knows where the fragment goes.
+    // Without a unit only the engine knows the fragment's place.
     if (packet.frag_length > packet.length) return Drop::bad_length;
     if (packet.frag_unit && !fragment_in_place(packet, packet.frag_unit)) return Drop::bad_length;
   }

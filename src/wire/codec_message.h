@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TINY, SMALL, MEDIUM, RNDV and PACK: the packets that carry a matching header.
-// How encode_* and decode_* work is said in wire/codec.h.
+// wire/codec.h describes what encode_* and decode_* functions have in common.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,29 @@
 
 namespace omx::wire {
 
-// TINY when type is PacketType::tiny, else SMALL; head.type selects.
+// Encodes a TINY when head.type is PacketType::tiny, else a SMALL.
 std::size_t encode_eager(std::byte* out, const Head& head, const Eager& packet);
 Drop decode_eager(Frame frame, bool extended, Eager& packet, const std::byte** data);
 
-// PACK: behind the header follow records, each with its data. Record: the bytes written, at most
-// kPackRecordMax.
+// PACK: records follow the header, each with its data behind it. encode_pack_record() returns the bytes
+// written, at most kPackRecordMax.
 std::size_t encode_pack(std::byte* out, const Head& head, const Pack& packet);
 std::size_t encode_pack_record(std::byte* out, const PackRecord& record);
-// `records`: what packet.length covers.
+// Sets `records` to the bytes that packet.length covers.
 Drop decode_pack(Frame frame, Pack& packet, Frame& records);
-// Whether they are packets: all of them are, or none.
+// Returns whether the records are packets. Either all of them are, or none.
 bool holds_packets(Frame records);
-// Takes the first record off `records`; its data are record.length bytes at *data.
+// Takes the first record off `records`. Its data are record.length bytes at *data.
 Drop decode_pack_record(Frame& records, PackRecord& record, const std::byte** data);
 
 std::size_t encode_medium(std::byte* out, const Head& head, Mode mode, const Medium& packet);
 Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const std::byte** data);
-// What precedes the data of a fragment with these flags.
+// Returns how many bytes precede the data of a fragment with these flags.
 std::size_t medium_header_bytes(const Medium& packet);
 inline constexpr std::size_t kMediumHeaderMost = 64;
 
-// `tail`: packet.tail bytes. Longer ones than kRndvTailMost are somebody else's data, and not read.
+// `tail` points at packet.tail bytes. A tail longer than kRndvTailMost comes from a legacy peer that sent
+// other data, and is not read.
 std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet,
                         const std::byte* tail = nullptr);
 Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tail);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PULL, PULL_REPLY and NOTIFY: the packets of a large transfer after its rendezvous.
-// How encode_* and decode_* work is said in wire/codec.h.
+// wire/codec.h describes what encode_* and decode_* functions have in common.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace omx::wire {
 std::size_t encode_pull(std::byte* out, const Head& head, Mode mode, const Pull& packet);
 Drop decode_pull(Frame frame, Mode mode, bool extended, Pull& packet);
 
-// PULL_REPLY: head.peer_index is written as {0, flags} when flags are set, else as given. An extended
-// receiver takes the low byte for flags, so give peer_index 0 to extended peers.
+// Encodes a PULL_REPLY. When `flags` are set, {0, flags} takes the place of head.peer_index. An extended
+// receiver reads the low byte as flags, so give peer_index 0 to extended peers.
 std::size_t encode_pull_reply(std::byte* out, const Head& head, const PullReply& packet);
 Drop decode_pull_reply(Frame frame, bool extended, PullReply& packet, const std::byte** data);
 

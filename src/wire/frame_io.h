@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What crosses the boundary between the engine and a link: frames to send, gathered from header bytes and
-// references to payload memory. The simulator and the tests implement the same interface.
+// The boundary between the engine and a link: frames to send, gathered from header bytes and references to
+// payload memory. The simulator and the tests implement the same interface.
 #pragma once
 
 #include <sys/uio.h>
@@ -12,31 +12,32 @@
 
 namespace omx::wire {
 
-// Room for the largest header with extensions, a SMALL's inline payload, and a checksum trailer.
+// Room for the largest header with its extensions, the inline payload of a SMALL, and a checksum trailer.
 inline constexpr std::size_t kHeaderCapacity = 320;
 
 // One frame under construction: `header_length` bytes of `header`, then `segment_count` pieces of payload.
-// A frame shorter than 60 bytes is padded with zeros by the link (wire.md 8).
+// The link pads a frame shorter than 60 bytes with zeros (docs/spec/wire.md 8).
 struct TxFrame {
   std::uint32_t header_length = 0;
   std::uint32_t segment_count = 0;
-  bool alone = false;         // the kernel is not to make it out of a larger one (UDP segmentation)
-  iovec* segments = nullptr;  // room for as many as frame_begin was asked for
+  bool alone = false;         // must not be cut from a GSO batch by the kernel
+  iovec* segments = nullptr;  // room for max_segments of frame_begin()
   std::byte header[kHeaderCapacity];
 };
 
-// Takes frames in order. Payload memory must stay readable until flush() returns. A frame that cannot be
-// sent (link down, queue full) is dropped and counted by the sink: the protocol recovers from loss.
+// Takes frames in order. Payload memory must stay readable until flush() returns. A frame that cannot be sent
+// (link down, queue full) is dropped and counted by the sink. The protocol recovers from the loss.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // A frame with room for `max_segments` payload pieces; never null. May flush to make room.
+  // Returns a frame with room for `max_segments` payload pieces, never null. May flush to make room.
   virtual TxFrame& frame_begin(std::uint32_t max_segments) = 0;
-  // The same for a frame that goes to a lane of its receiver. Other frames may pass those of the lane.
+  // Returns a frame as frame_begin() does, which travels by the bulk path of its receiver. Other frames may
+  // overtake it.
   virtual TxFrame& lane_begin(const LaneAddress&, std::uint32_t max_segments) {
     return frame_begin(max_segments);
   }
-  // The same for a frame that leaves by another board of the endpoint.
+  // Returns a frame as frame_begin() does, which leaves by another board of the endpoint.
   virtual TxFrame& rail_begin(unsigned, std::uint32_t max_segments) { return frame_begin(max_segments); }
   // Queues the frame of the last frame_begin, lane_begin or rail_begin.
   virtual void frame_commit() = 0;

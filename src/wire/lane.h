@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where an endpoint takes large and medium messages as UDP datagrams (docs/wire.md 15), of which the kernel
-// carries many at once.
+// The bulk path: where an endpoint takes large and medium messages as UDP datagrams, of which the kernel
+// carries many at once (docs/reference/wire.md 15).
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace omx::wire {
 
-// What one datagram holds, and so what a sender may give the kernel at once: a train of frames of one size,
-// of which the last may be shorter.
+// The most that one datagram holds, and so the most that the kernel takes at once: a GSO batch of frames of
+// one size, of which the last may be shorter.
 inline constexpr std::size_t kTrainBytes = 65507;
 inline constexpr std::uint32_t kTrainFrames = 64;
 
@@ -18,24 +18,25 @@ inline std::uint32_t frames_of_train(std::uint32_t frame) {
   return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
 }
 
-// In the announcement of an answer to a pull: which, by the pull's handle and its last frame, counted from 1
-// so that it is not 0.
+// Returns the cookie that announces an answer to a pull. It names the pull's handle and the answer's last
+// frame, counted from 1 so that the cookie is not 0.
 inline constexpr std::uint32_t kLaneAnswerFrame = 0x3FFFFF;
 inline std::uint32_t lane_answer(std::uint32_t handle, std::uint32_t last_frame) {
   return (handle & ~kLaneAnswerFrame) | ((last_frame + 1) & kLaneAnswerFrame);
 }
 
-// Before which of its frames such an answer is announced: at the beginning of a train, so long before the end
-// as a sleeper takes to wake (some tens of microseconds). What is missing then it waits for at the lane.
+// Returns the frame before which the end of an answer is announced. That is the beginning of a GSO batch,
+// early enough for a sleeping receiver to wake (some tens of microseconds). The receiver waits on the bulk
+// path for frames that are still missing then.
 inline std::uint32_t lane_announced_before(std::uint32_t frames, std::uint32_t train, std::uint32_t unit) {
   constexpr std::uint32_t kLead = 160 * 1024;
   const std::uint32_t least = std::min((kLead + unit - 1) / unit, frames);
   return (frames - least) / train * train;
 }
 
-// Into fragments of how many bytes a message is cut of which all but the last go by trains. The last, which
-// announces them, is as short as may be: it takes the longer way. `most`: of a fragment; `overhead`: of its
-// frame.
+// Returns the fragment size for a message of which all fragments but the last go in GSO batches. The last
+// fragment announces the others and takes the slower way, so it is made as short as possible. `most` is the
+// largest fragment, `overhead` the bytes of its frame beside the data.
 inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::uint32_t overhead) {
   constexpr std::uint32_t kAligned = 64;
   if (length <= most) return most;
@@ -43,7 +44,7 @@ inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::u
   const auto leaves = [&](std::uint32_t unit) { return length - frames * unit; };
   std::uint32_t unit = (length - 1) / frames;
   const auto whole = static_cast<std::uint32_t>(kTrainBytes) / frames;
-  // What is over by less than a fragment does not take a train of its own.
+  // A remainder shorter than a fragment does not get a GSO batch of its own.
   if (frames <= kTrainFrames && whole > overhead && unit > whole - overhead &&
       leaves(whole - overhead) <= whole - overhead)
     unit = whole - overhead;
@@ -53,13 +54,14 @@ inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::u
 
 struct LaneAddress {
   std::array<std::uint8_t, 16> ip{};  // IPv6, or IPv4 as ::ffff:a.b.c.d
-  std::uint16_t port = 0;             // 0: none
+  std::uint16_t port = 0;             // 0: there is no bulk path
   std::uint16_t frame = 0;            // the largest frame, Ethernet header included, that fits a datagram
   bool present() const { return port != 0 && frame != 0; }
   bool operator==(const LaneAddress&) const = default;
 };
 
-// Whether the first `bits` bits of both addresses agree: one network, so that no router is in between.
+// Returns whether the first `bits` bits of both addresses agree. Then they lie in one network, with no router
+// between.
 inline bool lane_same_network(const LaneAddress& a, const LaneAddress& b, unsigned bits) {
   for (std::size_t i = 0; i < a.ip.size() && bits > 0; i++) {
     const unsigned n = std::min(bits, 8U);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The packet formats of MXoE / Open-MX (spec: wire.md; our own extensions: docs/wire.md). Structures here
-// hold host-order values; codec.h turns them into bytes and back.
+// The packet formats of MXoE / Open-MX (docs/spec/wire.md) and our extensions of them
+// (docs/reference/wire.md). Structures here hold values in host order. codec.h turns them into bytes and
+// back.
 //
-// Adding a packet type: the enum, a struct, encode/decode in codec.h, packet_type_name, the golden tests, the
-// fuzz corpus, docs/wire.md, the endpoint filter of link/packet_filter, and steering/xdp/steer.bpf.c.
+// A new packet type needs: the enum, a struct, encode and decode functions, packet_type_name(), golden tests,
+// the fuzz corpus, docs/reference/wire.md, the endpoint filter of the packet link, and
+// steering/xdp/steer.bpf.c.
 #pragma once
 
 #include <array>
@@ -21,15 +23,15 @@ using Frame = std::span<const std::byte>;  // from byte 0 of the Ethernet header
 inline constexpr std::uint16_t kEthertype = 0x86DF;
 inline constexpr std::size_t kEthernetHeader = 14;
 inline constexpr std::size_t kHeadBytes = 16;   // Ethernet header and peer index
-inline constexpr std::size_t kBulkHeader = 32;  // of PULL_REPLY; its data follow
+inline constexpr std::size_t kBulkHeader = 32;  // of PULL_REPLY, behind which its data follow
 inline constexpr std::size_t kMinFrame = 60;    // Ethernet minimum without FCS
 inline constexpr std::uint16_t kUnknownPeerIndex = 0xFFFF;
 inline constexpr std::uint32_t kUnknownSession = 0xFFFFFFFF;
-inline constexpr std::uint32_t kPullMagic = 0x21071980;  // XOR endpoint number (wire.md 4.5)
+inline constexpr std::uint32_t kPullMagic = 0x21071980;  // XOR endpoint number (docs/spec/wire.md 4.5)
 inline constexpr std::uint32_t kTinyMax = 32;
 inline constexpr std::uint32_t kSmallMax = 128;
 inline constexpr std::uint32_t kRndvTailMost = 120;
-// Pull replies that nobody asked for (docs/wire.md 17) name the RNDV instead of a pull.
+// The magic of unscheduled pull replies, which name the RNDV instead of a pull (docs/reference/wire.md 17).
 inline constexpr std::uint32_t kUnaskedMagic = 0x55A50000;
 inline constexpr bool unasked(std::uint32_t magic) {
   return (magic & 0xFFFF0000) == kUnaskedMagic;
@@ -42,7 +44,7 @@ inline constexpr std::uint32_t kHostnameMax = 80;  // with NUL
 inline constexpr std::uint32_t kHostQueryMagic = 0x13052008;
 inline constexpr unsigned kMxoePipeline = 12;  // log2 of the medium fragment in mxoe mode
 
-// Layout of MEDIUM and PULL, and the sizes that go with it (wire.md 5).
+// The layout of MEDIUM and PULL, and the sizes that go with it (docs/spec/wire.md 5).
 enum class Mode : std::uint8_t { mxoe = 0, omx = 1 };
 
 enum class PacketType : std::uint8_t {
@@ -62,10 +64,10 @@ enum class PacketType : std::uint8_t {
   nack_lib = 44,
   nack_mcp = 45,
   probe = 64,  // ours: path MTU probe and its answer, only to peers that announced it
-  pack = 65,   // ours: several short messages, likewise
+  pack = 65,   // ours: several short messages, only to peers that announced it
 };
 
-// Nack codes (wire.md 4.11).
+// Nack codes (docs/spec/wire.md 4.11).
 enum class NackCode : std::uint8_t {
   none = 0,
   bad_endpoint = 1,
@@ -74,31 +76,32 @@ enum class NackCode : std::uint8_t {
   bad_rdma_window = 4
 };
 
-// Why a frame was not decoded. Each is counted; none is an error of ours.
+// Why a frame was not decoded. Each reason is counted. None means a fault of ours.
 enum class Drop : std::uint8_t {
   none = 0,         // decoded
   frame_too_short,  // shorter than its type's header
   bad_length,       // a length field outside its legal range
   truncated,        // frame shorter than the data it announces
-  bad_type,         // not the type asked for, reserved or unknown
+  bad_type,         // another type than expected, reserved or unknown
   bad_checksum,     // CRC trailer wrong or missing where it was negotiated
 };
 
-// Bits of the flags byte (B3 of endpoint packets, F15 of PULL_REPLY). The reference leaves these bytes
-// unspecified, so they mean something only between peers that exchanged extension blocks.
+// Bits of the flags byte (B3 of endpoint packets, F15 of PULL_REPLY). Legacy peers leave these bytes
+// undefined, so they mean something only between peers that exchanged extension blocks
+// (docs/reference/wire.md 6).
 enum Flags : std::uint8_t {
-  kFlagUrgent = 1,      // latency-sensitive mark (design.md 3)
+  kFlagUrgent = 1,      // latency-sensitive: a receiver may be waiting for this frame
   kFlagChecksum = 2,    // CRC-32C trailer after the data
   kFlagHeaderExt = 4,   // 16-byte header extension between header and data
-  kFlagGap = 8,         // PULL: asks again, as later frames arrived
-  kFlagUnasked = 8,     // RNDV: data follow unasked. NOTIFY: they may with the next one
-  kFlagRail = 8,        // PROBE: of the way that it takes, and answered by the same
-  kFlagPark = 8,        // TRUC: the message that is missing next shall come as RNDV, and nothing else
+  kFlagGap = 8,         // PULL: repeated because later frames arrived
+  kFlagUnasked = 8,     // RNDV: unscheduled data follow. NOTIFY: they may follow the next RNDV
+  kFlagRail = 8,        // PROBE: tests the path that it takes; the answer takes the same path
+  kFlagPark = 8,        // TRUC: send the next missing message as RNDV, and nothing else
   kFlagQuiet = 16,      // PULL: the last frame of the answer need not be urgent
-  kFlagPage = 16,       // RNDV, NOTIFY: the region is of a page that is not 0
-  kFlagLane = 32,       // PULL: answer by the lane. PROBE: came by it, or, as a reply, one did
-  kFlagLaneProbe = 64,  // PULL: show that my lane is reached. PROBE, MEDIUM: something went by the lane
-  kFlagBell = 128,      // PULL: announce an answer by the lane
+  kFlagPage = 16,       // RNDV, NOTIFY: the region's page is not 0
+  kFlagLane = 32,       // PULL: answer by the bulk path. PROBE: came by it; in a reply: one came by it
+  kFlagLaneProbe = 64,  // PULL: show that my bulk path is reached. PROBE, MEDIUM: frames went by it
+  kFlagBell = 128,      // PULL: announce an answer by the bulk path
 };
 
 struct Head {
@@ -108,8 +111,8 @@ struct Head {
   PacketType type = PacketType::none;
 };
 
-// The header extension of TINY, SMALL, MEDIUM and RNDV (kFlagHeaderExt): what libfabric needs beside 64 bits
-// of tag.
+// The header extension of TINY, SMALL, MEDIUM and RNDV (kFlagHeaderExt): what libfabric needs beside a tag of
+// 64 bits.
 struct HeaderExt {
   std::uint8_t message_class = 0;  // separate matching spaces
   std::uint8_t data_valid = 0;
@@ -119,16 +122,13 @@ struct HeaderExt {
 inline constexpr std::size_t kHeaderExtBytes = 16;
 inline constexpr std::size_t kChecksumBytes = 4;
 
-// The extension block behind CONNECT's 16 data bytes (docs/wire.md). Its presence announces support. Decoding
-// refuses max_frame < 188 (a SMALL with all extensions) and zeros in pull_frames and eager_frames; a mode
-// that we do not know is handed on as it is.
-// The boards of one endpoint. The first is the one that it is known by.
+// The boards of one endpoint. The first one identifies the endpoint.
 inline constexpr std::size_t kRailsMost = 4;
 struct RailNics {
   std::uint8_t count = 0;  // 0 or 2 to kRailsMost
   std::array<NicId, kRailsMost> nics{};
   bool operator==(const RailNics&) const = default;
-  // Its place among them; kRailsMost: it is none.
+  // Returns the place of a board among them, or kRailsMost if it is none of them.
   std::size_t place(NicId nic) const {
     for (std::size_t i = 0; i < count; i++)
       if (nics[i] == nic) return i;
@@ -136,19 +136,22 @@ struct RailNics {
   }
 };
 
+// The extension block behind CONNECT's 16 data bytes (docs/reference/wire.md 5). Its presence announces
+// support. The decoder refuses max_frame < 188 (a SMALL with all extensions) and zeros in pull_frames and
+// eager_frames. A mode that this version does not know is returned as it is.
 struct ConnectExt {
   bool present = false;
   std::uint8_t version = 1;
   Mode mode = Mode::omx;
   std::uint16_t features = 0;      // Feature bits
   std::uint32_t max_frame = 0;     // largest frame, Ethernet header included, that the sender can receive
-  std::uint8_t pull_frames = 0;    // frames per pull block it serves
-  std::uint16_t eager_frames = 0;  // unacknowledged eager frames it can hold
-  // Which count of received numbers the packet's first number belongs to, and which of the receiver's counts
-  // the sender numbers its own messages in (docs/wire.md 5). 31 bits; 0 = none.
+  std::uint8_t pull_frames = 0;    // frames per pull block that the sender serves
+  std::uint16_t eager_frames = 0;  // unacknowledged eager frames that the sender can hold
+  // Counter generations (docs/reference/wire.md 5): the one that the packet's first number belongs to, and
+  // the receiver's one in which the sender numbers its own messages. 31 bits; 0 = none.
   std::uint32_t epoch = 0;
   std::uint32_t peer_epoch = 0;
-  bool peer_epoch_in_use = false;  // false: it was in use, and is given up
+  bool peer_epoch_in_use = false;  // false: it was in use and was given up
   LaneAddress lane;                // with kFeatureLane
   RailNics rails;                  // with kFeatureRails
   bool operator==(const ConnectExt&) const = default;
@@ -158,16 +161,16 @@ enum Feature : std::uint16_t {
   kFeatureMark = 1,       // understands kFlagUrgent
   kFeatureChecksum = 2,   // wants CRC trailers; used when both sides want them
   kFeatureHeaderExt = 4,  // understands kFlagHeaderExt
-  kFeatureSack = 8,       // understands TRUC with a bitmap of early messages
+  kFeatureSack = 8,       // understands TRUC with a bitmap of reordered messages
   kFeatureProbe = 16,     // answers PROBE
   kFeaturePack = 32,      // reads PACK
-  kFeatureLane = 64,      // takes pull replies by a lane; the block holds its address
+  kFeatureLane = 64,      // takes pull replies by its bulk path, whose address is in the block
   kFeatureTail = 128,     // reads the tail of RNDV
-  kFeatureUnasked = 256,  // takes data of RNDV unasked
+  kFeatureUnasked = 256,  // takes unscheduled data of RNDV
   kFeatureShare = 512,    // reads PACK whose records are packets
   kFeatureRails = 1024,   // has several boards; the block says which
-  kFeaturePark = 4096,    // sends as RNDV what it is asked for so, and knows pages of regions
-  kFeatureAhead = 2048,   // waits for the rest of an answer by a lane that is announced ahead of its end
+  kFeaturePark = 4096,    // sends messages as RNDV on request, and knows pages of regions
+  kFeatureAhead = 2048,   // waits for the rest of a bulk path answer that is announced before its end
 };
 inline constexpr std::uint32_t kConnectExtMagic = 0x4f4d5845;  // "OMXE"
 
@@ -198,35 +201,37 @@ struct Message {
 
 struct Eager : Message {  // TINY or SMALL, told apart by the packet type
   std::uint16_t length = 0;
-  std::uint16_t checksum = 0;  // reference debug checksum; 0
+  std::uint16_t checksum = 0;  // a debug checksum of the legacy library; 0
   bool operator==(const Eager&) const = default;
 };
 
 // Several messages with consecutive numbers, each a record with its data behind it.
-struct Pack : Message {      // seqnum is the first one's; match_info and ext are each record's own
+struct Pack : Message {      // seqnum is that of the first record; match_info and ext are in the records
   std::uint16_t length = 0;  // of all records with their data
   bool operator==(const Pack&) const = default;
 };
 
 struct PackRecord {
   std::uint64_t match_info = 0;
-  std::uint16_t length = 0;  // data, at most kSmallMax, or kSharedPacketMax
+  std::uint16_t length = 0;  // of the data, at most kSmallMax, or kSharedPacketMax
   bool has_ext = false;
-  bool packet = false;  // the data are a packet that is numbered by itself, without its Ethernet header
+  bool packet = false;  // the data are a packet with its own number, without its Ethernet header
   HeaderExt ext;
   bool operator==(const PackRecord&) const = default;
 };
 inline constexpr std::size_t kPackRecordMax = 12 + kHeaderExtBytes;
-inline constexpr std::uint32_t kSharedPacketsMost = 16;                     // that a receiver reads
-inline constexpr std::uint32_t kPacketRecord = 12, kSharedPacketMax = 256;  // before a packet; of it
+inline constexpr std::uint32_t kSharedPacketsMost = 16;  // the most that a receiver reads of one frame
+// bytes of the record before a packet; the longest packet
+inline constexpr std::uint32_t kPacketRecord = 12, kSharedPacketMax = 256;
 
 struct Medium : Message {
-  std::uint32_t length = 0;       // whole message
+  std::uint32_t length = 0;       // of the whole message
   std::uint16_t frag_length = 0;  // data bytes in this frame
   std::uint8_t frag_seqnum = 0;
   std::uint8_t frag_pipeline = 0;  // mxoe: log2 of the offset unit
   std::uint16_t checksum = 0;
-  std::uint16_t frag_unit = 0;  // omx between extended peers: bytes of a full fragment; 0 = configured value
+  // omx between extended peers: bytes of a full fragment; 0 = the constant of the mode
+  std::uint16_t frag_unit = 0;
   bool operator==(const Medium&) const = default;
 };
 
@@ -236,8 +241,9 @@ struct Rndv : Message {
   std::uint8_t rdma_seqnum = 0;
   std::uint16_t rdma_offset = 0;
   std::uint16_t checksum = 0;
-  std::uint16_t tail = 0;  // the last bytes of the message, which come with it; to who has kFeatureTail
-  // With kFlagUnasked: its first frames, of so many data bytes each, follow.
+  // the last bytes of the message, which come with it; only to peers with kFeatureTail
+  std::uint16_t tail = 0;
+  // With kFlagUnasked this many frames follow, each with this many data bytes.
   std::uint16_t unasked_unit = 0;
   std::uint8_t unasked_frames = 0;
   std::uint16_t page = 0;  // of the region; with kFlagPage
@@ -256,7 +262,7 @@ struct Pull {
   std::uint32_t first_frame_offset = 0;
   std::uint32_t block_length = 0;
   std::uint32_t frame_index = 0;
-  // omx between extended peers: data bytes of a full reply; 0 = configured value
+  // Data bytes of a full reply, in omx between extended peers. 0 stands for the constant of the mode.
   std::uint16_t reply_max = 0;
   bool operator==(const Pull&) const = default;
 };
@@ -284,11 +290,11 @@ struct Notify {
 };
 
 // Library acknowledgement. Between extended peers a 32-byte bitmap may follow: bit i (byte i/8, bit i%8) is
-// set when message number seqnum + 1 + i has arrived whole (kFeatureSack).
+// set when message number seqnum + 1 + i has arrived completely (kFeatureSack).
 struct Truc {
   std::uint8_t dst_endpoint = 0, src_endpoint = 0, flags = 0;
   std::uint32_t session = 0;
-  std::uint16_t seqnum = 0;  // next number wanted
+  std::uint16_t seqnum = 0;  // next number expected
   std::uint32_t acknum = 0;
   std::uint16_t send_seq = 0;
   std::uint8_t resent = 0;
@@ -298,8 +304,8 @@ struct Truc {
 };
 
 struct NackLib {
-  std::uint8_t src_endpoint = 0;  // the nacker
-  std::uint8_t dst_endpoint = 0;  // who sent the refused packet
+  std::uint8_t src_endpoint = 0;  // the refusing endpoint
+  std::uint8_t dst_endpoint = 0;  // the endpoint that sent the refused packet
   std::uint8_t flags = 0;         // B2
   NackCode code = NackCode::none;
   std::uint16_t peer_index = 0;
@@ -308,7 +314,7 @@ struct NackLib {
 };
 
 struct NackMcp {
-  std::uint8_t src_endpoint = 0;  // the puller's own, echoed
+  std::uint8_t src_endpoint = 0;  // repeats the puller's own number
   std::uint8_t flags = 0;         // B2
   NackCode code = NackCode::none;
   std::uint32_t pull_handle = 0;
@@ -329,13 +335,14 @@ struct HostReply {
   const char* name = nullptr;    // points into the frame; NUL-terminated within name_length
 };
 
-// Path MTU probe (ours): padded with zeros to `size` bytes of frame; the answer has the same size.
+// A probe of the path MTU (ours). It is padded with zeros to `size` bytes of frame. The answer has the same
+// size.
 struct Probe {
   std::uint8_t dst_endpoint = 0, src_endpoint = 0, flags = 0;
   bool is_reply = false;
   std::uint32_t session = 0;  // of the destination
   std::uint32_t size = 0;     // of the whole frame, Ethernet header included
-  std::uint32_t cookie = 0;   // echoed
+  std::uint32_t cookie = 0;   // repeated in the answer
   bool operator==(const Probe&) const = default;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes that follow from mode and MTU (wire.md 5). "Frame" counts the Ethernet header; an interface's MTU
-// does not, so a frame may be MTU + 14 bytes. The reference compares its frame size with the MTU; in omx mode
-// without an extension block we must use its formulas, as both sides derive fragment offsets from them.
+// Sizes that follow from mode and MTU (docs/spec/wire.md 5). A "frame" counts the Ethernet header and an
+// interface's MTU does not, so a frame may be MTU + 14 bytes. The legacy library compares its frame size with
+// the MTU. Its formulas hold in omx mode without an extension block, because both sides derive fragment
+// offsets from them.
 #pragma once
 
 #include <algorithm>
@@ -21,21 +22,21 @@ struct Sizes {
 
 inline constexpr std::uint32_t kMxoeFrame = 16 + 32 + 4096;
 
-// The reference's table, for peers without an extension block. `mtu` is its "OMX MTU".
+// Returns the legacy library's sizes, for peers without an extension block. `mtu` is its "OMX MTU".
 constexpr Sizes reference_sizes(Mode mode, std::uint32_t mtu) {
   if (mode == Mode::mxoe) return {4096, 8, 4096, 8};
   const std::uint32_t room = mtu - 48;
   const std::uint32_t frag = room <= 4096 ? room : mtu >= 8240 ? 8192 : 4096;
-  // Lengths travel in 16 bits; 65535 - 32 still fits.
+  // Lengths travel in 16 bits, and 65535 - 32 still fits.
   return {std::min<std::uint32_t>(mtu - 32, 65535 - 32), 32, frag, 32};
 }
 
-// Between extended peers in omx mode: everything that fits `frame` bytes (Ethernet header included), leaving
-// `overhead` bytes for header extension and checksum trailer.
+// Returns the sizes between extended peers in omx mode: all that fits `frame` bytes (Ethernet header
+// included) beside `overhead` bytes for header extension and checksum trailer.
 constexpr Sizes extended_sizes(Mode mode, std::uint32_t frame, std::uint32_t overhead) {
   if (mode == Mode::mxoe) return {4096, 8, 4096, 8};
   const std::uint32_t usable = std::min<std::uint32_t>(frame, 65535 + 14) - overhead;
-  // Multiples of 8 keep copies aligned; those of 32 are faster where trains are long.
+  // Multiples of 8 keep copies aligned. Multiples of 32 are faster where GSO batches are long.
   return {(usable - 32) & ~31U, 32, (usable - 48) & ~7U, 32};
 }
 

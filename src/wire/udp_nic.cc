@@ -13,7 +13,7 @@ namespace {
 constexpr NicId kPrefix4 = 0x0A55, kPrefix6 = 0x0A56;  // locally administered, unicast
 constexpr std::size_t kNumberAt = 12;
 constexpr std::array<std::uint8_t, kNumberAt> kMapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
-// Transient, of this link only; "omx".
+// A transient group of link-local scope that spells "omx".
 constexpr std::array<std::uint8_t, kNumberAt> kGroup{0xFF, 0x12, 0, 0, 0, 0, 0, 0, 'o', 'm', 'x', 0};
 
 Ip joined(const std::array<std::uint8_t, kNumberAt>& head, std::uint32_t number) {
@@ -36,7 +36,8 @@ bool is_link_local(const Ip& ip) {
 NicId udp_nic(const Ip& ip) {
   if (is_ipv4(ip))
     return kPrefix4 << 32 | load_be32(reinterpret_cast<const std::byte*>(ip.data()) + kNumberAt);
-  // Never the same for two addresses that differ within 32 bits in a row, as those of one network mostly do.
+  // A CRC is never the same for two addresses that differ only within 32 consecutive bits, as addresses of
+  // one network mostly do.
   return kPrefix6 << 32 | crc32c(0, ip.data(), ip.size());
 }
 
