@@ -2,7 +2,7 @@
 #include "copy/dsa_engine.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -17,18 +17,27 @@ namespace {
 
 constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 constexpr std::uint32_t kSlotsMost = 64;
+constexpr std::uint8_t kResubmissionsMost = 2;  // then the CPU is faster
+
+std::uint64_t page_of(std::uint64_t address) {
+  static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return address / size;
+}
+
+// Faults in places where they are neither partial nor repaired by touching the piece's pages.
+bool odd_fault(std::uint8_t code) {
+  switch (static_cast<DsaStatus>(code)) {
+    case DsaStatus::page_fault_blocking:
+    case DsaStatus::batch_fault:
+    case DsaStatus::record_fault:
+    case DsaStatus::read_back_fault:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace
-
-DsaEngine::Records::Records(std::size_t count) : bytes_(count * sizeof(DsaRecord)) {
-  void* at =
-      ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (at != MAP_FAILED) records_ = static_cast<DsaRecord*>(at);
-}
-
-DsaEngine::Records::~Records() {
-  if (records_) ::munmap(records_, bytes_);
-}
 
 DsaEngine::DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, DsaSurroundings& surroundings)
     : portal_(std::move(portal)),
@@ -52,15 +61,14 @@ Result<std::unique_ptr<DsaEngine>> DsaEngine::create(std::unique_ptr<Portal> por
     engine.reset(new DsaEngine(std::move(portal), options, surroundings));
   } catch (const std::bad_alloc&) {
   }
-  if (!engine || !engine->records_.there())
+  if (!engine || !engine->records_.present())
     return fail(kNoResources, "copy engine dsa: no memory left for its records");
   return engine;
 }
 
 DsaEngine::~DsaEngine() {
   if (!forked()) drain(kNever);
-  const bool drain_outstanding = drain_ == Drain::sent || drain_ == Drain::given_up;
-  if (drain_outstanding || !failed_.empty()) records_.keep_for_ever();
+  if (drain_.outstanding() || !failed_.empty()) records_.keep_mapped();
 }
 
 Capabilities DsaEngine::capabilities() const {
@@ -182,6 +190,122 @@ void DsaEngine::stop(std::string reason) {
   log(LogLevel::warn,
       "copy engine dsa ({}) is switched off: {}; copies are made by the processor from now on",
       portal_->name(), reason_);
+}
+
+std::uint32_t DsaEngine::poll(std::uint32_t budget) {
+  const Ticket before = completed_;
+  if (forked() || completed_ == submitted_) return static_cast<std::uint32_t>(completed_ - before);
+  const TimeNs now = surroundings_.now();
+  const Ticket end = completed_ + std::min<Ticket>(budget, submitted_ - completed_);
+  for (Ticket t = completed_ + 1; t <= end; t++) {
+    if (slots_[index_of(t)].state == State::in_flight) record_read(index_of(t), now);
+  }
+  flush(now);
+  if (drain_.begun()) lost_look(now);
+  advance();
+  return static_cast<std::uint32_t>(completed_ - before);
+}
+
+void DsaEngine::advance() {
+  while (completed_ != submitted_) {
+    Slot& slot = slots_[index_of(completed_ + 1)];
+    if (slot.state != State::done && slot.state != State::lost) break;
+    slot.state = State::free;
+    completed_++;
+  }
+}
+
+void DsaEngine::record_read(std::size_t index, TimeNs now) {
+  Slot& slot = slots_[index];
+  const DsaRecord& record = *records_.at(index);
+  const std::uint8_t status = dsa_status(record);
+  const std::uint8_t code = status & kDsaStatusMask;
+  if (status == 0) {
+    if (elapsed(slot.since, now) < options_.lost_ns || drain_.begun()) return;
+    stop(fmt::format("no completion of {} bytes came within {} ms", slot.part, options_.lost_ns / 1'000'000));
+    drain_.want(now + options_.lost_ns);
+  } else if (code == static_cast<std::uint8_t>(DsaStatus::success)) {
+    part_begin(slot);
+    if (slot.part == 0)
+      slot.state = State::done;
+    else if (reason_.empty())
+      stage(index);
+    else
+      finish_by_cpu(slot, Counter::cpu_stopped);
+  } else if (code == static_cast<std::uint8_t>(DsaStatus::page_fault)) {
+    page_fault(slot, index, record);
+  } else if (odd_fault(code)) {
+    counters_.add(status & kDsaStatusWrite ? Counter::faults_write : Counter::faults_read);
+    finish_by_cpu(slot, Counter::cpu_fault);
+    if (++odd_faults_ >= options_.faults_most)
+      stop(fmt::format("{} page faults that cannot be repaired, the last with status 0x{:02x}", odd_faults_,
+                       code));
+  } else {
+    broken(slot, code);
+  }
+}
+
+// The device stopped at a page. What it has done is kept; the rest is touched and given to it again.
+void DsaEngine::page_fault(Slot& slot, std::size_t index, const DsaRecord& record) {
+  const bool write = dsa_status(record) & kDsaStatusWrite;
+  counters_.add(write ? Counter::faults_write : Counter::faults_read);
+  if (record.bytes_completed > slot.part) return broken(slot, dsa_status(record) & kDsaStatusMask);
+  if (record.result == 0) slot.at += record.bytes_completed;
+  slot.part -= record.bytes_completed;  // copied from the end: the beginning is left
+  const std::uint64_t page = page_of(record.fault_address);
+  const bool again = slot.resubmissions > 0 && page == slot.fault_page;
+  if (again || slot.resubmissions == kResubmissionsMost || !reason_.empty())
+    return finish_by_cpu(slot, Counter::cpu_fault);
+  slot.fault_page = page;
+  slot.resubmissions++;
+  counters_.add(Counter::resubmissions);
+  // All that is left of the piece, so that this does not happen page by page.
+  surroundings_.touch(slot.source + slot.at, slot.part, false);
+  surroundings_.touch(slot.destination + slot.at, slot.part, true);
+  if (slot.part == 0) part_begin(slot);
+  if (slot.part == 0)
+    slot.state = State::done;
+  else
+    stage(index);
+}
+
+// An error of the device, or of what we told it. It is done with this descriptor, so the memory is ours.
+void DsaEngine::broken(Slot& slot, std::uint8_t code) {
+  const bool hardware = code >= static_cast<std::uint8_t>(DsaStatus::hardware_first) &&
+                        code <= static_cast<std::uint8_t>(DsaStatus::hardware_last);
+  finish_by_cpu(slot, Counter::cpu_error);
+  stop(fmt::format("{} with status 0x{:02x}", hardware ? "its device failed" : "it refused a descriptor",
+                   code));
+}
+
+void DsaEngine::finish_by_cpu(Slot& slot, Counter cause) {
+  const auto copy = [&](std::size_t from, std::size_t bytes) {
+    if (bytes) std::memcpy(slot.destination + from, slot.source + from, bytes);
+    counters_.add(Counter::cpu_bytes, bytes);
+  };
+  copy(slot.at, slot.part);
+  copy(slot.next, slot.bytes - slot.next);
+  slot.state = State::done;
+  counters_.add(cause);
+}
+
+// A completion did not come. Whether the device is done with everything is what a drain descriptor tells:
+// until then it may still write. Without its answer the pieces are failed.
+void DsaEngine::lost_look(TimeNs now) {
+  drain_.advance(*portal_, *records_.at(slots_.size()), now);
+  if (!drain_.over()) return;
+  for (Ticket t = completed_ + 1; t <= submitted_; t++) {
+    Slot& slot = slots_[index_of(t)];
+    if (slot.state != State::in_flight) continue;
+    // What completed before the drain did says so by now.
+    record_read(index_of(t), now);
+    if (slot.state != State::in_flight) continue;
+    finish_by_cpu(slot, Counter::cpu_lost);
+    if (drain_.confirmed()) continue;
+    slot.state = State::lost;
+    failed_.push_back(t);
+    counters_.add(Counter::failed);
+  }
 }
 
 bool DsaEngine::drain(TimeNs deadline) {

@@ -19,6 +19,8 @@
 
 #include "base/expected.h"
 #include "base/fork_guard.h"
+#include "copy/dsa_drain.h"
+#include "copy/dsa_records.h"
 #include "copy/dsa_surroundings.h"
 #include "copy/engine.h"
 #include "copy/portal.h"
@@ -66,43 +68,25 @@ class DsaEngine final : public CopyEngine {
     TimeNs since = 0;      // staged, or accepted by the device
     std::uint64_t fault_page = 0;
   };
-  // Records are where the device writes by itself. Shared memory, because after a fork() the kernel takes
-  // private pages away from the device, which would lose completions. Unmapped only when nothing is lost.
-  class Records {
-   public:
-    explicit Records(std::size_t count);
-    ~Records();
-    Records(const Records&) = delete;
-    Records& operator=(const Records&) = delete;
-    DsaRecord* at(std::size_t i) const { return records_ + i; }
-    bool there() const { return records_ != nullptr; }
-    void keep_for_ever() { records_ = nullptr; }
-
-   private:
-    DsaRecord* records_ = nullptr;
-    std::size_t bytes_;
-  };
-  enum class Drain : std::uint8_t { none, wanted, sent, confirmed, given_up };
 
   DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, DsaSurroundings& surroundings);
 
   std::size_t index_of(Ticket ticket) const { return ticket & (slots_.size() - 1); }
   bool forked();  // and if so, ends all tickets
 
-  // dsa_engine.cc: on the way out
+  // --- to the device ---
   void part_begin(Slot& slot);
   void stage(std::size_t index);
   void flush(TimeNs now);
   void unstage_late(TimeNs now);
   void stop(std::string reason);
 
-  // dsa_engine_completions.cc: on the way back
+  // --- what the device answers, and what is done when it does not (copy-offload.md 6 and 7) ---
   void record_read(std::size_t index, TimeNs now);
   void page_fault(Slot& slot, std::size_t index, const DsaRecord& record);
   void broken(Slot& slot, std::uint8_t status);
   void finish_by_cpu(Slot& slot, Counter cause);
   void lost_look(TimeNs now);
-  void drain_send(TimeNs now);
   void advance();
 
   const std::unique_ptr<Portal> portal_;
@@ -110,18 +94,13 @@ class DsaEngine final : public CopyEngine {
   DsaSurroundings& surroundings_;
   const ForkMark mark_;
   std::vector<Slot> slots_;            // ticket modulo the size; most_outstanding may be less than that
-  Records records_;                    // one per slot, and the drain's
+  DsaRecords records_;                 // one per slot, and the drain's
   std::vector<DsaDescriptor> outbox_;  // staged, in the order of submission
   std::vector<std::size_t> outbox_slots_;
   std::vector<Ticket> failed_;
   std::string reason_;
-  Drain drain_ = Drain::none;
-  TimeNs drain_until_ = 0;
+  DsaDrain drain_;
   std::uint32_t odd_faults_ = 0;
 };
-
-// The status byte, with the order that the device wrote it in.
-std::uint8_t dsa_status(const DsaRecord& record);
-void dsa_record_clear(DsaRecord& record);
 
 }  // namespace omx::copy
