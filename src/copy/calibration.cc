@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::uint32_t kSizes[] = {1024, 4096, 8192, 32768};
 constexpr TimeNs kTimeOfMeasure = 300'000;
-constexpr std::size_t kFar = 4 << 20;  // each of two: more than the caches next to a processor hold
-constexpr unsigned kBatch = 8;         // pieces in a row, datagrams per call
+constexpr std::size_t kFar = 4 << 20;  // each of two buffers: more than the caches next to a processor hold
+constexpr unsigned kBatch = 8;         // pieces in a row, and datagrams per call
 
-// The median of what `action` takes; `after` is not counted.
+// Returns the median duration of `action`. `after` is not counted.
 template <class Action, class After>
 TimeNs median_ns(Action action, After after) {
   std::vector<TimeNs> took;
@@ -43,7 +43,7 @@ void copy_piece(std::byte* to, const std::byte* from, std::size_t bytes) {
   asm volatile("" : : "r"(to) : "memory");
 }
 
-// Datagrams through the kernel, received where they belong.
+// Measures datagrams that go through the kernel and are received into their final place.
 class Placing {
  public:
   Placing() {
@@ -112,7 +112,8 @@ Calibration calibrate(CopyEngine& engine) {
     row.memcpy_out_ns = median_ns([&] { copy_piece(to.data() + at, from.data() + at, bytes); }, next);
     row.place_ns = placing.measure(to, from, bytes);
     if (!asynchronous) continue;
-    // As many in a row as a message has that is just large enough: its first may have to wake the engine.
+    // Submits as many pieces in a row as the smallest offloaded message has. The first one may have to wake
+    // the engine.
     unsigned accepted = 0;
     const TimeNs several = median_ns(
         [&] {
@@ -123,7 +124,7 @@ Calibration calibrate(CopyEngine& engine) {
           engine.poll(1);
         },
         [&] { engine.drain(kNever); });
-    if (accepted == 0) return result;  // it was switched off
+    if (accepted == 0) return result;  // the engine was switched off
     row.submit_ns = several / accepted;
     const TimeNs before = clock_now();
     const Ticket first = engine.completed();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What copies cost on this machine, measured instead of trusted (copy-offload.md 9): by the processor, by an
-// engine, and by the kernel that receives straight into the place.
+// What copies cost on this machine, measured instead of trusted (docs/spec/copy-offload.md 9): by the
+// processor, by an engine, and by the kernel that receives into the final place.
 #pragma once
 
 #include <array>
@@ -10,23 +10,26 @@
 
 namespace omx::copy {
 
-// What a piece costs its owner's thread, in nanoseconds, for the sizes measured. 0: could not be measured.
+// What a piece costs its owner's thread, in nanoseconds, for the sizes measured. 0 means that it could not be
+// measured.
 struct Calibration {
   struct Row {
     std::uint32_t bytes = 0;
-    TimeNs memcpy_in_ns = 0;   // source and destination in cache
-    TimeNs memcpy_out_ns = 0;  // both out of it, as what a NIC has just written and nobody has read
+    TimeNs memcpy_in_ns = 0;   // source and destination are in cache
+    TimeNs memcpy_out_ns = 0;  // neither is in cache, as with data that a NIC has just written
     TimeNs submit_ns = 0;      // submit and poll, not the copy itself
-    TimeNs engine_ns = 0;      // until the engine has copied one of many
-    TimeNs place_ns = 0;  // the kernel copies a datagram of that size, out of cache: its share of one call
+    TimeNs engine_ns = 0;      // until the engine has copied one of many pieces
+    // the kernel copies a datagram of that size, out of cache: one datagram's part of a call
+    TimeNs place_ns = 0;
   };
   std::array<Row, 4> rows;
-  std::uint32_t least_piece = 0;  // from this size on it is cheaper to submit than to copy; ~0: from none
-  const Row& row_for(std::uint32_t bytes) const;  // the largest not above it; the smallest if there is none
+  std::uint32_t least_piece = 0;  // from this size on submitting is cheaper than copying; ~0: from no size on
+  const Row& row_for(std::uint32_t bytes) const;  // the largest row not above `bytes`, else the smallest
 };
-// Takes some milliseconds and 8 MiB. The engine must have nothing outstanding.
+// Measures an engine, which takes some milliseconds and 8 MiB. The engine must have nothing outstanding.
 Calibration calibrate(CopyEngine& engine);
-// The same, measured when first asked for in this process and then remembered. Any thread.
+// Measures an engine when first called for its kind in this process, and returns the same result from then
+// on. Any thread may call it.
 const Calibration& calibration(EngineKind kind, CopyEngine& engine);
 
 }  // namespace omx::copy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine did (copy-offload.md 9). Written by its owner only, never reset.
+// Counters of an engine (docs/spec/copy-offload.md 9). Only its owner writes them. They are never reset.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace omx::copy {
 enum class Counter : std::size_t {
   pieces,
   bytes,
-  cpu_bytes,    // of them copied by the owner's thread
+  cpu_bytes,    // those of `bytes` that the owner's thread copied
   busy,         // submissions refused because too much was outstanding
   queue_full,   // the device took fewer descriptors than it was offered
   faults_read,  // page faults of the device

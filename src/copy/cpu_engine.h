@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine that is always there: memcpy in submit().
+// The engine that is always available: memcpy in submit().
 #pragma once
 
 #include "copy/engine.h"

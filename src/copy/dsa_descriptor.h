@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a Data Streaming Accelerator reads and writes (copy-offload.md 5 and 6). Little endian, as are all
-// machines that have one. Offsets are compared with <linux/idxd.h> in tests/copy/dsa_descriptor_test.cc.
+// The structures that a Data Streaming Accelerator reads and writes (docs/spec/copy-offload.md 5, 6). They
+// are little endian, as are all machines that have such a device. tests/copy/dsa_descriptor_test.cc compares
+// the offsets with <linux/idxd.h>.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,9 @@ namespace omx::copy {
 enum class DsaOpcode : std::uint8_t { no_op = 0, batch = 1, drain = 2, move = 3 };
 
 // Flags, 24 bits.
-inline constexpr std::uint32_t kDsaFence = 0x0001;            // in a batch: wait for earlier ones
+inline constexpr std::uint32_t kDsaFence = 0x0001;            // in a batch: wait for earlier descriptors
 inline constexpr std::uint32_t kDsaBlockOnFault = 0x0002;     // not used: it stalls all users of the engine
-inline constexpr std::uint32_t kDsaCompletionValid = 0x0004;  // the record's address is one
+inline constexpr std::uint32_t kDsaCompletionValid = 0x0004;  // the record's address is valid
 inline constexpr std::uint32_t kDsaCompletionWanted = 0x0008;
 inline constexpr std::uint32_t kDsaCacheControl = 0x0100;  // the destination goes to cache
 
@@ -35,10 +36,10 @@ static_assert(offsetof(DsaDescriptor, source) == 16 && offsetof(DsaDescriptor, d
 static_assert(offsetof(DsaDescriptor, bytes) == 32 && offsetof(DsaDescriptor, interrupt_handle) == 36);
 static_assert(offsetof(DsaDescriptor, specific) == 40);
 
-// The device writes the status last; read it with acquire order before the rest.
+// The device writes the status last. Read it with acquire order before the other fields.
 struct alignas(32) DsaRecord {
   std::uint8_t status;  // 0 until done; bit 7: the faulting access was a write
-  std::uint8_t result;  // of a move: not zero, it went from the end to the beginning
+  std::uint8_t result;  // of a move; not zero: it went from the end to the beginning
   std::uint16_t reserved;
   std::uint32_t bytes_completed;
   std::uint64_t fault_address;
@@ -53,7 +54,7 @@ inline constexpr std::uint8_t kDsaStatusWrite = 0x80;
 enum class DsaStatus : std::uint8_t {
   none = 0x00,
   success = 0x01,
-  page_fault = 0x03,  // not blocking: partial
+  page_fault = 0x03,  // not blocking: the copy is partial
   page_fault_blocking = 0x04,
   batch_fault = 0x06,
   record_fault = 0x1a,

@@ -20,7 +20,7 @@ namespace {
 
 using Line = Expected<std::string, std::string>;
 
-// The first line of an attribute, or a sentence about it.
+// Returns the first line of an attribute, or a sentence that says why it cannot be read.
 Line attribute(const fs::path& folder, const char* name) {
   std::ifstream file(folder / name);
   std::string line;
@@ -50,13 +50,13 @@ int node_of(const fs::path& device) {
   return node;
 }
 
-// "wq0.1" belongs to "dsa0".
+// Returns the device of a queue: "dsa0" for "wq0.1".
 std::string device_of(const std::string& queue) {
   const std::size_t dot = queue.find('.');
   return "dsa" + queue.substr(2, dot == std::string::npos ? dot : dot - 2);
 }
 
-// Empty, or why the device cannot be used.
+// Returns an empty text, or why the device cannot be used.
 std::string device_refusal(const fs::path& device, const std::string& name) {
   const Line state = attribute(device, "state");
   if (!state) return state.error();
@@ -86,7 +86,7 @@ std::string queue_refusal(const fs::path& folder, const DsaQueue& queue) {
   return {};
 }
 
-// What the device and the queue allow, whichever is less.
+// Reads a queue. Each limit is the smaller one of the device's and the queue's.
 Expected<DsaQueue, std::string> queue_read(const fs::path& devices, const std::string& name) {
   DsaQueue queue;
   queue.name = name;
@@ -103,7 +103,7 @@ Expected<DsaQueue, std::string> queue_read(const fs::path& devices, const std::s
         fmt::format("{} does not tell its size and max_transfer_size", queue.name));
   }
   queue.size = static_cast<std::uint32_t>(*size);
-  // A shared queue without a threshold, which the driver does not allow, would take nothing from us.
+  // A shared queue without a threshold would accept nothing. The driver does not allow such queues.
   queue.threshold =
       static_cast<std::uint32_t>(queue.shared ? number(folder, "threshold").value_or(1) : *size);
   queue.max_transfer = std::min(*transfer, number(device, "max_transfer_size").value_or(*transfer));
@@ -145,7 +145,7 @@ DsaFindings dsa_find(const DsaSystem& system, int numa_node) {
     if (!std::binary_search(names.begin(), names.end(), device_of(name))) continue;
     auto queue = queue_read(devices, name);
     if (!queue) {
-      // One disabled device has many queues.
+      // A disabled device has many queues but is reported once.
       if (std::find(findings.refusals.begin(), findings.refusals.end(), queue.error()) ==
           findings.refusals.end())
         findings.refusals.push_back(std::move(queue.error()));

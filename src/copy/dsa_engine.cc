@@ -17,14 +17,14 @@ namespace {
 
 constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 constexpr std::uint32_t kSlotsMost = 64;
-constexpr std::uint8_t kResubmissionsMost = 2;  // then the CPU is faster
+constexpr std::uint8_t kResubmissionsMost = 2;  // after that the CPU is faster
 
 std::uint64_t page_of(std::uint64_t address) {
   static const auto size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return address / size;
 }
 
-// Faults in places where they are neither partial nor repaired by touching the piece's pages.
+// Returns whether a fault is neither partial nor repaired by touching the piece's pages.
 bool odd_fault(std::uint8_t code) {
   switch (static_cast<DsaStatus>(code)) {
     case DsaStatus::page_fault_blocking:
@@ -47,7 +47,7 @@ DsaEngine::DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, 
       records_(slots_.size() + 1) {
   options_.most_outstanding = std::clamp(options.most_outstanding, 1U, kSlotsMost);
   options_.max_transfer = std::max(options.max_transfer, 1U);
-  // Nothing is allocated from here on, except the one sentence why it was switched off.
+  // The only later allocation is the sentence that says why the engine was switched off.
   outbox_.reserve(slots_.size());
   outbox_slots_.reserve(slots_.size());
   failed_.reserve(slots_.size());
@@ -78,7 +78,8 @@ Capabilities DsaEngine::capabilities() const {
           .most_outstanding = options_.most_outstanding};
 }
 
-// In a child the device writes nothing: its records belong to the parent's address space.
+// Ends all tickets in a forked child, and returns whether this is one. The device writes nothing there: its
+// records belong to the parent's address space.
 bool DsaEngine::forked() {
   if (!mark_.forked()) return false;
   for (Ticket t = completed_ + 1; t <= submitted_; t++) {
@@ -165,7 +166,8 @@ void DsaEngine::flush(TimeNs now) {
   unstage_late(now);
 }
 
-// What the device did not take in time, or will not be given any more. It never saw these.
+// Lets the CPU copy what the device did not take in time, and everything once the engine is switched off. The
+// device never saw these descriptors.
 void DsaEngine::unstage_late(TimeNs now) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < outbox_.size(); i++) {
@@ -245,7 +247,8 @@ void DsaEngine::record_read(std::size_t index, TimeNs now) {
   }
 }
 
-// The device stopped at a page. What it has done is kept; the rest is touched and given to it again.
+// Handles a stop of the device at an absent page. What it copied is kept. The rest is touched and submitted
+// again.
 void DsaEngine::page_fault(Slot& slot, std::size_t index, const DsaRecord& record) {
   const bool write = dsa_status(record) & kDsaStatusWrite;
   counters_.add(write ? Counter::faults_write : Counter::faults_read);
@@ -259,7 +262,7 @@ void DsaEngine::page_fault(Slot& slot, std::size_t index, const DsaRecord& recor
   slot.fault_page = page;
   slot.resubmissions++;
   counters_.add(Counter::resubmissions);
-  // All that is left of the piece, so that this does not happen page by page.
+  // Touches all that is left of the piece, so that this does not happen for page after page.
   surroundings_.touch(slot.source + slot.at, slot.part, false);
   surroundings_.touch(slot.destination + slot.at, slot.part, true);
   if (slot.part == 0) part_begin(slot);
@@ -269,7 +272,8 @@ void DsaEngine::page_fault(Slot& slot, std::size_t index, const DsaRecord& recor
     stage(index);
 }
 
-// An error of the device, or of what we told it. It is done with this descriptor, so the memory is ours.
+// Handles an error of the device or of our descriptor. The device is done with this descriptor, so the memory
+// is ours again.
 void DsaEngine::broken(Slot& slot, std::uint8_t code) {
   const bool hardware = code >= static_cast<std::uint8_t>(DsaStatus::hardware_first) &&
                         code <= static_cast<std::uint8_t>(DsaStatus::hardware_last);
@@ -289,15 +293,15 @@ void DsaEngine::finish_by_cpu(Slot& slot, Counter cause) {
   counters_.add(cause);
 }
 
-// A completion did not come. Whether the device is done with everything is what a drain descriptor tells:
-// until then it may still write. Without its answer the pieces are failed.
+// Handles a completion that did not come. The drain tells whether the device may still write. If the drain
+// gets no answer, the pieces fail.
 void DsaEngine::lost_look(TimeNs now) {
   drain_.advance(*portal_, *records_.at(slots_.size()), now);
   if (!drain_.over()) return;
   for (Ticket t = completed_ + 1; t <= submitted_; t++) {
     Slot& slot = slots_[index_of(t)];
     if (slot.state != State::in_flight) continue;
-    // What completed before the drain did says so by now.
+    // Everything that completed before the drain has its status by now.
     record_read(index_of(t), now);
     if (slot.state != State::in_flight) continue;
     finish_by_cpu(slot, Counter::cpu_lost);

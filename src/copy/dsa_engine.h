@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies by a Data Streaming Accelerator, submitted from user space (copy-offload.md 4 to 10).
+// Copies by a Data Streaming Accelerator, submitted from user space (docs/spec/copy-offload.md 4 to 10).
 //
-// A piece has one slot from submit() until completed() has passed it; a slot has one record, and at most one
-// descriptor on its way:
+// A piece has one slot from submit() until completed() has passed it. A slot has one record, and at most one
+// descriptor in flight:
 //
 //   free -> staged -> in_flight -> done        staged -> done     the queue stayed full: copied by CPU
 //             ^          |    \-> lost         in_flight -> lost  no completion came, and no drain confirmed
 //             +- fault --+                                        that nothing is outstanding: failed()
 //
-// After any error that is not a page fault the engine is switched off: what is staged is copied by CPU, what
-// is in flight is awaited, and submit() is unavailable. Records and descriptors of lost pieces are never used
-// again nor unmapped.
+// After any error that is not a page fault the engine is switched off. Staged pieces are copied by CPU,
+// pieces in flight are awaited, and submit() is unavailable. Records and descriptors of lost pieces are never
+// used again nor unmapped.
 #pragma once
 
 #include <memory>
@@ -29,18 +29,19 @@ namespace omx::copy {
 
 struct DsaOptions {
   std::uint32_t most_outstanding = 32;  // 1 to 64; a shared queue's threshold is shared by all its users
-  std::uint32_t max_transfer =
-      2U << 20;                      // bytes of one descriptor, the queue's limit; larger pieces are split
-  std::uint32_t least_piece = 4096;  // bytes (copy-offload.md 9)
-  bool cache_control = false;        // destinations go to cache; only where gen_cap bit 2 is set
-  TimeNs full_ns = 1'000'000;        // so long a full queue may refuse a piece; then the CPU copies it
-  TimeNs lost_ns = 1'000'000'000;    // a completion later than this is lost; a drain gets as long again
-  std::uint32_t faults_most = 8;  // odd page faults (blocking, on the record ...) before it is switched off
+  // Bytes of one descriptor: the queue's limit. Larger pieces are split.
+  std::uint32_t max_transfer = 2U << 20;
+  std::uint32_t least_piece = 4096;  // bytes (docs/spec/copy-offload.md 9)
+  bool cache_control = false;        // destinations go to cache; only if gen_cap bit 2 is set
+  TimeNs full_ns = 1'000'000;        // after this time in a full queue the CPU copies a piece
+  TimeNs lost_ns = 1'000'000'000;    // a completion later than this is lost; a drain gets the same time
+  // Page faults that touching cannot repair, before the engine is switched off.
+  std::uint32_t faults_most = 8;
 };
 
 class DsaEngine final : public CopyEngine {
  public:
-  // Fails when there is no memory. `surroundings` must live longer.
+  // Fails when there is no memory. `surroundings` must outlive the engine.
   static Result<std::unique_ptr<DsaEngine>> create(std::unique_ptr<Portal> portal, const DsaOptions& options,
                                                    DsaSurroundings& surroundings = dsa_surroundings());
   ~DsaEngine() override;
@@ -61,27 +62,27 @@ class DsaEngine final : public CopyEngine {
     std::uint8_t resubmissions = 0;
     const std::byte* source = nullptr;
     std::byte* destination = nullptr;
-    std::size_t bytes = 0;  // of the piece
-    std::size_t at = 0;     // the descriptor's part: from here
+    std::size_t bytes = 0;  // of the whole piece
+    std::size_t at = 0;     // where the descriptor's part begins
     std::uint32_t part = 0;
-    std::size_t next = 0;  // where the part after it begins
-    TimeNs since = 0;      // staged, or accepted by the device
+    std::size_t next = 0;  // where the next part begins
+    TimeNs since = 0;      // since when it is staged or accepted by the device
     std::uint64_t fault_page = 0;
   };
 
   DsaEngine(std::unique_ptr<Portal> portal, const DsaOptions& options, DsaSurroundings& surroundings);
 
   std::size_t index_of(Ticket ticket) const { return ticket & (slots_.size() - 1); }
-  bool forked();  // and if so, ends all tickets
+  bool forked();  // returns whether this is a forked child, and ends all tickets there
 
-  // --- to the device ---
+  // --- submission ---
   void part_begin(Slot& slot);
   void stage(std::size_t index);
   void flush(TimeNs now);
   void unstage_late(TimeNs now);
   void stop(std::string reason);
 
-  // --- what the device answers, and what is done when it does not (copy-offload.md 6 and 7) ---
+  // --- completions, and what is done when they do not come (docs/spec/copy-offload.md 6, 7) ---
   void record_read(std::size_t index, TimeNs now);
   void page_fault(Slot& slot, std::size_t index, const DsaRecord& record);
   void broken(Slot& slot, std::uint8_t status);
@@ -93,9 +94,9 @@ class DsaEngine final : public CopyEngine {
   DsaOptions options_;
   DsaSurroundings& surroundings_;
   const ForkMark mark_;
-  std::vector<Slot> slots_;            // ticket modulo the size; most_outstanding may be less than that
-  DsaRecords records_;                 // one per slot, and the drain's
-  std::vector<DsaDescriptor> outbox_;  // staged, in the order of submission
+  std::vector<Slot> slots_;  // index: ticket modulo the size, which most_outstanding may be less than
+  DsaRecords records_;       // one per slot, and one for the drain
+  std::vector<DsaDescriptor> outbox_;  // staged ones, in the order of submission
   std::vector<std::size_t> outbox_slots_;
   std::vector<Ticket> failed_;
   std::string reason_;

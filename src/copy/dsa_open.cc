@@ -44,7 +44,8 @@ tl::unexpected<Failure> open_failure(const DsaQueue& queue, int error) {
   }
 }
 
-// A mapped portal, or nothing where the kernel (without CAP_SYS_RAWIO) or the processor does not offer it.
+// Returns a mapped portal, or null where the kernel (without CAP_SYS_RAWIO) or the processor does not offer
+// one.
 std::unique_ptr<Portal> portal_mapped(OwnFd& fd, bool shared) {
   const CpuFeatures cpu = cpu_features();
   if (shared ? !cpu.enqcmd : !cpu.movdir64b) return nullptr;
@@ -57,7 +58,7 @@ std::unique_ptr<Portal> portal_mapped(OwnFd& fd, bool shared) {
 }  // namespace
 
 int dsa_probe(Portal& portal, TimeNs answer_ns, DsaSurroundings& surroundings) {
-  // In a page of its own: when no answer comes, it may still come later.
+  // The record has a page of its own, because the device may still write it after the time-out.
   void* at = ::mmap(nullptr, sizeof(DsaRecord), PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (at == MAP_FAILED) return ENOMEM;

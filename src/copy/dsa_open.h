@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a work queue and proves that it works (copy-offload.md 4).
+// Opens a work queue and proves that it works (docs/spec/copy-offload.md 4).
 #pragma once
 
 #include <memory>
@@ -16,16 +16,16 @@ struct OpenQueue {
   std::unique_ptr<Portal> portal;
 };
 
-// One queue: its mapped portal where the system and the processor allow that, otherwise write(). A no-op has
-// to come back, which takes at most `answer_ns`.
+// Opens one queue: its mapped portal where system and processor allow that, otherwise write(). A no-op has to
+// come back within `answer_ns`.
 Result<OpenQueue> dsa_open(const DsaSystem& system, const DsaQueue& queue, TimeNs answer_ns,
                            DsaSurroundings& surroundings);
 
-// The best queue that works. The failure says for each what is wrong.
+// Opens the best queue that works. The failure says what is wrong with each queue.
 Result<OpenQueue> dsa_open_best(const DsaSystem& system, int numa_node,
                                 DsaSurroundings& surroundings = dsa_surroundings());
 
-// Submits a no-op and waits for it: 0 or an errno (ETIMEDOUT: no completion came).
+// Submits a no-op and waits for it. Returns 0 or an errno (ETIMEDOUT: no completion came).
 int dsa_probe(Portal& portal, TimeNs answer_ns, DsaSurroundings& surroundings);
 
 }  // namespace omx::copy

@@ -17,13 +17,14 @@ namespace {
 
 #if defined(__x86_64__)
 
-// Stores with no status. The fence first: source and zeroed record must be visible before the device looks.
+// Stores a descriptor, which returns no status. The fence comes first: the device must see the source and the
+// zeroed record.
 __attribute__((target("movdir64b"))) void store_direct(void* portal, const DsaDescriptor& descriptor) {
   _mm_sfence();
   _movdir64b(portal, &descriptor);
 }
 
-// Whether the queue took it.
+// Stores a descriptor. Returns whether the queue took it.
 __attribute__((target("enqcmd"))) bool store_enqueue(void* portal, const DsaDescriptor& descriptor) {
   _mm_sfence();
   return _enqcmd(portal, &descriptor) == 0;
@@ -84,11 +85,11 @@ PortalAnswer WriteFdPortal::submit(std::span<const DsaDescriptor> descriptors) {
   const ssize_t written =
       write_ ? write_(fd_.get(), descriptors.data(), bytes) : ::write(fd_.get(), descriptors.data(), bytes);
   if (written < 0) {
-    // The driver tries some times before it says EAGAIN.
+    // The driver retries some times before it returns EAGAIN.
     const bool full = errno == EAGAIN || errno == EINTR || errno == EBUSY;
     return {0, full ? 0 : errno};
   }
-  // The driver takes whole descriptors; part of one would mean that this is no such device.
+  // The driver takes whole descriptors. A part of one would mean that this is not such a device.
   const auto count = static_cast<std::size_t>(written);
   return {count / sizeof(DsaDescriptor), count % sizeof(DsaDescriptor) ? EPROTO : 0};
 }

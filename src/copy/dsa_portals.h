@@ -18,17 +18,17 @@ struct CpuFeatures {
   bool enqcmd = false;
   bool waitpkg = false;
 };
-// CPUID leaf 7.
+// Reads the features from CPUID leaf 7.
 CpuFeatures cpu_features();
 
-// One page of a device, mapped for writing. Unmapped with its owner, but not in a forked child, which did not
-// inherit it and may have something else in its place.
+// One page of a device, mapped for writing. A forked child does not inherit the mapping and may have
+// something else in its place, so the page is not unmapped there.
 class PortalPage {
  public:
-  static constexpr std::size_t kBytes = 4096;  // more is refused with EINVAL
+  static constexpr std::size_t kBytes = 4096;  // the kernel refuses more with EINVAL
 
   PortalPage() = default;
-  // Nothing is mapped on failure, with errno as mmap left it.
+  // Maps the page. On failure nothing is mapped, and errno is as mmap left it.
   explicit PortalPage(int fd);
   PortalPage(PortalPage&& other) noexcept : page_(std::exchange(other.page_, nullptr)), mark_(other.mark_) {}
   PortalPage& operator=(PortalPage&& other) noexcept {
@@ -39,7 +39,8 @@ class PortalPage {
   ~PortalPage();
 
   bool mapped() const { return page_ != nullptr; }
-  // Any aligned offset reaches the queue; another one each time keeps stores from waiting for each other.
+  // Returns an address in the page. Any aligned offset reaches the queue. A different one each time keeps
+  // stores from waiting for each other.
   void* next();
 
  private:
@@ -48,7 +49,7 @@ class PortalPage {
   ForkMark mark_;
 };
 
-// Dedicated queues. There is no answer to the store: whoever uses this keeps no more outstanding than the
+// Submits to dedicated queues. The store returns no status, so its user keeps no more outstanding than the
 // queue has entries.
 class MovdirPortal final : public Portal {
  public:
@@ -62,7 +63,7 @@ class MovdirPortal final : public Portal {
   PortalPage page_;
 };
 
-// Shared queues: the instruction says whether there was room.
+// Submits to shared queues. The instruction returns whether there was room.
 class EnqcmdPortal final : public Portal {
  public:
   EnqcmdPortal(OwnFd fd, PortalPage page) : fd_(std::move(fd)), page_(std::move(page)) {}
@@ -75,12 +76,12 @@ class EnqcmdPortal final : public Portal {
   PortalPage page_;
 };
 
-// Both kinds of queues, with file permissions only. One system call takes many descriptors.
+// Submits to both kinds of queues, with file permissions only. One system call takes many descriptors.
 class WriteFdPortal final : public Portal {
  public:
   using Write = std::function<ssize_t(int, const void*, std::size_t)>;
 
-  // The descriptor must not block. `write` stands in for the system call in tests.
+  // The descriptor must be non-blocking. `write` replaces the system call in tests.
   explicit WriteFdPortal(OwnFd fd, Write write = {}) : fd_(std::move(fd)), write_(std::move(write)) {}
   PortalAnswer submit(std::span<const DsaDescriptor> descriptors) override;
   std::size_t batch() const override { return 32; }

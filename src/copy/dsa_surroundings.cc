@@ -16,13 +16,13 @@ namespace omx::copy {
 
 namespace {
 
-// A 4 KiB piece takes a device about a microsecond: spin some of that, then let others have the core.
+// A device takes about a microsecond for 4 KiB. Spin for some of that, then let other threads have the core.
 constexpr unsigned kSpins = 200;
 constexpr long kNapNs = 20'000;
 
 #if defined(__x86_64__)
-// Sleeps inside the core until the line of `status` is written, at most some tens of microseconds (the kernel
-// bounds it by umwait_control/max_time).
+// Sleeps inside the core until the cache line of `status` is written, at most some tens of microseconds. The
+// kernel bounds the time by umwait_control/max_time.
 __attribute__((target("waitpkg"))) void wait_for_line(const std::uint8_t* status) {
   _umonitor(const_cast<std::uint8_t*>(status));
   if (__atomic_load_n(status, __ATOMIC_ACQUIRE) == 0) _umwait(1, __builtin_ia32_rdtsc() + 50'000);
@@ -39,7 +39,7 @@ class Real final : public DsaSurroundings {
     static const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::byte* const end = at + bytes;
     while (at < end) {
-      // The destination is the piece's alone, so nobody else writes this byte meanwhile.
+      // The destination belongs to the piece alone, so no other thread writes this byte meanwhile.
       volatile std::byte* const byte = const_cast<volatile std::byte*>(at);
       const std::byte value = *byte;
       if (write) *byte = value;

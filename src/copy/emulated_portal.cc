@@ -50,7 +50,7 @@ PortalAnswer EmulatedDevice::submit(std::span<const std::byte> descriptors) {
       break;
     }
     EmulatedWork work = decode(descriptors.data());
-    // The kernel refuses these, and batches while the device counts as unsafe.
+    // The kernel refuses these, and also batches while the device counts as unsafe.
     const bool misaligned = work.record % 32 != 0;
     if (misaligned || work.opcode == 1) {
       violations_ += misaligned;
@@ -115,7 +115,8 @@ void EmulatedDevice::work_do(EmulatedWork& work) {
   complete(work, 0x01);
 }
 
-// Its answer means that nothing older is outstanding: what was lost will never come.
+// Completes all older work, because the answer to a drain means that nothing older is outstanding. Lost
+// completions never come after that.
 void EmulatedDevice::drain_before(const EmulatedWork& drain) {
   for (EmulatedWork& work : seen_) {
     if (work.number >= drain.number || work.completed) continue;
@@ -128,7 +129,7 @@ void EmulatedDevice::drain_before(const EmulatedWork& drain) {
   }
 }
 
-// A status code as the device would give it, or 0.
+// Returns the status code that the device would give, or 0 if it accepts the work.
 std::uint8_t EmulatedDevice::refusal(const EmulatedWork& work) {
   constexpr std::uint32_t kKnown = 0x0001 | 0x0002 | 0x0004 | 0x0008 | 0x0100;
   if (work.opcode != 0 && work.opcode != 2 && work.opcode != 3) return 0x10;
@@ -148,11 +149,11 @@ bool EmulatedDevice::absent(std::uint64_t address) {
   return absent_.count(page) != 0;
 }
 
-// Page by page, in the device's direction, up to the first that is absent.
+// Copies page by page, in the device's direction, up to the first absent page.
 void EmulatedDevice::move(const EmulatedWork& work) {
   std::uint32_t done = 0;
   while (done < work.bytes) {
-    // The next byte to copy, and how far it is to the end of either page.
+    // The next byte to copy. From there `room` counts the bytes up to the end of a page.
     const std::uint64_t offset = script_.backward ? work.bytes - done - 1 : done;
     const std::uint64_t source = work.source + offset, destination = work.destination + offset;
     const bool read_fault = absent(source);
@@ -171,7 +172,7 @@ void EmulatedDevice::move(const EmulatedWork& work) {
   complete(work, 0x01);
 }
 
-// Bytes 1 to 31, then the status, as the device does.
+// Writes bytes 1 to 31, then the status, as the device does.
 void EmulatedDevice::complete(const EmulatedWork& work, std::uint8_t status, std::uint8_t result,
                               std::uint32_t bytes, std::uint64_t fault) {
   std::byte* const record = memory(work.record);

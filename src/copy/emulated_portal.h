@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A software device behind the portal interface, for tests and the simulator (copy-offload.md 11). It decodes
-// the 64 bytes of a descriptor with its own code, checks what device and kernel check, copies, fills the
-// record, and stores the status last. Everything that goes wrong is scripted or drawn from a seed.
+// A software device behind the portal interface, for tests and the simulator (docs/spec/copy-offload.md 11).
+// It decodes the 64 bytes of a descriptor with its own code, checks what device and kernel check, copies,
+// fills the record, and stores the status last. Faults are scripted or drawn from a seed.
 //
 // Not thread-safe: tests/support/emulated_file.h puts it behind a lock and a thread.
 #pragma once
@@ -20,33 +20,33 @@ namespace omx::copy {
 struct EmulatedScript {
   enum class Completion : std::uint8_t {
     at_once,   // within submit()
-    in_order,  // the oldest, one per step()
-    shuffled,  // some of them, drawn from the seed, per step()
-    after,     // each `delay_ns` after its submission
+    in_order,  // the oldest piece, one per step()
+    shuffled,  // some pieces, drawn from the seed, per step()
+    after,     // each piece `delay_ns` after its submission
     never,     // until complete_late()
   };
 
   std::uint64_t seed = 1;
   Completion completion = Completion::at_once;
   TimeNs delay_ns = 0;
-  std::size_t queue_depth = 32;      // accepted and not completed; beyond: busy
-  unsigned busy_first = 0;           // so many calls are answered with "full" at the beginning
+  std::size_t queue_depth = 32;      // descriptors accepted and not completed; beyond that: busy
+  unsigned busy_first = 0;           // the first calls that are answered with "full"
   std::size_t accept_most = ~0UL;    // descriptors of one call
-  std::uint64_t error_after = ~0UL;  // so many descriptors are accepted, then every call fails
+  std::uint64_t error_after = ~0UL;  // descriptors accepted before every call fails
   int error = 1;                     // with this errno (EPERM)
   std::uint32_t transfer_limit = 2U << 20;
   bool block_on_fault_allowed = false;
   bool overlap_allowed = false;
   bool backward = false;      // copies go from the end to the beginning
-  bool drains_answer = true;  // to the opcode drain
-  double fault_chance = 0;    // that a page of a copy is found absent, drawn from the seed
-  double lost_chance = 0;     // that a completion never comes
-  bool remember = true;       // what was completed, for seen(); not for long runs
-  // Status of the n-th accepted descriptor (from 0), instead of what would be right.
+  bool drains_answer = true;  // the opcode drain is answered
+  double fault_chance = 0;    // chance that a page of a copy is absent, drawn from the seed
+  double lost_chance = 0;     // chance that a completion never comes
+  bool remember = true;       // keep completed work for seen(); not for long runs
+  // Status of the n-th accepted descriptor (from 0), instead of the right one.
   std::map<std::uint64_t, std::uint8_t> inject{};
 };
 
-// What was submitted, decoded.
+// A decoded descriptor.
 struct EmulatedWork {
   std::uint64_t number = 0;  // from 0, in the order of acceptance
   std::uint32_t pasid = 0;
@@ -65,24 +65,24 @@ class EmulatedDevice {
 
   explicit EmulatedDevice(const EmulatedScript& script) : script_(script), random_(script.seed) {}
 
-  // n x 64 bytes as they come out of a portal or a write().
+  // Takes n x 64 bytes, as they come out of a portal or a write().
   PortalAnswer submit(std::span<const std::byte> descriptors);
-  // Completes what the script says that is due.
+  // Completes the work that the script says is due.
   void step(TimeNs now);
-  // All that is still to be done, lost or not.
+  // Completes all outstanding work, lost or not.
   void complete_late();
 
-  // Pages that the device cannot reach. `stays`: touching does not help.
+  // Makes a page unreachable for the device. With `stays`, touching does not help.
   void page_absent(const void* at, bool stays = false);
-  // A processor touched this memory.
+  // Reports that a processor touched this memory.
   void touched(const void* at, std::size_t bytes);
 
   EmulatedScript& script() { return script_; }
-  // In the order of acceptance.
+  // Returns the work in the order of acceptance.
   const std::deque<EmulatedWork>& seen() const { return seen_; }
   std::uint64_t accepted() const { return accepted_; }
   std::size_t pending() const { return pending_; }
-  // Records and destinations that the device got, broken rules of kernel and device (copy-offload.md 4, 5).
+  // Counts descriptors that broke rules of kernel or device (docs/spec/copy-offload.md 4, 5).
   unsigned violations() const { return violations_; }
 
  private:
@@ -107,7 +107,7 @@ class EmulatedDevice {
 
 class EmulatedPortal final : public Portal {
  public:
-  // The device must live longer.
+  // The device must outlive the portal.
   explicit EmulatedPortal(EmulatedDevice& device, std::size_t batch = 1) : device_(device), batch_(batch) {}
   PortalAnswer submit(std::span<const DsaDescriptor> descriptors) override {
     return device_.submit(std::as_bytes(descriptors));
@@ -120,7 +120,7 @@ class EmulatedPortal final : public Portal {
   std::size_t batch_;
 };
 
-// Virtual time that goes on while the engine waits and, by `tick`, whenever it looks at the clock.
+// Virtual time. It advances while the engine waits and, by `tick`, whenever the engine reads the clock.
 class EmulatedSurroundings : public DsaSurroundings {
  public:
   explicit EmulatedSurroundings(EmulatedDevice& device, TimeNs tick = 0) : device_(device), tick_(tick) {}

@@ -18,8 +18,8 @@ namespace omx::copy {
 namespace {
 
 #ifdef OMX_PREDICTION
-// Says that it copied, to predict what perfect copies would be worth (Cluster 2008, fig. 4): in builds for
-// benchmarks only, as it delivers garbage.
+// Pretends to copy, to predict what perfect copies would gain (Cluster 2008, fig. 4). Only benchmarks build
+// it, because it delivers garbage.
 class SkipEngine final : public CopyEngine {
  public:
   Capabilities capabilities() const override {

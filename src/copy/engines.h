@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes engines by name, and says which there are on this machine.
+// Makes engines by name, and lists those that this machine has.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 namespace omx::copy {
 
 enum class EngineKind : std::uint8_t {
-  automatic,  // a device where one works, otherwise cpu: never offload if unsure (copy-offload.md 9)
+  automatic,  // a device that works, otherwise cpu: never offload if unsure (docs/spec/copy-offload.md 9)
   cpu,
   thread,
   dsa,
@@ -29,13 +29,13 @@ std::optional<EngineKind> engine_parse(std::string_view name);
 
 struct EngineOptions {
   DsaSystem dsa;
-  int numa_node = -1;               // where the owner runs; -1: does not matter
-  std::uint32_t processes = 1;      // of this host that share a queue's threshold
+  int numa_node = -1;               // the owner's node; -1: does not matter
+  std::uint32_t processes = 1;      // processes of this host that share a queue's threshold
   std::uint32_t thread_queue = 64;  // pieces
 };
 
-// The failure says what is missing and the remedy. `automatic` does not fail. Opens devices, and may wait
-// some 0.1 s for one that does not answer: not for the data path.
+// Makes an engine. A failure says what is missing and the remedy. `automatic` does not fail. Opens devices,
+// and may wait 0.1 s for one that does not answer, so it is not for the data path.
 Result<std::unique_ptr<CopyEngine>> engine_create(EngineKind kind, const EngineOptions& options = {});
 
 struct EngineFact {
@@ -43,7 +43,7 @@ struct EngineFact {
   bool available;
   std::string text;  // what it is, or one sentence why it is not available, with the remedy
 };
-// All but `automatic`. Opens and tries devices as engine_create() does.
+// Lists all engines except `automatic`. Opens and tries devices as engine_create() does.
 std::vector<EngineFact> engine_list(const EngineOptions& options = {});
 
 }  // namespace omx::copy

@@ -33,7 +33,7 @@ bool copy_wait(CopyEngine& engine, const Policy& policy, const Piece& piece, Tic
   rest.bytes -= mine;
   const Submission submission = engine.submit(rest);
   if (ticket) *ticket = submission.ticket;
-  engine.poll(1);  // begins, where it is kept back
+  engine.poll(1);  // starts the piece if it was kept back
   if (mine) std::memcpy(piece.destination, piece.source, mine);
   if (submission.answer != Answer::accepted) {
     if (rest.bytes) std::memcpy(rest.destination, rest.source, rest.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How descriptors reach a work queue (copy-offload.md 4). An engine sees no more of its device than this and
-// the records.
+// The way of descriptors to a work queue (docs/spec/copy-offload.md 4). An engine sees no more of its device
+// than this and the records.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 namespace omx::copy {
 
 struct PortalAnswer {
-  std::size_t accepted = 0;  // the first so many; they now belong to the device
+  std::size_t accepted = 0;  // the first ones, which now belong to the device
   int error = 0;  // an errno that makes the portal useless; 0: the queue is full, or all were accepted
 };
 
 class Portal {
  public:
   virtual ~Portal() = default;
-  // Does not wait. Whatever is not accepted was not seen by the device.
+  // Submits without waiting. The device has not seen what is not accepted.
   virtual PortalAnswer submit(std::span<const DsaDescriptor> descriptors) = 0;
-  // So many are worth one call: 1 where each costs an instruction.
+  // Returns how many descriptors are worth one call. That is 1 where each costs an instruction.
   virtual std::size_t batch() const = 0;
   virtual const char* name() const = 0;
 };

@@ -19,8 +19,7 @@ namespace {
 
 constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 
-// Long enough for the next piece of a batch, short against what a wake-up costs (some 5 us and a system
-// call).
+// Long enough for the next piece of a batch, short compared with a wake-up (about 5 us and a system call).
 constexpr TimeNs kSpinNs = 5000;
 
 }  // namespace
@@ -129,7 +128,7 @@ const char* ThreadEngine::disabled_reason() const {
   return mark_.forked() ? "this process was forked from the one that has the helper thread" : "";
 }
 
-// --- the helper ---
+// --- the copy thread ---
 
 void* ThreadEngine::run(void* self) {
   ::pthread_setname_np(::pthread_self(), "omx-copy");
@@ -137,7 +136,7 @@ void* ThreadEngine::run(void* self) {
   return nullptr;
 }
 
-// False: the end, with nothing left to copy.
+// Returns false when the engine ends and nothing is left to copy.
 bool ThreadEngine::wait_for_piece(Ticket next) {
   if (published_.load(std::memory_order_acquire) >= next) return true;
   const TimeNs spin_until = clock_now() + kSpinNs;
@@ -156,7 +155,8 @@ bool ThreadEngine::wait_for_piece(Ticket next) {
 }
 
 void ThreadEngine::work() {
-  Ticket known = 0;  // published; looked at only when all of that is done, as the line belongs to the owner
+  // the last one published; read only when all of these are done, as the cache line belongs to the owner
+  Ticket known = 0;
   for (Ticket next = 1;; next++) {
     if (next > known) {
       if (!wait_for_piece(next)) return;
@@ -164,7 +164,7 @@ void ThreadEngine::work() {
     }
     const Piece& piece = pieces_[next & (pieces_.size() - 1)];
     if (piece.bytes) std::memcpy(piece.destination, piece.source, piece.bytes);
-    // The owner sleeps until all that it submitted is done; it asks for no less.
+    // The owner sleeps only until all that it submitted is done.
     done_.store(next, std::memory_order_release);
     if (next != known) continue;
     known = published_.load(std::memory_order_acquire);
