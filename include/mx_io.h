@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Board handles and the state of the network map (mx-api.md 2, 3). */
+ * Board handles and the state of the network map (docs/spec/mx-api.md 2, 3). */
 /* NOLINTBEGIN(bugprone-reserved-identifier): names with two underscores are given by the ABI. */
 #ifndef MX_IO_H
 #define MX_IO_H
@@ -10,7 +10,7 @@
 typedef int mx_endpt_handle_t;
 #define MX__INVALID_HANDLE (-1)
 
-/* State of the peer table, as a mapper daemon left it. */
+/* State of the peer table, as a mapper daemon left it. mx__get_mapper_state fills it. */
 typedef struct {
   uint32_t board_number;
   uint8_t mapper_mac[6];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The native interface of Open-MX (mx-api.md 9): the MX interface with contiguous buffers beside segment
- * lists, one code space for returns and completions, an infinite timeout that is not 0, and more facts about
- * boards.
+ * The native interface of Open-MX (docs/spec/mx-api.md 9). It is the MX interface with contiguous buffers
+ * beside segment lists, one code space for returns and completions, an infinite timeout that is not 0, and
+ * more facts about boards.
  *
- * Where no comment says otherwise a function behaves as the one of the same name in myriexpress.h, and the
- * rules at the top of that file hold. Timeouts are in milliseconds: 0 looks once, OMX_TIMEOUT_INFINITE waits
- * for ever. Both interfaces may be used in one process, on the same endpoints.
+ * Unless a comment says otherwise, omx_x behaves like mx_x of myriexpress.h or mx_extensions.h, and the rules
+ * at the top of myriexpress.h hold. Codes have the prefix OMX_ instead of MX_. Timeouts are in milliseconds
+ * and come last. Timeout 0 does not wait, and OMX_TIMEOUT_INFINITE waits without limit. Both interfaces may
+ * be used in one process, on the same endpoints.
  */
 /* NOLINTBEGIN(bugprone-reserved-identifier): names with two underscores are given by the ABI. */
 #ifndef OPEN_MX_H
@@ -35,8 +36,8 @@ extern "C" {
 #define OMX_TIMEOUT_INFINITE 0xffffffffU
 #define OMX_MAX_SEGMENTS 256
 
-/* Returns and completions. Up to 43 the values and meanings of mx_return_t; the others exist as completions
- * only (mx-api.md 7), and the error handler sees them. */
+/* Codes of returns and completions. Up to 43 they have the values and meanings of mx_return_t. The others
+ * exist as completions only (docs/spec/mx-api.md 7), and the error handler sees them. */
 enum omx_return_code OMX__ENUM_INT {
   OMX_SUCCESS = 0,
   OMX_BAD_BAD_BAD = 1,
@@ -93,7 +94,7 @@ enum omx_return_code OMX__ENUM_INT {
   OMX_NOT_IMPLEMENTED = 99,
   OMX_RETURN_CODE_MAX = 100, /* all codes are smaller */
 
-  /* The words of Open-MX 1.x for what MX calls otherwise. */
+  /* Names of Open-MX 1.x for codes that have another name in MX. */
   OMX_BAD_ERROR = OMX_BAD_BAD_BAD,
   OMX_NO_DEVICE = OMX_NO_DEV,
   OMX_ACCESS_DENIED = OMX_NO_PERM,
@@ -124,7 +125,7 @@ typedef struct {
   uint32_t len;
 } omx_seg_t;
 
-/* The layout of mx_status_t. */
+/* How a request ended. The layout is that of mx_status_t, where the fields are described. */
 struct omx_status {
   omx_return_t code;
   omx_endpoint_addr_t addr;
@@ -135,7 +136,8 @@ struct omx_status {
 };
 typedef struct omx_status omx_status_t;
 
-/* Gets a text (at most 255 characters) and a code; what it returns replaces the code. */
+/* Handles an error. It gets a text of at most 255 characters and a code. The code that it returns replaces
+ * the given one. */
 typedef omx_return_t (*omx_error_handler_t)(char* str, omx_return_t ret);
 
 enum omx_endpoint_param_key OMX__ENUM_INT {
@@ -156,8 +158,8 @@ typedef struct {
   } val;
 } omx_endpoint_param_t;
 
-/* What omx_get_info tells. In brackets: in_val, out_val. `board` is a uint8_t, not needed when an endpoint is
- * given. */
+/* Facts that omx_get_info returns. In brackets: in_val, out_val. `board` is a uint8_t, which is not needed
+ * when an endpoint is given. */
 enum omx_info_key OMX__ENUM_INT {
   OMX_INFO_BOARD_MAX = 0,       /* [none, uint32_t] the most boards that can be used: no limit */
   OMX_INFO_ENDPOINT_MAX = 1,    /* [none, uint32_t] endpoints per board */
@@ -183,17 +185,20 @@ typedef omx_unexp_handler_action_t (*omx_unexp_handler_t)(void* context, omx_end
 
 /* ---- library ---- */
 
+/* Initialises the library, as mx__init_api does. Programs call omx_init. */
 omx_return_t omx__init_api(int api);
 static inline omx_return_t omx_init(void) {
   return omx__init_api(OMX_API);
 }
+
 omx_return_t omx_finalize(void);
-/* Covers completions too. */
+
+/* Returns a static text for any code, also of completions. */
 const char* omx_strerror(omx_return_t code);
 
-/* Sets the handler of an endpoint, or of the process when `ep` is NULL, and returns the previous one (NULL:
- * the endpoint had none of its own). `handler` NULL: the endpoint uses the process's, the process its initial
- * one. */
+/* Sets the handler of an endpoint, or of the process when `ep` is NULL, and returns the previous one. It
+ * returns NULL if the endpoint had no handler of its own. With `handler` NULL an endpoint uses the handler of
+ * the process, and the process its initial one. */
 omx_error_handler_t omx_set_error_handler(omx_endpoint_t ep, omx_error_handler_t handler);
 extern const omx_error_handler_t OMX_ERRORS_ARE_FATAL;
 extern const omx_error_handler_t OMX_ERRORS_RETURN;
@@ -225,21 +230,24 @@ omx_return_t omx_iconnect(omx_endpoint_t ep, uint64_t nic_id, uint32_t endpoint_
                           uint64_t match_info, void* context, omx_request_t* request);
 omx_return_t omx_disconnect(omx_endpoint_t ep, omx_endpoint_addr_t addr);
 omx_return_t omx_decompose_endpoint_addr(omx_endpoint_addr_t addr, uint64_t* nic_id, uint32_t* endpoint_id);
+
+/* Does what mx_decompose_endpoint_addr2 does. */
 omx_return_t omx_decompose_endpoint_addr_with_session(omx_endpoint_addr_t addr, uint64_t* nic_id,
                                                       uint32_t* endpoint_id, uint32_t* session_id);
+
 omx_return_t omx_set_endpoint_addr_context(omx_endpoint_addr_t addr, void* context);
 omx_return_t omx_get_endpoint_addr_context(omx_endpoint_addr_t addr, void** context);
 
 /* ---- communication ---- */
 
-/* One buffer; `length` is at most 4 GiB - 1, else OMX_BAD_SEG_LIST. */
+/* Send from, or receive into, one buffer. OMX_BAD_SEG_LIST: `length` is above 4 GiB - 1. */
 omx_return_t omx_isend(omx_endpoint_t ep, void* buffer, size_t length, omx_endpoint_addr_t dest,
                        uint64_t match_info, void* context, omx_request_t* request);
 omx_return_t omx_issend(omx_endpoint_t ep, void* buffer, size_t length, omx_endpoint_addr_t dest,
                         uint64_t match_info, void* context, omx_request_t* request);
 omx_return_t omx_irecv(omx_endpoint_t ep, void* buffer, size_t length, uint64_t match_info,
                        uint64_t match_mask, void* context, omx_request_t* request);
-/* Segment lists. */
+/* Send from, or receive into, a list of segments, as mx_isend, mx_issend and mx_irecv do. */
 omx_return_t omx_isendv(omx_endpoint_t ep, omx_seg_t* segs, uint32_t nseg, omx_endpoint_addr_t dest,
                         uint64_t match_info, void* context, omx_request_t* request);
 omx_return_t omx_issendv(omx_endpoint_t ep, omx_seg_t* segs, uint32_t nseg, omx_endpoint_addr_t dest,
@@ -248,8 +256,10 @@ omx_return_t omx_irecvv(omx_endpoint_t ep, omx_seg_t* segs, uint32_t nseg, uint6
                         uint64_t match_mask, void* context, omx_request_t* request);
 
 omx_return_t omx_cancel(omx_endpoint_t ep, omx_request_t* request, uint32_t* result);
-/* As omx_cancel, but the request completes with OMX_CANCELLED and must be tested. */
+
+/* Cancels as omx_cancel does, but the request completes with OMX_CANCELLED and must be tested. */
 omx_return_t omx_cancel_notest(omx_endpoint_t ep, omx_request_t* request, uint32_t* result);
+
 omx_return_t omx_forget(omx_endpoint_t ep, omx_request_t* request);
 omx_return_t omx_test(omx_endpoint_t ep, omx_request_t* request, omx_status_t* status, uint32_t* result);
 omx_return_t omx_wait(omx_endpoint_t ep, omx_request_t* request, omx_status_t* status, uint32_t* result,
@@ -266,7 +276,8 @@ omx_return_t omx_probe(omx_endpoint_t ep, uint64_t match_info, uint64_t match_ma
                        uint32_t* result, uint32_t timeout);
 omx_return_t omx_ibuffered(omx_endpoint_t ep, omx_request_t* request, uint32_t* result);
 omx_return_t omx_context(omx_request_t* request, void** context);
-/* OMX_TIMEOUT_INFINITE: for ever (0 too). */
+
+/* Sets the limit as mx_set_request_timeout does. OMX_TIMEOUT_INFINITE and 0 mean no limit. */
 omx_return_t omx_set_request_timeout(omx_endpoint_t ep, omx_request_t request, uint32_t ms);
 
 #ifdef __cplusplus

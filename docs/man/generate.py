@@ -33,7 +33,7 @@ def comment_text(raw):
     """Returns the text of a comment, or None for a ruler between sections."""
     lines = [re.sub(r"^\s*\*? ?", "", line) for line in raw.strip().splitlines()]
     text = " ".join(" ".join(lines).split())
-    text = re.sub(r" ?\(mx-api\.md [^)]*\)", "", text)
+    text = re.sub(r" ?\(docs/spec/mx-api\.md [^)]*\)", "", text)
     return None if text.startswith("----") or "SPDX" in text else text
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Internal function that Open MPI 1.3 and later call (mx-api.md 4.7). */
+ * Internal function that Open MPI 1.3 and later call (docs/spec/mx-api.md 4.7). The rules at the top of
+ * myriexpress.h hold here too. */
 /* NOLINTBEGIN(bugprone-reserved-identifier): names with two underscores are given by the ABI. */
 #ifndef MX__FOPS_H
 #define MX__FOPS_H
@@ -11,8 +12,8 @@
 #pragma GCC visibility push(default)
 MX__BEGIN_DECLS
 
-/* Stores a handle of board `i` for mx__get_mapper_state. It is not a file descriptor and needs no closing.
- * MX_BOARD_UNKNOWN. */
+/* Stores a handle of board `i` for mx__get_mapper_state. The handle is no file descriptor and needs no
+ * closing. MX_BOARD_UNKNOWN: there is no such board. */
 mx_return_t mx_open_board(int i, mx_endpt_handle_t* handle);
 
 MX__END_DECLS
