@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "link/ethernet/packet_link.h"
 #include "wire/packets.h"
 
 namespace {
@@ -86,7 +87,7 @@ omx_raw_endpoint::~omx_raw_endpoint() {
 }
 
 bool omx_raw_endpoint::fits(std::size_t length) const {
-  return length >= wire::kEthernetHeader && length <= link_->mtu() + wire::kEthernetHeader;
+  return length >= wire::kEthernetHeader && length <= link_->interface().mtu() + wire::kEthernetHeader;
 }
 
 void omx_raw_endpoint::send(std::span<const std::byte> frame, void* context) {
@@ -134,7 +135,7 @@ bool omx_raw_endpoint::next_event(std::span<std::byte> buffer, std::uint32_t tim
     if (take(buffer, event)) return true;
     // A link that is down may come back, one that is gone does not. refresh() also clears the error that an
     // outage leaves behind, which would end every poll() at once.
-    if (!link_->refresh() && link::is_lost(link_->outage())) return false;
+    if (!link_->interface().refresh() && link::is_lost(link_->interface().outage())) return false;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return true;
     pollfd wait{epoll_, POLLIN, 0};

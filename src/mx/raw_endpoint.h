@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "link/link.h"
+#include "link/transport.h"
 #include "mx_raw.h"
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
@@ -40,7 +40,7 @@ struct omx_raw_endpoint {
 
   omx::runtime::Board board_;
   omx::runtime::Claim claim_;
-  std::unique_ptr<omx::link::Link> link_;
+  std::unique_ptr<omx::link::Transport> link_;
   std::deque<void*> sent_;  // contexts of SEND_COMPLETE events not fetched yet
   int event_ = -1;          // eventfd: readable while sent_ is not empty
   int epoll_ = -1;          // both descriptors as one

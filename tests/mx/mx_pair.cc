@@ -7,7 +7,7 @@
 #include <deque>
 #include <mutex>
 
-#include "link/xdp/xdp_link.h"
+#include "link/ethernet/xdp_link.h"
 
 namespace omx::mx_tests {
 

@@ -2,13 +2,14 @@
 // A link on which nothing comes: what tests of a part of it start from.
 #pragma once
 
-#include "link/link.h"
+#include "link/transport.h"
 
 namespace omx::runtime {
 
-class QuietLink : public link::Link {
+class QuietLink : public link::Transport, public link::InterfaceWatch {
  public:
-  explicit QuietLink(NicId nic = 1, std::uint32_t mtu = 9000) : nic_(nic), mtu_(mtu) {}
+  explicit QuietLink(NicId nic = 1, std::uint32_t mtu = 9000, const link::Facets& facets = {})
+      : Transport("nothing", *this, facets), nic_(nic), mtu_(mtu) {}
   wire::TxFrame& frame_begin(std::uint32_t) override { return frame_; }
   void frame_commit() override {}
   void flush() override {}

@@ -96,7 +96,7 @@ Bytes make_frame(NicId dst, NicId src, std::size_t size, std::uint8_t type, std:
   return frame;
 }
 
-bool receive_until(Link& link, Collector& collector, std::size_t count) {
+bool receive_until(Transport& link, Collector& collector, std::size_t count) {
   return becomes_true([&] {
     while (link.receive(collector, 16) > 0) {
     }
@@ -104,7 +104,7 @@ bool receive_until(Link& link, Collector& collector, std::size_t count) {
   });
 }
 
-void frame_queue(Link& link, const Bytes& frame) {
+void frame_queue(Transport& link, const Bytes& frame) {
   wire::TxFrame& tx = link.frame_begin(1);
   const std::size_t in_header = std::min(frame.size(), wire::kHeaderCapacity);
   std::copy_n(frame.begin(), in_header, tx.header);
@@ -116,7 +116,7 @@ void frame_queue(Link& link, const Bytes& frame) {
   link.frame_commit();
 }
 
-void frame_send(Link& link, const Bytes& frame) {
+void frame_send(Transport& link, const Bytes& frame) {
   frame_queue(link, frame);
   link.flush();
 }
@@ -153,7 +153,7 @@ void CableTest::set_mtu(std::uint32_t mtu) {
   ASSERT_TRUE(becomes_true([] { return is_running("v0") && is_running("v1"); }));
 }
 
-std::unique_ptr<Link> CableTest::open(const std::string& interface, PacketLinkOptions options) {
+std::unique_ptr<Transport> CableTest::open(const std::string& interface, PacketLinkOptions options) {
   options.interface = interface;
   auto link = packet_link_open(options);
   EXPECT_TRUE(link.has_value()) << link.error().message;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/own_fd.h"
-#include "link/link.h"
+#include "link/ethernet/packet_link.h"
 
 namespace omx::link {
 
@@ -59,11 +59,11 @@ class Collector : public FrameHandler {
 };
 
 // Receives until `count` frames are there; false after a minute.
-bool receive_until(Link& link, Collector& collector, std::size_t count);
+bool receive_until(Transport& link, Collector& collector, std::size_t count);
 
 // Queues a whole frame: up to 320 bytes as header, longer ones with their tail as a segment.
-void frame_queue(Link& link, const Bytes& frame);
-void frame_send(Link& link, const Bytes& frame);
+void frame_queue(Transport& link, const Bytes& frame);
+void frame_send(Transport& link, const Bytes& frame);
 
 // Two ends of a virtual cable, v0 and v1, in a namespace of the test's own. Both ends may be in one
 // namespace: frames sent on v0 arrive on v1. With OMX_LINK=udp or udp6 they have addresses, between which
@@ -73,7 +73,7 @@ class CableTest : public testing::Test {
   void SetUp() override;
   // Skips what is about raw frames where messages go by UDP.
   static bool by_udp();
-  std::unique_ptr<Link> open(const std::string& interface, PacketLinkOptions options = {});
+  std::unique_ptr<Transport> open(const std::string& interface, PacketLinkOptions options = {});
   // Both ends with that MTU, up and running.
   void set_mtu(std::uint32_t mtu);
 

@@ -5,7 +5,7 @@
 #include <linux/if_packet.h>
 #include <netinet/in.h>
 
-#include "link/link.h"
+#include "link/udp/udp_options.h"
 #include "wire/packets.h"
 
 namespace omx::tools {

@@ -7,7 +7,7 @@
 
 #include "base/cpu_list.h"
 #include "base/text.h"
-#include "link/link.h"
+#include "link/udp/udp_options.h"
 #include "tools/json.h"
 
 namespace omx::tools {

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "link/ethernet/xdp_link.h"
+#include "link/packet/packet_socket.h"
 #include "tools/commands.h"
 #include "tools/info/info_print.h"
 #include "tools/info/protocol_facts.h"
@@ -72,7 +74,7 @@ int info_run(const InfoOptions& options) {
 
   InfoReport report;
   report.host = std::move(*host);
-  report.packet_sockets = link::packet_links_possible() == 0;
+  report.packet_sockets = link::packet_sockets_possible() == 0;
   report.permitted = may_open_endpoints(report.host.process ? &*report.host.process : nullptr);
   const runtime::Settings& settings = report.host.settings;
   if (report.host.process) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/affinity.h"
+#include "link/packet/packet_socket.h"
 #include "runtime/board/resolver.h"
 #include "steering/queues.h"
 
@@ -65,7 +66,7 @@ std::string holder_text(const runtime::ClaimHolder& holder) {
 }
 
 bool may_open_endpoints(const runtime::Process* process) {
-  return (process && runtime::boards_by_udp(process->boards())) || link::packet_links_possible() == 0;
+  return (process && runtime::boards_by_udp(process->boards())) || link::packet_sockets_possible() == 0;
 }
 
 std::string no_packet_sockets(const runtime::Settings& settings) {

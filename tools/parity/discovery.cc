@@ -12,7 +12,7 @@
 #include <map>
 #include <memory>
 
-#include "link/link.h"
+#include "link/ethernet/packet_link.h"
 #include "runtime/board/board_responder.h"
 #include "tools/parity/parity.h"
 
@@ -33,7 +33,7 @@ constexpr std::size_t kKnownMost = 65536;  // limits the memory that announcemen
 class Daemon final : public link::FrameHandler {
  public:
   Daemon(const runtime::Board& board, std::uint32_t endpoints_max, runtime::PeerTable& peers,
-         std::unique_ptr<link::Link> link, std::uint32_t serial)
+         std::unique_ptr<link::Transport> link, std::uint32_t serial)
       : board_(board),
         link_(std::move(link)),
         responder_(board, endpoints_max, peers, *link_),
@@ -54,7 +54,7 @@ class Daemon final : public link::FrameHandler {
     while (link_->receive(*this, kFramesPerLook) > 0) link_->flush();
   }
   // Makes the descriptor usable again after an outage of the interface.
-  void refresh() { link_->refresh(); }
+  void refresh() { link_->interface().refresh(); }
 
   void on_frame(wire::Frame frame) override {
     NicId nic = 0;
@@ -77,7 +77,7 @@ class Daemon final : public link::FrameHandler {
   }
 
   const runtime::Board& board_;
-  std::unique_ptr<link::Link> link_;
+  std::unique_ptr<link::Transport> link_;
   runtime::BoardResponder responder_;
   std::uint32_t serial_;
   std::map<NicId, std::uint32_t> known_;

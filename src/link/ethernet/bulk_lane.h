@@ -12,7 +12,8 @@
 #include <memory>
 
 #include "base/own_fd.h"
-#include "link/link.h"
+#include "link/bulk_path.h"
+#include "link/link_counters.h"
 
 namespace omx::link {
 

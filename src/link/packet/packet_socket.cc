@@ -21,6 +21,10 @@ OwnFd packet_socket_new() {
   return fd;
 }
 
+int packet_sockets_possible() {
+  return packet_socket_new().open() ? 0 : errno;
+}
+
 int packet_socket_bind(int fd, std::uint32_t ifindex) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;

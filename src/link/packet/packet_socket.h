@@ -11,6 +11,8 @@ namespace omx::link {
 // Takes no frames yet: filter and ring come first, then packet_socket_bind(). Not open, with errno, when it
 // cannot be had.
 OwnFd packet_socket_new();
+// 0 if this process may open packet sockets, else errno.
+int packet_sockets_possible();
 // 0 or errno.
 int packet_socket_bind(int fd, std::uint32_t ifindex);
 // Whether it is bound to that interface. Not any more, for good, once that was removed, even if another one

@@ -14,6 +14,7 @@
 #include "link/packet/packet_socket.h"
 #include "link/packet/pieces.h"
 #include "netdev/socket_buffer.h"
+#include "wire/packets.h"
 
 namespace omx::link {
 

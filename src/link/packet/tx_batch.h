@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "base/own_fd.h"
-#include "link/link.h"
+#include "link/link_counters.h"
 #include "wire/frame_io.h"
 
 namespace omx::link {

@@ -28,8 +28,8 @@ std::size_t segment_of(msghdr& message, std::size_t bytes) {
 
 }  // namespace
 
-std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count,
-                                         const wire::LaneAddress* from) {
+std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
+                                           const wire::LaneAddress* from) {
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(int))];
   std::optional<SocketAddress> told;
   msghdr message{};
@@ -44,7 +44,7 @@ std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t coun
   // Not recvmsg(), which is a cancellation point (see tx_batch.cc).
   const long got = ::syscall(SYS_recvmsg, fd, &message, MSG_DONTWAIT);
   if (got < 0) return std::nullopt;
-  Datagram datagram;
+  UdpArrival datagram;
   datagram.bytes = static_cast<std::size_t>(got);
   datagram.segment = segment_of(message, datagram.bytes);
   datagram.cut = message.msg_flags & MSG_TRUNC;

@@ -16,7 +16,7 @@ namespace omx::link {
 
 inline constexpr std::size_t kDatagramMost = 64 << 10;
 
-struct Datagram {
+struct UdpArrival {
   std::size_t bytes = 0;    // of all
   std::size_t segment = 0;  // of each frame; the last may be shorter
   bool cut = false;         // there was no room for all
@@ -26,8 +26,8 @@ struct Datagram {
 
 // Receives one into `pieces`, without waiting; none: nothing is there, or errno says what else. `from`: the
 // socket is connected there.
-std::optional<Datagram> datagram_receive(int fd, iovec* pieces, std::size_t count,
-                                         const wire::LaneAddress* from = nullptr);
+std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
+                                           const wire::LaneAddress* from = nullptr);
 
 // Of a frame of at least wire::kHeadBytes.
 inline NicId frame_source(const std::byte* frame) {
@@ -54,7 +54,7 @@ class UdpDatagram {
 
  private:
   std::unique_ptr<std::byte[]> memory_;
-  Datagram datagram_;
+  UdpArrival datagram_;
 };
 
 }  // namespace omx::link

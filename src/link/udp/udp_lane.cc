@@ -31,7 +31,7 @@ struct UdpLane::Memory {
   std::byte joined[kDatagramMost];
 };
 
-UdpLane::UdpLane(LinkCounters& counters) : counters_(counters) {}
+UdpLane::UdpLane(Beside beside, LinkCounters& counters) : beside_(beside), counters_(counters) {}
 UdpLane::~UdpLane() = default;
 
 bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port) {
@@ -48,7 +48,8 @@ bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu
   info_.address.ip = own_.ip;
   info_.address.port = udp_socket_port(fd_.get());
   info_.address.frame = static_cast<std::uint16_t>(udp_frame(mtu, own_));
-  info_.network_bits = own_.network_bits;
+  info_.network_bits = beside_ == Beside::raw_frames ? own_.network_bits : 0;
+  info_.fragments = beside_ == Beside::raw_frames;
   memory_.reset(new (std::nothrow) Memory);
   if (!info_.address.present() || !memory_) {
     fd_.reset();
@@ -108,7 +109,7 @@ void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) con
 
 // All frames are looked at, and those put together that are not in their place, before the first is handed
 // over: what is to be moved may belong where the data of another one lie now.
-void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const Datagram& train, NicId sender) {
+void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& train, NicId sender) {
   Memory& m = *memory_;
   const std::size_t bytes = train.bytes, segment = train.segment;
   const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);

@@ -13,6 +13,7 @@
 
 #include "link/packet/pieces.h"
 #include "link/packet/tx_batch.h"
+#include "wire/packets.h"
 
 namespace omx::link {
 

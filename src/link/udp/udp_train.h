@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "link/link.h"
+#include "link/link_counters.h"
 #include "link/udp/udp_address.h"
 #include "wire/frame_io.h"
 

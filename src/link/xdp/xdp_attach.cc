@@ -15,6 +15,7 @@
 #include "link/xdp/xdp_load.h"
 #include "netdev/bpf_call.h"
 #include "netdev/open_failure.h"
+#include "netdev/xdp_present.h"
 
 namespace omx::link {
 

@@ -9,9 +9,8 @@
 
 #include "base/expected.h"
 #include "base/own_fd.h"
-#include "link/xdp/xdp_link.h"
 #include "link/xdp/xdp_shared.h"
-#include "netdev/xdp_present.h"
+#include "netdev/xdp_mode.h"
 
 namespace omx::link {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
+#include "link/xdp/xdp_facts.h"
 
-#include "link/xdp/xdp_link.h"
+#include <fmt/format.h>
 
 namespace omx::link {
 

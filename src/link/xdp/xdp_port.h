@@ -16,6 +16,8 @@
 #include "base/fork_guard.h"
 #include "base/own_fd.h"
 #include "link/xdp/xdp_attach.h"
+#include "link/xdp/xdp_facts.h"
+#include "link/xdp/xdp_options.h"
 #include "link/xdp/xdp_rings.h"
 #include "netdev/interface_state.h"
 

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "link/frame_handler.h"
+#include "link/link_counters.h"
 #include "link/xdp/xdp_port.h"
 #include "wire/frame_io.h"
 

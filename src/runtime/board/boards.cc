@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "link/link.h"
+#include "link/packet/packet_socket.h"
 #include "link/udp/udp_directory.h"
 
 namespace omx::runtime {
@@ -100,7 +100,7 @@ bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<Road> road, s
 bool by_udp(const Settings& settings, std::optional<Road> road) {
   if (settings.link != LinkKind::automatic) return !raw_frames(settings.link);
   // What else is wrong is told when an endpoint opens.
-  const int error = link::packet_links_possible();
+  const int error = link::packet_sockets_possible();
   if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
   // Where UDP cannot be had either, opening says what raw frames need.
   return road.has_value();
@@ -119,7 +119,7 @@ link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptio
 }
 
 int frames_possible() {
-  return link::packet_links_possible();
+  return link::packet_sockets_possible();
 }
 
 Result<std::vector<Board>> boards_find(const Settings& settings) {

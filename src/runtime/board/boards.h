@@ -9,7 +9,7 @@
 
 #include "config/settings.h"
 #include "link/udp/udp_address.h"
-#include "link/xdp/xdp_link.h"
+#include "link/xdp/xdp_options.h"
 #include "netdev/interfaces.h"
 #include "steering/flow_hints.h"
 

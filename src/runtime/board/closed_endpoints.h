@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "link/link.h"
+#include "link/transport.h"
 #include "runtime/board/boards.h"
 #include "wire/codec.h"
 
@@ -18,7 +18,7 @@ class ClosedEndpoints {
  public:
   // The link must outlive it. Nothing happens before listen().
   ClosedEndpoints(const Board& board, std::uint8_t own, std::uint32_t endpoints_max, wire::Mode mode,
-                  link::Link& link)
+                  link::Transport& link)
       : board_(board), own_(own), endpoints_max_(endpoints_max), mode_(mode), link_(link) {}
 
   bool listens() const { return listens_; }
@@ -38,7 +38,7 @@ class ClosedEndpoints {
   std::uint8_t own_;
   std::uint32_t endpoints_max_;
   wire::Mode mode_;
-  link::Link& link_;
+  link::Transport& link_;
   bool listens_ = false;
   std::vector<std::uint8_t> others_;  // open when they were looked at last
   std::size_t next_ = 0;              // of them, to be looked at

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "link/link.h"
+#include "link/ethernet/packet_link.h"
 #include "runtime/board/board_responder.h"
 #include "runtime/clock.h"
 #include "runtime/running_deadline.h"
@@ -27,7 +27,7 @@ constexpr int kMxNoDevice = 5;
 // yet, and the host that we ask may be asking us.
 class Asker final : public link::FrameHandler {
  public:
-  Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Link> link,
+  Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Transport> link,
         bool answers)
       : link_(std::move(link)), responder_(board, settings.endpoints_max, peers, *link_), answers_(answers) {
     if (answers_) responder_.ask_back();
@@ -48,7 +48,7 @@ class Asker final : public link::FrameHandler {
   int descriptor() const { return link_->descriptor(); }
 
  private:
-  std::unique_ptr<link::Link> link_;
+  std::unique_ptr<link::Transport> link_;
   BoardResponder responder_;
   bool answers_;
 };

@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "base/text.h"
-#include "link/link.h"
 #include "link/udp/udp_directory.h"
+#include "link/udp/udp_options.h"
 
 namespace omx::runtime {
 

@@ -3,20 +3,21 @@
 
 namespace omx::runtime {
 
-void BulkPlacement::choose(link::Link& link, std::uint64_t bytes, TimeNs busy) {
+void BulkPlacement::choose(link::Transport& link, std::uint64_t bytes, TimeNs busy) {
   trial_.heard(bytes, busy);
+  link::BulkPath* const path = link.bulk_path();
   if (trial_.by_kernel()) {
     const bool took = takes_;
-    takes_ = link.bulk_expect();
+    takes_ = path && path->expect();
     if (takes_ && !took) ring_turns_ = kRingTurns;
     if (!takes_) refused(bytes, took);
   } else if (takes_) {
-    takes_ = !link.bulk_forgo();
+    takes_ = !path->forgo();
     if (takes_) return refused(bytes, false);
     left_ = true;
     ring_turns_ = 0;
-  } else if (trial_.settled() && !left_) {
-    link.bulk_close();
+  } else if (path && trial_.settled() && !left_) {
+    path->close();
   }
 }
 
@@ -29,21 +30,23 @@ void BulkPlacement::refused(std::uint64_t bytes, bool lost) {
   told_ = false;  // what was told last is not so any more
 }
 
-std::size_t BulkPlacement::receive(link::Link& link, link::BulkHandler& handler, std::size_t budget,
+std::size_t BulkPlacement::receive(link::Transport& link, link::BulkHandler& handler, std::size_t budget,
                                    bool late) {
   if (ring_turns_ > 0 && link.pending() && --ring_turns_ > 0) return 0;
   ring_turns_ = 0;
   // Also when it takes no frames any more: now and then, as one may have been on its way into it.
   if (!late && !takes_ && !left_) return 0;
-  std::size_t frames = link.bulk_receive(handler, budget);
+  link::BulkPath* const path = link.bulk_path();
+  if (!path) return 0;
+  std::size_t frames = path->receive(handler, budget);
   if (takes_) return frames;
   // All of it, before the ring has later ones.
   std::size_t more = frames;
   for (unsigned turn = 0; turn < kRingTurns && more > 0; turn++, frames += more)
-    more = link.bulk_receive(handler, budget);
+    more = path->receive(handler, budget);
   const bool ended = left_ && frames == 0;
   left_ = frames > 0;
-  if (ended && trial_.by_kernel()) link.bulk_close();  // it ended by itself: once more with a new one
+  if (ended && trial_.by_kernel()) path->close();  // it ended by itself: once more with a new one
   return frames;
 }
 

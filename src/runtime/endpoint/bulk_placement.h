@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "link/link.h"
+#include "link/transport.h"
 #include "runtime/endpoint/placement_trial.h"
 
 namespace omx::runtime {
@@ -17,9 +17,9 @@ class BulkPlacement {
   // Tries both ways; else it is the kernel's wherever a link has that.
   void begin(std::uint64_t first) { trial_.begin(first); }
   // Large messages come. Bytes and time as PlacementTrial::heard() has them.
-  void choose(link::Link& link, std::uint64_t bytes, TimeNs busy);
+  void choose(link::Transport& link, std::uint64_t bytes, TimeNs busy);
   // After the ring was read. `late`: it is time for a look even if nothing is expected there.
-  std::size_t receive(link::Link& link, link::BulkHandler& handler, std::size_t budget, bool late);
+  std::size_t receive(link::Transport& link, link::BulkHandler& handler, std::size_t budget, bool late);
   // Whether a trial ended otherwise than the one before, or was the first; once for each.
   bool news();
   const PlacementTrial& trial() const { return trial_; }

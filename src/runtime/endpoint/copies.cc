@@ -35,7 +35,7 @@ bool ring_better(const Settings& settings, const copy::Calibration& calibration,
   return piece >= copy_policy(settings, calibration).min_piece && row.submit_ns < row.place_ns;
 }
 
-Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::Link& link) {
+Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::Transport& link) {
   // Looked for once: most machines have none.
   static std::atomic<bool> no_device{false};
   copy::EngineKind kind = settings.copy_engine;
@@ -48,7 +48,7 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::L
     return nullptr;
   }
   if (!engine) return tl::unexpected(engine.error());
-  if (!(*engine)->capabilities().asynchronous || !link.has_ring()) return nullptr;
+  if (!(*engine)->capabilities().asynchronous || !link.ring()) return nullptr;
   const copy::Calibration& calibration = copy::calibration(kind, **engine);
   const copy::Policy policy = copy_policy(settings, calibration);
   if (policy.min_piece == ~0U && optional) return nullptr;
@@ -56,14 +56,14 @@ Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::L
     return fail(0, fmt::format("no piece is cheaper to hand to the {} engine than to copy, as measured: "
                                "OMX_COPY_MIN_PIECE says from where on it is used all the same",
                                copy::engine_name(kind)));
-  const std::uint32_t frame = link.mtu() + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  const std::uint32_t frame = link.interface().mtu() + static_cast<std::uint32_t>(wire::kEthernetHeader);
   const bool ring =
       ring_better(settings, calibration, wire::extended_sizes(wire::Mode::omx, frame, 0).pull_reply_max);
-  if (!link.may_hold()) return nullptr;
+  if (!link.ring()->hold_enable()) return nullptr;
   return std::make_unique<Copies>(std::move(*engine), policy, link, ring);
 }
 
-Copies::Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Link& link,
+Copies::Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Transport& link,
                bool ring)
     : engine_(std::move(engine)), policy_(policy), link_(link), ring_(ring) {}
 
@@ -83,9 +83,9 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
   }
   if (!copy::offload_worth(policy_, engine_->capabilities(), copy.message_bytes, copy.bytes))
     return Answer::refused;
-  const std::uint32_t most = copy::slots_held_most(link_.frames_room());
-  if (link_.frames_held() >= most) completed();
-  if (link_.frames_held() >= most) return Answer::refused;
+  const std::uint32_t most = copy::slots_held_most(link_.ring()->room());
+  if (link_.ring()->held() >= most) completed();
+  if (link_.ring()->held() >= most) return Answer::refused;
   const copy::Submission submission = engine_->submit(piece);
   if (submission.answer != copy::Answer::accepted) return Answer::refused;
   taken_ = ticket = submission.ticket;
@@ -99,7 +99,7 @@ std::uint64_t Copies::completed() {
   if (!abandon_ && done != seen_ && *engine_->disabled_reason() && failed(seen_ + 1, done)) abandon_ = true;
   seen_ = done;
   // A copy may be over before the link has heard that its frame shall stay.
-  if (!abandon_ && link_.frames_held() > 0) link_.frames_give_back(done);
+  if (!abandon_ && link_.ring()->held() > 0) link_.ring()->give_back(done);
   return done;
 }
 
@@ -113,9 +113,9 @@ bool Copies::failed(std::uint64_t first, std::uint64_t last) const {
 void Copies::tend() {
   completed();
   // What is not held waits behind what is: the ring must not run dry.
-  if (link_.frames_held() > link_.frames_room() / 2) wait(kNever);
+  if (link_.ring()->held() > link_.ring()->room() / 2) wait(kNever);
   if (!abandon_ || engine_->outstanding() > 0) return;
-  link_.frames_abandon();
+  link_.ring()->abandon();
   abandon_ = false;
 }
 

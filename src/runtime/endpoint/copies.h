@@ -10,7 +10,7 @@
 #include "copy/calibration.h"
 #include "copy/engine.h"
 #include "copy/policy.h"
-#include "link/link.h"
+#include "link/transport.h"
 #include "protocol/offload.h"
 
 namespace omx::runtime {
@@ -24,12 +24,13 @@ class Copies final : public protocol::Offload {
  public:
   // nullptr: the engine is none that works beside the processor, or the link cannot keep frames. The failure
   // says why there is no such engine. Measures, once in a process.
-  static Result<std::unique_ptr<Copies>> create(const Settings& settings, link::Link& link);
-  Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Link& link, bool ring);
+  static Result<std::unique_ptr<Copies>> create(const Settings& settings, link::Transport& link);
+  Copies(std::unique_ptr<copy::CopyEngine> engine, const copy::Policy& policy, link::Transport& link,
+         bool ring);
 
   // Whether large messages should come through the receive ring, and not by lanes from which the kernel
   // copies them.
-  bool ring() const { return ring_ && !*engine_->disabled_reason() && link_.frames_room() > 0; }
+  bool ring() const { return ring_ && !*engine_->disabled_reason() && link_.ring()->room() > 0; }
 
   // What frames the protocol is handed from now on: whatever will not stay (nothing of it is offloaded); of
   // the link's ring, which stay as long as copies need them; in shared memory, whose sender waits for us.
@@ -39,7 +40,7 @@ class Copies final : public protocol::Offload {
   std::uint64_t taken() { return std::exchange(taken_, 0); }
   bool outstanding() const { return engine_->outstanding() > 0; }
   // Whether there is anything to tend.
-  bool busy() const { return outstanding() || link_.frames_held() > 0; }
+  bool busy() const { return outstanding() || link_.ring()->held() > 0; }
   // Gives back what copies that are over held. Not while frames are being received.
   void tend();
   // Sleeps until all are over, or some time has passed, or the deadline.
@@ -53,7 +54,7 @@ class Copies final : public protocol::Offload {
  private:
   std::unique_ptr<copy::CopyEngine> engine_;
   copy::Policy policy_;
-  link::Link& link_;
+  link::Transport& link_;
   bool ring_;
   Frames frames_ = Frames::passing;
   bool abandon_ = false;   // a copy may read the ring for ever

@@ -11,7 +11,7 @@
 
 #include "base/expected.h"
 #include "base/own_fd.h"
-#include "link/link.h"
+#include "link/link_counters.h"
 #include "local/counters.h"
 #include "protocol/counters.h"
 #include "protocol/history.h"

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "config/settings.h"
-#include "link/link.h"
+#include "link/link_counters.h"
 #include "protocol/endpoint.h"
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"

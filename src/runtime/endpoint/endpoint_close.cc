@@ -10,6 +10,9 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "link/ethernet/packet_link.h"
+#include "link/ethernet/xdp_link.h"
+#include "link/udp/udp_link.h"
 #include "netdev/open_failure.h"
 #include "runtime/endpoint/endpoint_impl.h"
 
@@ -28,7 +31,7 @@ Result<void> Endpoint::Impl::claim_take(Claim claim) {
   return {};
 }
 
-Result<std::unique_ptr<link::Link>> Endpoint::Impl::frames_open(const Board& board, bool rail) const {
+Result<std::unique_ptr<link::Transport>> Endpoint::Impl::frames_open(const Board& board, bool rail) const {
   const bool lane = !rail && settings_.udp_lane && settings_.protocol.mode == wire::Mode::omx &&
                     settings_.protocol.extension;
   if (board.udp)
@@ -50,7 +53,7 @@ Result<void> Endpoint::Impl::link_open(PeerTable& peers, const std::vector<Board
   auto opened = frames_open(board_, false);
   if (!opened) return tl::unexpected(opened.error());
   link = std::move(*opened);
-  looks_are_calls_ = link->look_is_call();
+  looks_are_calls_ = link->datagram() != nullptr;
   auto made = Copies::create(settings_, *link);
   if (made)
     copies = std::move(*made);
@@ -73,7 +76,7 @@ Result<void> Endpoint::Impl::engine_start(const protocol::Config& config) {
   protocol::Config own = config;
   own.direct = hub.get();
   own.offload = copies.get();
-  if (settings_.placement == Placement::automatic && link->has_ring() && !copies && rails.empty())
+  if (settings_.placement == Placement::automatic && link->ring() && !copies && rails.empty())
     placement_.begin(settings_.ring_bytes);
   own.lane_pulls = !by_ring();
   own.history = &segment->view().history;

@@ -17,6 +17,7 @@
 #include "base/fork_guard.h"
 #include "base/list.h"
 #include "base/own_fd.h"
+#include "link/transport.h"
 #include "runtime/board/binding.h"
 #include "runtime/board/board_responder.h"
 #include "runtime/board/closed_endpoints.h"
@@ -80,7 +81,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   Result<void> claim_take(Claim claim);
   Result<void> link_open(PeerTable& peers, const std::vector<Board>& boards);
   // `rail`: beside the endpoint's own, for its frames only.
-  Result<std::unique_ptr<link::Link>> frames_open(const Board& board, bool rail) const;
+  Result<std::unique_ptr<link::Transport>> frames_open(const Board& board, bool rail) const;
   Result<void> engine_start(const protocol::Config& config);
 
   // --- endpoint_progress.cc ---
@@ -132,7 +133,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   bool lane_more() override { return lane_looks_ || engine->lane_wanted(now); }
   // Large messages come through the receive ring, not by lanes from which the kernel copies.
   bool by_ring() const {
-    return (settings_.placement == Placement::ring && link->has_ring()) || (copies && copies->ring());
+    return (settings_.placement == Placement::ring && link->ring()) || (copies && copies->ring());
   }
   void placement_choose();
   std::size_t ring_turn();
@@ -278,7 +279,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   RecentClock clock;
   TimeNs now = 0;  // of the operation or turn that runs; never goes back
   std::unique_ptr<CounterSegment> segment;
-  std::unique_ptr<link::Link> link;
+  std::unique_ptr<link::Transport> link;
   std::vector<std::unique_ptr<Rail>> rails;  // its other boards; usually none
   std::unique_ptr<local::Hub> hub;           // nullptr: switched off
   std::unique_ptr<Router> out;               // what the engine sends through
@@ -296,10 +297,10 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   void check();
   void check_link();
   // --- endpoint_interface.cc
-  std::string board_follow(link::Link& its_link, Board& board, Claim& claim);
+  std::string board_follow(link::Transport& its_link, Board& board, Claim& claim);
   std::string own_board_follow();
   bool hub_listen();
-  std::string outage_tell(const link::Link& its_link, bool up, const Board& board,
+  std::string outage_tell(const link::Transport& its_link, bool up, const Board& board,
                           const std::string& obstacle) const;
   // What others count, to where other processes read it.
   void counters_publish() {
@@ -338,7 +339,7 @@ class Endpoint::Impl final : public link::FrameHandler, public link::BulkHandler
   TimeNs spin_next();
   void set_drowsy(bool drowsy);
   // What to poll for frames; -1: nothing.
-  int frames_descriptor(const link::Link& of, Moderation::Ears ears) const;
+  int frames_descriptor(const link::Transport& of, Moderation::Ears ears) const;
   // After the turn that follows a sleep: whether frames came, and ended the wait.
   void moderation_learn(bool frames, bool useful);
   Bed& bed() { return leader_ == &helper_ ? helper_bed_ : bed_; }

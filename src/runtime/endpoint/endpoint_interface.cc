@@ -17,8 +17,8 @@ using link::Outage;
 
 // Goes on with the interface that is back under the name of a board. The endpoint's id is claimed by the
 // index of the interface, so it is claimed again. Returns why that cannot be; empty: it is done.
-std::string Endpoint::Impl::board_follow(link::Link& its_link, Board& board, Claim& claim) {
-  const std::uint32_t index = its_link.interface_now().index;
+std::string Endpoint::Impl::board_follow(link::Transport& its_link, Board& board, Claim& claim) {
+  const std::uint32_t index = its_link.interface().now().index;
   Claim fresh;
   if (index != board.interface.index) {
     auto claimed = claim_try(index, id_);
@@ -26,7 +26,7 @@ std::string Endpoint::Impl::board_follow(link::Link& its_link, Board& board, Cla
     if (!claimed->held()) return claim_busy(index, id_).message + " meanwhile; end that one";
     fresh = std::move(*claimed);
   }
-  if (const int error = its_link.follow())
+  if (const int error = its_link.interface().follow())
     return error == EOPNOTSUPP ? std::string("restart it") : std::string(std::strerror(error));
   board.interface.index = index;
   if (fresh.held()) claim = std::move(fresh);
@@ -65,15 +65,15 @@ std::string Endpoint::Impl::own_board_follow() {
   return {};
 }
 
-std::string Endpoint::Impl::outage_tell(const link::Link& its_link, bool up, const Board& board,
+std::string Endpoint::Impl::outage_tell(const link::Transport& its_link, bool up, const Board& board,
                                         const std::string& obstacle) const {
   OutageFacts facts;
   facts.interface = board.interface.name;
-  facts.outage = its_link.outage();
+  facts.outage = its_link.interface().outage();
   facts.up = up;
   facts.known = board.udp ? 0 : board.interface.nic;
   if (board.udp) facts.ip = address_name(board.interface.nic);
-  facts.now = its_link.interface_now();
+  facts.now = its_link.interface().now();
   facts.follows = settings_.link != LinkKind::xdp;
   facts.obstacle = obstacle;
   return outage_text(facts);
@@ -89,20 +89,22 @@ void Endpoint::Impl::check_link() {
     }
   }
   hub_listen();
-  const std::uint32_t mtu_before = link->mtu();
+  const std::uint32_t mtu_before = link->interface().mtu();
   const int descriptor = link->descriptor();
-  bool up = link->refresh();
+  bool up = link->interface().refresh();
   std::string obstacle;
-  if (link->outage() == Outage::returned && (obstacle = own_board_follow()).empty()) up = link->refresh();
+  if (link->interface().outage() == Outage::returned && (obstacle = own_board_follow()).empty())
+    up = link->interface().refresh();
   if (link->descriptor() != descriptor && asleep()) kick();  // the sleeping thread waits for the former one
-  if (const Outage outage = link->outage(); outage != outage_ || up != link_up_) {
+  if (const Outage outage = link->interface().outage(); outage != outage_ || up != link_up_) {
     outage_ = outage;
     link_up_ = up;
     log(LogLevel::warn, "{}", outage_tell(*link, up, board_, obstacle));
   }
   if (!rails.empty()) engine->rail_carrier(now, 0, up);
-  if (link->mtu() == mtu_before || link->mtu() == 0) return;
-  log(LogLevel::warn, "{}: the MTU changed from {} to {}", board_.interface.name, mtu_before, link->mtu());
+  if (link->interface().mtu() == mtu_before || link->interface().mtu() == 0) return;
+  log(LogLevel::warn, "{}: the MTU changed from {} to {}", board_.interface.name, mtu_before,
+      link->interface().mtu());
   engine->set_mtu(now, rails_mtu());
   out->flush();
 }
@@ -112,15 +114,15 @@ void Endpoint::Impl::rails_check() {
   for (const auto& rail : rails) {
     rail->claim.drain();
     const std::uint32_t mtu_before = rails_mtu();
-    bool up = rail->link->refresh();
+    bool up = rail->link->interface().refresh();
     std::string obstacle;
-    if (rail->link->outage() == Outage::returned &&
+    if (rail->link->interface().outage() == Outage::returned &&
         (obstacle = board_follow(*rail->link, rail->board, rail->claim)).empty()) {
-      up = rail->link->refresh();
+      up = rail->link->interface().refresh();
       if (rail->segment) rail->segment->move(rail->board.interface.index);
       if (asleep()) kick();
     }
-    if (const Outage outage = rail->link->outage(); outage != rail->outage || up != rail->up) {
+    if (const Outage outage = rail->link->interface().outage(); outage != rail->outage || up != rail->up) {
       rail->outage = outage;
       rail->up = up;
       log(LogLevel::warn, "{} endpoint {}: its rail {}{}", board_.interface.name, id_,

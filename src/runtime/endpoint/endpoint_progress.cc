@@ -74,9 +74,9 @@ std::size_t Endpoint::Impl::ring_turn() {
 
 void Endpoint::Impl::placement_choose() {
   const protocol::Endpoint::Pace pace = engine->pull_pace();
-  const int lane = link->bulk_descriptor();
+  const int lane = descriptor_of(link->bulk_path());
   placement_.choose(*link, pace.bytes, pace.busy);
-  if (link->bulk_descriptor() != lane && asleep()) kick();  // who sleeps does not listen to it yet
+  if (descriptor_of(link->bulk_path()) != lane && asleep()) kick();  // who sleeps does not listen to it yet
   if (!placement_.news()) return;
   const PlacementTrial& trial = placement_.trial();
   log(LogLevel::info,
@@ -95,7 +95,7 @@ std::size_t Endpoint::Impl::lanes_turn() {
   lane_looks_ = late || (now < lane_busy_until_ && !yields_);
   std::size_t frames = 0;
   if (lane_looks_ || engine->lane_wanted(now)) {
-    frames = link->lane_receive(*this, kBudget);
+    if (link::UdpBulkPath* const path = link->udp_bulk_path()) frames = path->receive(*this, kBudget);
     if (frames > 0) {
       lane_busy_until_ = now + kBusy;
       engine->lane_came();
@@ -301,7 +301,7 @@ void Endpoint::Impl::log_partners() {
     logged_[i] = sizes;
     log(LogLevel::info, "{} endpoint {}: frames to {}: {} bytes agreed (ours {}), {} proven",
         board_.interface.name, id_, peer_text(info.nic, info.endpoint), info.frame_agreed,
-        link->mtu() + wire::kEthernetHeader, info.frame_max);
+        link->interface().mtu() + wire::kEthernetHeader, info.frame_max);
   }
 }
 

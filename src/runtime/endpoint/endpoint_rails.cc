@@ -61,19 +61,20 @@ void Endpoint::Impl::rails_fill(protocol::Config& config) const {
   if (rails.empty()) return;
   config.rails.count = static_cast<std::uint8_t>(1 + rails.size());
   config.rails.nics[0] = config.nic;
-  for (const auto& rail : rails) config.rails.nics[rail->number()] = rail->link->nic();
+  for (const auto& rail : rails) config.rails.nics[rail->number()] = rail->link->interface().nic();
   config.mtu = rails_mtu();
   for (const auto& rail : rails) {
-    if (rail->link->mtu() == link->mtu()) continue;
+    if (rail->link->interface().mtu() == link->interface().mtu()) continue;
     log(LogLevel::warn, "{} has MTU {} and {} has {}: messages by both use frames that either carries",
-        board_.interface.name, link->mtu(), rail->board.interface.name, rail->link->mtu());
+        board_.interface.name, link->interface().mtu(), rail->board.interface.name,
+        rail->link->interface().mtu());
   }
 }
 
 std::uint32_t Endpoint::Impl::rails_mtu() const {
-  std::uint32_t mtu = link->mtu();
+  std::uint32_t mtu = link->interface().mtu();
   for (const auto& rail : rails) {
-    if (rail->link->mtu() != 0) mtu = std::min(mtu, rail->link->mtu());
+    if (rail->link->interface().mtu() != 0) mtu = std::min(mtu, rail->link->interface().mtu());
   }
   return mtu;
 }
@@ -91,10 +92,12 @@ std::size_t Endpoint::Impl::rails_receive(std::size_t budget) {
 std::size_t Endpoint::Impl::rails_receive_bulk(std::size_t budget) {
   std::size_t frames = 0;
   for (const auto& rail : rails) {
-    const int lane = rail->link->bulk_descriptor();
-    if (engine->bulk_seen() && !by_ring()) rail->link->bulk_expect();
-    if (rail->link->bulk_descriptor() != lane && asleep()) kick();
-    frames += rail->link->bulk_receive(*rail, budget);
+    link::BulkPath* const path = rail->link->bulk_path();
+    if (!path) continue;
+    const int lane = path->descriptor();
+    if (engine->bulk_seen() && !by_ring()) path->expect();
+    if (path->descriptor() != lane && asleep()) kick();
+    frames += path->receive(*rail, budget);
   }
   return frames;
 }
@@ -129,8 +132,9 @@ nfds_t Endpoint::Impl::rails_listen(pollfd* waits, Moderation::Ears ears) const 
     const bool quiet = now < rail->quiet_until;
     waits[count++] = {quiet ? -1 : frames_descriptor(*rail->link, ears), POLLIN, 0};
     const bool frames = !quiet && ears == Moderation::Ears::frames;
-    waits[count++] = {frames ? rail->link->bulk_descriptor() : -1, POLLIN, 0};
-    waits[count++] = {frames ? rail->link->favourite_descriptor() : -1, POLLIN, 0};
+    waits[count++] = {frames ? descriptor_of(rail->link->bulk_path()) : -1, POLLIN, 0};
+    const link::Datagram* const datagram = rail->link->datagram();
+    waits[count++] = {frames && datagram ? datagram->fast_path_descriptor() : -1, POLLIN, 0};
   }
   return count;
 }
@@ -140,8 +144,10 @@ int Endpoint::Impl::rails_woken(const pollfd* waits, Moderation::Ears ears) {
   bool failed = false;
   for (const auto& rail : rails) {
     const int frames = waits[0].revents | waits[2].revents, bulk = waits[1].revents;
-    if (waits[2].revents) rail->link->favourite_ask();
-    if (waits[0].revents) rail->link->frames_ask();
+    if (link::Datagram* const datagram = rail->link->datagram()) {
+      if (waits[2].revents) datagram->fast_path_poll();
+      if (waits[0].revents) datagram->main_poll();
+    }
     waits += kRailWaits;
     if ((frames | bulk) & (POLLERR | POLLHUP | POLLNVAL)) {
       failed = true;
@@ -150,7 +156,7 @@ int Endpoint::Impl::rails_woken(const pollfd* waits, Moderation::Ears ears) {
     }
     events |= frames | bulk;
     if (bulk) lanes_late_ = true;
-    if (frames && ears == Moderation::Ears::marks) rail->link->bell_clear();
+    if (frames && ears == Moderation::Ears::marks) rail->link->wakeup()->clear();
   }
   if (failed) rails_check();
   return events;

@@ -26,7 +26,8 @@ constexpr std::size_t kWarningsMost = 16;
 std::string Endpoint::Impl::silence_advice(NicId nic) const {
   // No firewall is between processes of one host.
   if (!board_.udp || !by_udp(nic) || nic == board_.interface.nic) return {};
-  const std::string complaint = link->complaint(nic);
+  const link::Datagram* datagram = link->datagram();
+  const std::string complaint = datagram ? datagram->complaint(nic) : std::string();
   return udp_advice(settings_.udp_port) + (complaint.empty() ? "" : fmt::format(" ({})", complaint));
 }
 

@@ -86,16 +86,16 @@ void Endpoint::Impl::moderation_learn(bool frames, bool useful) {
                                 frames_received(),
                                 segment->counters().engine[protocol::Counter::messages_received],
                                 now};
-  bool bells = moderation_.wants_marks(found) && link->bell_open();
-  for (const auto& rail : rails) bells = bells && rail->link->bell_open();
+  bool bells = moderation_.wants_marks(found) && link->wakeup() && link->wakeup()->open();
+  for (const auto& rail : rails) bells = bells && rail->link->wakeup() && rail->link->wakeup()->open();
   moderation_.learn(found, bells);
   segment->counters().deferred = moderation_.deferred();
   woken_by_ = Moderation::WokenBy::other;
 }
 
-int Endpoint::Impl::frames_descriptor(const link::Link& of, Moderation::Ears ears) const {
+int Endpoint::Impl::frames_descriptor(const link::Transport& of, Moderation::Ears ears) const {
   if (ears == Moderation::Ears::none) return -1;
-  return ears == Moderation::Ears::marks ? of.bell_descriptor() : of.descriptor();
+  return ears == Moderation::Ears::marks ? descriptor_of(of.wakeup()) : of.descriptor();
 }
 
 // Sleeps as the leader, lock released. False when a signal ended it.
@@ -117,6 +117,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (!stopped && !polls_link) until = std::min(until, link_quiet_until_);
   if (!stopped) until = std::min(until, local_deadline());
   if (!stopped && view_old()) until = std::min(until, next_check_);
+  link::Datagram* const datagram = link->datagram();
   using Ears = Moderation::Ears;
   const Ears ears = polls_link ? moderation_.ears() : Ears::frames;
   const bool lane = ears == Ears::frames || (ears == Ears::marks && engine->lane_awaited(now));
@@ -125,8 +126,8 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
   if (moderated) until = look;
   // No mark comes again for what lies there already, and no descriptor tells of what a look has taken.
   const bool unread =
-      polls_link &&
-      (link->holds() || (ears != Ears::frames && (link->pending() || lanes_late_ || rails_pending())));
+      polls_link && ((datagram && datagram->holds()) ||
+                     (ears != Ears::frames && (link->pending() || lanes_late_ || rails_pending())));
   // While it is stopped nobody would read, so nobody need wake us.
   if (until <= now || unread || (hub && !stopped && !hub->fall_asleep())) {
     // What never ends must not stop the clock, nor keep the lock from others.
@@ -154,13 +155,14 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     kRails,
     kWaits = kRails + kRailWaits * (wire::kRailsMost - 1)
   };
-  pollfd waits[kWaits] = {{b.event.get(), POLLIN, 0},
-                          {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
-                          {frames_descriptor(*link, ears), POLLIN, 0},
-                          {ears == Ears::frames ? link->bulk_descriptor() : -1, POLLIN, 0},
-                          {lane ? link->lane_descriptor() : -1, POLLIN, 0},
-                          {link->strangers_descriptor(), POLLIN, 0},
-                          {ears == Ears::frames ? link->favourite_descriptor() : -1, POLLIN, 0}};
+  pollfd waits[kWaits] = {
+      {b.event.get(), POLLIN, 0},
+      {stopped || !hub ? -1 : hub->descriptor(), POLLIN, 0},
+      {frames_descriptor(*link, ears), POLLIN, 0},
+      {ears == Ears::frames ? descriptor_of(link->bulk_path()) : -1, POLLIN, 0},
+      {lane ? descriptor_of(link->udp_bulk_path()) : -1, POLLIN, 0},
+      {datagram ? datagram->unknown_peers_descriptor() : -1, POLLIN, 0},
+      {datagram && ears == Ears::frames ? datagram->fast_path_descriptor() : -1, POLLIN, 0}};
   nfds_t count = polls_link ? kRails : kFrames;
   if (!rails.empty() && !stopped) [[unlikely]] {
     // They are listened to while the endpoint's own board is in trouble, too.
@@ -184,14 +186,16 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     if (waits[kLocal].revents) next_tick_ = 0;
   }
   // Another thread may have closed it since we let go of the lock (placement_choose): no fault of the link.
-  if (waits[kBulk].fd != link->bulk_descriptor()) waits[kBulk].revents = 0;
+  if (waits[kBulk].fd != descriptor_of(link->bulk_path())) waits[kBulk].revents = 0;
   // Late frames of a message that is complete wait there, too.
   if ((waits[kBulk].revents | waits[kLane].revents) & POLLIN) lanes_late_ = true;
-  if (result > 0 && waits[kStrangers].revents) link->strangers_ask();
-  if (result > 0 && waits[kFavourite].revents) link->favourite_ask();
-  if (result > 0 && waits[kFrames].revents) link->frames_ask();
-  if (result > 0 && ((waits[kFrames].revents | waits[kFavourite].revents) & POLLERR) &&
-      link->errors_are_news()) {
+  if (datagram && result > 0) {
+    if (waits[kStrangers].revents) datagram->unknown_peers_poll();
+    if (waits[kFavourite].revents) datagram->fast_path_poll();
+    if (waits[kFrames].revents) datagram->main_poll();
+  }
+  if (datagram && result > 0 && ((waits[kFrames].revents | waits[kFavourite].revents) & POLLERR) &&
+      datagram->errors_are_news()) {
     for (const auto which : {kFrames, kFavourite})
       waits[which].revents = static_cast<short>(waits[which].revents & ~POLLERR);
   }
@@ -207,7 +211,7 @@ bool Endpoint::Impl::sleep(TimeNs deadline) {
     check_link();
     link_quiet_until_ = now + kErrorPause;
   } else if (link_events && ears == Ears::marks) {
-    if (own_events) link->bell_clear();
+    if (own_events) link->wakeup()->clear();
     const bool marked = waits[kFrames].revents || rail_events;
     woken_by_ = marked ? WokenBy::mark : WokenBy::lane;
     (marked ? counters.wakeups_bell : counters.wakeups_lane)++;

@@ -22,10 +22,10 @@ bool summary_take() {
   return before != mark && taken.compare_exchange_strong(before, mark, std::memory_order_relaxed);
 }
 
-std::string link_text(const link::Link& link, const Board& board) {
+std::string link_text(const link::Transport& link, const Board& board) {
   if (!board.udp) return link.name();
   return fmt::format("{} over {}", link.name(),
-                     wire::udp_family(link.nic()) == wire::IpFamily::v6 ? "IPv6" : "IPv4");
+                     wire::udp_family(link.interface().nic()) == wire::IpFamily::v6 ? "IPv6" : "IPv4");
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::string Endpoint::Impl::summary(std::size_t peers) const {
   std::string interfaces = board_.interface.name;
   for (const auto& rail : rails) interfaces += "+" + rail->board.interface.name;
   return fmt::format("{} endpoint {}: messages by {}, MTU {}, wire mode {}, {} peer{}", interfaces, id_,
-                     link_text(*link, board_), link->mtu(),
+                     link_text(*link, board_), link->interface().mtu(),
                      settings_.protocol.mode == wire::Mode::omx ? "omx" : "mxoe", peers,
                      peers == 1 ? "" : "s");
 }

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "link/link.h"
+#include "link/transport.h"
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
 #include "runtime/endpoint/counters_shared.h"
@@ -22,7 +22,7 @@ struct RailClaim {
 
 class Rail final : public link::FrameHandler, public link::BulkHandler {
  public:
-  Rail(Endpoint::Impl& impl, unsigned number, RailClaim claimed, std::unique_ptr<link::Link> its_link)
+  Rail(Endpoint::Impl& impl, unsigned number, RailClaim claimed, std::unique_ptr<link::Transport> its_link)
       : link(std::move(its_link)),
         board(std::move(claimed.board)),
         claim(std::move(claimed.claim)),
@@ -37,7 +37,7 @@ class Rail final : public link::FrameHandler, public link::BulkHandler {
   void on_bulk_placed(std::size_t index, wire::Frame frame) override;
   void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
 
-  std::unique_ptr<link::Link> link;
+  std::unique_ptr<link::Transport> link;
   std::unique_ptr<CounterSegment> segment;  // what others read of it
   Board board;
   Claim claim;  // of the endpoint's id on that board

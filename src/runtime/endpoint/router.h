@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "link/link.h"
+#include "link/transport.h"
 #include "local/hub.h"
 #include "protocol/endpoint.h"
 #include "wire/frame_io.h"
@@ -16,7 +16,7 @@ namespace omx::runtime {
 class Router final : public wire::FrameSink {
  public:
   // `hub` may be nullptr: everything goes to the link.
-  Router(link::Link& link, local::Hub* hub) : link_(link), hub_(hub) {}
+  Router(link::Transport& link, local::Hub* hub) : link_(link), hub_(hub) {}
   // Who knows the memory of large messages.
   void engine_is(const protocol::Endpoint* engine) { engine_ = engine; }
 
@@ -35,7 +35,7 @@ class Router final : public wire::FrameSink {
     rail_ = rails_[rail - 1];
     return rail_->frame_begin(max_segments);
   }
-  void rail_add(link::Link& link) { rails_.push_back(&link); }
+  void rail_add(link::Transport& link) { rails_.push_back(&link); }
   void frame_commit() override {
     committed_ = true;
     if (rail_) [[unlikely]]
@@ -47,7 +47,7 @@ class Router final : public wire::FrameSink {
     if (committed_) {
       committed_ = false;
       link_.flush();
-      for (link::Link* rail : rails_) rail->flush();
+      for (link::Transport* rail : rails_) rail->flush();
     }
     if (hub_) hub_->flush();
   }
@@ -56,13 +56,13 @@ class Router final : public wire::FrameSink {
   // The link's frame is not committed, so the link forgets it.
   void stay();
 
-  link::Link& link_;
+  link::Transport& link_;
   local::Hub* hub_;
   const protocol::Endpoint* engine_ = nullptr;
   wire::TxFrame* frame_ = nullptr;
-  std::vector<link::Link*> rails_;
-  link::Link* rail_ = nullptr;  // that the frame being made leaves by, if not `link_`
-  bool committed_ = false;      // since the last flush
+  std::vector<link::Transport*> rails_;
+  link::Transport* rail_ = nullptr;  // that the frame being made leaves by, if not `link_`
+  bool committed_ = false;           // since the last flush
 };
 
 }  // namespace omx::runtime

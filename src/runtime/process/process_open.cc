@@ -105,11 +105,14 @@ Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const 
   config.share = &memory;
   if (config.buffer_grows) config.buffer_bytes = memory.endpoint_base();
   config.envelope_bytes = memory.quarter();
-  config.nic = impl.link->nic();
-  config.mtu = impl.link->mtu();
+  config.nic = impl.link->interface().nic();
+  config.mtu = impl.link->interface().mtu();
   impl.rails_fill(config);
-  config.base_frame = impl.link->base_frame();
-  const link::LaneInfo lane = impl.link->lane();
+  const link::Datagram* datagram = impl.link->datagram();
+  const link::DatagramLimits limits = datagram ? datagram->limits() : link::DatagramLimits{};
+  if (datagram) config.base_frame = limits.base_frame;
+  const link::UdpBulkPath* bulk = impl.link->udp_bulk_path();
+  const link::LaneInfo lane = bulk ? bulk->info() : link::LaneInfo{};
   config.lane = lane.address;
   config.lane_network_bits = lane.network_bits;
   config.lane_window = lane.window;
@@ -124,7 +127,7 @@ Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const 
   if (lane.fragments && lane.window > 0)
     config.eager_frames =
         std::min(config.eager_frames, std::max(lane.window / std::max(config.mtu, 1024U), 8U));
-  if (const std::uint32_t window = impl.link->window()) {
+  if (const std::uint32_t window = limits.window) {
     config.pull_window_bytes = std::min(config.pull_window_bytes, window);
     // Each frame is charged for at about twice its size.
     const std::uint32_t frames = std::max(window / (2 * std::max(config.mtu, 1024U)), 8U);

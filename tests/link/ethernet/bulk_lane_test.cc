@@ -18,12 +18,12 @@ class bulk_lane : public CableTest {
     if (IsSkipped()) return;
     a_ = open("v0");
     b_ = open("v1");
-    b_->bulk_expect();
-    if (b_->bulk_descriptor() < 0)
+    b_->bulk_path()->expect();
+    if (b_->bulk_path()->descriptor() < 0)
       GTEST_SKIP() << "the bulk lane needs CAP_NET_ADMIN or a larger net.core.rmem_max";
   }
   Bytes reply(std::uint8_t number, std::size_t data = kData) {
-    return make_reply(b_->nic(), a_->nic(), number, data);
+    return make_reply(b_->interface().nic(), a_->interface().nic(), number, data);
   }
   // No filter of that socket can be changed any more.
   static void filter_lock(int fd) {
@@ -37,10 +37,10 @@ class bulk_lane : public CableTest {
     std::size_t got = 0;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
     while (got < frames.size() && std::chrono::steady_clock::now() < limit)
-      got += b_->bulk_receive(places, 64);
+      got += b_->bulk_path()->receive(places, 64);
     ASSERT_EQ(got, frames.size());
   }
-  std::unique_ptr<Link> a_, b_;
+  std::unique_ptr<Transport> a_, b_;
 };
 
 TEST_F(bulk_lane, in_order__nothing_is_moved) {
@@ -100,23 +100,23 @@ TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
   const auto by_ring = [&](std::uint8_t number) {
     frame_send(*a_, reply(number));
     Collector ring;
-    return receive_until(*b_, ring, 1) && b_->bulk_receive(places, 64) == 0;
+    return receive_until(*b_, ring, 1) && b_->bulk_path()->receive(places, 64) == 0;
   };
-  EXPECT_TRUE(b_->bulk_forgo());
+  EXPECT_TRUE(b_->bulk_path()->forgo());
   EXPECT_TRUE(by_ring(1));
-  EXPECT_GE(b_->bulk_descriptor(), 0);
-  EXPECT_TRUE(b_->bulk_expect());
+  EXPECT_GE(b_->bulk_path()->descriptor(), 0);
+  EXPECT_TRUE(b_->bulk_path()->expect());
   pass({reply(2)}, places);
   EXPECT_TRUE(places.got[2]);
 
-  b_->bulk_close();
-  EXPECT_GE(b_->bulk_descriptor(), 0) << "it takes frames";
-  EXPECT_TRUE(b_->bulk_forgo());
-  b_->bulk_close();
-  EXPECT_LT(b_->bulk_descriptor(), 0);
+  b_->bulk_path()->close();
+  EXPECT_GE(b_->bulk_path()->descriptor(), 0) << "it takes frames";
+  EXPECT_TRUE(b_->bulk_path()->forgo());
+  b_->bulk_path()->close();
+  EXPECT_LT(b_->bulk_path()->descriptor(), 0);
   EXPECT_TRUE(by_ring(3));
-  EXPECT_TRUE(b_->bulk_expect());
-  ASSERT_GE(b_->bulk_descriptor(), 0);
+  EXPECT_TRUE(b_->bulk_path()->expect());
+  ASSERT_GE(b_->bulk_path()->descriptor(), 0);
   pass({reply(4)}, places);
   EXPECT_TRUE(places.got[4]);
 }
@@ -125,33 +125,33 @@ TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
 TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_begun) {
   b_ = open("v1");
   filter_lock(b_->descriptor());
-  EXPECT_FALSE(b_->bulk_expect());
+  EXPECT_FALSE(b_->bulk_path()->expect());
   Collector ring;
   frame_send(*a_, reply(0));
   EXPECT_TRUE(receive_until(*b_, ring, 1));
   Places places(4, kData);
-  EXPECT_EQ(b_->bulk_receive(places, 64), 0U) << "both take it";
+  EXPECT_EQ(b_->bulk_path()->receive(places, 64), 0U) << "both take it";
 }
 
 TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_ended) {
   Places places(4, kData);
   filter_lock(b_->descriptor());
-  EXPECT_FALSE(b_->bulk_forgo());
-  b_->bulk_close();
+  EXPECT_FALSE(b_->bulk_path()->forgo());
+  b_->bulk_path()->close();
   pass({reply(0)}, places);
   EXPECT_TRUE(places.got[0]);
 }
 
 TEST_F(bulk_lane, filter_of_the_lane_cannot_be_set__by_the_ring_until_there_is_a_new_lane) {
   Places places(4, kData);
-  ASSERT_TRUE(b_->bulk_forgo());
-  filter_lock(b_->bulk_descriptor());
-  EXPECT_FALSE(b_->bulk_expect());
+  ASSERT_TRUE(b_->bulk_path()->forgo());
+  filter_lock(b_->bulk_path()->descriptor());
+  EXPECT_FALSE(b_->bulk_path()->expect());
   frame_send(*a_, reply(0));
   Collector ring;
   EXPECT_TRUE(receive_until(*b_, ring, 1));
-  b_->bulk_close();
-  EXPECT_TRUE(b_->bulk_expect());
+  b_->bulk_path()->close();
+  EXPECT_TRUE(b_->bulk_path()->expect());
   pass({reply(1)}, places);
   EXPECT_TRUE(places.got[1]);
 }
@@ -160,10 +160,10 @@ TEST_F(bulk_lane, filter_of_the_lane_cannot_be_set__by_the_ring_until_there_is_a
 TEST_F(bulk_lane, forgone_with_a_frame_in_it__not_lost) {
   Places places(4, kData);
   frame_send(*a_, reply(0));
-  pollfd wait{b_->bulk_descriptor(), POLLIN, 0};
+  pollfd wait{b_->bulk_path()->descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
-  EXPECT_TRUE(b_->bulk_forgo());
-  EXPECT_EQ(b_->bulk_receive(places, 64), 1U);
+  EXPECT_TRUE(b_->bulk_path()->forgo());
+  EXPECT_EQ(b_->bulk_path()->receive(places, 64), 1U);
   EXPECT_TRUE(places.got[0]);
 }
 

@@ -31,13 +31,14 @@ class packet_link_hold : public CableTest {
     if (IsSkipped() || HasFatalFailure()) return;
     a_ = open("v0");
     b_ = open("v1", {.interface = "v1", .ring_frames = 64});
-    ASSERT_TRUE(b_->may_hold());
-    room_ = b_->frames_room();
+    ASSERT_TRUE(b_->ring()->hold_enable());
+    room_ = b_->ring()->room();
     ASSERT_GE(room_, 64U);
   }
   void send(std::size_t count) {
     for (std::size_t i = 0; i < count; i++)
-      frame_send(*a_, make_frame(b_->nic(), a_->nic(), 900, 37, 0, static_cast<std::uint8_t>(sent_++)));
+      frame_send(*a_, make_frame(b_->interface().nic(), a_->interface().nic(), 900, 37, 0,
+                                 static_cast<std::uint8_t>(sent_++)));
   }
   bool receive(std::size_t count) {
     return becomes_true([&] {
@@ -45,7 +46,7 @@ class packet_link_hold : public CableTest {
       return keeper_.kept.size() >= count;
     });
   }
-  std::unique_ptr<Link> a_, b_;
+  std::unique_ptr<Transport> a_, b_;
   Keeper keeper_;
   std::size_t room_ = 0, sent_ = 0;
 };
@@ -53,7 +54,7 @@ class packet_link_hold : public CableTest {
 TEST_F(packet_link_hold, held__are_not_overwritten_nor_handed_over_again) {
   send(room_);
   ASSERT_TRUE(receive(room_));
-  EXPECT_EQ(b_->frames_held(), room_);
+  EXPECT_EQ(b_->ring()->held(), room_);
   send(20);  // there is no room for them
   b_->receive(keeper_, 1000);
   EXPECT_EQ(keeper_.kept.size(), room_);
@@ -64,19 +65,19 @@ TEST_F(packet_link_hold, held__are_not_overwritten_nor_handed_over_again) {
 TEST_F(packet_link_hold, given_back__in_order_and_used_again) {
   send(room_);
   ASSERT_TRUE(receive(room_));
-  b_->frames_give_back(10);
-  EXPECT_EQ(b_->frames_held(), room_ - 10);
+  b_->ring()->give_back(10);
+  EXPECT_EQ(b_->ring()->held(), room_ - 10);
   send(10);
   ASSERT_TRUE(receive(room_ + 10));
-  EXPECT_EQ(b_->frames_held(), room_);
+  EXPECT_EQ(b_->ring()->held(), room_);
   for (std::size_t i = 10; i < room_ + 10; i++) EXPECT_TRUE(keeper_.intact(i)) << i;
-  b_->frames_give_back(keeper_.ticket);
-  EXPECT_EQ(b_->frames_held(), 0U);
+  b_->ring()->give_back(keeper_.ticket);
+  EXPECT_EQ(b_->ring()->held(), 0U);
   for (int round = 0; round < 5; round++) {
     const std::size_t before = keeper_.kept.size();
     send(room_ / 2);
     ASSERT_TRUE(receive(before + room_ / 2));
-    b_->frames_give_back(keeper_.ticket);
+    b_->ring()->give_back(keeper_.ticket);
   }
 }
 
@@ -87,21 +88,21 @@ TEST_F(packet_link_hold, not_held__behind_held_ones) {
   keeper_.keeps = false;
   send(5);
   ASSERT_TRUE(receive(6));
-  EXPECT_EQ(b_->frames_held(), 6U);
-  b_->frames_give_back(1);
-  EXPECT_EQ(b_->frames_held(), 0U);
+  EXPECT_EQ(b_->ring()->held(), 6U);
+  b_->ring()->give_back(1);
+  EXPECT_EQ(b_->ring()->held(), 0U);
 }
 
 TEST_F(packet_link_hold, abandoned__frames_come_again) {
   send(10);
   ASSERT_TRUE(receive(10));
-  b_->frames_abandon();
-  EXPECT_EQ(b_->frames_held(), 0U);
+  b_->ring()->abandon();
+  EXPECT_EQ(b_->ring()->held(), 0U);
   keeper_.kept.clear();
   send(10);
   ASSERT_TRUE(receive(10));
-  EXPECT_EQ(b_->frames_held(), 10U);
-  b_->frames_give_back(keeper_.ticket);
+  EXPECT_EQ(b_->ring()->held(), 10U);
+  b_->ring()->give_back(keeper_.ticket);
 }
 
 }  // namespace

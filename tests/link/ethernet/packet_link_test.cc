@@ -19,10 +19,10 @@ class packet_link : public CableTest {};
 
 TEST_F(packet_link, open__knows_its_interface) {
   auto link = open("v0");
-  EXPECT_EQ(link->nic(), nic_of("v0"));
-  EXPECT_EQ(link->mtu(), 1500U);
+  EXPECT_EQ(link->interface().nic(), nic_of("v0"));
+  EXPECT_EQ(link->interface().mtu(), 1500U);
   EXPECT_GE(link->descriptor(), 0);
-  EXPECT_TRUE(link->refresh());
+  EXPECT_TRUE(link->interface().refresh());
 }
 
 TEST_F(packet_link, open__no_such_interface_names_those_there_are) {
@@ -53,7 +53,7 @@ TEST_F(packet_link, open__not_ethernet) {
 TEST_F(packet_link, send__arrives_unchanged) {
   auto a = open("v0");
   auto b = open("v1");
-  const Bytes frame = make_frame(b->nic(), a->nic(), 100);
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 100);
   frame_send(*a, frame);
   Collector got;
   ASSERT_TRUE(receive_until(*b, got, 1));
@@ -67,7 +67,7 @@ TEST_F(packet_link, send__arrives_unchanged) {
 TEST_F(packet_link, send__broadcast) {
   auto a = open("v0");
   auto b = open("v1");
-  frame_send(*a, make_frame(kBroadcastNic, a->nic(), 64, 1));
+  frame_send(*a, make_frame(kBroadcastNic, a->interface().nic(), 64, 1));
   Collector got;
   EXPECT_TRUE(receive_until(*b, got, 1));
 }
@@ -76,8 +76,8 @@ TEST_F(packet_link, send__short_frames_are_padded_with_zeros) {
   auto a = open("v0");
   auto b = open("v1");
   // Left-overs of a longer frame in the same slot must not leak.
-  frame_send(*a, make_frame(b->nic(), a->nic(), 300));
-  const Bytes frame = make_frame(b->nic(), a->nic(), 41);
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 300));
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 41);
   frame_send(*a, frame);
   Bytes tail(7, std::byte{0xEE});
   wire::TxFrame& tx = a->frame_begin(2);
@@ -103,7 +103,7 @@ TEST_F(packet_link, send__batches_keep_order) {
   auto b = open("v1");
   std::vector<Bytes> frames;
   for (std::uint8_t i = 0; i < 100; i++)
-    frames.push_back(make_frame(b->nic(), a->nic(), 60U + 14U * i, 39, 0, i));
+    frames.push_back(make_frame(b->interface().nic(), a->interface().nic(), 60U + 14U * i, 39, 0, i));
   for (const Bytes& frame : frames) frame_queue(*a, frame);
   a->flush();
   Collector got;
@@ -118,7 +118,7 @@ TEST_F(packet_link, send__frames_of_many_pieces) {
   auto b = open("v1");
   std::vector<Bytes> frames;
   for (std::uint8_t i = 0; i < 40; i++)
-    frames.push_back(make_frame(b->nic(), a->nic(), 48 + 260 * 5, 42, 0, i));
+    frames.push_back(make_frame(b->interface().nic(), a->interface().nic(), 48 + 260 * 5, 42, 0, i));
   for (Bytes& frame : frames) {
     store_be32(&frame[28], wire::kPullMagic);  // endpoint 0
     wire::TxFrame& tx = a->frame_begin(260);
@@ -140,10 +140,10 @@ TEST_F(packet_link, send__largest_frame_of_every_mtu) {
     set_mtu(mtu);
     auto a = open("v0");
     auto b = open("v1");
-    ASSERT_EQ(a->mtu(), mtu);
+    ASSERT_EQ(a->interface().mtu(), mtu);
     std::vector<Bytes> frames;
     for (std::uint8_t i = 0; i < 70; i++)
-      frames.push_back(make_frame(b->nic(), a->nic(), mtu + 14, 39, 0, i));
+      frames.push_back(make_frame(b->interface().nic(), a->interface().nic(), mtu + 14, 39, 0, i));
     Collector got;
     for (const Bytes& frame : frames) {
       frame_send(*a, frame);
@@ -163,7 +163,8 @@ TEST_F(packet_link, send__large_and_small_in_one_batch) {
   std::size_t bytes = 0;
   for (unsigned i = 0; i < 40; i++) {
     const std::size_t sizes[] = {60, 65535, 1514, 9000, 61};
-    frames.push_back(make_frame(b->nic(), a->nic(), sizes[i % 5], 39, 0, static_cast<std::uint8_t>(i)));
+    frames.push_back(make_frame(b->interface().nic(), a->interface().nic(), sizes[i % 5], 39, 0,
+                                static_cast<std::uint8_t>(i)));
     bytes += frames.back().size();
   }
   // Without the right to open that socket they go as all others.
@@ -184,8 +185,8 @@ TEST_F(packet_link, send__large_and_small_in_one_batch) {
 TEST_F(packet_link, send__too_long_is_dropped_alone) {
   auto a = open("v0");
   auto b = open("v1");
-  const Bytes good = make_frame(b->nic(), a->nic(), 1514);
-  const Bytes bad = make_frame(b->nic(), a->nic(), 1600);
+  const Bytes good = make_frame(b->interface().nic(), a->interface().nic(), 1514);
+  const Bytes bad = make_frame(b->interface().nic(), a->interface().nic(), 1600);
   for (const Bytes* frame : {&good, &bad, &good}) frame_queue(*a, *frame);
   a->flush();
   Collector got;
@@ -198,7 +199,7 @@ TEST_F(packet_link, receive__filter_in_place) {
   auto a = open("v0");
   auto b = open("v1", {.endpoint = 3, .board_frames = false});
   for (std::uint8_t endpoint = 0; endpoint < 10; endpoint++) {
-    frame_queue(*a, make_frame(b->nic(), a->nic(), 60, 37, endpoint));
+    frame_queue(*a, make_frame(b->interface().nic(), a->interface().nic(), 60, 37, endpoint));
   }
   a->flush();
   Collector got;
@@ -212,8 +213,8 @@ TEST_F(packet_link, receive__neither_own_copies_nor_frames_for_others) {
   auto second = open("v0", {.all_frames = true});  // another process of this host
   auto b = open("v1", {.all_frames = true});
   ip("link set v1 promisc on");
-  frame_send(*a, make_frame(0x020304050607, a->nic(), 60));
-  frame_send(*a, make_frame(b->nic(), a->nic(), 61));
+  frame_send(*a, make_frame(0x020304050607, a->interface().nic(), 60));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 61));
   Collector got_a, got_second, got_b;
   ASSERT_TRUE(receive_until(*b, got_b, 1));
   EXPECT_EQ(got_b.frames.size(), 1U);
@@ -225,7 +226,8 @@ TEST_F(packet_link, receive__neither_own_copies_nor_frames_for_others) {
 TEST_F(packet_link, receive__budget) {
   auto a = open("v0");
   auto b = open("v1");
-  for (std::uint8_t i = 0; i < 10; i++) frame_queue(*a, make_frame(b->nic(), a->nic(), 60, 37, 0, i));
+  for (std::uint8_t i = 0; i < 10; i++)
+    frame_queue(*a, make_frame(b->interface().nic(), a->interface().nic(), 60, 37, 0, i));
   a->flush();
   Collector got;
   ASSERT_TRUE(becomes_true([&] { return b->receive(got, 4) == 4; }));
@@ -239,12 +241,13 @@ TEST_F(packet_link, receive__ring_goes_round) {
   auto b = open("v1", {.ring_frames = 64});
   Collector got;
   for (std::size_t i = 0; i < 1000; i++) {
-    const Bytes frame = make_frame(b->nic(), a->nic(), 60 + i, 39, 0, static_cast<std::uint8_t>(i));
+    const Bytes frame =
+        make_frame(b->interface().nic(), a->interface().nic(), 60 + i, 39, 0, static_cast<std::uint8_t>(i));
     frame_send(*a, frame);
     ASSERT_TRUE(receive_until(*b, got, i + 1));
     ASSERT_EQ(got.frames[i], frame);
   }
-  b->refresh();
+  b->interface().refresh();
   EXPECT_EQ(b->counters().ring_drops, 0U);
 }
 
@@ -252,12 +255,13 @@ TEST_F(packet_link, receive__overflow_is_counted) {
   auto a = open("v0");
   auto b = open("v1", {.ring_frames = 64, .ring_bytes = 0});
   constexpr std::size_t kFrames = 500;
-  for (std::size_t i = 0; i < kFrames; i++) frame_queue(*a, make_frame(b->nic(), a->nic(), 60));
+  for (std::size_t i = 0; i < kFrames; i++)
+    frame_queue(*a, make_frame(b->interface().nic(), a->interface().nic(), 60));
   a->flush();
   Collector got;
   // What was sent is either in the ring or counted, and the sum is exact.
   ASSERT_TRUE(becomes_true([&] {
-    b->refresh();
+    b->interface().refresh();
     while (b->counters().ring_drops > 0 && b->receive(got, 100) > 0) {
     }
     return got.frames.size() + b->counters().ring_drops == kFrames;
@@ -265,7 +269,7 @@ TEST_F(packet_link, receive__overflow_is_counted) {
   EXPECT_GE(got.frames.size(), 64U);
   EXPECT_LT(got.frames.size(), kFrames);
   // And it goes on.
-  frame_send(*a, make_frame(b->nic(), a->nic(), 60));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 60));
   EXPECT_TRUE(receive_until(*b, got, got.frames.size() + 1));
 }
 
@@ -274,7 +278,7 @@ TEST_F(packet_link, descriptor__readable_when_frames_wait) {
   auto b = open("v1");
   pollfd waiting{b->descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
-  frame_send(*a, make_frame(b->nic(), a->nic(), 60));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 60));
   EXPECT_EQ(::poll(&waiting, 1, 5000), 1);
   EXPECT_EQ(waiting.revents, POLLIN);
   Collector got;
@@ -286,7 +290,7 @@ TEST_F(packet_link, loopback__works_within_the_host) {
   ip("link set lo up");
   auto a = open("lo", {.endpoint = 1});
   auto b = open("lo", {.endpoint = 2});
-  EXPECT_EQ(a->nic(), 0U);
+  EXPECT_EQ(a->interface().nic(), 0U);
   frame_send(*a, make_frame(0, 0, 60000, 37, 2));
   Collector got_a, got_b;
   ASSERT_TRUE(receive_until(*b, got_b, 1));
@@ -301,7 +305,7 @@ TEST_F(packet_link, data_path__allocates_nothing) {
   } counter;
   auto a = open("v0");
   auto b = open("v1");
-  const Bytes frame = make_frame(b->nic(), a->nic(), 1514);
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 1514);
   const std::uint64_t before = omx::test::allocation_count();
   for (int round = 0; round < 50; round++) {
     for (int i = 0; i < 20; i++) frame_queue(*a, frame);
@@ -309,7 +313,7 @@ TEST_F(packet_link, data_path__allocates_nothing) {
     while (b->receive(counter, 64) > 0) {
     }
   }
-  a->refresh();
+  a->interface().refresh();
   EXPECT_EQ(omx::test::allocation_count(), before);
   EXPECT_GT(counter.bytes, 0U);
 }

@@ -32,10 +32,10 @@ class stacked : public CableTest, public testing::WithParamInterface<bool> {
   // Frames of each kind that an endpoint may get to that address, and a last one for v1 or `mv`.
   void send_to(NicId nic) {
     for (const std::uint8_t type : {std::uint8_t{37}, std::uint8_t{39}, kPullReply})
-      frame_queue(*far_, make_frame(nic, far_->nic(), 100, type));
+      frame_queue(*far_, make_frame(nic, far_->interface().nic(), 100, type));
     far_->flush();
   }
-  std::unique_ptr<Link> far_;
+  std::unique_ptr<Transport> far_;
 };
 
 TEST_P(stacked, macvlan__each_gets_its_own) {
@@ -43,26 +43,26 @@ TEST_P(stacked, macvlan__each_gets_its_own) {
   if (IsSkipped()) return;
   auto lower = open("v1", options());
   auto upper = open("mv", options());
-  ASSERT_NE(lower->nic(), upper->nic());
-  const bool bulk = lower->bulk_expect() && lower->bulk_descriptor() >= 0;
-  EXPECT_TRUE(lower->bell_open() || GetParam());
+  ASSERT_NE(lower->interface().nic(), upper->interface().nic());
+  const bool bulk = lower->bulk_path()->expect() && lower->bulk_path()->descriptor() >= 0;
+  EXPECT_TRUE(lower->wakeup()->open() || GetParam());
   if (!bulk)
     std::printf(
         "without a socket for pull replies: that needs CAP_NET_ADMIN or a larger net.core.rmem_max\n");
   Collector of_lower, of_upper;
-  send_to(upper->nic());
+  send_to(upper->interface().nic());
   ASSERT_TRUE(receive_until(*upper, of_upper, 2));
-  send_to(lower->nic());
+  send_to(lower->interface().nic());
   ASSERT_TRUE(receive_until(*lower, of_lower, 2));
   // All frames have been delivered by now: a veth hands them over in order.
   while (lower->receive(of_lower, 64) > 0) {
   }
-  for (const Bytes& frame : of_lower.frames) EXPECT_EQ(mac_load(frame.data()), lower->nic());
-  for (const Bytes& frame : of_upper.frames) EXPECT_EQ(mac_load(frame.data()), upper->nic());
-  for (const int fd : {lower->bulk_descriptor(), lower->bell_descriptor()}) {
+  for (const Bytes& frame : of_lower.frames) EXPECT_EQ(mac_load(frame.data()), lower->interface().nic());
+  for (const Bytes& frame : of_upper.frames) EXPECT_EQ(mac_load(frame.data()), upper->interface().nic());
+  for (const int fd : {lower->bulk_path()->descriptor(), lower->wakeup()->descriptor()}) {
     std::byte frame[128];
     for (ssize_t n; fd >= 0 && (n = ::recv(fd, frame, sizeof frame, MSG_DONTWAIT)) > 0;)
-      EXPECT_EQ(mac_load(frame), lower->nic());
+      EXPECT_EQ(mac_load(frame), lower->interface().nic());
   }
 }
 
@@ -72,9 +72,9 @@ TEST_P(stacked, macvlan_passthru__the_lower_one_gets_nothing) {
   if (IsSkipped()) return;
   auto lower = open("v1", options());
   auto upper = open("mv", options());
-  ASSERT_EQ(lower->nic(), upper->nic());
+  ASSERT_EQ(lower->interface().nic(), upper->interface().nic());
   Collector of_lower, of_upper;
-  send_to(upper->nic());
+  send_to(upper->interface().nic());
   ASSERT_TRUE(receive_until(*upper, of_upper, 2));
   lower->receive(of_lower, 64);
   EXPECT_EQ(of_lower.frames.size(), 0U);

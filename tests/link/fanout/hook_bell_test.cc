@@ -11,32 +11,32 @@ namespace {
 
 class hook_bell : public HookTest {
  protected:
-  static bool rings(const Link& link) {
-    pollfd look{link.bell_descriptor(), POLLIN, 0};
+  static bool rings(const Transport& link) {
+    pollfd look{link.wakeup()->descriptor(), POLLIN, 0};
     return ::poll(&look, 1, 0) == 1 && (look.revents & POLLIN);
   }
   // Asleep by the bell, as an endpoint would be.
-  static void bell_await(Link& link) {
-    ASSERT_TRUE(becomes_true([&] { return link.bell_open(); }));
-    ASSERT_GE(link.bell_descriptor(), 0);
+  static void bell_await(Transport& link) {
+    ASSERT_TRUE(becomes_true([&] { return link.wakeup()->open(); }));
+    ASSERT_GE(link.wakeup()->descriptor(), 0);
   }
-  static void medium_send(Link& from, const Link& to, std::uint8_t endpoint, bool urgent) {
-    Bytes frame = make_frame(to.nic(), from.nic(), 100, kMedium, endpoint);
+  static void medium_send(Transport& from, const Transport& to, std::uint8_t endpoint, bool urgent) {
+    Bytes frame = make_frame(to.interface().nic(), from.interface().nic(), 100, kMedium, endpoint);
     frame[19] = static_cast<std::byte>(urgent ? wire::kFlagUrgent : 0);
     frame_send(from, frame);
   }
 };
 
-std::uint32_t bells_of(const Link& link) {
+std::uint32_t bells_of(const Transport& link) {
   std::uint32_t group = 0;
   socklen_t size = sizeof group;
-  EXPECT_EQ(::getsockopt(link.bell_descriptor(), SOL_PACKET, PACKET_FANOUT, &group, &size), 0);
+  EXPECT_EQ(::getsockopt(link.wakeup()->descriptor(), SOL_PACKET, PACKET_FANOUT, &group, &size), 0);
   return group;
 }
 
 TEST_F(hook_bell, members__each_hears_the_marks_of_its_own_frames) {
   auto a = open("v0");
-  std::vector<std::unique_ptr<Link>> links;
+  std::vector<std::unique_ptr<Transport>> links;
   for (unsigned e = 0; e < 6; e++) {
     links.push_back(open("v1", shared(e)));
     ASSERT_NO_FATAL_FAILURE(bell_await(*links.back()));
@@ -47,7 +47,7 @@ TEST_F(hook_bell, members__each_hears_the_marks_of_its_own_frames) {
     EXPECT_NE(bells_of(*link), group_of(*link));
   }
   for (unsigned e = 0; e < 6; e++) {
-    Link& to = *links[e];
+    Transport& to = *links[e];
     Collector got;
     medium_send(*a, to, static_cast<std::uint8_t>(e), false);
     ASSERT_TRUE(receive_until(to, got, 1));
@@ -55,7 +55,7 @@ TEST_F(hook_bell, members__each_hears_the_marks_of_its_own_frames) {
     medium_send(*a, to, static_cast<std::uint8_t>(e), true);
     ASSERT_TRUE(receive_until(to, got, 2));
     for (unsigned other = 0; other < 6; other++) EXPECT_EQ(rings(*links[other]), other == e) << other;
-    to.bell_clear();
+    to.wakeup()->clear();
     EXPECT_FALSE(rings(to));
   }
 }
@@ -83,19 +83,19 @@ TEST_F(hook_bell, closed_and_killed__the_next_takes_it_silent) {
 
 TEST_F(hook_bell, interface_down_and_up__marks_ring_where_they_did) {
   auto a = open("v0");
-  std::vector<std::unique_ptr<Link>> links;
+  std::vector<std::unique_ptr<Transport>> links;
   for (unsigned e = 0; e < 4; e++) {
     links.push_back(open("v1", shared(e)));
     ASSERT_NO_FATAL_FAILURE(bell_await(*links.back()));
   }
   ip("link set v1 down");
   set_mtu(1500);
-  for (const auto& link : links) ASSERT_TRUE(becomes_true([&] { return link->refresh(); }));
+  for (const auto& link : links) ASSERT_TRUE(becomes_true([&] { return link->interface().refresh(); }));
   for (unsigned e = 0; e < 4; e++) {
     medium_send(*a, *links[e], static_cast<std::uint8_t>(e), true);
     ASSERT_TRUE(becomes_true([&] { return rings(*links[e]); }));
     for (unsigned other = 0; other < 4; other++) EXPECT_EQ(rings(*links[other]), other == e) << other;
-    links[e]->bell_clear();
+    links[e]->wakeup()->clear();
   }
 }
 
@@ -104,8 +104,8 @@ TEST_F(hook_bell, larger_mtu__a_bell_of_its_own) {
   auto link = open("v1", shared(1));
   ASSERT_NO_FATAL_FAILURE(bell_await(*link));
   set_mtu(9000);
-  ASSERT_TRUE(link->refresh());
-  ASSERT_TRUE(link->bell_open());
+  ASSERT_TRUE(link->interface().refresh());
+  ASSERT_TRUE(link->wakeup()->open());
   EXPECT_EQ(bells_of(*link), 0U);
   medium_send(*a, *link, 1, true);
   EXPECT_TRUE(becomes_true([&] { return rings(*link); }));
@@ -117,7 +117,7 @@ TEST_F(hook_bell, closed_at_once__nothing_is_left_behind) {
   ASSERT_NO_FATAL_FAILURE(bell_await(*stays));
   for (unsigned round = 0; round < 20; round++) {
     auto goes = open("v1", shared(2));
-    goes->bell_open();
+    goes->wakeup()->open();
     ::poll(nullptr, 0, static_cast<int>(round));
   }
   stays.reset();
@@ -127,12 +127,12 @@ TEST_F(hook_bell, closed_at_once__nothing_is_left_behind) {
 // More sockets than one fan-out group may have.
 TEST_F(hook_bell, many_endpoints__each_has_a_place_and_a_bell) {
   auto a = open("v0");
-  std::vector<std::unique_ptr<Link>> links;
-  std::map<unsigned, Link*> all;
+  std::vector<std::unique_ptr<Transport>> links;
+  std::map<unsigned, Transport*> all;
   for (unsigned e = 0; e < 140; e++) {
     links.push_back(open("v1", shared(e)));
     all[e] = links.back().get();
-    links.back()->bell_open();
+    links.back()->wakeup()->open();
   }
   EXPECT_EQ(hooks_of(all), 1U);
   for (const auto& link : links) ASSERT_NO_FATAL_FAILURE(bell_await(*link));

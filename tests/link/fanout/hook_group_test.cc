@@ -16,8 +16,8 @@ using hook_group = HookTest;
 
 TEST_F(hook_group, many_endpoints__one_hook_and_each_its_frames) {
   auto a = open("v0");
-  std::vector<std::unique_ptr<Link>> links;
-  std::map<unsigned, Link*> all;
+  std::vector<std::unique_ptr<Transport>> links;
+  std::map<unsigned, Transport*> all;
   for (const unsigned e : {0U, 3U, 7U, 200U, 255U, 128U, 31U, 30U, 29U, 1U}) {
     links.push_back(open("v1", shared(e)));
     all[e] = links.back().get();
@@ -62,7 +62,7 @@ TEST_F(hook_group, crowd__many_processes_at_once_find_one_group) {
   EXPECT_FALSE(groups.contains(0));
   const NicId to = nic_of("v1");
   for (unsigned e = 0; e < kCrowd; e++)
-    frame_send(*a, make_frame(to, a->nic(), 100, kMedium, static_cast<std::uint8_t>(100 + e)));
+    frame_send(*a, make_frame(to, a->interface().nic(), 100, kMedium, static_cast<std::uint8_t>(100 + e)));
   ::poll(nullptr, 0, 100);
   ::close(end[1]);
   for (const pid_t pid : crowd) {
@@ -86,8 +86,8 @@ TEST_F(hook_group, hooks_of_their_own_beside__each_its_frames) {
 
 TEST_F(hook_group, licence__the_first_have_hooks_of_their_own) {
   auto a = open("v0");
-  std::vector<std::unique_ptr<Link>> links;
-  std::map<unsigned, Link*> all;
+  std::vector<std::unique_ptr<Transport>> links;
+  std::map<unsigned, Transport*> all;
   for (unsigned e = 0; e < 6; e++) {
     PacketLinkOptions options = shared(e);
     options.own_hooks = 4;
@@ -111,14 +111,14 @@ TEST_F(hook_group, close__the_place_goes_to_the_next) {
   auto stays = open("v1", shared(1));
   auto goes = open("v1", shared(2));
   auto last = open("v1", shared(3));
-  std::map<unsigned, Link*> all = {{1, stays.get()}, {3, last.get()}};
+  std::map<unsigned, Transport*> all = {{1, stays.get()}, {3, last.get()}};
   const int sockets = packet_sockets();
   Collector drained;
   for (unsigned round = 0; round < 8; round++) {
     // Somewhere in the ring, and some are left unread in it.
     for (unsigned i = 0; i < 7 * round + 3; i++) {
-      frame_send(*a,
-                 make_frame(goes->nic(), a->nic(), 100, kMedium, static_cast<std::uint8_t>(2 + 10 * round)));
+      frame_send(*a, make_frame(goes->interface().nic(), a->interface().nic(), 100, kMedium,
+                                static_cast<std::uint8_t>(2 + 10 * round)));
       ASSERT_TRUE(becomes_true([&] { return goes->pending(); }));
       if (i < 5 * round) goes->receive(drained, 1);
     }
@@ -138,7 +138,7 @@ TEST_F(hook_group, killed__others_go_on_and_the_place_is_taken) {
   auto before = open("v1", shared(1));
   auto dies = std::make_unique<Neighbour>(10, 3);
   auto after = open("v1", shared(2));
-  std::map<unsigned, Link*> all = {{1, before.get()}, {2, after.get()}};
+  std::map<unsigned, Transport*> all = {{1, before.get()}, {2, after.get()}};
   expect_own_frames(*a, all);
   dies->end(SIGKILL);
   expect_own_frames(*a, all);
@@ -155,7 +155,7 @@ TEST_F(hook_group, founder_killed__the_group_lives_and_takes_newcomers) {
   founder->end(SIGKILL);
   Neighbour other(20, 2);
   auto after = open("v1", shared(2));
-  const std::map<unsigned, Link*> all = {{1, before.get()}, {2, after.get()}};
+  const std::map<unsigned, Transport*> all = {{1, before.get()}, {2, after.get()}};
   expect_own_frames(*a, all);
   EXPECT_EQ(hooks_of(all), 1U);
 }
@@ -192,7 +192,7 @@ TEST_F(hook_group, interface_down__a_hook_of_its_own) {
   auto second = open("v1", shared(2));
   EXPECT_EQ(group_of(*second), 0U);
   set_mtu(1500);
-  ASSERT_TRUE(becomes_true([&] { return first->refresh() && second->refresh(); }));
+  ASSERT_TRUE(becomes_true([&] { return first->interface().refresh() && second->interface().refresh(); }));
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}});
 }
 
@@ -216,12 +216,13 @@ TEST_F(hook_group, interface_down_and_up__indexes_stay) {
   auto third = open("v1", shared(3));
   dies->end(SIGKILL);
   auto heir = open("v1", shared(12));
-  std::map<unsigned, Link*> all = {{1, first.get()}, {2, second.get()}, {3, third.get()}, {12, heir.get()}};
+  std::map<unsigned, Transport*> all = {
+      {1, first.get()}, {2, second.get()}, {3, third.get()}, {12, heir.get()}};
   for (int round = 0; round < 3; round++) {
     ip("link set v1 down");
     set_mtu(1500);
     for (const auto& [endpoint, link] : all)
-      ASSERT_TRUE(becomes_true([&, l = link] { return l->refresh(); }));
+      ASSERT_TRUE(becomes_true([&, l = link] { return l->interface().refresh(); }));
     expect_own_frames(*a, all);
   }
   EXPECT_EQ(hooks_of(all), 1U);
@@ -233,12 +234,12 @@ TEST_F(hook_group, larger_mtu__a_hook_of_its_own_and_the_others_stay) {
   auto second = open("v1", shared(2));
   auto third = open("v1", shared(3));
   set_mtu(9000);
-  ASSERT_TRUE(a->refresh());
-  ASSERT_TRUE(second->refresh());
+  ASSERT_TRUE(a->interface().refresh());
+  ASSERT_TRUE(second->interface().refresh());
   EXPECT_EQ(group_of(*second), 0U);
   EXPECT_EQ(group_of(*first), group_of(*third));
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}});
-  const Bytes large = make_frame(second->nic(), a->nic(), 9014, kMedium, 2);
+  const Bytes large = make_frame(second->interface().nic(), a->interface().nic(), 9014, kMedium, 2);
   frame_send(*a, large);
   Collector got;
   ASSERT_TRUE(receive_until(*second, got, 1));
@@ -254,18 +255,18 @@ TEST_F(hook_group, misdirected_for_long__all_leave) {
   ASSERT_EQ(hook_program_load(second->descriptor(), wrong), 0);
   Collector nobody;
   for (int look = 0; look < 3; look++) {
-    frame_send(*a, make_frame(first->nic(), a->nic(), 100, kMedium, 1));
+    frame_send(*a, make_frame(first->interface().nic(), a->interface().nic(), 100, kMedium, 1));
     ASSERT_TRUE(becomes_true([&] { return second->pending(); }));
     second->receive(nobody, 10);
     EXPECT_EQ(second->counters().frames_misdirected, static_cast<std::uint64_t>(look + 1));
-    second->refresh();
-    first->refresh();
+    second->interface().refresh();
+    first->interface().refresh();
   }
   EXPECT_TRUE(nobody.frames.empty());
   Collector got;
-  frame_send(*a, make_frame(first->nic(), a->nic(), 100, kMedium, 1));
+  frame_send(*a, make_frame(first->interface().nic(), a->interface().nic(), 100, kMedium, 1));
   EXPECT_TRUE(receive_until(*first, got, 1));
-  frame_send(*a, make_frame(first->nic(), a->nic(), 100, kMedium, 2));
+  frame_send(*a, make_frame(first->interface().nic(), a->interface().nic(), 100, kMedium, 2));
   EXPECT_TRUE(receive_until(*second, got, 2));
   EXPECT_EQ(group_of(*first), 0U);
   EXPECT_EQ(group_of(*second), 0U);
@@ -278,7 +279,7 @@ TEST_F(hook_group, board__names_are_heard_while_one_of_its_listeners_is_stopped)
   stopped.stop();
   Collector got;
   for (int i = 0; i < 100 && got.frames.empty(); i++) {
-    frame_send(*a, make_frame(kBroadcastNic, a->nic(), 64, 3));
+    frame_send(*a, make_frame(kBroadcastNic, a->interface().nic(), 64, 3));
     ::poll(nullptr, 0, 1);
     link->receive(got, 10);
   }
@@ -297,13 +298,13 @@ TEST_F(hook_group, storm__processes_come_and_die_while_frames_pass) {
     const unsigned at = 10 + 8 * static_cast<unsigned>(running.size()), count = 1 + random() % 6;
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
-    std::vector<std::unique_ptr<Link>> links;
+    std::vector<std::unique_ptr<Transport>> links;
     for (unsigned e = at;; e = e + 1 < at + count ? e + 1 : at) {
       if (links.size() == count) links.erase(links.begin());
       PacketLinkOptions options = shared(e);
       options.interface = "v1";
       if (auto link = packet_link_open(options)) {
-        (*link)->bell_open();
+        (*link)->wakeup()->open();
         links.push_back(std::move(*link));
       }
     }

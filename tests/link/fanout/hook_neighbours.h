@@ -20,7 +20,7 @@ namespace omx::link {
 inline constexpr std::uint8_t kMedium = 39;
 
 // The group that its socket belongs to; 0: it has a hook of its own.
-inline std::uint32_t group_of(const Link& link) {
+inline std::uint32_t group_of(const Transport& link) {
   std::uint32_t group = 0;
   socklen_t size = sizeof group;
   EXPECT_EQ(::getsockopt(link.descriptor(), SOL_PACKET, PACKET_FANOUT, &group, &size), 0);
@@ -28,7 +28,7 @@ inline std::uint32_t group_of(const Link& link) {
 }
 
 // What each frame is offered to, of these.
-inline std::size_t hooks_of(const std::map<unsigned, Link*>& links) {
+inline std::size_t hooks_of(const std::map<unsigned, Transport*>& links) {
   std::set<std::uint32_t> groups;
   std::size_t own = 0;
   for (const auto& [endpoint, link] : links) {
@@ -92,7 +92,7 @@ class Neighbour {
     action.sa_handler = [](int) { ends = 1; };
     ::sigaction(SIGTERM, &action, nullptr);
     {
-      std::vector<std::unique_ptr<Link>> links;
+      std::vector<std::unique_ptr<Transport>> links;
       for (unsigned e = first; e < first + count; e++) {
         PacketLinkOptions options = shared(e);
         options.interface = "v1";
@@ -112,18 +112,18 @@ class Neighbour {
 class HookTest : public CableTest {
  protected:
   // A frame for each of them, and nothing else, comes.
-  void expect_own_frames(Link& from, const std::map<unsigned, Link*>& links) {
+  void expect_own_frames(Transport& from, const std::map<unsigned, Transport*>& links) {
     seed_++;
     for (const auto& [endpoint, link] : links)
-      frame_send(from, make_frame(link->nic(), from.nic(), 100, kMedium, static_cast<std::uint8_t>(endpoint),
-                                  static_cast<std::uint8_t>(seed_)));
+      frame_send(from, make_frame(link->interface().nic(), from.interface().nic(), 100, kMedium,
+                                  static_cast<std::uint8_t>(endpoint), static_cast<std::uint8_t>(seed_)));
     for (const auto& [endpoint, link] : links) {
       Collector got;
       ASSERT_TRUE(receive_until(*link, got, 1)) << "endpoint " << endpoint << ", time " << seed_;
       EXPECT_EQ(got.frames.size(), 1U);
       EXPECT_EQ(got.frames[0],
-                make_frame(link->nic(), from.nic(), 100, kMedium, static_cast<std::uint8_t>(endpoint),
-                           static_cast<std::uint8_t>(seed_)))
+                make_frame(link->interface().nic(), from.interface().nic(), 100, kMedium,
+                           static_cast<std::uint8_t>(endpoint), static_cast<std::uint8_t>(seed_)))
           << "endpoint " << endpoint;
       EXPECT_EQ(link->counters().frames_misdirected, 0U) << "endpoint " << endpoint;
     }

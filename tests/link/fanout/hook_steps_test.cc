@@ -25,7 +25,7 @@ class Victim {
       {
         auto link = packet_link_open(options);
         if (!link) ::_exit(1);
-        (*link)->bell_open();
+        (*link)->wakeup()->open();
       }
       ::_exit(0);
     }
@@ -91,7 +91,7 @@ TEST_F(hook_steps, member__stopped_and_killed_anywhere) {
   auto first = open("v1", shared(1));
   for (const unsigned step : steps_some(steps_all(), 16)) {
     SCOPED_TRACE(fmt::format("step {}", step));
-    std::unique_ptr<Link> second;
+    std::unique_ptr<Transport> second;
     {
       Victim victim;
       victim.steps(step);
@@ -111,7 +111,7 @@ TEST_F(hook_steps, founder__stopped_and_killed_anywhere) {
   auto a = open("v0");
   for (const unsigned step : steps_some(steps_all(), 16)) {
     SCOPED_TRACE(fmt::format("step {}", step));
-    std::unique_ptr<Link> second;
+    std::unique_ptr<Transport> second;
     {
       Victim victim;
       victim.steps(step);

@@ -212,7 +212,7 @@ TEST_F(hook_strangers, two_users__two_groups_and_each_his_frames) {
   char byte;
   EXPECT_EQ(::read(ready[0], &byte, 1), 1);
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}});
-  frame_send(*a, make_frame(first->nic(), a->nic(), 100, kMedium, 40, 7));
+  frame_send(*a, make_frame(first->interface().nic(), a->interface().nic(), 100, kMedium, 40, 7));
   EXPECT_EQ(status_of(his), 0);
 }
 
@@ -295,7 +295,7 @@ TEST_F(hook_strangers, board__nobody_can_keep_it_from_the_living) {
                                                version ? std::to_string(version) : "", ::geteuid(), place)));
   Collector got;
   EXPECT_TRUE(becomes_true([&] {
-    frame_send(*a, make_frame(kBroadcastNic, a->nic(), 64, 3));
+    frame_send(*a, make_frame(kBroadcastNic, a->interface().nic(), 64, 3));
     link->receive(got, 10);
     return !got.frames.empty();
   }));
@@ -376,7 +376,7 @@ TEST_F(hook_strangers, forked_while_another_thread_opens__the_child_opens_its_ow
   stopped.stop();  // so that whoever comes waits for an answer
   int begins[2];
   ASSERT_EQ(::pipe(begins), 0);
-  std::unique_ptr<Link> link;
+  std::unique_ptr<Transport> link;
   std::thread opener([&] {
     EXPECT_EQ(::write(begins[1], "b", 1), 1);
     link = open("v1", shared(1));

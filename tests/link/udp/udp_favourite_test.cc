@@ -11,6 +11,7 @@
 #include <random>
 
 #include "base/bytes.h"
+#include "link/udp/udp_link.h"
 #include "link/udp/udp_socket.h"
 #include "tests/support/test_network.h"
 #include "wire/codec.h"
@@ -58,7 +59,7 @@ class udp_favourite : public testing::TestWithParam<IpFamily> {
     }
   }
   Bytes frame(unsigned from, unsigned to, std::uint32_t number, std::size_t size = 80) {
-    const NicId nic = links_[0]->nic();
+    const NicId nic = links_[0]->interface().nic();
     Bytes bytes = make_frame(nic, nic, size, 37, static_cast<std::uint8_t>(to), 9);
     bytes[17] = static_cast<std::byte>(to);
     bytes[18] = static_cast<std::byte>(from);
@@ -85,7 +86,7 @@ class udp_favourite : public testing::TestWithParam<IpFamily> {
   }
   std::uint64_t alone() const { return links_[0]->counters().frames_alone; }
 
-  std::vector<std::unique_ptr<Link>> links_;
+  std::vector<std::unique_ptr<Transport>> links_;
   std::map<unsigned, std::uint32_t> sent_;
   InOrder got_;
 };
@@ -163,13 +164,14 @@ TEST_P(udp_favourite, asleep__woken_by_either) {
   ASSERT_GT(alone(), 0U);
   for (const unsigned from : {1U, 2U}) {
     send(from, 1);
-    pollfd waits[] = {{links_[0]->descriptor(), POLLIN, 0}, {links_[0]->favourite_descriptor(), POLLIN, 0}};
+    pollfd waits[] = {{links_[0]->descriptor(), POLLIN, 0},
+                      {links_[0]->datagram()->fast_path_descriptor(), POLLIN, 0}};
     EXPECT_EQ(::poll(waits, 2, 5000), 1);
     EXPECT_EQ(waits[from == 1 ? 1 : 0].revents, POLLIN);
     if (from == 2) {
       // The common one has been empty for long, and is looked at rarely.
       EXPECT_EQ(links_[0]->receive(got_, 64), 0U);
-      links_[0]->frames_ask();
+      links_[0]->datagram()->main_poll();
       EXPECT_EQ(links_[0]->receive(got_, 64), 1U);
     }
     take_all();
@@ -188,10 +190,10 @@ TEST_P(udp_favourite, refused__is_told_and_forgotten) {
   ASSERT_GT(alone(), 0U);
   links_[1].reset();
   frame_send(*links_[0], frame(0, 1, 0));
-  pollfd wait{links_[0]->favourite_descriptor(), POLLIN, 0};
+  pollfd wait{links_[0]->datagram()->fast_path_descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
   EXPECT_TRUE(wait.revents & POLLERR);
-  EXPECT_TRUE(links_[0]->errors_are_news());
+  EXPECT_TRUE(links_[0]->datagram()->errors_are_news());
   links_[0]->receive(refusals, 64);
   EXPECT_EQ(refusals.refused, 1U);
   EXPECT_EQ(::poll(&wait, 1, 0), 0);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <net/if.h>
 
+#include "link/udp/udp_link.h"
 #include "tests/link/ethernet/places.h"
 
 namespace omx::link {
@@ -51,7 +52,7 @@ class udp_lane : public testing::Test {
 
   unsigned index_ = 0;
   LinkCounters sent_, received_;
-  UdpLane from_{sent_}, to_{received_};
+  UdpLane from_{UdpLane::Beside::raw_frames, sent_}, to_{UdpLane::Beside::raw_frames, received_};
 };
 
 TEST_F(udp_lane, train__passes_in_one_call_into_place) {
@@ -107,7 +108,7 @@ TEST_F(udp_lane, train__ends_where_it_must) {
 }
 
 TEST_F(udp_lane, train__of_several_receivers) {
-  UdpLane other(received_);
+  UdpLane other(UdpLane::Beside::raw_frames, received_);
   ASSERT_TRUE(other.open(interface_address("lo", index_), kMtu, 0));
   const Bytes frame = reply(3);
   queue(frame);
@@ -184,11 +185,11 @@ TEST_F(udp_lane, strangers__are_counted_and_dropped) {
 }
 
 TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
-  UdpLane gone(received_);
+  UdpLane gone(UdpLane::Beside::raw_frames, received_);
   ASSERT_TRUE(gone.open(interface_address("lo", index_), kMtu, 0));
   const wire::LaneAddress address = gone.info().address;
   gone.~UdpLane();
-  new (&gone) UdpLane(received_);
+  new (&gone) UdpLane(UdpLane::Beside::raw_frames, received_);
   const Bytes frame = reply(1);
   wire::TxFrame& tx = from_.begin(address, 0);
   tx.header_length = wire::kBulkHeader;
@@ -203,7 +204,7 @@ TEST_F(udp_lane, nobody_listens__the_frames_are_lost_and_the_next_ones_go) {
 }
 
 TEST_F(udp_lane, open__needs_an_address) {
-  UdpLane lane(received_);
+  UdpLane lane(UdpLane::Beside::raw_frames, received_);
   EXPECT_FALSE(lane.open(interface_address("no such one", 77), kMtu, 0));
   EXPECT_FALSE(lane.info().address.present());
 }
@@ -213,7 +214,7 @@ TEST_F(udp_lane, open__says_where_it_is) {
   EXPECT_EQ(info.address.frame, kMtu - 28);
   EXPECT_EQ(info.network_bits, 96U + 8U);
   EXPECT_GT(info.window, 64U << 10);
-  UdpLane second(received_);
+  UdpLane second(UdpLane::Beside::raw_frames, received_);
   EXPECT_FALSE(second.open(interface_address("lo", index_), kMtu, info.address.port)) << "the port is taken";
 }
 

@@ -10,6 +10,7 @@
 #include "base/own_fd.h"
 #include "link/udp/udp_address.h"
 #include "link/udp/udp_datagram.h"
+#include "link/udp/udp_link.h"
 #include "link/udp/udp_socket.h"
 #include "tests/support/test_network.h"
 #include "wire/codec.h"
@@ -34,7 +35,7 @@ class udp_link : public testing::Test {
     isolated_ = network_enter(reason);  // ports of our own where that may be had
     if (isolated_) ip("link set lo up");
   }
-  static std::unique_ptr<Link> open(std::uint8_t endpoint, std::uint16_t port = kPort) {
+  static std::unique_ptr<Transport> open(std::uint8_t endpoint, std::uint16_t port = kPort) {
     auto link = udp_link_open({"lo", endpoint, port, true});
     EXPECT_TRUE(link) << (link ? "" : link.error().message);
     return link ? std::move(*link) : nullptr;
@@ -50,8 +51,8 @@ class udp_link : public testing::Test {
 
 TEST_F(udp_link, nic__is_made_of_the_address) {
   const auto link = open(3);
-  EXPECT_EQ(link->nic(), kLoopbackNic);
-  EXPECT_EQ(link->mtu(), 65507U - 14U) << "a datagram, not the loopback's 65536";
+  EXPECT_EQ(link->interface().nic(), kLoopbackNic);
+  EXPECT_EQ(link->interface().mtu(), 65507U - 14U) << "a datagram, not the loopback's 65536";
 }
 
 TEST_F(udp_link, interface_made_again__follows_when_its_address_is_back) {
@@ -65,22 +66,22 @@ TEST_F(udp_link, interface_made_again__follows_when_its_address_is_back) {
   make("10.9.0.1");
   auto a = udp_link_open({"e0", 0, kPort, false}), b = udp_link_open({"e0", 1, kPort, false});
   ASSERT_TRUE(a && b);
-  const NicId nic = (*a)->nic();
+  const NicId nic = (*a)->interface().nic();
   ip("link del e0");
-  EXPECT_FALSE((*a)->refresh());
-  EXPECT_EQ((*a)->outage(), Outage::gone);
+  EXPECT_FALSE((*a)->interface().refresh());
+  EXPECT_EQ((*a)->interface().outage(), Outage::gone);
   make("10.9.0.7");
-  EXPECT_FALSE((*a)->refresh());
-  EXPECT_EQ((*a)->outage(), Outage::replaced) << "peers know another address";
-  EXPECT_NE((*a)->follow(), 0);
+  EXPECT_FALSE((*a)->interface().refresh());
+  EXPECT_EQ((*a)->interface().outage(), Outage::replaced) << "peers know another address";
+  EXPECT_NE((*a)->interface().follow(), 0);
   ip("address flush dev e0");
   ip("address add 10.9.0.1/24 dev e0");
   for (const auto* link : {&a, &b}) {
-    EXPECT_FALSE((**link)->refresh());
-    ASSERT_EQ((**link)->outage(), Outage::returned);
-    ASSERT_EQ((**link)->follow(), 0);
-    EXPECT_TRUE(becomes_true([&] { return (**link)->refresh(); }));
-    EXPECT_EQ((**link)->outage(), Outage::none);
+    EXPECT_FALSE((**link)->interface().refresh());
+    ASSERT_EQ((**link)->interface().outage(), Outage::returned);
+    ASSERT_EQ((**link)->interface().follow(), 0);
+    EXPECT_TRUE(becomes_true([&] { return (**link)->interface().refresh(); }));
+    EXPECT_EQ((**link)->interface().outage(), Outage::none);
   }
   frame_send(**a, tiny(nic, 1, 80, nic));
   Collector got;
@@ -96,16 +97,16 @@ TEST_F(udp_link, another_interface_with_its_index__is_not_taken_for_it) {
   const std::string index = std::to_string(::if_nametoindex("e0"));
   auto a = udp_link_open({"e0", 0, kPort, false});
   ASSERT_TRUE(a);
-  EXPECT_TRUE(becomes_true([&] { return (*a)->refresh(); }));
+  EXPECT_TRUE(becomes_true([&] { return (*a)->interface().refresh(); }));
   ip("link set e0 down");
   ip("link set e0 name renamed");
   ip("link set renamed up");
-  EXPECT_TRUE(becomes_true([&] { return (*a)->refresh(); })) << "still the same";
+  EXPECT_TRUE(becomes_true([&] { return (*a)->interface().refresh(); })) << "still the same";
   ip("link del renamed");
   ip("link add stranger index " + index + " type veth peer name e1");
   ip("link set stranger up");
-  EXPECT_FALSE((*a)->refresh());
-  EXPECT_EQ((*a)->outage(), Outage::gone);
+  EXPECT_FALSE((*a)->interface().refresh());
+  EXPECT_EQ((*a)->interface().outage(), Outage::gone);
 }
 
 TEST_F(udp_link, ipv6__does_the_same) {
@@ -120,8 +121,8 @@ TEST_F(udp_link, ipv6__does_the_same) {
   Ip own{};
   own[15] = 1;  // ::1
   const NicId nic = udp_nic(own);
-  EXPECT_EQ((*a)->nic(), nic);
-  EXPECT_EQ((*a)->mtu(), 65536U - 48U - 14U) << "less than a datagram holds";
+  EXPECT_EQ((*a)->interface().nic(), nic);
+  EXPECT_EQ((*a)->interface().mtu(), 65536U - 48U - 14U) << "less than a datagram holds";
   const Bytes right = tiny(nic, 1, 80, nic), lost = tiny(nic, kClosed, 80, nic);
   frame_send(**a, tiny(nic, 1, 80, kLoopbackNic));  // not from there
   frame_send(**a, tiny(kLoopbackNic, 1, 80, nic));  // not to there
@@ -138,7 +139,7 @@ TEST_F(udp_link, ipv6__does_the_same) {
     return !refusals.refused.empty();
   }));
   EXPECT_EQ(refusals.refused, std::vector<Bytes>{lost});
-  EXPECT_THAT((*a)->complaint(nic), HasSubstr("::1 says"));
+  EXPECT_THAT((*a)->datagram()->complaint(nic), HasSubstr("::1 says"));
 }
 
 // Two interfaces of this very host, whose packets for one another take no cable: but those for a group do.
@@ -153,17 +154,17 @@ TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
   b_ip[0] = 0xFD, b_ip[1] = 5, b_ip[15] = 2;
   auto a = udp_link_open({"v0", 0, kPort, true, IpFamily::v6});
   ASSERT_TRUE(a) << a.error().message;
-  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->nic()));  // nobody listens
+  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->interface().nic()));  // nobody listens
   EXPECT_EQ((*a)->counters().frames_sent, 1U);
   // Its own process would know it, so that it is made by hand.
   const InterfaceAddress b{b_ip, 64, static_cast<std::uint32_t>(::if_nametoindex("v1"))};
   const OwnFd listens = udp_group_open(wire::udp_group(udp_nic(b_ip)), kPort, b.ifindex);
   const OwnFd answers = udp_socket_open(b, kPort);
   ASSERT_TRUE(listens.open() && answers.open());
-  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->nic()));
+  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->interface().nic()));
   UdpDatagram datagram;
   ASSERT_TRUE(becomes_true([&] { return datagram.receive(listens.get()); }));
-  EXPECT_EQ(udp_nic(datagram.from().ip), (*a)->nic());
+  EXPECT_EQ(udp_nic(datagram.from().ip), (*a)->interface().nic());
   EXPECT_EQ(datagram.from().port, kPort);
 }
 
@@ -180,16 +181,16 @@ TEST_F(udp_link, ipv6__strangers_are_heard) {
   b.ip[0] = 0xFD, b.ip[1] = 6, b.ip[15] = 2;
   const OwnFd asks = udp_socket_open(b, kPort + 1);
   ASSERT_TRUE(asks.open());
-  const Bytes question = tiny((*a)->nic(), 0, 80, udp_nic(b.ip));
-  const SocketAddress group = socket_address(wire::udp_group((*a)->nic()), kPort, b.ifindex);
+  const Bytes question = tiny((*a)->interface().nic(), 0, 80, udp_nic(b.ip));
+  const SocketAddress group = socket_address(wire::udp_group((*a)->interface().nic()), kPort, b.ifindex);
   const auto ask = [&] {
     return ::sendto(asks.get(), question.data(), question.size(), 0, group.get(), group.length);
   };
   // Asleep, it is woken; polling, it looks from time to time.
   ASSERT_EQ(ask(), static_cast<ssize_t>(question.size()));
-  pollfd wait{(*a)->strangers_descriptor(), POLLIN, 0};
+  pollfd wait{(*a)->datagram()->unknown_peers_descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
-  (*a)->strangers_ask();
+  (*a)->datagram()->unknown_peers_poll();
   EXPECT_TRUE((*a)->pending());
   Collector collector;
   (*a)->receive(collector, 64);
@@ -219,17 +220,17 @@ TEST_F(udp_link, frames__reach_the_endpoint_they_name) {
 TEST_F(udp_link, pending__takes_what_receive_hands_over) {
   const auto a = open(0), b = open(1);
   EXPECT_FALSE(b->pending());
-  EXPECT_FALSE(b->holds());
+  EXPECT_FALSE(b->datagram()->holds());
   frame_send(*a, tiny(kLoopbackNic, 1));
   ASSERT_TRUE(becomes_true([&] { return b->pending(); }));
-  EXPECT_TRUE(b->holds());
+  EXPECT_TRUE(b->datagram()->holds());
   EXPECT_TRUE(b->pending()) << "still";
   pollfd wait{b->descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&wait, 1, 0), 0);
   Collector collector;
   EXPECT_EQ(b->receive(collector, 16), 1U);
   EXPECT_THAT(collector.frames, testing::ElementsAre(tiny(kLoopbackNic, 1)));
-  EXPECT_FALSE(b->holds());
+  EXPECT_FALSE(b->datagram()->holds());
   EXPECT_FALSE(b->pending());
   EXPECT_EQ(b->counters().frames_received, 1U);
 }
@@ -307,15 +308,15 @@ TEST_F(udp_link, refused__is_told_with_the_frame) {
   pollfd wait{a->descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
   EXPECT_TRUE(wait.revents & POLLERR);
-  EXPECT_TRUE(a->errors_are_news());
+  EXPECT_TRUE(a->datagram()->errors_are_news());
   EXPECT_TRUE(a->pending());
   Refusals refusals;
   a->receive(refusals, 64);
   EXPECT_EQ(refusals.refused, std::vector<Bytes>{lost});
   EXPECT_EQ(::poll(&wait, 1, 0), 0) << "who sleeps on it is not woken again";
   EXPECT_FALSE(a->pending());
-  EXPECT_THAT(a->complaint(kLoopbackNic), HasSubstr("127.0.0.1 says"));
-  EXPECT_EQ(a->complaint(kLoopbackNic + 1), "");
+  EXPECT_THAT(a->datagram()->complaint(kLoopbackNic), HasSubstr("127.0.0.1 says"));
+  EXPECT_EQ(a->datagram()->complaint(kLoopbackNic + 1), "");
 }
 
 TEST_F(udp_link, refused__keeps_no_other_frame_back) {
@@ -391,7 +392,7 @@ TEST_F(udp_link, refused__only_by_the_host_itself_and_of_our_frames) {
   icmp_unreachable("127.0.0.9", "127.0.0.2", kPort + 5, frame);
   EXPECT_TRUE(becomes_true([&] {
     a->receive(refusals, 64);
-    return a->complaint(0x0A557F000002).find("127.0.0.9 says") == 0;
+    return a->datagram()->complaint(0x0A557F000002).find("127.0.0.9 says") == 0;
   }));
   EXPECT_EQ(refusals.refused.size(), 1U);
 }
@@ -415,16 +416,16 @@ TEST_F(udp_link, open__says_what_is_wrong) {
   ip("address add 10.9.8.7/24 dev v0");
   auto down = udp_link_open({"v0", 0, kPort, true});
   ASSERT_TRUE(down) << down.error().message;
-  EXPECT_EQ((*down)->nic(), 0x0A550A090807U);
-  EXPECT_FALSE((*down)->refresh());
+  EXPECT_EQ((*down)->interface().nic(), 0x0A550A090807U);
+  EXPECT_FALSE((*down)->interface().refresh());
 }
 
 TEST_F(udp_link, lane__has_a_port_of_its_own) {
   const auto a = open(5);
-  const LaneInfo lane = a->lane();
+  const LaneInfo lane = a->udp_bulk_path()->info();
   EXPECT_EQ(lane.address.port, kPort + 256 + 5);
   EXPECT_EQ(lane.network_bits, 0U) << "routers may be in between";
-  EXPECT_GT(a->window(), 0U);
+  EXPECT_GT(a->datagram()->limits().window, 0U);
 }
 
 }  // namespace

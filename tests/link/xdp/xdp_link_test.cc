@@ -24,8 +24,8 @@ constexpr std::size_t kOnePiece = 3840;
 
 class xdp_link : public XdpTest, public testing::WithParamInterface<XdpMode> {
  protected:
-  std::unique_ptr<Link> open(const std::string& interface, std::uint8_t endpoint = 0,
-                             XdpLinkOptions options = {}) {
+  std::unique_ptr<Transport> open(const std::string& interface, std::uint8_t endpoint = 0,
+                                  XdpLinkOptions options = {}) {
     options.mode = GetParam();
     options.packets.endpoint = endpoint;
     return XdpTest::open(interface, options);
@@ -38,9 +38,9 @@ INSTANTIATE_TEST_SUITE_P(modes, xdp_link, testing::Values(XdpMode::copy, XdpMode
 TEST_P(xdp_link, open__attaches_and_leaves_nothing) {
   {
     auto link = open("v0");
-    EXPECT_EQ(link->nic(), nic_of("v0"));
-    EXPECT_EQ(link->mtu(), 1500U);
-    EXPECT_TRUE(link->refresh());
+    EXPECT_EQ(link->interface().nic(), nic_of("v0"));
+    EXPECT_EQ(link->interface().mtu(), 1500U);
+    EXPECT_TRUE(link->interface().refresh());
     const XdpPresent present = programs_of("v0");
     EXPECT_EQ(present.native != 0, GetParam() == XdpMode::copy);
     EXPECT_EQ(present.generic != 0, GetParam() == XdpMode::generic);
@@ -51,7 +51,7 @@ TEST_P(xdp_link, open__attaches_and_leaves_nothing) {
 TEST_P(xdp_link, send__arrives_by_xdp_unchanged) {
   auto a = open("v0");
   auto b = open("v1");
-  const Bytes frame = make_frame(b->nic(), a->nic(), 100);
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 100);
   EXPECT_FALSE(b->pending());
   frame_send(*a, frame);
   Collector got;
@@ -67,8 +67,8 @@ TEST_P(xdp_link, send__arrives_by_xdp_unchanged) {
 TEST_P(xdp_link, send__short_frames_are_padded_with_zeros) {
   auto a = open("v0");
   auto b = open("v1");
-  frame_send(*a, make_frame(b->nic(), a->nic(), 300));
-  const Bytes frame = make_frame(b->nic(), a->nic(), 41);
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 300));
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 41);
   frame_send(*a, frame);
   Collector got;
   ASSERT_TRUE(receive_until(*b, got, 2));
@@ -85,7 +85,8 @@ TEST_P(xdp_link, send__more_than_all_memory_holds_in_order) {
   for (std::size_t round = 0; round < kRounds; round++) {
     std::vector<Bytes> frames;
     for (std::size_t i = 0; i < kRound; i++)
-      frames.push_back(make_frame(b->nic(), a->nic(), 60 + 7 * i, 39, 0, static_cast<std::uint8_t>(i)));
+      frames.push_back(make_frame(b->interface().nic(), a->interface().nic(), 60 + 7 * i, 39, 0,
+                                  static_cast<std::uint8_t>(i)));
     for (const Bytes& frame : frames) frame_queue(*a, frame);
     a->flush();
     got.frames.clear();
@@ -100,14 +101,14 @@ TEST_P(xdp_link, send__more_than_all_memory_holds_in_order) {
 TEST_P(xdp_link, receive__a_full_ring_drops_and_goes_on) {
   auto a = open("v0");
   auto b = open("v1", 0, {.packets = {.ring_frames = 64}});
-  for (int i = 0; i < 1000; i++) frame_send(*a, make_frame(b->nic(), a->nic(), 64));
+  for (int i = 0; i < 1000; i++) frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 64));
   Collector got;
   EXPECT_TRUE(receive_until(*b, got, 64));
   while (b->receive(got, 64) > 0) {
   }
-  b->refresh();
+  b->interface().refresh();
   EXPECT_EQ(got.frames.size() + b->counters().ring_drops, 1000U);
-  frame_send(*a, make_frame(b->nic(), a->nic(), 64));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 64));
   got.frames.clear();
   EXPECT_TRUE(receive_until(*b, got, 1));
 }
@@ -116,10 +117,10 @@ TEST_P(xdp_link, receive__large_frames_in_pieces) {
   set_mtu(9000);
   auto a = open("v0");
   auto b = open("v1");
-  ASSERT_EQ(b->mtu(), 9000U) << "this kernel gives sockets no frames in several pieces";
+  ASSERT_EQ(b->interface().mtu(), 9000U) << "this kernel gives sockets no frames in several pieces";
   for (const std::size_t size : {kOnePiece - 1, kOnePiece, kOnePiece + 1, std::size_t{4096},
                                  std::size_t{4097}, 2 * kOnePiece, std::size_t{8192}, std::size_t{9014}}) {
-    const Bytes frame = make_frame(b->nic(), a->nic(), size, 42 - 3);
+    const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), size, 42 - 3);
     frame_send(*a, frame);
     Collector got;
     ASSERT_TRUE(receive_until(*b, got, 1)) << size;
@@ -132,7 +133,7 @@ TEST_P(xdp_link, receive__the_largest_frames) {
   set_mtu(65535);
   auto a = open("v0");
   auto b = open("v1");
-  const Bytes frame = make_frame(b->nic(), a->nic(), 65549);
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 65549);
   for (int i = 0; i < 100; i++) {
     frame_send(*a, frame);
     Collector got;
@@ -145,10 +146,10 @@ TEST_P(xdp_link, mtu__is_capped_where_frames_come_in_one_piece) {
   set_mtu(9000);
   auto a = open("v0", 0, {.multi_buffer = false});
   auto b = open("v1", 0, {.multi_buffer = false});
-  EXPECT_EQ(b->mtu(), kOnePiece - 14);
+  EXPECT_EQ(b->interface().mtu(), kOnePiece - 14);
   // From peers that did not ask, larger ones arrive all the same.
   for (const std::size_t size : {kOnePiece, kOnePiece + 1, std::size_t{9014}}) {
-    const Bytes frame = make_frame(b->nic(), a->nic(), size);
+    const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), size);
     frame_send(*a, frame);
     Collector got;
     ASSERT_TRUE(receive_until(*b, got, 1)) << size;
@@ -166,7 +167,7 @@ TEST_P(xdp_link, receive__endpoints_of_a_process_come_and_go) {
     auto third = open("v1", 3);
     for (int i = 0; i < 64; i++) {
       for (const std::uint8_t endpoint : {1, 2, 3})
-        frame_queue(*a, make_frame(first->nic(), a->nic(), 100, 37, endpoint));
+        frame_queue(*a, make_frame(first->interface().nic(), a->interface().nic(), 100, 37, endpoint));
     }
     a->flush();
     if (round % 2) second.reset();  // with what is in its ring
@@ -184,9 +185,9 @@ TEST_P(xdp_link, receive__what_is_not_for_the_endpoint_passes) {
   auto a = open("v0");
   auto b = open("v1");
   auto packets = CableTest::open("v1", {.endpoint = 9});
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100, 37, 9));
-  frame_send(*a, make_frame(b->nic() ^ 2, a->nic(), 100));  // another host's
-  frame_send(*a, make_frame(kBroadcastNic, a->nic(), 64, 1));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 9));
+  frame_send(*a, make_frame(b->interface().nic() ^ 2, a->interface().nic(), 100));  // another host's
+  frame_send(*a, make_frame(kBroadcastNic, a->interface().nic(), 64, 1));
   Collector got, others;
   ASSERT_TRUE(receive_until(*packets, others, 2));
   EXPECT_EQ(others.frames[0].size(), 100U);
@@ -198,9 +199,10 @@ TEST_P(xdp_link, receive__what_is_not_for_the_endpoint_passes) {
 // Each place that may name the endpoint names another one.
 TEST_P(xdp_link, program__agrees_with_the_decoder) {
   auto a = open("v0");
-  std::unique_ptr<Link> links[] = {open("v1", 5), open("v1", 6), open("v1", 7)};
+  std::unique_ptr<Transport> links[] = {open("v1", 5), open("v1", 6), open("v1", 7)};
   for (unsigned type = 0; type < 256; type++) {
-    Bytes frame = make_frame(links[0]->nic(), a->nic(), 100, static_cast<std::uint8_t>(type), 5);
+    Bytes frame = make_frame(links[0]->interface().nic(), a->interface().nic(), 100,
+                             static_cast<std::uint8_t>(type), 5);
     store8(&frame[25], 6);
     store_be32(&frame[28], wire::kPullMagic ^ 7);
     const int endpoint = wire::destination_endpoint(frame);
@@ -208,7 +210,7 @@ TEST_P(xdp_link, program__agrees_with_the_decoder) {
     for (int i = 0; i < 3; i++) before[i] = links[i]->counters().frames_by_xdp;
     frame_send(*a, frame);
     // Behind it in the same queue: when this has come, that has.
-    frame_send(*a, make_frame(links[0]->nic(), a->nic(), 100, 37, 5));
+    frame_send(*a, make_frame(links[0]->interface().nic(), a->interface().nic(), 100, 37, 5));
     Collector got, others;
     ASSERT_TRUE(receive_until(*links[0], got, 1));
     while (links[0]->receive(got, 64) > 0) {
@@ -227,11 +229,11 @@ TEST_P(xdp_link, receive__the_nic_gets_another_address) {
   auto a = open("v0");
   auto b = open("v1");
   ip("link set v1 down address 02:00:00:00:00:77 up");
-  ASSERT_TRUE(becomes_true([&] { return b->refresh() && a->refresh(); }));
-  EXPECT_EQ(b->nic(), 0x020000000077U);
+  ASSERT_TRUE(becomes_true([&] { return b->interface().refresh() && a->interface().refresh(); }));
+  EXPECT_EQ(b->interface().nic(), 0x020000000077U);
   Collector got;
   EXPECT_TRUE(becomes_true([&] {
-    frame_send(*a, make_frame(b->nic(), a->nic(), 100));
+    frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100));
     b->receive(got, 64);
     return b->counters().frames_by_xdp > 0;
   }));
@@ -244,13 +246,13 @@ TEST_P(xdp_link, descriptor__wakes_for_either_kind) {
     pollfd wait{fd, POLLIN, 0};
     return ::poll(&wait, 1, 5000) == 1 && wait.revents == POLLIN;
   };
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100));
   EXPECT_TRUE(wakes(b->descriptor()));
-  frame_send(*a, make_frame(kBroadcastNic, a->nic(), 64, 1));
-  EXPECT_TRUE(wakes(b->bulk_descriptor()));
+  frame_send(*a, make_frame(kBroadcastNic, a->interface().nic(), 64, 1));
+  EXPECT_TRUE(wakes(b->bulk_path()->descriptor()));
   Collector got;
   EXPECT_TRUE(receive_until(*b, got, 2));
-  pollfd wait[2] = {{b->descriptor(), POLLIN, 0}, {b->bulk_descriptor(), POLLIN, 0}};
+  pollfd wait[2] = {{b->descriptor(), POLLIN, 0}, {b->bulk_path()->descriptor(), POLLIN, 0}};
   EXPECT_EQ(::poll(wait, 2, 0), 0);
 }
 
@@ -258,7 +260,7 @@ TEST_P(xdp_link, receive__with_busy_polling) {
   auto a = open("v0", 0, {.busy_poll = true});
   auto b = open("v1", 0, {.busy_poll = true});
   for (int i = 0; i < 100; i++) {
-    frame_send(*a, make_frame(b->nic(), a->nic(), 100));
+    frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100));
     Collector got;
     ASSERT_TRUE(receive_until(*b, got, 1));
   }
@@ -268,13 +270,13 @@ TEST_P(xdp_link, outage__frames_pass_again_afterwards) {
   auto a = open("v0");
   auto b = open("v1");
   ip("link set v1 down");
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100));
-  EXPECT_TRUE(becomes_true([&] { return !b->refresh(); }));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100));
+  EXPECT_TRUE(becomes_true([&] { return !b->interface().refresh(); }));
   ip("link set v1 up");
-  ASSERT_TRUE(becomes_true([&] { return b->refresh() && a->refresh(); }));
+  ASSERT_TRUE(becomes_true([&] { return b->interface().refresh() && a->interface().refresh(); }));
   Collector got;
   EXPECT_TRUE(becomes_true([&] {
-    frame_send(*a, make_frame(b->nic(), a->nic(), 200));
+    frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 200));
     b->receive(got, 64);
     return !got.frames.empty();
   }));
@@ -284,8 +286,8 @@ TEST_P(xdp_link, outage__an_interface_that_is_deleted) {
   auto a = open("v0");
   auto b = open("v1");
   ip("link del v0");
-  EXPECT_FALSE(b->refresh());
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100));
+  EXPECT_FALSE(b->interface().refresh());
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100));
   Collector got;
   EXPECT_EQ(b->receive(got, 64), 0U);
 }
@@ -297,7 +299,7 @@ TEST_P(xdp_link, program__taken_off_by_others_frames_go_on) {
   auto same = XdpAttachment::take("v1", ::if_nametoindex("v1"), GetParam());
   ASSERT_TRUE(same) << same.error().message;
   same->endpoint_clear(0, 4);
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100, 37, 4));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 4));
   Collector got;
   ASSERT_TRUE(receive_until(*b, got, 1));
   EXPECT_EQ(b->counters().frames_by_xdp, 0U);
@@ -315,7 +317,7 @@ TEST_P(xdp_link, queue__of_another_process_falls_back_to_a_packet_socket) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               AllOf(HasSubstr("v1 endpoint 5"), HasSubstr("other processes"), HasSubstr("packet socket")));
   Collector got;
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100, 37, 5));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 5));
   ASSERT_TRUE(receive_until(*b, got, 1));
   EXPECT_EQ(b->counters().frames_by_xdp, 0U);
   // Killed, it leaves nothing behind, and who comes next has it all.
@@ -323,7 +325,7 @@ TEST_P(xdp_link, queue__of_another_process_falls_back_to_a_packet_socket) {
   other.end();
   EXPECT_TRUE(becomes_true([] { return !programs_of("v1").any(); }));
   auto c = open("v1", 6);
-  frame_send(*a, make_frame(c->nic(), a->nic(), 100, 37, 6));
+  frame_send(*a, make_frame(c->interface().nic(), a->interface().nic(), 100, 37, 6));
   ASSERT_TRUE(receive_until(*c, got, 2));
   EXPECT_EQ(c->counters().frames_by_xdp, 1U);
 }
@@ -403,11 +405,11 @@ TEST_P(xdp_link, queue__one_each_and_the_program_stays_with_the_last) {
   Collector got;
   // Natively a veth keeps the number of the queue; else frames arrive at queue 0, which is not ours.
   const std::uint64_t by_xdp = GetParam() == XdpMode::generic ? 0 : 1;
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100, 37, 5));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 5));
   ASSERT_TRUE(receive_until(*b, got, 1));
   EXPECT_EQ(b->counters().frames_by_xdp, by_xdp);
   other.end();
-  frame_send(*a, make_frame(b->nic(), a->nic(), 100, 37, 5));
+  frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 5));
   ASSERT_TRUE(receive_until(*b, got, 2));
   EXPECT_EQ(b->counters().frames_by_xdp, 2 * by_xdp);
   EXPECT_TRUE(programs_of("v1").any());
@@ -440,7 +442,7 @@ TEST_P(xdp_link, receive__allocates_nothing) {
     void on_frame(wire::Frame) override { frames++; }
     std::size_t frames = 0;
   } counter;
-  const Bytes frame = make_frame(b->nic(), a->nic(), 1000);
+  const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 1000);
   const auto pass = [&] {
     const std::size_t until = counter.frames + 100;
     for (int i = 0; i < 100; i++) frame_queue(*a, frame);

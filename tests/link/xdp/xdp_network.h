@@ -10,8 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "link/ethernet/xdp_link.h"
 #include "link/xdp/xdp_attach.h"
-#include "link/xdp/xdp_link.h"
+#include "netdev/xdp_present.h"
 #include "tests/support/test_network.h"
 
 namespace omx::link {
@@ -31,11 +32,11 @@ class XdpTest : public CableTest {
     auto trial = xdp_trial({.packets = {.interface = "v0"}});
     if (!trial) GTEST_SKIP() << trial.error().message;
   }
-  static Result<std::unique_ptr<Link>> attempt(const std::string& interface, XdpLinkOptions options) {
+  static Result<std::unique_ptr<Transport>> attempt(const std::string& interface, XdpLinkOptions options) {
     options.packets.interface = interface;
     return xdp_link_open(options);
   }
-  static std::unique_ptr<Link> open(const std::string& interface, const XdpLinkOptions& options) {
+  static std::unique_ptr<Transport> open(const std::string& interface, const XdpLinkOptions& options) {
     auto link = attempt(interface, options);
     EXPECT_TRUE(link.has_value()) << (link ? "" : link.error().message);
     return link ? std::move(*link) : nullptr;

@@ -15,25 +15,27 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kBudget = 64;
 
 // Numbered frames, and which of the two has each.
-class TwoWays final : public QuietLink {
+class TwoWays final : public QuietLink, public link::BulkPath {
  public:
-  bool bulk_expect() override {
+  TwoWays() : QuietLink(1, 9000, {.bulk_path = this}) {}
+  bool expect() override {
     expected++;
     if (refuses) return false;
     open = true;
     return takes = true;
   }
-  bool bulk_forgo() override {
+  bool forgo() override {
     if (sticks) return false;
     takes = false;
     return true;
   }
-  void bulk_close() override {
+  void close() override {
     EXPECT_TRUE(lane.empty()) << "closed with frames in it";
     EXPECT_FALSE(takes);
     open = false;
   }
-  std::size_t bulk_receive(link::BulkHandler&, std::size_t budget) override {
+  int descriptor() const override { return -1; }
+  std::size_t receive(link::BulkHandler&, std::size_t budget) override {
     if (open) return take(lane, budget);
     EXPECT_TRUE(lane.empty());
     return 0;

@@ -13,16 +13,16 @@ using copy::Pages;
 using Frames = Copies::Frames;
 using Answer = protocol::Offload::Answer;
 
-class FakeLink final : public QuietLink {
+class FakeLink final : public QuietLink, public link::Ring {
  public:
-  bool has_ring() const override { return true; }
-  bool may_hold() override { return true; }
-  std::uint32_t frames_held() const override { return held; }
-  std::uint32_t frames_room() const override { return 64; }
-  void frames_give_back(std::uint64_t ticket) override { given_back = ticket; }
-  void frames_abandon() override { abandoned++; }
+  FakeLink() : QuietLink(1, 9000, {.ring = this}) {}
+  bool hold_enable() override { return true; }
+  std::uint32_t held() const override { return now_held; }
+  std::uint32_t room() const override { return 64; }
+  void give_back(std::uint64_t ticket) override { given_back = ticket; }
+  void abandon() override { abandoned++; }
 
-  std::uint32_t held = 0;
+  std::uint32_t now_held = 0;
   std::uint64_t given_back = 0;
   int abandoned = 0;
 };
@@ -54,7 +54,7 @@ TEST_F(copies, ring__large_pieces_of_large_messages_stay) {
   EXPECT_EQ(copy(8192, 65535), Answer::refused);
   EXPECT_EQ(copy(1000), Answer::refused);
   EXPECT_EQ(copies_->taken(), 0U);
-  link_.held = 1;
+  link_.now_held = 1;
   copies_->drain();
   EXPECT_EQ(link_.given_back, ticket_);
   EXPECT_TRUE(copy::same_bytes(from_.data(), to_.data(), 8192));
@@ -82,9 +82,9 @@ TEST_F(copies, settings__thresholds_and_what_the_processor_warms) {
 
 TEST_F(copies, ring__never_runs_dry) {
   start();
-  link_.held = 16;  // of 64
+  link_.now_held = 16;  // of 64
   EXPECT_EQ(copy(), Answer::refused);
-  link_.held = 15;
+  link_.now_held = 15;
   EXPECT_EQ(copy(), Answer::later);
   copies_->drain();
 }
@@ -96,7 +96,7 @@ TEST_F(copies, ring__what_was_copied_before_it_was_held) {
   ASSERT_EQ(copy(), Answer::later);
   copies_->drain();
   EXPECT_FALSE(copies_->busy());
-  link_.held = 1;
+  link_.now_held = 1;
   EXPECT_TRUE(copies_->busy());
   link_.given_back = 0;
   copies_->tend();

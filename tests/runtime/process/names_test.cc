@@ -117,7 +117,7 @@ TEST_F(names, reference_host__announced_then_asked) {
   ASSERT_TRUE(host);
   const Board board = beta_->boards()[0];
   struct Reference : link::FrameHandler {
-    Reference(const Board& b, link::Link& l) : responder(b, 32, peers, l), nic(b.interface.nic) {}
+    Reference(const Board& b, link::Transport& l) : responder(b, 32, peers, l), nic(b.interface.nic) {}
     void on_frame(wire::Frame frame) override {
       wire::Head head;
       if (wire::decode_head(frame, head) == wire::Drop::none && head.dst == nic) responder.on_frame(frame);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/xdp/xdp_link.h"
+#include "link/ethernet/xdp_link.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "link/ethernet/packet_link.h"
 #include "link/packet/packet_socket.h"
 #include "link/packet/tx_batch.h"
 #include "link/xdp/xdp_socket.h"
@@ -26,19 +27,80 @@ constexpr std::uint32_t kRingLeast = 64, kRingMost = 4096;
 // Frames that are queued before the kernel is told: it takes 32 at a time.
 constexpr std::uint32_t kBatch = 32;
 
+std::uint32_t mtu_most(const XdpSocket& socket) {
+  return socket.port().facts().largest_frame - static_cast<std::uint32_t>(wire::kEthernetHeader);
+}
+
+// The interface of the packet link, which both sockets are bound to.
+class XdpInterface final : public InterfaceWatch {
+ public:
+  XdpInterface(InterfaceWatch& packets, XdpSocket& socket, LinkCounters& own)
+      : packets_(packets), socket_(socket), own_(own) {}
+
+  int listen() {
+    listens_to_ = packets_.nic();
+    return socket_.listen(socket_.port().facts().largest_frame, listens_to_);
+  }
+  NicId nic() const override { return packets_.nic(); }
+  std::uint32_t mtu() const override { return std::min(packets_.mtu(), mtu_most(socket_)); }
+  bool refresh() override {
+    own_.ring_drops += socket_.drops_take();
+    packet_socket_clear_error(socket_.descriptor());
+    const bool up = packets_.refresh();
+    if (packets_.nic() != listens_to_) listen();
+    return up;
+  }
+  Outage outage() const override { return packets_.outage(); }
+  InterfaceState now() const override { return packets_.now(); }
+
+ private:
+  InterfaceWatch& packets_;
+  XdpSocket& socket_;
+  LinkCounters& own_;
+  NicId listens_to_ = 0;
+};
+
+// Large messages come by AF_XDP. The packet link's frames, and what it has to tell of the interface, are
+// slept on as those of a bulk path.
+class XdpBulkPath final : public BulkPath {
+ public:
+  explicit XdpBulkPath(const Transport& packets) : packets_(packets) {}
+  bool expect() override { return false; }
+  bool forgo() override { return true; }
+  void close() override {}
+  std::size_t receive(BulkHandler&, std::size_t) override { return 0; }
+  int descriptor() const override { return packets_.descriptor(); }
+
+ private:
+  const Transport& packets_;
+};
+
+// Pieces of memory are given back at once, so no frame can stay.
+class XdpRing final : public Ring {
+ public:
+  bool hold_enable() override { return false; }
+  std::uint32_t held() const override { return 0; }
+  std::uint32_t room() const override { return 0; }
+  void give_back(std::uint64_t) override {}
+  void abandon() override {}
+};
+
 // Beside its AF_XDP socket it has a packet link, which takes what the program lets pass: frames for the
 // board, too large ones, those that arrive on other queues, and all if the program is taken off. Lanes are
 // that one's, too.
-class XdpLink final : public Link {
+class XdpLink final : public Transport {
  public:
-  XdpLink(std::unique_ptr<Link> packets, std::shared_ptr<XdpPort> port)
-      : packets_(std::move(packets)), socket_(std::move(port)) {}
+  XdpLink(std::unique_ptr<Transport> packets, std::shared_ptr<XdpPort> port)
+      : Transport("raw frames (AF_XDP)", interface_,
+                  {&bulk_, packets->udp_bulk_path(), nullptr, &ring_, nullptr}),
+        packets_(std::move(packets)),
+        socket_(std::move(port)) {}
 
   int open(const XdpLinkOptions& options) {
     const std::uint32_t frames =
         std::bit_ceil(std::clamp(options.packets.ring_frames, kRingLeast, kRingMost));
     if (const int error = socket_.open(options.packets.endpoint, frames, options.busy_poll)) return error;
-    return listen();
+    return interface_.listen();
   }
 
   wire::TxFrame& frame_begin([[maybe_unused]] std::uint32_t max_segments) override {
@@ -65,39 +127,19 @@ class XdpLink final : public Link {
     if (frames >= budget || !packets_->pending()) return frames;
     return frames + packets_->receive(handler, budget - frames);
   }
-  bool has_ring() const override { return true; }
-  std::size_t lane_receive(BulkHandler& handler, std::size_t budget) override {
-    return packets_->lane_receive(handler, budget);
-  }
-  LaneInfo lane() const override { return packets_->lane(); }
-  int lane_descriptor() const override { return packets_->lane_descriptor(); }
-  // The packet link's frames, and what it has to tell of the interface, are slept on as those of a lane.
-  int bulk_descriptor() const override { return packets_->descriptor(); }
   bool pending() override { return socket_.pending() || packets_->pending(); }
   int descriptor() const override { return socket_.descriptor(); }
   void hear_closed(const std::vector<std::uint8_t>& others) override { packets_->hear_closed(others); }
-  NicId nic() const override { return packets_->nic(); }
-  const char* name() const override { return "raw frames (AF_XDP)"; }
-  std::uint32_t mtu() const override { return std::min(packets_->mtu(), mtu_most()); }
-  bool refresh() override;
-  Outage outage() const override { return packets_->outage(); }
-  InterfaceState interface_now() const override { return packets_->interface_now(); }
   const LinkCounters& counters() const override;
 
  private:
-  std::uint32_t mtu_most() const {
-    return socket_.port().facts().largest_frame - static_cast<std::uint32_t>(wire::kEthernetHeader);
-  }
-  int listen() {
-    listens_to_ = packets_->nic();
-    return socket_.listen(socket_.port().facts().largest_frame, listens_to_);
-  }
-
-  std::unique_ptr<Link> packets_;
+  std::unique_ptr<Transport> packets_;
   XdpSocket socket_;
   LinkCounters own_;
   mutable LinkCounters all_;
-  NicId listens_to_ = 0;
+  XdpInterface interface_{packets_->interface(), socket_, own_};
+  XdpBulkPath bulk_{*packets_};
+  XdpRing ring_;
   bool by_lane_ = false;  // the frame that is being made
   std::uint32_t batched_ = 0;
   wire::TxFrame frame_;
@@ -130,14 +172,6 @@ void XdpLink::frame_commit() {
   batched_ = 0;
 }
 
-bool XdpLink::refresh() {
-  own_.ring_drops += socket_.drops_take();
-  packet_socket_clear_error(socket_.descriptor());
-  const bool up = packets_->refresh();
-  if (packets_->nic() != listens_to_) listen();
-  return up;
-}
-
 // As one link; how many frames came by AF_XDP is told apart.
 const LinkCounters& XdpLink::counters() const {
   const LinkCounters& packets = packets_->counters();
@@ -167,7 +201,7 @@ bool xdp_built() {
   return true;
 }
 
-Result<std::unique_ptr<Link>> xdp_link_open(const XdpLinkOptions& options) {
+Result<std::unique_ptr<Transport>> xdp_link_open(const XdpLinkOptions& options) {
   const std::string& name = options.packets.interface;
   auto packets = packet_link_open(packet_options(options));
   if (!packets) return packets;
@@ -184,7 +218,7 @@ Result<std::unique_ptr<Link>> xdp_link_open(const XdpLinkOptions& options) {
   if (const int error = link->open(options))
     return tl::unexpected(open_failure("an AF_XDP socket on " + name, error));
   log(LogLevel::info, "{} endpoint {}: AF_XDP, {}", name, options.packets.endpoint, xdp_facts_text(facts));
-  return std::unique_ptr<Link>(std::move(link));
+  return std::unique_ptr<Transport>(std::move(link));
 }
 
 Result<XdpFacts> xdp_trial(const XdpLinkOptions& options) {

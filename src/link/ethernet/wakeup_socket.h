@@ -4,26 +4,29 @@
 // themselves are read from the data sockets.
 #pragma once
 
-#include <cstdint>
-
 #include "base/own_fd.h"
+#include "link/ethernet/data_socket.h"
 #include "link/fanout/hook_bell.h"
+#include "link/wakeup.h"
 
 namespace omx::link {
 
-class Bell {
+class WakeupSocket final : public Wakeup {
  public:
-  // False when the socket cannot be had; that is final.
-  bool open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames);
-  // Of the group that the endpoint's place is in. False: not yet.
-  bool open_shared(const HookPlace& beside, std::uint8_t endpoint) { return shared_.open(beside, endpoint); }
+  // `beside` must outlive it: where that is in a group, this is, too.
+  explicit WakeupSocket(DataSocket& beside) : beside_(beside) {}
+
+  // False where the data socket is our own: it cannot be had, which is final. In a group: not yet.
+  bool open() override;
+  int descriptor() const override { return fd_.open() ? fd_.get() : shared_.socket(); }
+  void clear() override;
   // Another may be opened.
   void close();
-  int descriptor() const { return fd_.open() ? fd_.get() : shared_.socket(); }
-  // Forgets what rang.
-  void clear() const;
 
  private:
+  bool own_open();
+
+  DataSocket& beside_;
   OwnFd fd_;
   HookBell shared_;
   bool tried_ = false;

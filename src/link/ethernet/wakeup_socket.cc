@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/ethernet/bell.h"
+#include "link/ethernet/wakeup_socket.h"
 
 #include <sys/socket.h>
 
@@ -8,18 +8,23 @@
 
 namespace omx::link {
 
-bool Bell::open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames) {
+bool WakeupSocket::open() {
+  return beside_.shared() ? shared_.open(beside_.place(), beside_.options().endpoint) : own_open();
+}
+
+bool WakeupSocket::own_open() {
   if (tried_) return fd_.open();
   tried_ = true;
+  const std::uint32_t ifindex = beside_.state().index;
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
   // The least there is: one frame in it rings as loud as many.
   const int bytes = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   FilterRule rule;
-  rule.endpoint = endpoint;
+  rule.endpoint = beside_.options().endpoint;
   rule.ifindex = ifindex;
-  rule.board_frames = board_frames;
+  rule.board_frames = beside_.options().board_frames;
   rule.lane = Lane::bell;
   if (packet_filter_attach(socket.get(), packet_filter_build(rule)) != 0 ||
       packet_socket_bind(socket.get(), ifindex) != 0)
@@ -28,13 +33,13 @@ bool Bell::open(std::uint32_t ifindex, std::uint8_t endpoint, bool board_frames)
   return true;
 }
 
-void Bell::close() {
+void WakeupSocket::close() {
   shared_.close();
   fd_.reset();
   tried_ = false;
 }
 
-void Bell::clear() const {
+void WakeupSocket::clear() {
   const int fd = descriptor();
   char byte;
   while (fd >= 0 && ::recv(fd, &byte, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/ethernet/data_socket.h"
+
+#include <cassert>
+#include <cerrno>
+
+#include "link/packet/packet_ring.h"
+#include "link/packet/packet_socket.h"
+#include "netdev/socket_buffer.h"
+
+namespace omx::link {
+
+int DataSocket::ready(int fd, const FilterProgram& filter) {
+  // PACKET_QDISC_BYPASS saved 20 of 1,250 ns on veth. It is not used: with it, frames pass by traffic shaping
+  // and are dropped, not queued, when the driver's ring is full.
+  send_buffer_set(fd, kSocketBuffer);
+  receive_buffer_set(fd, kSocketBuffer);
+  const int error = packet_filter_attach(fd, filter);
+  return error ? error : PacketRing::prepare(fd);
+}
+
+FilterProgram DataSocket::filter(Lane lane, bool shared) const {
+  FilterRule rule;
+  rule.endpoint = options_.endpoint;
+  rule.ifindex = state_.index;
+  rule.board_frames = options_.board_frames;
+  rule.lane = lane;
+  rule.closed_ones = others_.has_value() || shared;
+  if (others_ && !shared) rule.others = *others_;
+  return packet_filter_build(rule);
+}
+
+int DataSocket::filter_attach(Lane lane) const {
+  return packet_filter_attach(descriptor(), filter(lane, shared()));
+}
+
+int DataSocket::own_make(OwnFd& fresh) const {
+  fresh = packet_socket_new();
+  if (!fresh.open()) return errno;
+  if (const int error = ready(fresh.get(), filter(Lane::all, false))) return error;
+  return packet_socket_bind(fresh.get(), state_.index);
+}
+
+void DataSocket::own_set(OwnFd fresh) {
+  assert(!shared());
+  assert(fresh.open());
+  fd_ = std::move(fresh);
+}
+
+// Beyond the number of hooks that endpoints of an interface have, if others took them meanwhile.
+void DataSocket::licence_renew() {
+  licence_ = HookGroup::licence(state_.index, options_.own_hooks);
+}
+
+}  // namespace omx::link

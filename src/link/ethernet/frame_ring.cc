@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/ethernet/frame_ring.h"
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/log.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+RingGeometry FrameRing::wanted() const {
+  const PacketLinkOptions& options = socket_.options();
+  return ring_geometry(socket_.state().mtu, options.ring_frames, options.ring_bytes);
+}
+
+int FrameRing::map() {
+  const PacketLinkOptions& options = socket_.options();
+  // A smaller ring is better than none: memory in large pieces may be scarce.
+  int error = ENOMEM;
+  for (std::uint32_t slots = options.ring_frames; error == ENOMEM; slots /= 2) {
+    error = ring_.map(socket_.descriptor(), ring_geometry(socket_.state().mtu, slots, options.ring_bytes));
+    if (slots <= kRingMinSlots) break;
+  }
+  return error;
+}
+
+// A group's program knows our frames; our filter lets others' pass, so that we see when it is wrong. Requests
+// to connect may be the board's.
+bool FrameRing::misdirected(wire::Frame frame) const {
+  constexpr std::size_t kEnough = 32, kTypeAt = 16;
+  if (frame.size() < kEnough || frame[kTypeAt] == static_cast<std::byte>(wire::PacketType::connect))
+    return false;
+  const int endpoint = wire::destination_endpoint(frame);
+  return endpoint >= 0 && endpoint != socket_.options().endpoint;
+}
+
+std::size_t FrameRing::receive(FrameHandler& handler, std::size_t budget) {
+  if (!ring_.mapped()) return 0;
+  const bool shared = socket_.shared();
+  std::size_t frames = 0;
+  for (std::size_t slot = 0; slot < budget; slot++) {
+    const tpacket2_hdr* header = ring_.front();
+    if (!header) break;
+    ring_.prefetch_next();
+    const auto [frame, length] = ring_.seen(header);
+    if (shared && misdirected(frame)) [[unlikely]] {
+      counters_.frames_misdirected++;
+    } else if (frame.size() == length && length > 0) {
+      counters_.bytes_received += length;
+      frames++;
+      handler.on_frame(frame);
+      if (const std::uint64_t ticket = holds_ ? handler.frame_held() : 0) {
+        ring_.hold(ticket);
+        continue;
+      }
+    } else {
+      // Cut to the slot: the MTU grew, and refresh() has not seen it yet. Or nothing that the kernel wrote.
+      counters_.frames_ignored++;
+    }
+    ring_.advance();
+  }
+  if (frames > 0) {
+    counters_.frames_received += frames;
+    counters_.receive_batches++;
+  }
+  return frames;
+}
+
+bool FrameRing::place_enter(HookPlace place) {
+  assert(place.held());
+  socket_.place_set(std::move(place));
+  const int fd = socket_.descriptor();
+  const RingGeometry geometry = socket_.place().geometry();
+  const auto ring_enter = [&] {
+    return socket_.place().used() ? ring_.adopt(fd, geometry) : ring_.attach(fd, geometry);
+  };
+  const bool whole = geometry.serves(wanted()) && ring_enter() == 0;
+  if (whole) {
+    tpacket_stats former{};
+    socklen_t length = sizeof former;
+    ::getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &former, &length);
+    if (socket_.filter_attach(Lane::all) == 0 && socket_.place().enter(socket_.options().endpoint))
+      return true;
+  }
+  place_leave();
+  return false;
+}
+
+void FrameRing::place_leave() {
+  assert(socket_.shared());
+  ring_.forget();
+  wakeup_.close();
+  socket_.place().leave();
+}
+
+// Whether to leave the group: frames of others that come for some seconds show that its program does not fit
+// the order of its members, and that nobody mends it.
+bool FrameRing::group_wrong() {
+  constexpr unsigned kLooks = 3;
+  if (!socket_.shared()) return false;
+  wrong_looks_ = counters_.frames_misdirected == misdirected_seen_ ? 0 : wrong_looks_ + 1;
+  misdirected_seen_ = counters_.frames_misdirected;
+  if (wrong_looks_ >= kLooks) socket_.place().group().give_up();
+  return socket_.place().group().broken();
+}
+
+// From a group to a socket of its own, whose ring is made next: the ring of a member must never change.
+int FrameRing::own_hook() {
+  if (!socket_.shared()) return 0;
+  // All that may fail comes first: a member that stays tries again.
+  OwnFd fresh;
+  if (const int error = socket_.own_make(fresh)) return error;
+  place_leave();
+  socket_.own_set(std::move(fresh));
+  return 0;
+}
+
+void FrameRing::fit() {
+  if (ring_.mapped() && wanted().slot_bytes <= ring_.geometry().slot_bytes) return;
+  renew(ring_.mapped());
+}
+
+void FrameRing::renew(bool tell) {
+  int error = own_hook();
+  if (!error) error = ring_.release(socket_.descriptor());
+  if (!error) error = map();
+  holds_ = wants_hold_ && !error && ring_.hold_prepare();
+  if (error && tell) {
+    log(LogLevel::error,
+        "{}: no memory for a receive ring for MTU {}: {}; nothing is received until it can be had: lower "
+        "OMX_RING_FRAMES, or close other endpoints",
+        socket_.options().interface, socket_.state().mtu, std::strerror(error));
+  }
+}
+
+}  // namespace omx::link

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/ethernet/packet_bulk_path.h"
+
+namespace omx::link {
+
+bool PacketBulkPath::expect() {
+  if (takes_ || refused_ || socket_.shared()) return takes_;
+  refused_ = !admit();
+  return takes_;
+}
+
+bool PacketBulkPath::admit() {
+  const PacketLinkOptions& options = socket_.options();
+  if (options.all_frames || !options.bulk) return false;
+  const InterfaceState& state = socket_.state();
+  if (lane_.is_open() ? !lane_.admit(true) : !lane_.open(state.index, options.endpoint, state.mtu))
+    return false;
+  // Both sockets take pull replies until this; the engine drops what comes twice.
+  takes_ = socket_.filter_attach(Lane::eager) == 0;
+  if (!takes_) lane_.admit(false);
+  return takes_;
+}
+
+bool PacketBulkPath::forgo() {
+  if (!takes_) return true;
+  if (socket_.filter_attach(Lane::all) != 0) return false;  // one of the two must take them
+  takes_ = false;
+  lane_.admit(false);  // else they come twice until it is closed
+  return true;
+}
+
+void PacketBulkPath::close() {
+  if (takes_) return;
+  lane_.close();
+  refused_ = false;
+}
+
+void PacketBulkPath::reset() {
+  lane_.close();
+  takes_ = refused_ = false;
+}
+
+}  // namespace omx::link

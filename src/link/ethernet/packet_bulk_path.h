@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The bulk path of a packet link: which of its two sockets takes pull replies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "link/bulk_path.h"
+#include "link/ethernet/bulk_lane.h"
+#include "link/ethernet/data_socket.h"
+#include "link/link_counters.h"
+
+namespace omx::link {
+
+class PacketBulkPath final : public BulkPath {
+ public:
+  // Both must outlive it.
+  PacketBulkPath(DataSocket& socket, LinkCounters& counters) : socket_(socket), counters_(counters) {}
+
+  bool expect() override;
+  bool forgo() override;
+  void close() override;
+  std::size_t receive(BulkHandler& handler, std::size_t budget) override {
+    return lane_.is_open() ? lane_.receive(handler, budget, counters_) : 0;
+  }
+  int descriptor() const override { return lane_.descriptor(); }
+
+  // What the filter of the data socket is to let pass.
+  Lane rest() const { return takes_ ? Lane::eager : Lane::all; }
+  // The MTU may have changed.
+  void fit(std::uint32_t mtu) {
+    if (!lane_.fit(mtu) && forgo()) refused_ = true;
+  }
+  // The data socket is replaced by one that takes all.
+  void reset();
+
+ private:
+  bool admit();
+
+  DataSocket& socket_;
+  LinkCounters& counters_;
+  BulkLane lane_;
+  bool refused_ = false;
+  bool takes_ = false;  // the pull replies; else the ring
+};
+
+}  // namespace omx::link

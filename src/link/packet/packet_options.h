@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a packet link is opened for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace omx::link {
+
+inline constexpr std::uint32_t kAllHooks = 256;
+
+struct PacketLinkOptions {
+  std::string interface = {};  // name
+  std::uint8_t endpoint = 0;   // only frames for this endpoint id pass the filter ...
+  bool board_frames = true;    // ... and, if set, HOST_QUERY, HOST_REPLY, RAW discovery, and CONNECT requests
+                               // to any endpoint id of the board (so that closed ones can be refused)
+  bool bulk = true;            // a lane of its own for pull replies, opened by BulkPath::expect()
+  bool udp = false;            // a lane by UDP, where the interface has an IP address
+  bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
+  // So many endpoints of the interface have a protocol hook of their own; those that come later share one
+  // (hook_group.h). From kAllHooks on nobody looks how many there are.
+  std::uint32_t own_hooks = kAllHooks;
+  std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
+  std::uint32_t ring_bytes = 32U << 20;
+  std::uint32_t batch = 32;  // frames per send call
+};
+
+}  // namespace omx::link

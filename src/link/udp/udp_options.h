@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a UDP link is opened for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wire/udp_nic.h"
+
+namespace omx::link {
+
+struct UdpLinkOptions {
+  std::string interface = {};
+  std::uint8_t endpoint = 0;
+  std::uint16_t port = 0;                       // of endpoint 0; the others' follow
+  bool lane = true;                             // a second port for large messages, kUdpLanePorts further on
+  wire::IpFamily family = wire::IpFamily::any;  // of the interface's address
+
+  std::uint16_t own_port() const { return static_cast<std::uint16_t>(port + endpoint); }
+};
+inline constexpr std::uint16_t kUdpLanePorts = 256;
+
+}  // namespace omx::link

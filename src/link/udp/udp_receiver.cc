@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "link/udp/udp_receiver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "link/udp/udp_errors.h"
+#include "link/udp/udp_socket.h"
+#include "netdev/socket_buffer.h"
+#include "wire/packets.h"
+
+namespace omx::link {
+
+namespace {
+
+// Passes tunnels and whatever else is in between: a packet of 1280 bytes, as IPv6 demands of every path.
+constexpr std::uint32_t kBaseFrame = 1280 - 48;
+
+}  // namespace
+
+UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const InterfaceAddress& address,
+                         UdpTrain& train, LinkCounters& counters)
+    : options_(options),
+      nic_(udp_nic(address.ip)),
+      fd_(std::move(fd)),
+      favourite_(fd_.get(), address, options.own_port()),
+      routes_(address),
+      train_(train),
+      counters_(counters) {
+  group_join(address);
+  udp_errors_keep(fd_.get(), is_ipv4(address.ip));
+  send_buffer_set(fd_.get(), kSocketBuffer);
+  window_ = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
+  if (favourite_.descriptor() >= 0) {
+    send_buffer_set(favourite_.descriptor(), kSocketBuffer);
+    receive_buffer_set(favourite_.descriptor(), kSocketBuffer);
+  }
+}
+
+// Without the group only those find us who know our address.
+void UdpReceiver::group_join(const InterfaceAddress& address) {
+  if (!is_ipv4(address.ip))
+    strangers_ = udp_group_open(wire::udp_group(nic_), options_.own_port(), address.ifindex);
+}
+
+DatagramLimits UdpReceiver::limits() const {
+  return {kBaseFrame, window_};
+}
+
+bool UdpReceiver::pending() {
+  if (held_ || errors_due_ || train_.error_told() || strangers_due()) return true;
+  held_ = fetch();
+  return held_ || errors_due_;
+}
+
+bool UdpReceiver::nothing() {
+  (errno == EAGAIN ? quiet_ : errors_due_) = true;
+  return quiet_;
+}
+
+// 0: not from an endpoint's port.
+NicId UdpReceiver::sender_of(const wire::LaneAddress& from) {
+  return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? routes_.from(from.ip) : 0;
+}
+
+// False: nothing is there, or an error, which is told once and before the datagrams that wait.
+bool UdpReceiver::fetch() {
+  if (favourite_.leads()) {
+    if (favourite_.receive(datagram_)) {
+      counters_.frames_alone += datagram_.frames();
+      return true;
+    }
+    if (nothing() && !favourite_.main_due()) return false;
+  }
+  if (!datagram_.receive(fd_.get())) {
+    if (nothing()) favourite_.main_empty();
+    return false;
+  }
+  const bool was = favourite_.chosen();
+  favourite_.main_heard(datagram_.from());
+  if (favourite_.chosen() != was) train_.connected(was ? -1 : favourite_.descriptor(), favourite_.peer());
+  return true;
+}
+
+// A frame is taken from the address that its NIC id says: every host speaks for itself.
+std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
+  std::size_t frames = 0;
+  counters_.receive_batches++;
+  const NicId sender = sender_of(datagram_.from());
+  datagram_.for_each([&](wire::Frame frame) {
+    if (frame.size() < wire::kHeadBytes || sender == 0 || frame_source(frame.data()) != sender) {
+      counters_.frames_ignored++;
+      return;
+    }
+    frames++;
+    counters_.frames_received++;
+    counters_.bytes_received += frame.size();
+    handler.on_frame(frame);
+  });
+  if (datagram_.frames() > 1) counters_.trains_received++;
+  return frames;
+}
+
+std::size_t UdpReceiver::strangers_take(FrameHandler& handler, std::size_t budget) {
+  std::size_t frames = 0;
+  looks_ = 0;
+  for (std::size_t looked_at = 0; looked_at < budget; looked_at++)
+    if (datagram_.receive(strangers_.get()))
+      frames += hand_over(handler);
+    else if (errno == EAGAIN)
+      break;
+  return frames;
+}
+
+std::size_t UdpReceiver::receive(FrameHandler& handler, std::size_t budget) {
+  std::size_t frames = 0, looked_at = 0;
+  while (looked_at < budget) {
+    const bool lone = quiet_;
+    quiet_ = false;
+    if (!held_ && !fetch()) {
+      if (quiet_) break;
+      looked_at++;
+      continue;
+    }
+    held_ = false;
+    looked_at += datagram_.frames();
+    frames += hand_over(handler);
+    // After a pause a frame or train mostly is a whole message, and somebody waits for it: another look is a
+    // system call.
+    if (lone) break;
+  }
+  if (strangers_due()) frames += strangers_take(handler, budget);
+  if (errors_due_ || train_.error_told()) errors_take(handler);
+  return frames;
+}
+
+// Whether it is a frame that we sent there.
+bool UdpReceiver::ours(wire::Frame frame, const wire::LaneAddress& to) const {
+  constexpr std::size_t kShortest = 32;  // what destination_endpoint needs; datagrams are not padded
+  if (frame.size() < kShortest || frame_source(frame.data()) != nic_) return false;
+  const int endpoint = wire::destination_endpoint(frame);
+  return endpoint >= 0 && mac_load(frame.data()) == udp_nic(to.ip) && to.port == options_.port + endpoint;
+}
+
+void UdpReceiver::errors_take(FrameHandler& handler) {
+  constexpr unsigned kAtOnce = 64;
+  errors_due_ = false;
+  train_.error_forget();
+  UdpError error;
+  for (unsigned i = 0;
+       i < kAtOnce && (udp_error_take(fd_.get(), error) || udp_error_take(favourite_.descriptor(), error));
+       i++) {
+    const NicId nic = udp_nic(error.to.ip);
+    // What sizes pass is for probes to find out.
+    if (nic == 0 || error.error == 0 || error.error == EMSGSIZE) continue;
+    missed_ = nic;
+    missed_why_ = error.error;
+    missed_by_ = error.by.ip;
+    // That a port is closed is for its own host to say: others mean that they do not let us through.
+    const wire::Frame frame{error.datagram, std::min(error.bytes, UdpError::kBytesMost)};
+    if (error.error == ECONNREFUSED && error.by.ip == error.to.ip && ours(frame, error.to))
+      handler.on_refused(frame);
+  }
+}
+
+std::string UdpReceiver::complaint(NicId nic) const {
+  if (train_.failure() != 0 && udp_nic(train_.failed_to().ip) == nic)
+    return fmt::format("this host does not send there: {}", std::strerror(train_.failure()));
+  if (missed_ == nic) return fmt::format("{} says: {}", ip_text(missed_by_), std::strerror(missed_why_));
+  return {};
+}
+
+}  // namespace omx::link

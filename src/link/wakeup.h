@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The wake-up socket: it polls readable when a frame came that its sender marked as urgent. A thread sleeps
+// on it instead of the other descriptors while a stream of frames passes that no request waits for. A facet
+// of a transport.
+#pragma once
+
+namespace omx::link {
+
+// The transport owns the socket. Only the thread that owns the transport may call it.
+class Wakeup {
+ public:
+  virtual ~Wakeup() = default;
+  // Opens the socket at the first call, as it costs every frame a little. Returns whether it is open; false
+  // may be final, or mean that it is not ready yet.
+  virtual bool open() = 0;
+  // Returns -1 while it is not open.
+  virtual int descriptor() const = 0;
+  // Forgets the frames that woke the thread. To be called after the descriptor was readable.
+  virtual void clear() = 0;
+};
+
+}  // namespace omx::link

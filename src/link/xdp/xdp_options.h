@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an AF_XDP link is opened for.
+#pragma once
+
+#include "link/packet/packet_options.h"
+#include "netdev/xdp_mode.h"
+
+namespace omx::link {
+
+struct XdpLinkOptions {
+  XdpMode mode = XdpMode::automatic;
+  int queue = kAnyQueue;     // of the interface; any: the first that no other process has
+  bool busy_poll = false;    // looks make the driver look, too
+  bool multi_buffer = true;  // frames may be larger than a piece of memory, where the kernel can do that
+  PacketLinkOptions packets =
+      {};  // for all that does not come by AF_XDP: `bulk` and `all_frames` have no effect
+};
+
+}  // namespace omx::link
