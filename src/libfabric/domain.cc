@@ -97,7 +97,7 @@ void Domain::progress(bool look) {
     for (Endpoint* endpoint : endpoints_) frames = endpoint->poll(look) || frames;
   } catch (const std::bad_alloc&) {  // what needed memory is tried again
   }
-  if (look && courtesy_.yield_due(frames)) {
+  if (look && fairness_.yield_due(frames)) {
     guard.unlock();
     ::sched_yield();
   }

@@ -16,7 +16,7 @@
 #include "libfabric/spin_lock.h"
 #include "runtime/board/boards.h"
 #include "runtime/process/process.h"
-#include "runtime/wait/crowd.h"
+#include "runtime/wait/oversubscription.h"
 
 namespace omx::fabric {
 
@@ -70,7 +70,7 @@ class Domain : public fid_domain {
   std::vector<Endpoint*> endpoints_;
   // Applications poll without end; with more of them than processors each keeps those from running that it
   // waits for.
-  runtime::PollCourtesy courtesy_;
+  runtime::PollingFairness fairness_;
 };
 
 inline Domain& domain_of(fid_domain* domain) {

@@ -80,8 +80,8 @@ def main():
         ("a region of memory ends with one",
          has_barrier(instructions(assembly(ROOT / "src/local/hub_direct.cc"), "_ZN3omx5local3Hub12region_endedEt"))),
         ("the view of an endpoint has one ahead of its contents",
-         has_barrier(instructions(assembly(ROOT / "src/runtime/endpoint/endpoint_progress.cc"),
-                                  "_ZN3omx7runtime8Endpoint4Impl12view_publishEv"), before=r"^bl .*Snapshot")),
+         has_barrier(instructions(assembly(ROOT / "src/runtime/endpoint/publication.cc"),
+                                  "_ZN3omx7runtime11Publication4viewEv"), before=r"^bl .*Snapshot")),
     ]
     for what, good in checks:
         print(f"{'ok  ' if good else 'FAIL'} {what}")

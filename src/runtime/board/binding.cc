@@ -13,7 +13,7 @@
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "base/log.h"
-#include "runtime/wait/crowd.h"
+#include "runtime/wait/oversubscription.h"
 #include "steering/placement.h"
 #include "steering/topology.h"
 
@@ -39,7 +39,7 @@ struct Ours {
     if (set.empty()) {
       before = former;
       // Its other threads may be elsewhere.
-      Spin::processors_are(static_cast<int>(former.size()));
+      OversubscriptionDetector::processors_are(static_cast<int>(former.size()));
     }
     set.insert(processors);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From where an endpoint reads its large messages by frames, the receive ring or the kernel's lane for them
 // (link.h), and how it goes from one to the other: in order, as a frame that overtakes others looks as if
-// those were lost. Of its own board; further ones (endpoint_rails.cc) have the lane from the first on.
+// those were lost. Of its own board; further ones (rails.cc) have the lane from the first on.
 #pragma once
 
 #include <cstddef>

@@ -6,75 +6,75 @@
 namespace omx::runtime {
 
 Direct::Direct(Endpoint& endpoint) : impl_(endpoint.impl()) {
-  impl_.lock.lock();
-  impl_.used();
+  impl_.core.lock.lock();
+  impl_.core.calls++;
 }
 
 Direct::~Direct() {
-  impl_.sink_run();
-  impl_.out->flush();
-  if (impl_.lock.depth() == 1) impl_.wake_others();
-  impl_.lock.unlock();
+  impl_.feed.run();
+  impl_.core.out->flush();
+  if (impl_.core.lock.depth() == 1) impl_.waking.wake_others();
+  impl_.core.lock.unlock();
 }
 
 protocol::Endpoint& Direct::engine() {
-  return *impl_.engine;
+  return *impl_.core.engine;
 }
 
 protocol::TimeNs Direct::now() {
-  if (!timed_ && impl_.lock.depth() == 1) impl_.now = impl_.clock.now();
+  if (!timed_ && impl_.core.lock.depth() == 1) impl_.core.now = impl_.core.clock.now();
   timed_ = true;
-  return impl_.now;
+  return impl_.core.now;
 }
 
 bool Direct::poll(bool look) {
-  return look ? impl_.poll_turn() : impl_.poll_turn(0);
+  return look ? impl_.polling.turn() : impl_.polling.turn(0);
 }
 
 void Direct::turn() {
   now();
-  impl_.helper_notice();
-  impl_.turn();
+  impl_.progress.polled();
+  impl_.turn.run();
 }
 
 bool Direct::burst_goes_on() {
   now();
-  return impl_.burst_goes_on();
+  return impl_.sends.goes_on();
 }
 
 bool Direct::may_hold() {
-  return impl_.may_hold();
+  return impl_.sends.may_hold();
 }
 
 void Direct::sent() {
   now();
-  impl_.sent();
+  impl_.sends.sent();
 }
 
 void Direct::signal() {
-  impl_.signals++;
+  impl_.core.signals++;
 }
 
 void sink_set(Endpoint& endpoint, CompletionSink* sink) {
   Endpoint::Impl& impl = endpoint.impl();
-  const std::lock_guard guard(impl.lock);
-  impl.sink = sink;
+  const std::lock_guard guard(impl.core.lock);
+  impl.core.sink = sink;
 }
 
 WaitOutcome wait_until(Endpoint& endpoint, bool (*ready)(void*), void* context, std::uint64_t timeout_ms) {
   if (endpoint.foreign()) return WaitOutcome::woken;
-  Want want;
-  want.kind = Want::Kind::ready;
-  want.ready = ready;
-  want.context = context;
-  return endpoint.impl().wait(want, timeout_ms);
+  WaitPredicate predicate;
+  predicate.kind = WaitPredicate::Kind::ready;
+  predicate.ready = ready;
+  predicate.context = context;
+  return endpoint.impl().waiting.wait(predicate, timeout_ms);
 }
 
 bool hand_over(Endpoint& endpoint) {
   if (endpoint.foreign()) return false;
   Endpoint::Impl& impl = endpoint.impl();
-  const std::lock_guard guard(impl.lock);
-  return impl.helper_invite();
+  const std::lock_guard guard(impl.core.lock);
+  return impl.progress.invite();
 }
 
 }  // namespace omx::runtime

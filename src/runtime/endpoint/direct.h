@@ -4,24 +4,10 @@
 #pragma once
 
 #include "protocol/endpoint.h"
+#include "runtime/endpoint/completion_sink.h"
 #include "runtime/endpoint/endpoint.h"
 
 namespace omx::runtime {
-
-// Is told of completions by whichever thread makes progress, the progress thread included.
-class CompletionSink {
- public:
-  virtual ~CompletionSink() = default;
-  // Requests are done (peek_done), the lock is held. May call the engine; what that completes is seen by the
-  // same call or the next. Must not throw.
-  virtual void completed(protocol::Endpoint& engine, protocol::TimeNs now) = 0;
-  // A conversation has ended, before what failed with it is completed. The lock is held. Must not throw.
-  virtual void conversation_ended(const protocol::PeerNews&) {}
-  // What waited for a peer's messages ends, as the peer could not be connected to. Likewise.
-  virtual void peer_unreached(const protocol::PeerNews&) {}
-  // A message failed that was reported as complete. Likewise.
-  virtual void message_lost(const protocol::LostMessage&) {}
-};
 
 // While it lives the calling thread has the endpoint. The destructor tells the sink what was completed, sends
 // what the engine wants to send and wakes waiting threads. Not to be used in a forked child

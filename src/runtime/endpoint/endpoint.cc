@@ -29,15 +29,8 @@ tl::unexpected<OpError> refused() {
 
 Endpoint::~Endpoint() = default;
 
-protocol::Partner* Endpoint::Impl::partner_of(const AddressParts& parts) {
-  if (parts.slot != slot_ || parts.partner >= engine->partner_count()) return nullptr;
-  protocol::Partner* partner = engine->partner_at(parts.partner);
-  if (!partner || partner->nic != parts.nic || partner->endpoint != parts.endpoint) return nullptr;
-  return partner;
-}
-
 Address Endpoint::address() const {
-  return address_of(impl_->engine->self(), session_, impl_->engine->self()->conversation);
+  return address_of(impl_->core.engine->self(), session_, impl_->core.engine->self()->conversation);
 }
 
 // Without the lock: a partner's identity never changes.
@@ -51,9 +44,9 @@ Expected<Request*, OpError> Endpoint::connect(NicId nic, std::uint8_t endpoint, 
                                               bool hidden) {
   if (impl_->foreign()) return refused();
   const Operation operation(*impl_);
-  auto request =
-      impl_->engine->connect(impl_->now, nic, endpoint, key, match_info, context, forgotten, hidden);
-  impl_->out->flush();
+  auto request = impl_->core.engine->connect(impl_->core.now, nic, endpoint, key, match_info, context,
+                                             forgotten, hidden);
+  impl_->core.out->flush();
   return request;
 }
 
@@ -65,51 +58,51 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   if (!op.partner) return refused();
   op.session = parts.session;
   op.conversation = conversation_of(*op.partner, parts);
-  op.hold = impl_->burst_goes_on();
-  op.hold_announcement = impl_->may_hold();
-  op.copy_later = impl_->yields();
-  auto request = impl_->engine->send(impl_->now, op);
-  impl_->out->flush();
-  impl_->sent();
+  op.hold = impl_->sends.goes_on();
+  op.hold_announcement = impl_->sends.may_hold();
+  op.copy_later = impl_->spin_budget.yields();
+  auto request = impl_->core.engine->send(impl_->core.now, op);
+  impl_->core.out->flush();
+  impl_->sends.sent();
   return request;
 }
 
 Expected<Request*, OpError> Endpoint::receive(const protocol::ReceiveOp& op) {
   if (impl_->foreign()) return refused();
   Operation operation(*impl_, false);
-  if (!impl_->engine->unexpected_empty()) operation.time();
-  auto request = impl_->engine->receive(impl_->now, op);
-  impl_->out->flush();
+  if (!impl_->core.engine->unexpected_empty()) operation.time();
+  auto request = impl_->core.engine->receive(impl_->core.now, op);
+  impl_->core.out->flush();
   return request;
 }
 
 Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
   if (impl_->foreign()) return refused();
   const Operation operation(*impl_);
-  const auto cancelled = impl_->engine->cancel(request, complete);
-  impl_->silence_found();
+  const auto cancelled = impl_->core.engine->cancel(request, complete);
+  impl_->silence.found();
   return cancelled;
 }
 
 bool Endpoint::forget(Request* request) {
   if (impl_->foreign()) return false;
   const Operation operation(*impl_);
-  impl_->copy_end();
-  return impl_->engine->forget(request);
+  impl_->core.copy_end();
+  return impl_->core.engine->forget(request);
 }
 
 Expected<bool, OpError> Endpoint::buffered(Request* request) {
   if (impl_->foreign()) return refused();
   const Operation operation(*impl_);
-  impl_->turn();
-  impl_->copy_end();
-  return impl_->engine->buffered(request);
+  impl_->turn.run();
+  impl_->core.copy_end();
+  return impl_->core.engine->buffered(request);
 }
 
 bool Endpoint::set_timeout(Request* request, std::uint64_t ms) {
   if (impl_->foreign()) return false;
   const Operation operation(*impl_);
-  return impl_->engine->set_timeout(request, deadline_after_ms(0, ms));
+  return impl_->core.engine->set_timeout(request, deadline_after_ms(0, ms));
 }
 
 bool Endpoint::disconnect(const Address& address) {
@@ -121,25 +114,25 @@ bool Endpoint::disconnect(const Address& address) {
   const bool over = conversation_of(*partner, parts) != partner->conversation;
   if (partner->known_otherwise(parts.session) || over)
     return true;  // that instance or conversation is gone; what followed is another peer
-  impl_->engine->disconnect(impl_->now, partner);
-  impl_->out->flush();
+  impl_->core.engine->disconnect(impl_->core.now, partner);
+  impl_->core.out->flush();
   return true;
 }
 
 void Endpoint::set_unexpected_handler(const UnexpectedHandler& handler) {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
-  impl_->handler_set(handler);
+  impl_->unexpected.handler_is(handler);
 }
 
 void Endpoint::end_background() {
   if (impl_->foreign()) return;
   const NoCancel no_cancel;
-  impl_->helper_stop();
+  impl_->progress.stop();
 }
 
 bool Endpoint::in_handler() const {
-  return impl_->in_own_handler();
+  return impl_->progression.in_own_handler();
 }
 
 bool Endpoint::foreign() const {
@@ -147,11 +140,11 @@ bool Endpoint::foreign() const {
 }
 
 Endpoint::Pin::Pin(Endpoint& endpoint) : endpoint_(endpoint) {
-  endpoint_.impl_->pin();
+  endpoint_.impl_->lifecycle.pin();
 }
 
 Endpoint::Pin::~Pin() {
-  endpoint_.impl_->unpin();
+  endpoint_.impl_->lifecycle.unpin();
 }
 
 // --- completion
@@ -159,13 +152,14 @@ Endpoint::Pin::~Pin() {
 
 namespace {
 
-// One look with the lock held; in a crowd a look in vain gives the processor away, without the lock.
-template <class Look>
-auto poll_for(Endpoint::Impl& impl, Look look) -> decltype(look()) {
+// One poll with the lock held. Where the host is oversubscribed, a poll that finds nothing gives the
+// processor away, without the lock.
+template <class Poll>
+auto poll_for(Endpoint::Impl& impl, Poll poll) -> decltype(poll()) {
   {
     const Operation operation(impl, false);
-    const auto found = look();
-    if (!impl.yield_due(static_cast<bool>(found))) return found;
+    const auto found = poll();
+    if (!impl.polling.yield_due(static_cast<bool>(found))) return found;
   }
   ::sched_yield();
   return {};
@@ -177,16 +171,16 @@ WaitOutcome Endpoint::test(Request* request, Completion& completion) {
   if (impl_->foreign()) return WaitOutcome::timed_out;
   bool held = true;
   const bool ended = poll_for(*impl_, [&] {
-    held = impl_->engine->held(request);
+    held = impl_->core.engine->held(request);
     if (!held) return true;
-    if (!impl_->engine->done(request)) {
-      impl_->poll_turn();
+    if (!impl_->core.engine->done(request)) {
+      impl_->polling.turn();
       // A handler may have run, and another thread taken it.
-      if (!impl_->engine->held(request) || !impl_->engine->done(request)) return false;
+      if (!impl_->core.engine->held(request) || !impl_->core.engine->done(request)) return false;
     } else {
       impl_->found_turn();
     }
-    completion = impl_->engine->consume(request);
+    completion = impl_->core.engine->consume(request);
     return true;
   });
   if (!held) return WaitOutcome::no_request;
@@ -196,15 +190,15 @@ WaitOutcome Endpoint::test(Request* request, Completion& completion) {
 bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion) {
   if (impl_->foreign()) return false;
   return poll_for(*impl_, [&] {
-    Request* request = impl_->engine->find_done(match_info, match_mask);
+    Request* request = impl_->core.engine->find_done(match_info, match_mask);
     if (request) {
       impl_->found_turn();
     } else {
-      impl_->poll_turn();
-      request = impl_->engine->find_done(match_info, match_mask);
+      impl_->polling.turn();
+      request = impl_->core.engine->find_done(match_info, match_mask);
     }
     if (!request) return false;
-    completion = impl_->engine->consume(request);
+    completion = impl_->core.engine->consume(request);
     return true;
   });
 }
@@ -212,16 +206,16 @@ bool Endpoint::test_any(std::uint64_t match_info, std::uint64_t match_mask, Comp
 Request* Endpoint::peek() {
   if (impl_->foreign()) return nullptr;
   return poll_for(*impl_, [&] {
-    impl_->poll_turn();
-    return impl_->engine->peek_done();
+    impl_->polling.turn();
+    return impl_->core.engine->peek_done();
   });
 }
 
 bool Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, protocol::Arrival& arrival) {
   if (impl_->foreign()) return false;
   return poll_for(*impl_, [&] {
-    impl_->poll_turn();
-    const auto found = impl_->engine->probe(match_info, match_mask);
+    impl_->polling.turn();
+    const auto found = impl_->core.engine->probe(match_info, match_mask);
     if (found) arrival = *found;
     return found.has_value();
   });
@@ -230,62 +224,62 @@ bool Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask, protoco
 void* Endpoint::context_of(Request* request) {
   if (impl_->foreign()) return nullptr;
   const Operation operation(*impl_);
-  return impl_->engine->context_of(request);
+  return impl_->core.engine->context_of(request);
 }
 
 WaitOutcome Endpoint::wait(Request* request, std::uint64_t timeout_ms, Completion& completion) {
   if (impl_->foreign()) return WaitOutcome::woken;
-  Want want;
-  want.kind = Want::Kind::request;
-  want.request = request;
-  want.completion = &completion;
-  const WaitOutcome outcome = impl_->wait(want, timeout_ms);
+  WaitPredicate predicate;
+  predicate.kind = WaitPredicate::Kind::request;
+  predicate.request = request;
+  predicate.completion = &completion;
+  const WaitOutcome outcome = impl_->waiting.wait(predicate, timeout_ms);
   // Another thread took it while this one waited.
-  return outcome == WaitOutcome::done && !want.request ? WaitOutcome::woken : outcome;
+  return outcome == WaitOutcome::done && !predicate.request ? WaitOutcome::woken : outcome;
 }
 
 WaitOutcome Endpoint::wait_any(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
                                Completion& completion) {
   if (impl_->foreign()) return WaitOutcome::woken;
-  Want want;
-  want.kind = Want::Kind::any;
-  want.match_info = match_info;
-  want.match_mask = match_mask;
-  want.completion = &completion;
-  return impl_->wait(want, timeout_ms);
+  WaitPredicate predicate;
+  predicate.kind = WaitPredicate::Kind::any;
+  predicate.match_info = match_info;
+  predicate.match_mask = match_mask;
+  predicate.completion = &completion;
+  return impl_->waiting.wait(predicate, timeout_ms);
 }
 
 WaitOutcome Endpoint::wait_peek(std::uint64_t timeout_ms, Request*& request) {
   if (impl_->foreign()) return WaitOutcome::woken;
-  Want want;
-  want.kind = Want::Kind::peek;
-  const WaitOutcome outcome = impl_->wait(want, timeout_ms);
-  if (outcome == WaitOutcome::done) request = want.request;
+  WaitPredicate predicate;
+  predicate.kind = WaitPredicate::Kind::peek;
+  const WaitOutcome outcome = impl_->waiting.wait(predicate, timeout_ms);
+  if (outcome == WaitOutcome::done) request = predicate.request;
   return outcome;
 }
 
 WaitOutcome Endpoint::wait_probe(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
                                  protocol::Arrival& arrival) {
   if (impl_->foreign()) return WaitOutcome::woken;
-  Want want;
-  want.kind = Want::Kind::probe;
-  want.match_info = match_info;
-  want.match_mask = match_mask;
-  want.arrival = &arrival;
-  return impl_->wait(want, timeout_ms);
+  WaitPredicate predicate;
+  predicate.kind = WaitPredicate::Kind::probe;
+  predicate.match_info = match_info;
+  predicate.match_mask = match_mask;
+  predicate.arrival = &arrival;
+  return impl_->waiting.wait(predicate, timeout_ms);
 }
 
 void Endpoint::wakeup() {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
-  impl_->wake_all();
+  impl_->waiters.wake_all();
 }
 
 void Endpoint::progress() {
   if (impl_->foreign()) return;
   const Operation operation(*impl_);
-  impl_->helper_notice();
-  impl_->turn();
+  impl_->progress.polled();
+  impl_->turn.run();
 }
 
 void Endpoint::disable_progression() {
@@ -305,7 +299,7 @@ void Endpoint::reenable_progression() {
 
 std::optional<void*> Endpoint::address_context(const Address& address) {
   if (impl_->foreign()) return std::nullopt;
-  const std::lock_guard guard(impl_->lock);
+  const std::lock_guard guard(impl_->core.lock);
   const protocol::Partner* partner = impl_->partner_of(address_unpack(address));
   if (!partner) return std::nullopt;
   return protocol::partner_context(partner);
@@ -313,7 +307,7 @@ std::optional<void*> Endpoint::address_context(const Address& address) {
 
 bool Endpoint::set_address_context(const Address& address, void* context) {
   if (impl_->foreign()) return false;
-  const std::lock_guard guard(impl_->lock);
+  const std::lock_guard guard(impl_->core.lock);
   protocol::Partner* partner = impl_->partner_of(address_unpack(address));
   if (partner) protocol::partner_set_context(partner, context);
   return partner != nullptr;
@@ -322,9 +316,9 @@ bool Endpoint::set_address_context(const Address& address, void* context) {
 std::vector<protocol::PartnerInfo> Endpoint::partners() {
   std::vector<protocol::PartnerInfo> infos;
   if (impl_->foreign()) return infos;
-  const std::lock_guard guard(impl_->lock);
-  for (std::uint32_t i = 0; i < impl_->engine->partner_count(); i++) {
-    if (const protocol::Partner* partner = impl_->engine->partner_at(i))
+  const std::lock_guard guard(impl_->core.lock);
+  for (std::uint32_t i = 0; i < impl_->core.engine->partner_count(); i++) {
+    if (const protocol::Partner* partner = impl_->core.engine->partner_at(i))
       infos.push_back(protocol::partner_info(partner));
   }
   return infos;
@@ -332,30 +326,42 @@ std::vector<protocol::PartnerInfo> Endpoint::partners() {
 
 protocol::Counters Endpoint::counters() {
   if (impl_->foreign()) return {};
-  const std::lock_guard guard(impl_->lock);
-  return impl_->segment->counters().engine;
+  const std::lock_guard guard(impl_->core.lock);
+  return impl_->core.segment->counters().engine;
 }
 
 link::LinkCounters Endpoint::link_counters() {
   if (impl_->foreign()) return {};
-  const std::lock_guard guard(impl_->lock);
-  return impl_->link->counters();
+  const std::lock_guard guard(impl_->core.lock);
+  return impl_->core.link->counters();
 }
 
 protocol::Endpoint::Memory Endpoint::memory() {
   if (impl_->foreign()) return {};
-  const std::lock_guard guard(impl_->lock);
-  return impl_->engine->memory();
+  const std::lock_guard guard(impl_->core.lock);
+  return impl_->core.engine->memory();
 }
 
 std::uint32_t Endpoint::eager_max() {
   if (impl_->foreign()) return 0;
-  const std::lock_guard guard(impl_->lock);
-  return impl_->engine->eager_max(impl_->engine->self());
+  const std::lock_guard guard(impl_->core.lock);
+  return impl_->core.engine->eager_max(impl_->core.engine->self());
+}
+
+std::string Endpoint::silence_advice(NicId nic) {
+  if (impl_->foreign()) return {};
+  const Operation operation(*impl_);
+  return impl_->silence.advice(nic);
+}
+
+std::string Endpoint::peer_text(NicId nic, std::uint8_t endpoint) {
+  if (impl_->foreign()) return {};
+  const Operation operation(*impl_);
+  return impl_->names.text(nic, endpoint);
 }
 
 const Settings& Endpoint::settings() const {
-  return impl_->settings();
+  return impl_->core.settings;
 }
 
 }  // namespace omx::runtime

@@ -18,15 +18,14 @@
 #include "protocol/endpoint.h"
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
+#include "runtime/endpoint/unexpected_handler.h"
+#include "runtime/wait/wait_predicate.h"
 
 namespace omx::runtime {
 
 class Process;
 class BoardResponder;
 class CounterSegment;
-
-using protocol::Completion;
-using protocol::Request;
 
 // A remote (or own) endpoint's address: 16 bytes, passed by value, self-describing so that it can be taken
 // apart without any table and a stale one is recognised (mx-api.md 2).
@@ -50,21 +49,6 @@ inline constexpr std::uint32_t kConversations = 256;
 // session is in the last four bytes, as in the reference.
 Address address_pack(const AddressParts& parts);
 AddressParts address_unpack(const Address& address);
-
-// Decides about a message that no receive waits for. Called without the endpoint's lock: other threads may
-// use the endpoint meanwhile, but no further message arrives until it returns. May call the endpoint itself,
-// but not close it. What it needs is copied before each call, so it may be replaced or removed at any time.
-struct UnexpectedHandler {
-  protocol::HandlerAction (*call)(const UnexpectedHandler& self, const protocol::Arrival& arrival) = nullptr;
-  void* owner = nullptr;
-  void* context = nullptr;
-  void (*function)() = nullptr;  // of the type that `call` knows
-};
-
-// no_request: it names no pending or completed request of the endpoint.
-enum class WaitOutcome { done, timed_out, woken, no_request };
-
-inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
 
 class Endpoint {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Another board of an endpoint (docs/rails.md): its link, and who takes what comes by it.
+// Another board of an endpoint (docs/rails.md): its link, and what takes the frames that come by it.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
 #include "runtime/endpoint/counters_shared.h"
-#include "runtime/endpoint/endpoint.h"
+#include "runtime/endpoint/expected_frames.h"
+#include "runtime/endpoint/frame_intake.h"
 
 namespace omx::runtime {
 
@@ -22,19 +23,26 @@ struct RailClaim {
 
 class Rail final : public link::FrameHandler, public link::BulkHandler {
  public:
-  Rail(Endpoint::Impl& impl, unsigned number, RailClaim claimed, std::unique_ptr<link::Transport> its_link)
+  // `number`: from 1 on, as 0 is the endpoint's own board.
+  Rail(FrameIntake& intake, ExpectedFrames& expected, unsigned number, RailClaim claimed,
+       std::unique_ptr<link::Transport> its_link)
       : link(std::move(its_link)),
         board(std::move(claimed.board)),
         claim(std::move(claimed.claim)),
-        impl_(impl),
+        intake_(intake),
+        expected_(expected),
         number_(number) {}
 
   unsigned number() const { return number_; }
 
-  void on_frame(wire::Frame frame) override;
-  std::size_t bulk_places(std::span<iovec> places) override;
-  bool bulk_in_place(std::size_t index, wire::Frame frame) override;
-  void on_bulk_placed(std::size_t index, wire::Frame frame) override;
+  void on_frame(wire::Frame frame) override { intake_.on_rail_frame(number_, frame); }
+  std::size_t bulk_places(std::span<iovec> places) override { return expected_.places(places, number_); }
+  bool bulk_in_place(std::size_t index, wire::Frame frame) override {
+    return expected_.in_place(index, frame);
+  }
+  void on_bulk_placed(std::size_t index, wire::Frame frame) override {
+    expected_.placed(index, frame, number_);
+  }
   void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
 
   std::unique_ptr<link::Transport> link;
@@ -43,11 +51,11 @@ class Rail final : public link::FrameHandler, public link::BulkHandler {
   Claim claim;  // of the endpoint's id on that board
   bool up = true;
   link::Outage outage = link::Outage::none;
-  protocol::TimeNs quiet_until = 0;  // its descriptor reported an error: not polled until then
 
  private:
-  Endpoint::Impl& impl_;
-  unsigned number_;  // from 1 on: 0 is the endpoint's own board
+  FrameIntake& intake_;
+  ExpectedFrames& expected_;
+  unsigned number_;
 };
 
 }  // namespace omx::runtime

@@ -123,10 +123,10 @@ void Process::endpoints_help() {
       const std::lock_guard guard(mutex_);
       if (i >= open_.size()) return;
       impl = open_[i]->impl_.get();
-      impl->pin();
+      impl->lifecycle.pin();
     }
     impl->turn_if_free();
-    impl->unpin();
+    impl->lifecycle.unpin();
   }
 }
 
@@ -160,9 +160,10 @@ bool Process::close_until(Endpoint* endpoint, RunningDeadline& deadline) {
     open_.erase(it);
     slots_[endpoint->slot()].store(nullptr, std::memory_order_release);
   }
-  endpoint->impl_->close_begin();
-  while (!endpoint->impl_->close_drive(kHelpPeriod) && !deadline.passed(clock_now())) endpoints_help();
-  endpoint->impl_->close_end();
+  endpoint->impl_->lifecycle.close_begin();
+  while (!endpoint->impl_->lifecycle.close_drive(kHelpPeriod) && !deadline.passed(clock_now()))
+    endpoints_help();
+  endpoint->impl_->lifecycle.close_end();
   delete endpoint;
   return true;
 }

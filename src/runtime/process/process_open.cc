@@ -93,25 +93,25 @@ Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const 
   endpoint->slot_ = *slot;
   endpoint->impl_ = std::make_unique<Endpoint::Impl>(board, endpoint->id_, *slot, settings_);
   Endpoint::Impl& impl = *endpoint->impl_;
-  if (auto r = impl.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
+  if (auto r = impl.lifecycle.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
   // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
   Binding binding(board, id, settings_);
-  if (auto r = impl.link_open(peers_, boards); !r) return tl::unexpected(r.error());
+  if (auto r = impl.lifecycle.link_open(peers_, boards); !r) return tl::unexpected(r.error());
 
-  impl.rails_open(std::move(rails));
+  impl.rails.open(std::move(rails));
 
   protocol::Config config = settings_.protocol;
   HostMemory& memory = HostMemory::of_process();
   config.share = &memory;
   if (config.buffer_grows) config.buffer_bytes = memory.endpoint_base();
   config.envelope_bytes = memory.quarter();
-  config.nic = impl.link->interface().nic();
-  config.mtu = impl.link->interface().mtu();
-  impl.rails_fill(config);
-  const link::Datagram* datagram = impl.link->datagram();
+  config.nic = impl.core.link->interface().nic();
+  config.mtu = impl.core.link->interface().mtu();
+  impl.rails.fill(config);
+  const link::Datagram* datagram = impl.core.link->datagram();
   const link::DatagramLimits limits = datagram ? datagram->limits() : link::DatagramLimits{};
   if (datagram) config.base_frame = limits.base_frame;
-  const link::UdpBulkPath* bulk = impl.link->udp_bulk_path();
+  const link::UdpBulkPath* bulk = impl.core.link->udp_bulk_path();
   const link::LaneInfo lane = bulk ? bulk->info() : link::LaneInfo{};
   config.lane = lane.address;
   config.lane_network_bits = lane.network_bits;
@@ -141,12 +141,12 @@ Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const 
     config.context_bits = options.context_bits;
     config.context_shift = options.context_shift;
   }
-  impl.engine_start(config);
+  impl.lifecycle.engine_start(config);
   warn_small_mtu(board, settings_, config.mtu);
   log_name_endpoint(board, id);
 
   impl.seat = binding.keep();
-  impl.helper_start();
+  impl.lifecycle.progress_start();
   const std::lock_guard guard(mutex_);
   open_.push_back(endpoint.get());
   slots_[*slot].store(endpoint.get(), std::memory_order_release);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread behind the application's back: how it is made and where it runs. What it does:
-// endpoint_helper.cc.
+// progress_driver.cc.
 #pragma once
 
 #include <pthread.h>

@@ -259,7 +259,7 @@ TEST_F(endpoint_helper, invited__it_waits_for_the_lock) {
   start(ProgressMode::automatic);
   const TimeNs polled_until = clock_now() + 20 * protocol::kMillisecond;
   while (clock_now() < polled_until) a_->progress();
-  EndpointLock& lock = a_->impl().lock;
+  EndpointLock& lock = a_->impl().core.lock;
   const std::lock_guard guard(lock);
   ASSERT_TRUE(hand_over(*a_));
   EXPECT_TRUE(becomes_true([&] { return lock.wanted(); }));
@@ -371,7 +371,7 @@ TEST_F(endpoint_stream, frame__by_frames_alone) {
   EXPECT_EQ(seen_.wakeups_moderated, 0U);
 }
 
-// --- bursts of short messages (endpoint_burst.cc)
+// --- bursts of short messages (burst_sends.cc)
 // -----------------------------------------------------------
 
 // Who sends and then computes: nothing of it is left waiting.

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "runtime/clock.h"
-#include "runtime/wait/crowd.h"
+#include "runtime/wait/oversubscription.h"
 #include "tests/support/pair.h"
 
 namespace omx::runtime {
@@ -66,7 +66,7 @@ TEST_F(endpoint_wait, wait__times_out_and_leaves_the_request) {
   EXPECT_EQ(completion.status, Status::success);
 }
 
-// Polls that find what they look for do not add up to a long wait, which would look for a crowd all the time.
+// Polls that succeed do not add up to a long wait, which would check for oversubscription all the time.
 TEST_F(endpoint_wait, test__who_finds_does_not_spin) {
   Bytes buffer(16);
   Completion completion;
@@ -78,8 +78,8 @@ TEST_F(endpoint_wait, test__who_finds_does_not_spin) {
   }
   // Progress threads spin for a moment, too; who polls would be counted for as long as it lives.
   const TimeNs deadline = clock_now() + 60'000 * kMillisecond;
-  while (Spin::spinning() > 0 && clock_now() < deadline) std::this_thread::yield();
-  EXPECT_EQ(Spin::spinning(), 0);
+  while (OversubscriptionDetector::spinning() > 0 && clock_now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(OversubscriptionDetector::spinning(), 0);
 }
 
 TEST_F(endpoint_wait, wait__sleeps_after_spinning) {

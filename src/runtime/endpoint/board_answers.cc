@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/endpoint/board_answers.h"
+
+#include <cassert>
+
+#include "protocol/partner.h"
+#include "wire/codec.h"
+
+namespace omx::runtime {
+
+void BoardAnswers::open(PeerTable& peers) {
+  assert(core_.link);
+  const Settings& settings = core_.settings;
+  responder_.emplace(core_.board, settings.endpoints_max, peers, *core_.link);
+  // Peers of our own extension learn soon enough that this endpoint is gone; others would send for minutes.
+  if (settings.protocol.mode == wire::Mode::mxoe && !core_.board.udp)
+    closed_.emplace(core_.board, core_.id, settings.endpoints_max, settings.protocol.mode, *core_.link);
+  if (closed_ && responder_->responsible()) closed_->listen();
+}
+
+bool BoardAnswers::on_frame(wire::Frame frame) {
+  assert(responder_);
+  if (!responder_->on_frame(frame) && !refused(frame)) return false;
+  core_.link->flush();  // its answers do not take the engine's way out
+  return true;
+}
+
+// Returns whether it was for an endpoint that no process has, and its sender was told so.
+bool BoardAnswers::refused(wire::Frame frame) {
+  wire::Head head;
+  if (!closed_ || frame.size() < kAddressedFrameLeast || wire::decode_head(frame, head) != wire::Drop::none)
+    return false;
+  const protocol::Partner* const from =
+      core_.engine->find_partner(head.src, static_cast<std::uint8_t>(frame[18]));
+  return closed_->on_frame(frame, from ? from->peer_index : wire::kUnknownPeerIndex);
+}
+
+void BoardAnswers::check() {
+  if (!closed_ || !responder_->responsible()) return;
+  closed_->listen();
+  closed_->look();
+}
+
+}  // namespace omx::runtime

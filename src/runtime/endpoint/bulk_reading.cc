@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/endpoint/bulk_reading.h"
+
+#include "base/log.h"
+
+namespace omx::runtime {
+
+namespace {
+
+// What lies in a lane and was announced in vain must not stay there until its message number comes round.
+constexpr TimeNs kPollPeriod = protocol::kMillisecond;
+// After it held something: a poll costs a system call, an announcement a frame that may come late.
+constexpr TimeNs kBusyNs = protocol::kMillisecond / 5;
+
+}  // namespace
+
+void BulkReading::placement_choose() {
+  const protocol::Endpoint::Pace pace = core_.engine->pull_pace();
+  const int lane = descriptor_of(core_.link->bulk_path());
+  placement_.choose(*core_.link, pace.bytes, pace.busy);
+  // A sleeping thread does not listen to it yet.
+  if (descriptor_of(core_.link->bulk_path()) != lane) waiters_.wake_sleeper();
+  if (!placement_.news()) return;
+  const PlacementTrial& trial = placement_.trial();
+  log(LogLevel::info,
+      "{} endpoint {}: large messages by frames are put into their place by {}: tried now, by the kernel "
+      "{:.1f} and from the ring {:.1f} Gb/s",
+      core_.board.interface.name, core_.id, trial.by_kernel() ? "the kernel" : "us, from the ring",
+      static_cast<double>(trial.kernel_rate()) * 8 / 1e6, static_cast<double>(trial.ring_rate()) * 8 / 1e6);
+}
+
+std::size_t BulkReading::turn(std::size_t budget) {
+  const bool late = late_ || core_.now - polled_ >= kPollPeriod;
+  if (late) polled_ = core_.now;
+  const std::size_t by_lane = lane_turn(late, budget);
+  const std::size_t frames = by_lane + bulk_turn(late, budget);
+  late_ = frames >= budget;
+  return frames;
+}
+
+std::size_t BulkReading::lane_turn(bool late, std::size_t budget) {
+  // What is not announced yet is found sooner; but a thread that yields leaves that time to others.
+  lane_polls_ = late || (core_.now < lane_busy_until_ && !spin_budget_.yields());
+  if (!lane_polls_ && !core_.engine->lane_wanted(core_.now)) return 0;
+  link::UdpBulkPath* const path = core_.link->udp_bulk_path();
+  if (!path) return 0;
+  const std::size_t frames = path->receive(*this, budget);
+  if (frames > 0) {
+    lane_busy_until_ = core_.now + kBusyNs;
+    core_.engine->lane_came();
+  }
+  return frames;
+}
+
+std::size_t BulkReading::bulk_turn(bool late, std::size_t budget) {
+  const bool asked = core_.engine->pulls_by_link();
+  if (!late && !asked && core_.now >= bulk_busy_until_) return 0;
+  if (core_.engine->bulk_seen() && !core_.by_ring()) placement_choose();
+  std::size_t frames = placement_.receive(*core_.link, *this, budget, late);
+  if (!rails_.empty()) [[unlikely]]
+    frames += rails_.receive_bulk(budget);
+  // Not even asked for there: the sender does not use our lane any more.
+  if (frames > 0 && !asked) bulk_busy_until_ = core_.now + kBusyNs;
+  return frames;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When an endpoint reads the paths of large messages: the kernel's lane for frames, and the UDP lane. Each
+// poll of them is a system call, so they are polled only where something may lie.
+//
+//            announced or asked for, or 1 ms has passed             frames
+//   not polled ------------------------------------------> polled ----------> busy: polled in each turn
+//       ^                                                    |                        |
+//       +----------------------------------------------------+--- kBusyNs without ----+
+#pragma once
+
+#include "runtime/endpoint/bulk_placement.h"
+#include "runtime/endpoint/endpoint_core.h"
+#include "runtime/endpoint/expected_frames.h"
+#include "runtime/endpoint/frame_intake.h"
+#include "runtime/endpoint/rails.h"
+#include "runtime/wait/spin_budget.h"
+#include "runtime/wait/waiters.h"
+
+namespace omx::runtime {
+
+class BulkReading final : public link::BulkHandler {
+ public:
+  BulkReading(EndpointCore& core, FrameIntake& intake, ExpectedFrames& expected, Rails& rails,
+              const SpinBudget& budget, Waiters& waiters)
+      : core_(core),
+        intake_(intake),
+        expected_(expected),
+        rails_(rails),
+        spin_budget_(budget),
+        waiters_(waiters) {}
+
+  // Tries both ways to place the data of large messages.
+  void trial_begin() { placement_.begin(core_.settings.ring_bytes); }
+  // Returns how many frames came.
+  std::size_t turn(std::size_t budget);
+  // The next turn polls both, though no large message is on its way.
+  bool late() const { return late_; }
+  void late_is(bool late) { late_ = late; }
+
+  NicId lane_sender(const wire::LaneAddress& from) override { return core_.engine->lane_sender(from); }
+  bool lane_more() override { return lane_polls_ || core_.engine->lane_wanted(core_.now); }
+  std::size_t bulk_places(std::span<iovec> places) override { return expected_.places(places, 0); }
+  std::size_t lane_places(std::span<iovec> places, std::size_t& header) override {
+    return expected_.lane_places(places, header);
+  }
+  bool bulk_in_place(std::size_t index, wire::Frame frame) override {
+    return expected_.in_place(index, frame);
+  }
+  void on_bulk_placed(std::size_t index, wire::Frame frame) override { expected_.placed(index, frame, 0); }
+  void on_bulk_frame(wire::Frame frame) override { intake_.on_frame(frame); }
+
+ private:
+  std::size_t lane_turn(bool late, std::size_t budget);
+  std::size_t bulk_turn(bool late, std::size_t budget);
+  void placement_choose();
+
+  EndpointCore& core_;
+  FrameIntake& intake_;
+  ExpectedFrames& expected_;
+  Rails& rails_;
+  const SpinBudget& spin_budget_;
+  Waiters& waiters_;
+  BulkPlacement placement_;
+  TimeNs polled_ = 0;
+  // They had unannounced frames a moment ago, so more are likely.
+  TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
+  bool late_ = false;
+  bool lane_polls_ = false;  // whether or not anything is known to be there
+};
+
+}  // namespace omx::runtime

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/endpoint/engine_turn.h"
+
+#include <cassert>
+
+namespace omx::runtime {
+
+namespace {
+
+// Frames per turn: enough to amortise the turn, few enough that other threads get at the lock.
+constexpr std::size_t kBudget = 64;
+// Turns in a row whose timers wait until what has arrived is read: all that a ring holds.
+constexpr unsigned kBehindMost = 256;
+
+}  // namespace
+
+bool EngineTurn::run() {
+  EndpointCore& core = parts_.core;
+  assert(core.lock.owned());
+  if (parts_.progression.stopped()) return false;
+  parts_.burst.turn_taken();
+  parts_.burst.end();
+  if (core.copies) core.copies->frames(Copies::Frames::passing);  // an exception may have ended the last turn
+  std::size_t frames = parts_.intake.deferred_process();
+  frames += ring_turn();
+  if (!parts_.rails.empty()) [[unlikely]]
+    frames += parts_.rails.receive(kBudget);
+  if (core.hub) frames += parts_.intra_node.turn(kBudget);
+  // The rest of a lone large message is asked for before its beginning is read.
+  if (frames > 0 && core.engine->held_question()) core.engine->release(core.now);
+  frames += parts_.bulk.turn(kBudget);
+  parts_.feed.run();  // its answers carry the acknowledgements
+  if (core.now >= core.engine->next_deadline() || core.engine->copies_awaited()) timers_turn(frames > 0);
+  if (core.engine->held()) core.engine->release(core.now);
+  core.out->flush();
+  if (parts_.upkeep.due()) parts_.upkeep.run();
+  if (core.engine->news()) [[unlikely]]
+    parts_.reports.news();  // of peers with whom no operation ended
+  parts_.feed.run();        // a neighbour's death needs no frame
+  return frames > 0;
+}
+
+void EngineTurn::timers_turn(bool frames) {
+  bool more = parts_.bulk.late() || frames_wait();
+  more = more && frames && behind_++ < kBehindMost;
+  if (!more) behind_ = 0;
+  parts_.core.engine->progress(parts_.core.now, more);
+  parts_.silence.found();
+  parts_.feed.run();
+}
+
+std::size_t EngineTurn::ring_turn() {
+  EndpointCore& core = parts_.core;
+  if (!core.copies) return core.link->receive(parts_.intake, kBudget);
+  core.copies->frames(Copies::Frames::of_ring);
+  const std::size_t frames = core.link->receive(parts_.intake, kBudget);
+  core.copies->frames(Copies::Frames::passing);
+  if (core.copies->busy()) core.copies->tend();
+  return frames;
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/endpoint/leader_turns.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace omx::runtime {
+
+static_assert(WaitTurns<LeaderTurns>);
+
+SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
+  EndpointCore& core = parts_.core;
+  SleepRequest request;
+  request.until = deadline;
+  // While another thread runs the handler nothing can move either; its end wakes this thread.
+  request.stopped = parts_.progression.stopped();
+  request.unread = parts_.bulk.late();
+  if (request.stopped) return request;
+  request.until = std::min({deadline, core.engine->next_deadline(), parts_.intra_node.deadline()});
+  if (parts_.publication.view_old()) request.until = std::min(request.until, parts_.upkeep.next());
+  request.announced = parts_.sleeping.hears_marks() && core.engine->lane_awaited(core.now);
+  return request;
+}
+
+// Sleeps as the leader, lock released. Returns false when a signal ended it.
+bool LeaderTurns::sleep(TimeNs deadline) {
+  EndpointCore& core = parts_.core;
+  assert(core.lock.owned());
+  if (core.copies && core.copies->outstanding()) {
+    // No descriptor tells when they are over.
+    core.copies->wait(deadline);
+    core.give_way();
+    return true;
+  }
+  const auto plan = parts_.sleeping.plan(sleep_request(deadline));
+  if (!plan) {
+    // What never ends must not stop the clock, nor keep the lock from others.
+    core.give_way();
+    return true;
+  }
+  parts_.publication.counters();  // no thread may do so for long
+  const SleepEnd end = parts_.sleeping.sleep(parts_.waiters.slot(), *plan);
+  count_wakeup();
+  if (end.dismissed) return true;
+  if (end.hub) parts_.intra_node.hurry();
+  if (end.bulk) parts_.bulk.late_is(true);
+  if (end.rails_failed) parts_.interfaces.check_rails();
+  if (end.link_failed) parts_.upkeep.link_check();
+  count(end.by);
+  return !end.interrupted;
+}
+
+void LeaderTurns::count(SleepEnd::WokenBy by) {
+  SharedCounters& counters = parts_.core.segment->counters();
+  switch (by) {
+    case SleepEnd::WokenBy::mark:
+      counters.wakeups_bell++;
+      break;
+    case SleepEnd::WokenBy::lane:
+      counters.wakeups_lane++;
+      break;
+    case SleepEnd::WokenBy::frame:
+      counters.wakeups_frame++;
+      break;
+    case SleepEnd::WokenBy::timer:
+      counters.wakeups_moderated++;
+      break;
+    case SleepEnd::WokenBy::other:
+      break;
+  }
+}
+
+void LeaderTurns::sleep_learn(bool frames, bool useful) {
+  SharedCounters& counters = parts_.core.segment->counters();
+  parts_.sleeping.learn(frames, useful, parts_.rails.frames_received(),
+                        counters.engine[protocol::Counter::messages_received]);
+  counters.deferred = parts_.sleeping.deferred();
+}
+
+}  // namespace omx::runtime

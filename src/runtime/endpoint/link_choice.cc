@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/endpoint/link_choice.h"
+
+#include <utility>
+
+#include "link/ethernet/packet_link.h"
+#include "link/ethernet/xdp_link.h"
+#include "link/udp/udp_link.h"
+
+namespace omx::runtime {
+
+Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, const Board& board,
+                                                     std::uint8_t endpoint, bool rail) {
+  const bool lane =
+      !rail && settings.udp_lane && settings.protocol.mode == wire::Mode::omx && settings.protocol.extension;
+  if (board.udp)
+    return link::udp_link_open({board.interface.name, endpoint, settings.udp_port, lane, board.family});
+  link::PacketLinkOptions options;
+  options.interface = board.interface.name;
+  options.board_frames = !rail;
+  options.endpoint = endpoint;
+  options.ring_frames = settings.ring_frames;
+  options.ring_bytes = settings.ring_bytes;
+  options.udp = lane;
+  // To hear of endpoints that no process has takes a filter of one's own.
+  options.own_hooks = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_hooks;
+  if (settings.link == LinkKind::xdp) return link::xdp_link_open(xdp_options(settings, std::move(options)));
+  return link::packet_link_open(options);
+}
+
+}  // namespace omx::runtime

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which kind of link carries the frames of an endpoint by a board.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/expected.h"
+#include "config/settings.h"
+#include "link/transport.h"
+#include "runtime/board/boards.h"
+
+namespace omx::runtime {
+
+// Opens it. `rail`: beside the endpoint's own link, for the endpoint's frames only.
+Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, const Board& board,
+                                                     std::uint8_t endpoint, bool rail);
+
+}  // namespace omx::runtime

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/wait/progress_driver.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cassert>
+#include <mutex>
+#include <new>
+
+namespace omx::runtime {
+
+namespace {
+
+// Messages that wait to share a frame wait about so long.
+constexpr TimeNs kHoldTimeoutNs = 40'000;
+constexpr unsigned kExpeditedPolls = 20;
+constexpr unsigned long kTimerSlackNs = 5'000;  // instead of 50 us
+constexpr TimeNs kIntervalLeast = 200'000, kIntervalMost = SteadyCalls::kAwayLeast;
+// A thread that is dismissed sooner than this should not have come; and how long it stays away then at most.
+constexpr TimeNs kShortLeadNs = protocol::kMillisecond, kAwayMost = kIntervalMost;
+// Some calls between two computations are no polling: no reason to make way, nor to stay away.
+constexpr unsigned kPollsToDismiss = 16;
+
+}  // namespace
+
+bool ProgressDriver::start(local::Hub* hub) {
+  assert(host_);
+  assert(!runs_);
+  hub_ = hub;
+  interval_ = away_ = kIntervalLeast;
+  runs_ = waiters_.progress_slot().open() && thread_.start([this] { run(); }, settings_.progress_cpus);
+  return runs_;
+}
+
+void ProgressDriver::stop() {
+  stops_ = true;
+  time_.lock.lock();
+  runs_ = false;
+  host_->ending();
+  if (waiters_.progress_thread_leads()) dismiss();
+  waiters_.progress_thread().parker.unpark();
+  time_.lock.unlock();
+  thread_.join();
+}
+
+void ProgressDriver::run() {
+  ::prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
+  const std::lock_guard guard(time_.lock);
+  steady_.restart(time_.clock.read(), host_->calls());
+  // Closing: no thread leads any more, and a turn without an end would keep the lock.
+  while (!waiters_.closing() && !stops()) {
+    const TimeNs last_call = time_.now;
+    time_.now = time_.clock.read();
+    try {
+      if (watch(last_call)) lead();
+    } catch (const std::bad_alloc&) {
+      // What needed memory is tried again, by whatever thread leads next.
+      if (waiters_.progress_thread_leads()) waiters_.lead_end();
+      host_->count_call();
+    }
+  }
+}
+
+// Without the lock. Meanwhile it may be told that messages wait to share a frame.
+void ProgressDriver::stay_away(TimeNs until) {
+  Parker& parker = waiters_.progress_thread().parker;
+  while (!stops() && clock_now() < until) {
+    if (!expedites()) {
+      parker.park(until);
+      if (!expedites()) return;
+    }
+    parker.park(std::min(clock_now() + kHoldTimeoutNs, until));
+    if (!time_.lock.try_lock()) continue;
+    held_release();
+    const bool leave = invited();
+    time_.lock.unlock();
+    if (leave) return;
+  }
+}
+
+// Stays away for an interval. Returns true when no other thread looks after the endpoint.
+bool ProgressDriver::watch(TimeNs last_call) {
+  assert(time_.lock.owned());
+  const bool always = settings_.progress == ProgressMode::always;
+  const std::uint64_t calls = host_->calls();
+  const bool few = calls - calls_seen_ < kPollsToDismiss || steady_.silent(interval_, time_.now, last_call);
+  const bool idle = !dismissed_ && (few || always);
+  if (!waiters_.led() && (idle || invited())) {
+    invited_.store(false, std::memory_order_relaxed);
+    interval_ = away_;
+    return true;
+  }
+  dismissed_ = false;
+  calls_seen_ = calls;
+  const TimeNs most = steady_.away_most(time_.now, calls);
+  interval_ = std::min(interval_, most);
+  // The same sleep as at the last poll: a long one.
+  const std::uint64_t sleeps = host_->sleeps();
+  const bool rests = waiters_.asleep() && (always || (interval_ >= kIntervalMost && sleeps == sleeps_seen_));
+  sleeps_seen_ = sleeps;
+  waiters_.progress_thread_rests(rests || always);
+  if (rests) {
+    held_release();
+    expedited_.store(false, std::memory_order_relaxed);
+  }
+  time_.lock.unlock();
+  // An endpoint that is locked is looked after: no thread that is busy there shall wait for this one. But the
+  // thread that invited this one may still hold the lock, and goes.
+  bool forever = rests;
+  do {
+    if (forever)
+      waiters_.progress_thread().parker.park(protocol::kNever);
+    else
+      stay_away(clock_now() + interval_);
+    forever = false;
+    interval_ = std::min(2 * interval_, most);
+  } while (!stops() && !time_.lock.try_lock() && !invited());
+  if (!time_.lock.owned()) time_.lock.lock();
+  waiters_.progress_thread_rests(false);
+  return false;
+}
+
+void ProgressDriver::lead() {
+  waiters_.lead(waiters_.progress_thread());
+  polls_beside_ = 0;
+  host_->count_takeover();
+  leads_since_ = time_.now;
+  host_->lead_in_background();
+  calls_seen_ = host_->calls();
+  steady_.restart(time_.now, calls_seen_);
+  if (!waiters_.progress_thread_leads()) {
+    dismissed_ = true;
+    interval_ = away_;
+    return;
+  }
+  waiters_.lead_end();
+  waiters_.first_unpark();
+}
+
+bool ProgressDriver::invite() {
+  if (!runs_) return false;
+  if (waiters_.led()) return true;
+  invited_.store(true, std::memory_order_relaxed);
+  waiters_.progress_thread().parker.unpark();
+  return true;
+}
+
+// The application polls while the progress thread leads.
+void ProgressDriver::polled_beside() {
+  if (settings_.progress == ProgressMode::always || ++polls_beside_ < kPollsToDismiss) return;
+  const bool hardly_come = time_.clock.now() < leads_since_ + kShortLeadNs;
+  const TimeNs away = hardly_come ? std::min(2 * away_, kAwayMost) : kIntervalLeast;
+  dismiss();
+  away_ = away;
+}
+
+void ProgressDriver::dismiss() {
+  assert(waiters_.progress_thread_leads());
+  ParkSlot& slot = waiters_.progress_slot();
+  if (slot.taken()) {
+    slot.wake();
+    slot.end();
+    if (hub_) hub_->wake_up();
+  }
+  waiters_.lead_end();
+  away_ = kIntervalLeast;
+}
+
+void ProgressDriver::expedite() {
+  expedited_polls_ = 0;
+  expedited_.store(true, std::memory_order_relaxed);
+  waiters_.progress_thread().parker.unpark();
+}
+
+// With the lock held, by the progress thread.
+void ProgressDriver::held_release() {
+  if (host_->held_release())
+    expedited_polls_ = 0;
+  else if (++expedited_polls_ >= kExpeditedPolls)
+    expedited_.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace omx::runtime

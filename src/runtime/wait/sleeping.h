@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a leader sleeps on the descriptors of its endpoint, and what it learns from it: whether single frames
+// may wake the next sleep.
+//
+// While an endpoint is idle, any frame ends the sleep. In a stream the data sockets stay out of the poll set,
+// and only the wake-up socket (frames that their sender marked as urgent) and a timer end it: moderation.h.
+//
+//                 plan()            sleep()            event, frame, timer
+//   idle polling ---------> planned ---------> asleep ---------------------> woken ---> learn()
+//        ^                     |
+//        +--- something waits -+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "link/transport.h"
+#include "local/hub.h"
+#include "runtime/wait/locked_clock.h"
+#include "runtime/wait/moderation.h"
+#include "runtime/wait/park_slot.h"
+
+namespace omx::runtime {
+
+// What is known of the endpoint when its leader is about to sleep.
+struct SleepRequest {
+  TimeNs until = 0;        // its earliest deadline
+  bool stopped = false;    // nothing moves: disabled, or the handler runs
+  bool unread = false;     // bulk paths may hold frames that no descriptor tells of
+  bool announced = false;  // frames by the UDP bulk path are announced
+};
+
+struct SleepPlan {
+  TimeNs until = 0;
+  Moderation::Ears ears = Moderation::Ears::frames;
+  bool stopped = false;
+  bool polls_link = false;
+  bool lane = false;
+  bool moderated = false;  // the moderation timer ends it
+};
+
+// How a sleep ended, and what the endpoint has to do about it.
+struct SleepEnd {
+  using WokenBy = Moderation::WokenBy;
+  WokenBy by = WokenBy::other;
+  bool interrupted = false;   // by a signal
+  bool dismissed = false;     // another thread leads now, and all of this is its business
+  bool hub = false;           // the intra-node hub asks for a turn
+  bool bulk = false;          // frames wait in a bulk path
+  bool link_failed = false;   // the link's descriptor reported an error
+  bool rails_failed = false;  // that of another board did
+};
+
+class Sleeping {
+ public:
+  Sleeping(LockedClock& time, const Moderation& moderation) : time_(time), moderation_(moderation) {}
+
+  // Once, before the first sleep. `hub` may be nullptr.
+  void open(link::Transport& link, local::Hub* hub) {
+    link_ = &link;
+    hub_ = hub;
+  }
+  void rail_add(link::Transport& link) { rails_.push_back({&link}); }
+
+  // Whether the next sleep hears marked frames only.
+  bool hears_marks() const { return link_polled() && moderation_.ears() == Moderation::Ears::marks; }
+  // Returns nullopt when something waits already.
+  std::optional<SleepPlan> plan(const SleepRequest& request);
+  // Releases the lock meanwhile.
+  SleepEnd sleep(ParkSlot& slot, const SleepPlan& plan);
+  // After the turn that follows a sleep: whether frames came, and ended the wait.
+  void learn(bool frames, bool useful, std::uint64_t received, std::uint64_t messages);
+  // Sleeps that a marked frame could not end.
+  std::uint64_t deferred() const { return moderation_.deferred(); }
+
+ private:
+  // Another board of the endpoint.
+  struct Source {
+    link::Transport* link;
+    TimeNs quiet_until = 0;  // its descriptor reported an error: not polled until then
+  };
+  struct Waits;
+
+  bool link_polled() const { return time_.now >= quiet_until_; }
+  bool rails_pending() const;
+  // What to poll for frames; -1: nothing.
+  static int frames_descriptor(const link::Transport& of, Moderation::Ears ears);
+  void listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan) const;
+  void rails_listen(Waits& waits, Moderation::Ears ears) const;
+  int own_events(Waits& waits, SleepEnd& end);
+  int rails_events(const Waits& waits, Moderation::Ears ears, SleepEnd& end);
+
+  LockedClock& time_;
+  link::Transport* link_ = nullptr;
+  local::Hub* hub_ = nullptr;
+  std::vector<Source> rails_;
+  Moderation moderation_;
+  Moderation::WokenBy woken_by_ = Moderation::WokenBy::other;  // the leader, last
+  TimeNs quiet_until_ = 0;  // the link's descriptor reported an error: not polled until then
+};
+
+}  // namespace omx::runtime

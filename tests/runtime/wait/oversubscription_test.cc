@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/wait/oversubscription.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace omx::runtime {
+namespace {
+
+TEST(oversubscription, loadavg__the_fourth_column) {
+  EXPECT_EQ(runnable_parse("0.20 0.18 0.12 1/80 11206\n"), 1U);
+  EXPECT_EQ(runnable_parse("12.00 8.18 0.12 123/4567 11206\n"), 123U);
+  for (const char* text :
+       {"", "0.20", "0.20 0.18 0.12 ", "0.20 0.18 0.12 x/80", "0.20 0.18 0.12 7", "a b c d"})
+    EXPECT_FALSE(runnable_parse(text)) << text;
+}
+
+// Of more threads that spin than there are processors, some are told to stop.
+TEST(oversubscription, spinners__no_more_than_processors) {
+  const unsigned count = 2 * std::max(1U, std::thread::hardware_concurrency());
+  std::vector<OversubscriptionDetector> spins(count);
+  unsigned allowed = 0;
+  for (OversubscriptionDetector& spin : spins) allowed += spin.allowed(clock_now());
+  EXPECT_GT(allowed, 0U);
+  EXPECT_LT(allowed, count);
+  for (OversubscriptionDetector& spin : spins) spin.stop();
+  EXPECT_TRUE(spins[0].allowed(clock_now()));
+}
+
+// Where threads were bound, their own affinity says nothing of the process.
+TEST(oversubscription, spinners__as_many_as_were_told) {
+  OversubscriptionDetector::processors_are(2);
+  OversubscriptionDetector first, second, third;
+  first.allowed(clock_now());
+  second.allowed(clock_now());
+  EXPECT_FALSE(third.allowed(clock_now()));
+  OversubscriptionDetector::processors_are(0);
+}
+
+TEST(oversubscription, calm__lasts_for_a_while) {
+  CheckBackOff back_off;
+  EXPECT_FALSE(back_off.lasts(1'000'000));
+  back_off.seen(1'000'000);
+  EXPECT_TRUE(back_off.lasts(1'050'000));
+  EXPECT_FALSE(back_off.lasts(1'100'000));
+}
+
+// Who finds something now and then does not wait.
+TEST(oversubscription, courtesy__what_is_found_ends_the_wait) {
+  PollingFairness fairness;
+  for (int round = 0; round < 20; round++) {
+    for (int look = 0; look < 50; look++) EXPECT_FALSE(fairness.yield_due(false));
+    EXPECT_FALSE(fairness.yield_due(true));
+  }
+  EXPECT_EQ(OversubscriptionDetector::spinning(), 0);
+  for (int look = 0; look < 100; look++) fairness.yield_due(false);
+  EXPECT_EQ(OversubscriptionDetector::spinning(), 1);
+  fairness.yield_due(true);
+  EXPECT_EQ(OversubscriptionDetector::spinning(), 0);
+}
+
+}  // namespace
+}  // namespace omx::runtime
