@@ -9,8 +9,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
-#include "libfabric/provider.h"
-#include "libfabric/service.h"
+#include "libfabric/runtime_process.h"
 #include "runtime/board/resolver.h"
 
 namespace omx::fabric {

@@ -15,6 +15,7 @@
 
 #include "base/expected.h"
 #include "base/mac.h"
+#include "libfabric/service.h"
 #include "runtime/board/ip_names.h"
 
 namespace omx::runtime {
@@ -27,7 +28,6 @@ namespace omx::fabric {
 inline constexpr std::uint32_t kAddressFormat = FI_PROV_SPECIFIC | 0x6F6D78;
 inline constexpr std::size_t kAddressBytes = 32;
 inline constexpr std::size_t kAddressMost = 64;  // in any format
-inline constexpr std::uint16_t kAnyId = 0xFFFF;
 inline constexpr std::uint32_t kAnySession = 0xFFFFFFFF;
 
 struct Address {

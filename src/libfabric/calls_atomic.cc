@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_atomic, fi_fetch_atomic and fi_compare_atomic in all their forms; what they can do.
+#include "libfabric/calls_atomic.h"
+
+#include "libfabric/access_call.h"
 #include "libfabric/atomics.h"
+#include "libfabric/capabilities.h"
 #include "libfabric/endpoint.h"
-#include "libfabric/info.h"
-#include "libfabric/provider.h"
+#include "libfabric/remote_memory.h"
 
 namespace omx::fabric {
 
 namespace {
 
 ssize_t access(fid_ep* ep, const AtomicCall& call) {
-  return fenced([&] { return endpoint_of(ep).access(call); });
+  return endpoint_of(ep).remote_memory().access(call);
 }
 
 std::size_t values(std::span<const fi_ioc> pieces) {
@@ -19,7 +21,7 @@ std::size_t values(std::span<const fi_ioc> pieces) {
   return count;
 }
 
-// What most forms have in common; the remote piece is as long as `count` values.
+// What most forms have in common.
 struct Common {
   fi_addr_t peer;
   std::uint64_t address, key;
@@ -28,6 +30,7 @@ struct Common {
   void* context;
 };
 
+// Accesses one remote piece, which is as long as `count` values.
 ssize_t access_one(fid_ep* ep, AtomicCall& call, const Common& c, std::size_t count) {
   const fi_rma_ioc remote{c.address, count, c.key};
   call.remote = {&remote, 1};
@@ -35,7 +38,7 @@ ssize_t access_one(fid_ep* ep, AtomicCall& call, const Common& c, std::size_t co
   call.datatype = c.datatype;
   call.operation = c.operation;
   call.context = c.context;
-  if (call.has_context) call.flags = endpoint_of(ep).transmit_flags();
+  if (call.has_context) call.flags = endpoint_of(ep).choices.transmit_flags;
   return access(ep, call);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective operations are not offered; who calls them all the same is told.
-#include <rdma/fi_collective.h>
+#include "libfabric/calls_collective.h"
 
 #include "libfabric/endpoint.h"
 

@@ -1,14 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_send and fi_recv in all their forms.
-#include "libfabric/calls.h"
-#include "libfabric/info.h"
+#include "libfabric/calls_message.h"
+
+#include "libfabric/capabilities.h"
+#include "libfabric/endpoint.h"
+#include "libfabric/message_call.h"
+#include "libfabric/transfers.h"
 
 namespace omx::fabric {
 
 namespace {
 
-ssize_t receive_any(fid_ep* ep, const ReceiveCall& call) {
-  return fenced([&] { return endpoint_of(ep).receive(call); });
+ssize_t submit(fid_ep* ep, const ReceiveCall& call) {
+  return endpoint_of(ep).transfers().receive(call);
+}
+
+ssize_t submit(fid_ep* ep, const SendCall& call) {
+  return endpoint_of(ep).transfers().send(call);
+}
+
+SendCall send_call(fid_ep* ep, std::span<const iovec> pieces, fi_addr_t to, void* context) {
+  SendCall call;
+  call.pieces = pieces;
+  call.to = to;
+  call.message_class = kClassUntagged;
+  call.flags = endpoint_of(ep).choices.transmit_flags;
+  call.context = context;
+  return call;
+}
+
+// Returns a call whose memory is free at once, and which has no completion.
+SendCall inject_call(const iovec& piece, fi_addr_t to) {
+  SendCall call;
+  call.pieces = {&piece, 1};
+  call.to = to;
+  call.message_class = kClassUntagged;
+  call.flags = FI_INJECT;
+  call.has_context = false;
+  return call;
+}
+
+SendCall with_data(SendCall call, std::uint64_t data) {
+  call.flags |= FI_REMOTE_CQ_DATA;
+  call.data = data;
+  return call;
 }
 
 ssize_t receive_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t from,
@@ -18,9 +52,9 @@ ssize_t receive_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t coun
   call.ignore = ~std::uint64_t{0};  // there is no tag
   call.pieces = {pieces, count};
   call.from = from;
-  call.flags = endpoint_of(ep).receive_flags();
+  call.flags = endpoint_of(ep).choices.receive_flags;
   call.context = context;
-  return receive_any(ep, call);
+  return submit(ep, call);
 }
 
 ssize_t receive(fid_ep* ep, void* memory, std::size_t length, void*, fi_addr_t from, void* context) {
@@ -37,11 +71,11 @@ ssize_t receive_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) 
   call.from = message->addr;
   call.flags = flags;
   call.context = message->context;
-  return receive_any(ep, call);
+  return submit(ep, call);
 }
 
 ssize_t send_vector(fid_ep* ep, const iovec* pieces, void**, std::size_t count, fi_addr_t to, void* context) {
-  return send_any(ep, send_call(ep, {pieces, count}, to, kClassUntagged, 0, context));
+  return submit(ep, send_call(ep, {pieces, count}, to, context));
 }
 
 ssize_t send(fid_ep* ep, const void* memory, std::size_t length, void*, fi_addr_t to, void* context) {
@@ -52,27 +86,26 @@ ssize_t send(fid_ep* ep, const void* memory, std::size_t length, void*, fi_addr_
 ssize_t send_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
   if (flags & ~kTransmitFlags) return -FI_EBADFLAGS;
   const std::size_t count = message->msg_iov ? message->iov_count : 0;
-  SendCall call =
-      send_call(ep, {message->msg_iov, count}, message->addr, kClassUntagged, 0, message->context);
+  SendCall call = send_call(ep, {message->msg_iov, count}, message->addr, message->context);
   call.flags = flags;
   call.data = message->data;
-  return send_any(ep, call);
+  return submit(ep, call);
 }
 
 ssize_t send_data(fid_ep* ep, const void* memory, std::size_t length, void*, std::uint64_t data, fi_addr_t to,
                   void* context) {
   const iovec piece{const_cast<void*>(memory), length};
-  return send_any(ep, with_data(send_call(ep, {&piece, 1}, to, kClassUntagged, 0, context), data));
+  return submit(ep, with_data(send_call(ep, {&piece, 1}, to, context), data));
 }
 
 ssize_t inject(fid_ep* ep, const void* memory, std::size_t length, fi_addr_t to) {
   const iovec piece{const_cast<void*>(memory), length};
-  return send_any(ep, inject_call(piece, to, kClassUntagged, 0));
+  return submit(ep, inject_call(piece, to));
 }
 
 ssize_t inject_data(fid_ep* ep, const void* memory, std::size_t length, std::uint64_t data, fi_addr_t to) {
   const iovec piece{const_cast<void*>(memory), length};
-  return send_any(ep, with_data(inject_call(piece, to, kClassUntagged, 0), data));
+  return submit(ep, with_data(inject_call(piece, to), data));
 }
 
 }  // namespace

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_read and fi_write in all their forms.
+#include "libfabric/calls_rma.h"
+
+#include "libfabric/access_call.h"
+#include "libfabric/capabilities.h"
 #include "libfabric/endpoint.h"
-#include "libfabric/info.h"
-#include "libfabric/provider.h"
+#include "libfabric/remote_memory.h"
 
 namespace omx::fabric {
 
 namespace {
 
 ssize_t access(fid_ep* ep, const RmaCall& call) {
-  return fenced([&] { return endpoint_of(ep).access(call); });
+  return endpoint_of(ep).remote_memory().access(call);
 }
 
-// One remote piece, as long as all local ones together.
+// Accesses one remote piece, which is as long as all local ones together.
 ssize_t access_one(fid_ep* ep, RmaCall& call, std::uint64_t address, std::uint64_t key) {
   fi_rma_iov remote{address, 0, key};
   for (const iovec& piece : call.pieces) remote.len += piece.iov_len;
@@ -26,7 +28,7 @@ RmaCall call_of(fid_ep* ep, bool write, std::span<const iovec> pieces, fi_addr_t
   call.pieces = pieces;
   call.peer = peer;
   call.context = context;
-  call.flags = endpoint_of(ep).transmit_flags() & ~FI_INJECT;
+  call.flags = endpoint_of(ep).choices.transmit_flags & ~FI_INJECT;
   return call;
 }
 

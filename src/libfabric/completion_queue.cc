@@ -5,6 +5,9 @@
 #include <climits>
 #include <cstring>
 
+#include "libfabric/domain.h"
+#include "libfabric/fence.h"
+#include "libfabric/object_calls.h"
 #include "libfabric/provider.h"
 #include "runtime/clock.h"
 

@@ -72,4 +72,7 @@ class CompletionQueue : public fid_cq, public Waitable {
   std::array<std::byte, kAddressMost> error_data_{};  // of the last error that was read
 };
 
+// Opens a completion queue. Returns 0, or a negative error code whose reason is logged. Thread-safe.
+int completion_queue_open(fid_domain* domain, fi_cq_attr* attr, fid_cq** queue, void* context);
+
 }  // namespace omx::fabric

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "libfabric/domain.h"
+#include "libfabric/fence.h"
+#include "libfabric/object_calls.h"
 #include "libfabric/provider.h"
 #include "runtime/clock.h"
 

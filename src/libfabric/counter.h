@@ -49,4 +49,7 @@ class Counter : public fid_cntr, public Waitable {
   std::atomic<std::uint64_t> wanted_{1}, errors_seen_{0};
 };
 
+// Opens a counter. Returns 0, or a negative error code whose reason is logged. Thread-safe.
+int counter_open(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** counter, void* context);
+
 }  // namespace omx::fabric

@@ -16,7 +16,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/text_file.h"
-#include "libfabric/info.h"
+#include "config/settings.h"
+#include "libfabric/capabilities.h"
 #include "libfabric/provider.h"
 
 namespace omx::fabric {

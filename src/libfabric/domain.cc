@@ -1,62 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "libfabric/domain.h"
 
-#include <fmt/format.h>
 #include <sched.h>
 
-#include <algorithm>
-#include <cstring>
+#include <mutex>
+#include <new>
+#include <utility>
 
-#include "base/text.h"
-#include "libfabric/endpoint.h"
-#include "libfabric/info.h"
+#include "libfabric/driven_endpoint.h"
 #include "libfabric/info_ends.h"
-#include "libfabric/provider.h"
 
 namespace omx::fabric {
-
-namespace {
-
-int close(fid* object) {
-  auto* domain = static_cast<Domain*>(reinterpret_cast<fid_domain*>(object));
-  if (domain->references.any()) return -FI_EBUSY;
-  delete domain;
-  return 0;
-}
-
-int bind(fid*, fid* other, std::uint64_t) {
-  return other->fclass == FI_CLASS_EQ ? 0 : -FI_EINVAL;  // no event is a domain's own
-}
-
-int no_scalable_endpoint(fid_domain*, fi_info*, fid_ep**, void*) {
-  return refuse(FI_LOG_DOMAIN, FI_ENOSYS, "fi_scalable_ep: endpoints have one context each");
-}
-
-int no_shared_transmit(fid_domain*, fi_tx_attr*, fid_stx**, void*) {
-  return refuse(FI_LOG_DOMAIN, FI_ENOSYS, "fi_stx_context: endpoints do not share contexts");
-}
-
-int no_shared_receive(fid_domain*, fi_rx_attr*, fid_ep**, void*) {
-  return refuse(FI_LOG_DOMAIN, FI_ENOSYS, "fi_srx_context: endpoints do not share contexts");
-}
-
-int no_collective(fid_domain*, fi_collective_op, fi_collective_attr*, std::uint64_t) {
-  return -FI_ENOSYS;
-}
-
-int endpoint_open_flags(fid_domain* domain, fi_info* info, fid_ep** endpoint, std::uint64_t flags,
-                        void* context) {
-  return flags ? -FI_EBADFLAGS : endpoint_open(domain, info, endpoint, context);
-}
-
-const fi_ops kOps = closing_ops(close, bind);
-const fi_ops_domain kDomainOps = {
-    sizeof(fi_ops_domain), address_vector_open, completion_queue_open, endpoint_open,
-    no_scalable_endpoint,  counter_open,        poll_set_open,         no_shared_transmit,
-    no_shared_receive,     atomic_query,        no_collective,         endpoint_open_flags,
-};
-
-}  // namespace
 
 Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, bool all_boards,
                const fi_info& info)
@@ -68,8 +22,6 @@ Domain::Domain(Fabric& fabric, runtime::Process& process, runtime::Board board, 
       av_type_(info.domain_attr->av_type),
       address_format_(format_offered(board_, info.addr_format)),
       legacy_mr_(info.domain_attr->mr_mode == FI_MR_BASIC) {
-  ops = table(kDomainOps);
-  mr = table(kMemoryOps);
   fabric_.references.add();
 }
 
@@ -77,14 +29,14 @@ Domain::~Domain() {
   fabric_.references.drop();
 }
 
-void Domain::endpoint_add(Endpoint& endpoint) {
+void Domain::endpoint_add(DrivenEndpoint& endpoint) {
   const std::lock_guard guard(lock_);
-  // Who waits for the only endpoint must now wait for both.
-  for (Endpoint* other : endpoints_) other->runtime_endpoint().wakeup();
+  // A thread that waits for the only endpoint must now wait for both.
+  for (DrivenEndpoint* other : endpoints_) other->runtime_endpoint().wakeup();
   endpoints_.push_back(&endpoint);
 }
 
-void Domain::endpoint_remove(Endpoint& endpoint) {
+void Domain::endpoint_remove(DrivenEndpoint& endpoint) {
   const std::lock_guard guard(lock_);
   std::erase(endpoints_, &endpoint);
 }
@@ -94,8 +46,9 @@ void Domain::progress(bool look) {
   if (!guard.owns_lock()) return;
   bool frames = false;
   try {
-    for (Endpoint* endpoint : endpoints_) frames = endpoint->poll(look) || frames;
-  } catch (const std::bad_alloc&) {  // what needed memory is tried again
+    for (DrivenEndpoint* endpoint : endpoints_) frames = endpoint->poll(look) || frames;
+  } catch (const std::bad_alloc&) {
+    // What needed memory is tried again with the next call.
   }
   if (look && fairness_.yield_due(frames)) {
     guard.unlock();
@@ -103,7 +56,7 @@ void Domain::progress(bool look) {
   }
 }
 
-Endpoint* Domain::only_endpoint() {
+DrivenEndpoint* Domain::only_endpoint() {
   const std::lock_guard guard(lock_);
   if (endpoints_.size() != 1) return nullptr;
   endpoints_.front()->waiting().fetch_add(1, std::memory_order_relaxed);
@@ -112,40 +65,14 @@ Endpoint* Domain::only_endpoint() {
 
 void Domain::revoke(MemoryRegion& region, bool late) {
   const std::lock_guard guard(lock_);
-  for (Endpoint* endpoint : endpoints_) endpoint->revoke(region, late);
+  for (DrivenEndpoint* endpoint : endpoints_) endpoint->revoke(region, late);
 }
 
 bool Domain::hand_over() {
   const std::lock_guard guard(lock_);
   bool all = true;
-  for (Endpoint* endpoint : endpoints_) all = runtime::hand_over(endpoint->runtime_endpoint()) && all;
+  for (DrivenEndpoint* endpoint : endpoints_) all = runtime::hand_over(endpoint->runtime_endpoint()) && all;
   return all;
-}
-
-int domain_open(fid_fabric* fabric, fi_info* info, fid_domain** opened, void* context) {
-  return fenced([&] {
-    if (!info || !info->domain_attr || !info->domain_attr->name)
-      return refuse(FI_LOG_DOMAIN, FI_EINVAL, "fi_domain: the fi_info names no domain");
-    const auto process = runtime_of_process();
-    if (!process) return refuse(FI_LOG_DOMAIN, FI_ENODEV, "fi_domain: " + process.error().message);
-    const auto& boards = (*process)->boards();
-    const bool all = std::strcmp(info->domain_attr->name, kAllBoards) == 0;
-    const runtime::Board* board = all ? board_of_all(**process) : nullptr;
-    for (const runtime::Board& b : boards) {
-      if (b.interface.name == info->domain_attr->name) board = &b;
-    }
-    if (!board)
-      return refuse(
-          FI_LOG_DOMAIN, FI_ENODEV,
-          fmt::format("fi_domain: {} is no interface of this process", shown(info->domain_attr->name)));
-    if (format_offered(*board, info->addr_format) == 0)
-      return refuse(FI_LOG_DOMAIN, FI_EINVAL,
-                    "fi_domain: the interface has no address of the format addr_format");
-    auto* domain = new Domain(*static_cast<Fabric*>(fabric), **process, *board, all, *info);
-    domain->fid = {FI_CLASS_DOMAIN, context, table(kOps)};
-    *opened = domain;
-    return 0;
-  });
 }
 
 }  // namespace omx::fabric

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "libfabric/fence.h"
+#include "libfabric/object_calls.h"
 #include "libfabric/provider.h"
 
 namespace omx::fabric {

@@ -51,4 +51,7 @@ class EventQueue : public fid_eq {
   std::deque<Event> events_;
 };
 
+// Opens an event queue. Returns 0, or a negative error code whose reason is logged. Thread-safe.
+int event_queue_open(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** queue, void* context);
+
 }  // namespace omx::fabric

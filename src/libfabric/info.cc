@@ -9,18 +9,28 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "libfabric/capabilities.h"
 #include "libfabric/decline.h"
-#include "libfabric/domain.h"
+#include "libfabric/fence.h"
+#include "libfabric/info_board.h"
 #include "libfabric/info_ends.h"
+#include "libfabric/info_hints.h"
 #include "libfabric/provider.h"
+#include "libfabric/runtime_process.h"
 
 namespace omx::fabric {
 
 namespace {
+
+struct FreeInfo {
+  void operator()(fi_info* info) const { fi_freeinfo(info); }
+};
+using InfoPointer = std::unique_ptr<fi_info, FreeInfo>;
 
 // An error of opening now instead of later (libfabric.md 6.8).
 std::string obstacle(const std::vector<runtime::Board>& boards) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "libfabric/info_board.h"
+
 #include <cstring>
 
-#include "libfabric/info.h"
+#include "libfabric/address.h"
+#include "libfabric/capabilities.h"
 #include "libfabric/memory_request.h"
-#include "libfabric/provider.h"
+#include "libfabric/nic.h"
+#include "libfabric/parameters.h"
+#include "libfabric/runtime_process.h"
 
 namespace omx::fabric {
 

@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "base/text.h"
-#include "libfabric/provider.h"
 #include "libfabric/service.h"
 #include "runtime/board/ip_names.h"
 #include "runtime/clock.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hints: what is asked for is echoed where we can do it, and declined where we cannot. libfabric's own
-// helpers for this are hidden from providers outside it, so the rules are written down again here
-// (libfabric.md 1.5).
+#include "libfabric/info_hints.h"
+
 #include <cstring>
 
-#include "libfabric/info.h"
+#include "libfabric/capabilities.h"
 
 namespace omx::fabric {
 

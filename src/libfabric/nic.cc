@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fid_nic: what fi_info -v tells about the hardware.
+#include "libfabric/nic.h"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -7,8 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "libfabric/info.h"
-#include "libfabric/provider.h"
+#include "libfabric/object_calls.h"
 
 namespace omx::fabric {
 

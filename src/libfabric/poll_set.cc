@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_poll: which of several queues and counters have something new.
+#include "libfabric/poll_set.h"
+
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "libfabric/completion_queue.h"
 #include "libfabric/counter.h"
+#include "libfabric/domain.h"
 #include "libfabric/event_queue.h"
-#include "libfabric/provider.h"
+#include "libfabric/fence.h"
+#include "libfabric/object_calls.h"
+#include "libfabric/wait_objects.h"
 
 namespace omx::fabric {
 

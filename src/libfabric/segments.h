@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <span>
 
-#include "libfabric/info.h"
+#include "libfabric/capabilities.h"
 #include "protocol/types.h"
 
 namespace omx::fabric {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "libfabric/provider.h"
+#include "libfabric/runtime_process.h"
 
 namespace omx::fabric {
 

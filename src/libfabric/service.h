@@ -7,9 +7,10 @@
 #include <optional>
 #include <string_view>
 
-#include "libfabric/address.h"
-
 namespace omx::fabric {
+
+// The number of an endpoint that is not open yet, or of which any number will do.
+inline constexpr std::uint16_t kAnyId = 0xFFFF;
 
 // The settings that decide it. All hosts of a job have the same.
 struct ServiceRule {

@@ -3,10 +3,7 @@
 
 #include <poll.h>
 
-#include "libfabric/completion_queue.h"
-#include "libfabric/counter.h"
-#include "libfabric/endpoint.h"
-#include "libfabric/event_queue.h"
+#include "libfabric/driven_endpoint.h"
 #include "libfabric/provider.h"
 #include "runtime/clock.h"
 
@@ -41,7 +38,7 @@ int Waitable::wait_object_set(fi_wait_obj object) {
   return 0;
 }
 
-// It is always the same one.
+// Fills in the one descriptor, which never changes.
 int Waitable::descriptors_give(fi_wait_pollfd& out) const {
   const std::size_t room = out.nfds;
   out.nfds = 1;
@@ -71,7 +68,7 @@ int Waitable::arm() {
   if (something()) return -FI_EAGAIN;
   event_.clear();
   armed_.arm();
-  // What came before it was armed has told nobody.
+  // What came before the descriptor was armed has signalled it to no thread.
   if (something_since_armed()) {
     // Another thread may sleep in poll() already, and clear() may have taken the signal that was for it.
     added();
@@ -88,12 +85,12 @@ bool Waitable::ready(void* self) {
 
 bool Waitable::wait(int timeout_ms) {
   const protocol::TimeNs end = deadline_of(timeout_ms);
-  // Endpoints may come and go meanwhile: each sleep is short of nothing but that.
+  // Endpoints may come and go meanwhile, so each turn of the loop asks again how many there are.
   while (!ready(this)) {
     const protocol::TimeNs now = runtime::clock_now();
     if (now >= end) break;
     const protocol::TimeNs left = (end - now) / protocol::kMillisecond + 1;
-    if (Endpoint* endpoint = domain_.only_endpoint()) {
+    if (DrivenEndpoint* endpoint = domain_.only_endpoint()) {
       const bool foreign = endpoint->runtime_endpoint().foreign();
       if (!foreign)
         runtime::wait_until(endpoint->runtime_endpoint(), ready, this,
@@ -113,34 +110,10 @@ bool Waitable::wait(int timeout_ms) {
 void Waitable::wake() {
   woken_.store(true, std::memory_order_release);
   added();
-  Endpoint* endpoint = domain_.only_endpoint();
+  DrivenEndpoint* endpoint = domain_.only_endpoint();
   if (!endpoint) return;
   endpoint->runtime_endpoint().wakeup();
   endpoint->waiting().fetch_sub(1, std::memory_order_release);
-}
-
-Waitable* waitable_of(fid* object) {
-  switch (object->fclass) {
-    case FI_CLASS_CQ:
-      return static_cast<CompletionQueue*>(reinterpret_cast<fid_cq*>(object));
-    case FI_CLASS_CNTR:
-      return static_cast<Counter*>(reinterpret_cast<fid_cntr*>(object));
-    default:
-      return nullptr;
-  }
-}
-
-int trywait(fid_fabric*, fid** objects, int count) {
-  for (int i = 0; i < count; i++) {
-    if (objects[i]->fclass == FI_CLASS_EQ) {
-      if (!static_cast<EventQueue*>(reinterpret_cast<fid_eq*>(objects[i]))->empty()) return -FI_EAGAIN;
-      continue;
-    }
-    Waitable* waitable = waitable_of(objects[i]);
-    if (!waitable) return -FI_EINVAL;
-    if (const int busy = waitable->arm()) return busy;
-  }
-  return 0;
 }
 
 }  // namespace omx::fabric

@@ -74,7 +74,4 @@ class Waitable {
   std::atomic<bool> woken_{false};
 };
 
-// What an object in fi_trywait and fi_poll_add is.
-Waitable* waitable_of(fid* object);
-
 }  // namespace omx::fabric

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "libfabric/fabric.h"
+#include "libfabric/calls_fabric.h"
 
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "base/text.h"
+#include "libfabric/calls_domain.h"
+#include "libfabric/capabilities.h"
 #include "libfabric/decline.h"
-#include "libfabric/info.h"
+#include "libfabric/event_queue.h"
+#include "libfabric/fabric.h"
+#include "libfabric/fence.h"
+#include "libfabric/object_calls.h"
 #include "libfabric/provider.h"
+#include "libfabric/runtime_process.h"
+#include "libfabric/wait_objects.h"
 
 namespace omx::fabric {
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looking at a message before it is received: FI_PEEK, FI_CLAIM, FI_DISCARD. What was found comes through the
-// completion queue, and so does that nothing was (libfabric.md 2.5, 6.2).
-#include "libfabric/endpoint.h"
-#include "libfabric/provider.h"
+#include "libfabric/peeks.h"
+
+#include <cassert>
+
+#include "libfabric/completion_queue.h"
+#include "libfabric/fence.h"
 #include "libfabric/segments.h"
+#include "libfabric/status.h"
 
 namespace omx::fabric {
 
@@ -15,14 +18,15 @@ std::uint64_t entry_flags(const ReceiveCall& call, bool has_data) {
 
 }  // namespace
 
-ssize_t Endpoint::peek(const ReceiveCall& call) {
-  if (const int error = unusable()) return error;
-  if (!receive_queue_) return -FI_ENOCQ;
-  Direct direct(*endpoint_);
+ssize_t Peeks::peek(const ReceiveCall& call) noexcept try {
+  if (const int error = endpoint_.unusable()) return error;
+  CompletionQueue* const queue = endpoint_.bindings.receive().queue;
+  if (!queue) return -FI_ENOCQ;
+  runtime::Direct direct(endpoint_.runtime_endpoint());
   direct.turn();  // a loop of peeks must see what arrives
-  Engine& engine = direct.engine();
+  protocol::Endpoint& engine = direct.engine();
   protocol::ReceiveOp from_whom;
-  if (const int error = receive_source(engine, call.from, from_whom)) return error;
+  if (const int error = transfers_.source_set(engine, call.from, from_whom)) return error;
   const protocol::Partner* const source = from_whom.source;
   const std::uint64_t mask = ~call.ignore;
   const auto found = engine.probe(call.tag & mask, mask, source, call.message_class, from_whom.session);
@@ -36,7 +40,7 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
   entry.good.tag = call.tag;
   if (!found || !found->whole) {
     entry.error = FI_ENOMSG;
-    // A loop of peeks waits for that peer.
+    // A loop of peeks waits for that peer, so the engine watches it.
     protocol::Status gone = from_whom.source_gone;
     if (source && gone == protocol::Status::pending) gone = engine.watch(direct.now(), from_whom);
     if (gone != protocol::Status::pending) {
@@ -47,29 +51,31 @@ ssize_t Endpoint::peek(const ReceiveCall& call) {
     entry.good.tag = found->match_info;
     entry.good.len = found->msg_length;
     entry.good.data = found->remote_data;
-    if (caps_ & FI_SOURCE) entry.source = source_of(found->partner, found->session, found->conversation);
+    if (endpoint_.choices.caps & FI_SOURCE)
+      entry.source = peers_.source_of(found->partner, found->session, found->conversation);
     if (message && (call.flags & FI_CLAIM))
       claimed_[call.context] = message;
     else if (message)
       engine.discard(direct.now(), message);
   }
-  receive_queue_->push(entry);
+  queue->push(entry);
   direct.signal();
   return 0;
+} catch (...) {
+  return failure_code();
 }
 
-// The message is found by the context that it was claimed with, whatever else the call says.
-ssize_t Endpoint::receive_claimed(const ReceiveCall& call) {
-  if (const int error = unusable()) return error;
+ssize_t Peeks::receive_claimed(const ReceiveCall& call) noexcept try {
+  if (const int error = endpoint_.unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
-  Direct direct(*endpoint_);
+  runtime::Direct direct(endpoint_.runtime_endpoint());
   const auto found = claimed_.find(call.context);
   if (found == claimed_.end()) return -FI_EINVAL;
-  Operation* op = operation_new(OperationKind::receive);
+  Operation* op = endpoint_.operation_new(OperationKind::receive);
   if (!op) return -FI_ENOMEM;
   op->context = call.context;
-  op->wanted = wanted(receive_queue_, receive_selective_, call.flags);
+  op->wanted = Endpoint::wanted(endpoint_.bindings.receive(), call.flags);
   op->flags = entry_flags(call, false);
   op->tag = call.tag;
   protocol::ReceiveOp receive;
@@ -80,13 +86,20 @@ ssize_t Endpoint::receive_claimed(const ReceiveCall& call) {
   receive.context = op;
   const auto request = direct.engine().receive_claimed(direct.now(), found->second, receive);
   if (!request) {
-    operation_free(*op);
+    endpoint_.operation_free(*op);
     return -FI_ENOMEM;
   }
   op->request = *request;
   claimed_.erase(found);
-  receives_.push_back(*op);
+  transfers_.posted(*op);
   return 0;
+} catch (...) {
+  return failure_code();
+}
+
+void Peeks::discard_all(protocol::Endpoint& engine, protocol::TimeNs now) {
+  for (auto& [context, message] : claimed_) engine.discard(now, message);
+  claimed_.clear();
 }
 
 }  // namespace omx::fabric

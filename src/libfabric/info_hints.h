@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The hints of a caller of fi_getinfo. What it asks for is echoed where we can do it, and declined where we
+// cannot. libfabric hides its own helpers for this from external providers, so the rules are written down
+// again here (docs/spec/libfabric.md 1.5).
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstdint>
+
+namespace omx::fabric {
+
+inline constexpr const char* kOtherDomain = "domain_attr->name (another interface)";
+
+// Cuts `offer`, which has its format of addresses, to what is asked for. Returns the name of what cannot be
+// had; nullptr: all can.
+const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version);
+
+}  // namespace omx::fabric
