@@ -19,7 +19,7 @@ struct Hello {
   std::uint32_t version = kRingVersion;
   NicId nic = 0;
   std::uint64_t ring_bytes = kRingBytes;
-  std::uint64_t proof_at = 0;  // in the sender's memory: hub_direct.cc
+  std::uint64_t proof_at = 0;  // in the sender's memory: memory_access.h
   std::uint32_t endpoint = 0;
   std::uint32_t reserved = 0;
 };

@@ -78,7 +78,7 @@ def main():
         ("a seq_cst store has none", not has_barrier(instructions(assembly_of_text(FORMER), name))),
         ("store_ahead() has one", has_barrier(instructions(assembly_of_text(PRESENT), name))),
         ("a region of memory ends with one",
-         has_barrier(instructions(assembly(ROOT / "src/local/hub_direct.cc"), "_ZN3omx5local3Hub12region_endedEt"))),
+         has_barrier(instructions(assembly(ROOT / "src/local/own_regions.cc"), "_ZN3omx5local10OwnRegions3endEt"))),
         ("the view of an endpoint has one ahead of its contents",
          has_barrier(instructions(assembly(ROOT / "src/runtime/endpoint/publication.cc"),
                                   "_ZN3omx7runtime11Publication4viewEv"), before=r"^bl .*Snapshot")),

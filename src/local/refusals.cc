@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes of this host that we do not talk to. A frame to a NIC of this host never leaves it, so nothing
-// else carries their messages either: the user has to know.
+#include "local/refusals.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,15 +8,13 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "base/shortage.h"
 #include "local/hello.h"
-#include "local/hub.h"
 
 namespace omx::local {
 
 namespace {
 
-// Whoever comes again and again under other numbers must not fill anybody's terminal.
+// A process that comes again and again under other numbers must not fill the terminal.
 constexpr std::size_t kToldMost = 16;
 
 const char* remedy(int error) {
@@ -34,14 +32,14 @@ const char* remedy(int error) {
 
 }  // namespace
 
-bool Hub::told_once(std::uint64_t whom) {
+bool Refusals::told_before(std::uint64_t whom) {
   if (told_.size() >= kToldMost || std::find(told_.begin(), told_.end(), whom) != told_.end()) return true;
   told_.push_back(whom);
   return false;
 }
 
-void Hub::refused_listener(const Place& to, const ucred& who) {
-  if (told_once(to.nic << 8 | to.endpoint)) return;
+void Refusals::other_user(const Place& to, const ucred& who) {
+  if (told_before(to.nic << 8 | to.endpoint)) return;
   log(LogLevel::warn,
       "endpoint {} of this host belongs to process {} of user {}, and this one to user {}: no message "
       "reaches it; "
@@ -49,40 +47,35 @@ void Hub::refused_listener(const Place& to, const ucred& who) {
       to.endpoint, who.pid, who.uid, ::geteuid());
 }
 
-// The frame is sent again, until whoever asks for unreached() gives the peer up.
-void Hub::no_way(const Place& to, int error) {
-  if (!is_shortage(error)) return;
-  if (std::find(unreached_.begin(), unreached_.end(), to) == unreached_.end()) unreached_.push_back(to);
-  if (told_once(to.nic << 8 | to.endpoint)) return;
+void Refusals::no_connection(const Place& to, int error) {
+  if (told_before(to.nic << 8 | to.endpoint)) return;
   log(LogLevel::warn, "no connection to endpoint {} of this host: {}; {}", to.endpoint, std::strerror(error),
       remedy(error));
 }
 
-// A peer that connects cannot be let in. It waits, and cannot be told why.
-void Hub::no_room(int error) {
-  if (told_once(~std::uint64_t{0})) return;
+void Refusals::no_room(int error) {
+  if (told_before(~std::uint64_t{0})) return;
   log(LogLevel::warn, "another endpoint of this host cannot be let in, its messages are not received: {}; {}",
       std::strerror(error), remedy(error));
 }
 
-// Many only look whether an endpoint is open, and say nothing.
-void Hub::refused_stranger(const OwnFd& connection, const ucred& who) {
+void Refusals::stranger(const OwnFd& connection, const ucred& who) {
   Hello hello;
   OwnFd memory;
   if (hello_receive(connection.get(), hello, memory) <= 0) return;
-  if (told_once(static_cast<std::uint64_t>(who.pid) << 32)) return;
+  if (told_before(static_cast<std::uint64_t>(who.pid) << 32)) return;
   log(LogLevel::warn,
       "process {} of user {} is not let in, as endpoint {} of this host belongs to user {}: its messages are "
       "not "
       "received; run both as the same user, or both with OMX_LINK=udp OMX_LOCAL=0",
-      who.pid, who.uid, options_.self.endpoint, ::geteuid());
+      who.pid, who.uid, self_.endpoint, ::geteuid());
 }
 
-void Hub::refused_version(const OwnFd& connection, const Hello& hello) {
+void Refusals::other_version(const OwnFd& connection, const Hello& hello) {
   ucred who{};
   socklen_t size = sizeof who;
   ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &who, &size);
-  if (told_once(static_cast<std::uint64_t>(who.pid) << 32)) return;
+  if (told_before(static_cast<std::uint64_t>(who.pid) << 32)) return;
   log(LogLevel::warn,
       "process {} of this host has another version of Open-MX (rings of version {}, here {}): no message "
       "passes "

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a hub is opened with.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/own_fd.h"
+#include "local/place.h"
+
+namespace omx::local {
+
+struct HubOptions {
+  Place self;
+  std::vector<NicId> nics;           // of this host: frames to them never leave it
+  int listener = -1;                 // the socket that peers connect to; not owned
+  bool direct = true;                // one copy, where the system permits it
+  std::uint32_t rndv_threshold = 0;  // bytes; longer messages are read in one copy; 0: as measured
+  // Connects to the peer's listener. Not open, with errno: it failed. ECONNREFUSED: there is no such
+  // endpoint.
+  std::function<OwnFd(const Place&)> connect;
+
+  // Returns whether it is a NIC of this host.
+  bool stays(NicId nic) const { return std::find(nics.begin(), nics.end(), nic) != nics.end(); }
+};
+
+}  // namespace omx::local

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "local/unknown_peers.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+
+#include "base/shortage.h"
+#include "local/credentials.h"
+#include "local/hello.h"
+
+namespace omx::local {
+
+namespace {
+
+// A peer says at once who it is, so few connections wait for that. Beyond this the oldest is sent away.
+constexpr std::size_t kUnknownMost = 64;
+
+// Returns false, with errno, where no descriptor can be had.
+bool descriptor_free() {
+  return OwnFd(::epoll_create1(EPOLL_CLOEXEC)).open();
+}
+
+}  // namespace
+
+UnknownPeers::UnknownPeers(int listener, DescriptorSet& descriptors, Refusals& refusals, Incoming& incoming)
+    : descriptors_(descriptors),
+      refusals_(refusals),
+      incoming_(incoming),
+      listener_(listener),
+      listens_(descriptors.add(listener)) {}
+
+bool UnknownPeers::listener_set(int listener) {
+  if (!descriptors_.add(listener)) return false;
+  descriptors_.remove(listener_);
+  listener_ = listener;
+  deaf_ = false;
+  return listens_ = true;
+}
+
+void UnknownPeers::accept() {
+  bool deaf = false;
+  for (std::size_t i = 0; i < kUnknownMost && !deaf; i++) {
+    OwnFd connection(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection.open()) {
+      deaf = is_shortage(errno);
+      if (deaf) refusals_.no_room(errno);
+      break;
+    }
+    ucred credentials{};
+    if (!trusted(connection, credentials))
+      refusals_.stranger(connection, credentials);
+    else if (descriptors_.add(connection.get()))  // what it says may come when we sleep
+      connections_.push_back(std::move(connection));
+  }
+  if (deaf == deaf_) return;
+  // A peer that waits to be accepted would end every sleep at once.
+  descriptors_.mask(listener_, deaf);
+  deaf_ = deaf;
+}
+
+// Hears who is at the connection. Returns false while it has said nothing.
+bool UnknownPeers::hear(OwnFd& connection) {
+  Hello hello;
+  OwnFd memory;
+  const int heard = hello_receive(connection.get(), hello, memory);
+  if (heard == 0) return false;
+  if (heard > 0)
+    incoming_.adopt(std::move(connection), hello, std::move(memory));
+  else if (hello.magic == Hello::kMagic && hello.version != kRingVersion)
+    refusals_.other_version(connection, hello);
+  else if (hello.magic == Hello::kMagic && !memory.open() && !descriptor_free())
+    refusals_.no_room(errno);  // the kernel dropped the descriptor that came with the hello
+  return true;
+}
+
+void UnknownPeers::hear() {
+  accept();
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    if (hear(*it))
+      it = connections_.erase(it);
+    else
+      ++it;
+  }
+  if (connections_.size() > kUnknownMost)
+    connections_.erase(connections_.begin(), connections_.begin() + static_cast<std::ptrdiff_t>(
+                                                                        connections_.size() - kUnknownMost));
+}
+
+}  // namespace omx::local

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processes that have connected and have not said who they are.
+#pragma once
+
+#include <vector>
+
+#include "base/own_fd.h"
+#include "local/descriptor_set.h"
+#include "local/incoming.h"
+#include "local/refusals.h"
+
+namespace omx::local {
+
+// Not thread-safe.
+class UnknownPeers {
+ public:
+  // `listener` is the socket that peers connect to; it is not owned.
+  UnknownPeers(int listener, DescriptorSet& descriptors, Refusals& refusals, Incoming& incoming);
+
+  // Replaces the socket that peers connect to. Returns false, with errno, when a connection to it would not
+  // wake us; then the former one stays.
+  bool listener_set(int listener);
+  // Returns whether a connection of a peer wakes us.
+  bool listens() const { return listens_; }
+  // Accepts connections, and lets in those who have said who they are.
+  void hear();
+  // Returns whether no peer can be let in now, for want of descriptors or memory. It has to be tried again,
+  // because no event tells when there are some.
+  bool deaf() const { return deaf_; }
+
+ private:
+  void accept();
+  bool hear(OwnFd& connection);
+
+  DescriptorSet& descriptors_;
+  Refusals& refusals_;
+  Incoming& incoming_;
+  int listener_;
+  bool listens_;
+  bool deaf_ = false;
+  std::vector<OwnFd> connections_;
+};
+
+}  // namespace omx::local
