@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-#include "mx/internal.h"
+#include "mx/call.h"
 
 namespace omx::mx {
 

@@ -3,7 +3,7 @@
 // myriexpress.h.
 #pragma once
 
-#include "mx/internal.h"
+#include "mx/call.h"
 
 namespace omx::mx {
 

@@ -2,11 +2,10 @@
 // Connecting and addresses, for both interfaces (mx-api.md 4.4).
 #pragma once
 
-#include "mx/internal.h"
+#include "mx/call.h"
 
 namespace omx::mx {
 
-// --- mx_connect.cc: without the types of either interface ---
 // False when the target cannot be one; `answer` is then what the call returns.
 bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& answer);
 int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_t key,

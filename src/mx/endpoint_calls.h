@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "mx/internal.h"
+#include "mx/call.h"
 
 namespace omx::mx {
 
@@ -15,7 +15,6 @@ struct OpenParams {
   runtime::OpenOptions options;
 };
 
-// --- mx_endpoint.cc ---
 // False when the parameters are refused; `answer` is then what the call returns.
 bool open_params_context_id(Call& call, OpenParams& params, std::uint8_t bits, std::uint8_t shift,
                             int& answer);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process and its open endpoints, as the interfaces see them.
-#include <array>
-#include <memory>
-#include <mutex>
-#include <utility>
+#include "mx/handles.h"
 
-#include "mx/internal.h"
+#include <array>
+#include <cassert>
+
+#include "runtime/process/process.h"
 
 namespace omx::mx {
 
@@ -17,16 +16,6 @@ struct Cell {
 };
 constexpr std::size_t kCells = runtime::kSlots;  // 32 kB of zero pages
 constinit std::array<Cell, kCells> g_cells{};
-
-// Never destroyed: at exit() other threads may still be inside a call.
-constinit std::atomic<runtime::Process*> g_process{nullptr};
-constinit std::mutex g_start_mutex;
-
-void detach_all() {
-  for (Cell& cell : g_cells)
-    if (Handle* handle = cell.handle.load(std::memory_order_acquire))
-      handle->endpoint.store(nullptr, std::memory_order_release);
-}
 
 }  // namespace
 
@@ -40,17 +29,23 @@ Handle* handle_find(const void* endpoint) {
   return handle_of_slot(static_cast<std::uint32_t>(offset / sizeof(Cell)));
 }
 
-void* handle_attach(runtime::Endpoint* endpoint, const ErrorHandler& error_handler) {
-  const std::uint32_t slot = endpoint->slot();
-  // The slot is ours while the endpoint is open, so nobody else writes its cell.
+Handle& handle_prepare(runtime::Endpoint& endpoint) {
+  const std::uint32_t slot = endpoint.slot();
+  assert(slot < kCells);
+  // The slot is ours while the endpoint is open, so no other thread writes its cell.
   Handle* handle = handle_of_slot(slot);
   if (!handle) {
     handle = new Handle;
     g_cells[slot].handle.store(handle, std::memory_order_release);
   }
-  error_handler_swap(handle, error_handler);
-  handle->endpoint.store(endpoint, std::memory_order_release);
-  return &g_cells[slot];
+  assert(!handle->endpoint.load(std::memory_order_relaxed));
+  return *handle;
+}
+
+void* handle_publish(Handle& handle, runtime::Endpoint& endpoint) {
+  assert(&handle == handle_of_slot(endpoint.slot()));
+  handle.endpoint.store(&endpoint, std::memory_order_release);
+  return &g_cells[endpoint.slot()];
 }
 
 void handles_for_each(const std::function<void(runtime::Endpoint&)>& visit) {
@@ -61,32 +56,10 @@ void handles_for_each(const std::function<void(runtime::Endpoint&)>& visit) {
   }
 }
 
-runtime::Process* process() {
-  return g_process.load(std::memory_order_acquire);
-}
-
-Result<void> process_start() {
-  const std::lock_guard lock(g_start_mutex);
-  if (g_process) return fail(OMX_ALREADY_INITIALIZED, code_text(OMX_ALREADY_INITIALIZED));
-  runtime::Settings settings;
-  const auto read = runtime::settings_read(settings);
-  initial_handler_choose(settings);
-  if (!read) return tl::make_unexpected(read.error());
-  auto created = runtime::Process::create(settings);
-  if (!created) return tl::make_unexpected(created.error());
-  g_process.store(created->release(), std::memory_order_release);
-  return {};
-}
-
-bool process_stop() {
-  const std::lock_guard lock(g_start_mutex);
-  // Handlers may call until they return.
-  if (runtime::Process* p = process())
-    p->endpoints_visit([](runtime::Endpoint& endpoint) { endpoint.end_background(); });
-  const std::unique_ptr<runtime::Process> stopping(g_process.exchange(nullptr));
-  if (!stopping) return false;
-  detach_all();
-  return true;
+void handles_close_all() {
+  for (Cell& cell : g_cells)
+    if (Handle* handle = cell.handle.load(std::memory_order_acquire))
+      handle->endpoint.store(nullptr, std::memory_order_release);
 }
 
 }  // namespace omx::mx

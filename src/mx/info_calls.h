@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mx/internal.h"
+#include "mx/call.h"
 
 namespace omx::mx {
 

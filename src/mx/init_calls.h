@@ -2,11 +2,12 @@
 // Start and end, for both interfaces (mx-api.md 4.1).
 #pragma once
 
-#include "mx/internal.h"
+#include "mx/call.h"
+#include "mx/handles.h"
+#include "mx/lifecycle.h"
 
 namespace omx::mx {
 
-// --- mx_init.cc ---
 int library_start(Call& call, int api);
 
 template <class Return>

@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mx/complete_calls.h"
-#include "protocol/request.h"
-
 #include <algorithm>
 #include <chrono>
 
-namespace omx::mx {
+#include "mx/complete_calls.h"
 
-int request_context(Call& call, const Request* request, void** context) {
-  if (!request) return call.fail(OMX_BAD_REQUEST, "no request");
-  if (!context) return call.fail_null("context");
-  // The call names no endpoint whose lock could be taken; the field never changes after posting.
-  *context = request->context;
-  return OMX_SUCCESS;
-}
+namespace omx::mx {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Nothing wakes a thread when a send becomes buffered, so look again at least this often.
+// Nothing wakes a thread when a send becomes buffered, so it is tested again at least this often.
 constexpr std::uint64_t kBufferedSliceMs = 1;
-// Drives the endpoint through a probe; a message that happens to match only shortens the slice.
+// The match information of a probe that only drives the endpoint. A message that happens to match shortens
+// the slice.
 constexpr std::uint64_t kNobodysMatch = 0x9d5c0fb1e6a2c37bULL;
 
 int wait_buffered(Call& call, Request* request, std::uint64_t timeout_ms, std::uint32_t* result) {
   const auto start = Clock::now();
-  const runtime::Endpoint::Pin pin(
-      call.endpoint());  // another thread may close the endpoint between two looks
+  // Another thread may close the endpoint between two tests.
+  const runtime::Endpoint::Pin pin(call.endpoint());
   for (;;) {
     const auto buffered = call.endpoint().buffered(request);
     if (!buffered) return OMX_BAD_REQUEST;

@@ -1,28 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What MPI libraries use beside the documented interface (mx-api.md 4.7).
-#include <mutex>
-
-#include "mx/internal.h"
-
-namespace omx::mx {
-
-namespace {
-// Only what a mapper daemon of this process sets: without one, zeros on all hosts, which therefore agree.
-constinit std::mutex g_map_mutex;
-constinit mx_mapper_state_t g_map{};
-}  // namespace
-
-void map_state_set(const mx_mapper_state_t& state) {
-  const std::lock_guard lock(g_map_mutex);
-  g_map = state;
-}
-
-mx_mapper_state_t map_state() {
-  const std::lock_guard lock(g_map_mutex);
-  return g_map;
-}
-
-}  // namespace omx::mx
+// What MPI libraries use beside the documented interface (docs/spec/mx-api.md 4.7).
+#include "mx/call.h"
+#include "mx/map_state.h"
 
 using namespace omx::mx;
 using omx::runtime::Process;

@@ -2,7 +2,8 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "mx/internal.h"
+#include "mx/call.h"
+#include "mx/map_state.h"
 #include "mx/raw_endpoint.h"
 
 namespace omx::mx {

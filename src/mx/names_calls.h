@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "mx/internal.h"
+#include "mx/call.h"
 
 namespace omx::mx {
 

@@ -45,11 +45,3 @@ struct omx_raw_endpoint {
   int event_ = -1;          // eventfd: readable while sent_ is not empty
   int epoll_ = -1;          // both descriptors as one
 };
-
-namespace omx::mx {
-
-// The map state of this process (mx_internals.cc).
-void map_state_set(const mx_mapper_state_t& state);
-mx_mapper_state_t map_state();
-
-}  // namespace omx::mx

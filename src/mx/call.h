@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the functions of the MX and native interfaces share: the endpoint handles, the error handler, and the
-// frame that every function runs in. The road of a call: mx_*.cc (or omx_*.cc) -> *_calls.h ->
-// runtime/endpoint/endpoint.h.
+// The frame that every function of the MX and native interfaces runs in, and what differs between the two.
+// The road of a call: mx_*.cc (or omx_*.cc) -> *_calls.h -> runtime/endpoint/endpoint.h.
 #pragma once
 
 #include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <atomic>
+#include <cassert>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
-#include <functional>
 #include <new>
+#include <string>
 
 #include "base/expected.h"
+#include "mx/code_texts.h"
+#include "mx/error_handler.h"
+#include "mx/handles.h"
+#include "mx/process.h"
 #include "runtime/endpoint/endpoint.h"
-#include "runtime/process/process.h"
 
 #include "mx_internals/mx__driver_interface.h"
 #include "mx_internals/mx__fops.h"
@@ -30,72 +31,10 @@ using protocol::OpError;
 using protocol::Request;
 using runtime::Address;
 
-// The code space of both interfaces: MX return codes and, from 90 on, what only completions report.
-using Code = omx_return_t;
-
-// Characters of the text that an error handler gets (mx-api.md 5).
-inline constexpr std::size_t kTextMax = 255;
-
-// A handler of one of the two types, or none.
-struct ErrorHandler {
-  mx_error_handler_t mx = nullptr;
-  omx_error_handler_t native = nullptr;
-  bool set() const { return mx || native; }
-};
-
-// What an mx_endpoint_t or omx_endpoint_t stands for. Handles are never freed but reused, so that a thread
-// that comes back from a wait on a closed endpoint finds one that says so.
-struct Handle {
-  std::atomic<runtime::Endpoint*> endpoint{nullptr};  // nullptr: closed
-  ErrorHandler error_handler;                         // guarded by the lock of mx_errors.cc
-};
-
-// --- handles.cc ---
-
-// The endpoint pointer of the interface points into a static table, one cell per runtime slot. So any pointer
-// value can be told from an open endpoint without being followed.
-Handle* handle_find(const void* endpoint);
-Handle* handle_of_slot(std::uint32_t slot);
-// Makes an open endpoint known; returns its pointer for the interface.
-void* handle_attach(runtime::Endpoint* endpoint, const ErrorHandler& error_handler);
-// Calls back for each open endpoint. They must not be closed meanwhile.
-void handles_for_each(const std::function<void(runtime::Endpoint&)>& visit);
-
-// nullptr before init and after finalize.
-runtime::Process* process();
-Result<void> process_start();
-// Closes everything. False when there was nothing to stop.
-bool process_stop();
-
-// --- mx_errors.cc ---
-
-// Gives the error to the handler in force and returns what it returns.
-int error_raise(Handle* handle, Code code, const char* text);
-// Whether that handler prints the text by itself.
-bool error_handler_prints(Handle* handle);
-// Returns whether that handler may use the text: all do but MX_ERRORS_RETURN and OMX_ERRORS_RETURN.
-bool error_handler_reads(Handle* handle);
-// Replaces a handler (handle nullptr: that of the process); returns the previous one.
-ErrorHandler error_handler_swap(Handle* handle, ErrorHandler handler);
-// From now on the initial handler is as these settings say, even if the process never starts.
-void initial_handler_choose(const runtime::Settings& settings);
-mx_error_handler_t as_mx(const ErrorHandler& handler);
-omx_error_handler_t as_native(const ErrorHandler& handler);
-
-// --- mx_strings.cc ---
-
-const char* code_text(int code);
-const char* status_text(int status);
-// Code (90 to 99 included) of a completion, and its MX status; -1 when there is none.
-Code code_of_status(protocol::Status status);
-int mx_status_of_code(int code);
-
-// --- the frame of a call ---
-
 inline constexpr const char* kForeign =
     "the endpoint was opened before this process was forked; call mx_finalize and mx_init here, or exec";
 
-// One call of an interface function: where its errors go.
+// One call of an interface function. It knows where its errors go.
 class Call {
  public:
   Call(const char* function, Handle* handle, runtime::Endpoint* endpoint)
@@ -104,7 +43,8 @@ class Call {
   Handle& handle() { return *handle_; }
   runtime::Endpoint& endpoint() { return *endpoint_; }
 
-  // "function: text", at most kTextMax characters.
+  // Raises an error with the text "function: text", at most kTextMax characters. Returns what the handler
+  // returns.
   template <class... Args>
   [[gnu::cold]] int fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
     return raise(code, fmt::format(format, std::forward<Args>(args)...));
@@ -112,8 +52,8 @@ class Call {
   int fail(Code code) { return fail(code, "{}", code_text(code)); }
   int fail(OpError error) { return fail(static_cast<Code>(error)); }
   int fail_null(const char* argument) { return fail(OMX_BAD_BAD_BAD, "{} is NULL", argument); }
-  // A failure of the set-up, which a person has to remedy: printed even if the program handles errors, and
-  // whole where the handler's text has no room for it.
+  // Raises a failure of the set-up, which a person has to remedy. It is printed even if the program handles
+  // errors, and whole where the handler's text has no room for it.
   int fail_loudly(const Failure& failure);
 
  private:
@@ -124,8 +64,8 @@ class Call {
   runtime::Endpoint* endpoint_;
 };
 
-// Runs `body(call)`. No exception gets out. (That of a cancelled thread must: no function here is meant to be
-// a cancellation point, but a user's handler may be one.)
+// Runs `body(call)`. No exception gets out but that of a cancelled thread. No function here is meant to be a
+// cancellation point, but a user's handler may be one.
 template <class Return, class Body>
 Return guarded(Call& call, Body&& body) {
   int code;
@@ -141,7 +81,7 @@ Return guarded(Call& call, Body&& body) {
   return static_cast<Return>(code);
 }
 
-// A function of an endpoint.
+// Runs a function of an endpoint.
 template <class Return, class Body>
 Return endpoint_call(const char* function, const void* endpoint, Body&& body) {
   Handle* handle = handle_find(endpoint);
@@ -155,7 +95,7 @@ Return endpoint_call(const char* function, const void* endpoint, Body&& body) {
   return guarded<Return>(call, body);
 }
 
-// A function of the library.
+// Runs a function of the library.
 template <class Return, class Body>
 Return library_call(const char* function, Body&& body) {
   Call call(function, nullptr, nullptr);
