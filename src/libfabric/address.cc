@@ -106,7 +106,7 @@ std::size_t address_bytes(std::uint32_t format) {
 
 namespace {
 
-// The bytes of an address of a socket; 0: the NIC's is not known.
+// Writes an address of a socket, and returns its bytes. 0: the IP address of the NIC is not known.
 std::size_t sockaddr_store(const Address& address, std::uint32_t format, std::byte* out) {
   const auto family = format == FI_SOCKADDR_IN6 ? runtime::IpFamily::v6 : runtime::IpFamily::v4;
   const bool named = address.ip != runtime::Ip{} && runtime::ip_family(address.ip) == family;

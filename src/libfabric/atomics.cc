@@ -27,7 +27,7 @@ bool is_true(const T& v) {
   return v != T{};
 }
 
-// Calls visit(T{}) for the type. False: unknown.
+// Calls visit(T{}) for the type. Returns false if the type is not known.
 template <class Visit>
 bool with_type(fi_datatype type, Visit visit) {
   switch (type) {
@@ -64,7 +64,7 @@ bool with_type(fi_datatype type, Visit visit) {
   }
 }
 
-// Integers wrap around, as on every network that does this in hardware.
+// Combines two values. Integers wrap around, as on every network that does this in hardware.
 template <class T, class Combine>
 T wrapped(T a, T b, Combine combine) {
   if constexpr (std::is_integral_v<T>) {
@@ -77,7 +77,7 @@ T wrapped(T a, T b, Combine combine) {
   }
 }
 
-// memory = memory OP operand. False: no such operation for the type.
+// Sets memory = memory OP operand. Returns false if there is no such operation for the type.
 template <class T>
 bool combine(fi_op operation, T& memory, const T& operand) {
   switch (operation) {
@@ -116,7 +116,7 @@ bool combine(fi_op operation, T& memory, const T& operand) {
   return false;
 }
 
-// memory = operand, if what is compared with it says so.
+// Sets memory = operand, if the comparison says so. Returns false if there is no such operation for the type.
 template <class T>
 bool exchange(fi_op operation, T& memory, const T& operand, const T& compare) {
   const auto when = [&](bool holds) {

@@ -28,8 +28,8 @@ AddressVector& vector_of(fid* object) {
   return vector_of(reinterpret_cast<fid_av*>(object));
 }
 
-// Whether the address is of a process whose messages travel another way than ours. Said at once: such a
-// message would never arrive.
+// Returns whether the address is of a process whose messages travel another way than ours. The user is told
+// at once, because such a message would never arrive.
 bool other_kind(const runtime::Board& board, NicId nic) {
   if (runtime::by_udp(nic) == board.udp) return false;
   log(LogLevel::warn,
@@ -43,7 +43,7 @@ bool other_kind(const runtime::Board& board, NicId nic) {
 
 constexpr std::uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID;
 
-// 0: an insertion may begin.
+// Returns 0 if an insertion may begin, or a negative error code.
 int insertion_refused(const AddressVector& vector, std::uint64_t flags) {
   if (flags & ~kInsertFlags) return refuse(FI_LOG_AV, FI_EBADFLAGS, "fi_av_insert: a flag is not known");
   if (flags & FI_AV_USER_ID)
@@ -86,7 +86,7 @@ class Insertion {
       good_++;
     at_++;
   }
-  // The number of addresses taken; through the event queue where there is one.
+  // Returns the number of addresses that were taken. Where there is an event queue, the number goes there.
   int end() {
     EventQueue* queue = vector_.event_queue();
     if (!queue) return good_;
@@ -135,7 +135,7 @@ int insert(fid_av* object, const void* addresses, std::size_t count, fi_addr_t* 
   });
 }
 
-// The address of a host by name.
+// Returns the address of a host by name.
 AddressResult node_find(AddressVector& vector, const std::string& node) {
   if (const auto address = address_parse(node)) return *address;
   runtime::Process& process = vector.domain().process();
@@ -144,7 +144,7 @@ AddressResult node_find(AddressVector& vector, const std::string& node) {
   return address_of_host(process, node, *found, vector.format());
 }
 
-// That of its endpoint by what a service stands for.
+// Returns the address of the endpoint of a host that a service stands for.
 AddressResult service_of(AddressResult host, std::uint32_t port) {
   if (port > UINT16_MAX) return tl::unexpected(AddressError{fmt::format("service {} is above 65535", port)});
   if (host) host->port_set(static_cast<std::uint16_t>(port));
@@ -165,7 +165,7 @@ int insert_service(fid_av* object, const char* node, const char* service, fi_add
   });
 }
 
-// "node7" stands for node7, node8, node9 ...; services count up likewise.
+// Inserts node7, node8, node9 ... for "node7". Services count up likewise.
 int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const char* service,
                      std::size_t services, fi_addr_t* numbers, std::uint64_t flags, void* context) {
   return fenced([&] {
@@ -205,7 +205,7 @@ int remove(fid_av* object, fi_addr_t* numbers, std::size_t count, std::uint64_t 
 int lookup(fid_av* object, fi_addr_t number, void* address, std::size_t* length) {
   const AddressVector::Entry* entry = vector_of(object).entry(number);
   if (!entry) return -FI_EINVAL;
-  // What does not fit is cut off, as the caller sees by the length.
+  // What does not fit is cut off. The caller sees that by the length.
   const int error = address_write(entry->address, vector_of(object).format(), address, length);
   return error == -FI_ETOOSMALL ? 0 : error;
 }
@@ -244,7 +244,7 @@ int address_vector_open(fid_domain* object, fi_av_attr* attr, fid_av** opened, v
   return fenced([&] {
     Domain& domain = domain_of(object);
     if (!attr) return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_open: no attributes are given");
-    // Tables shared between processes by name (MPICH asks, and takes no for an answer).
+    // A name asks for a table that processes share. MPICH asks for one, and does without.
     if (attr->name)
       return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_open: processes do not share address vectors by name");
     if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC | FI_READ})

@@ -7,7 +7,7 @@ namespace omx::fabric {
 
 namespace {
 
-// One for each signature in libfabric's table.
+// Refuses a call, with any signature of libfabric's table.
 template <class... Arguments>
 ssize_t refuse(Arguments...) {
   return -FI_ENOSYS;

@@ -21,7 +21,7 @@ namespace omx::fabric {
 namespace {
 
 constexpr std::uint64_t kRegisterFlags = FI_RMA_EVENT;
-// For a peer that does not end what it began.
+// The time that a peer has to end an access before it is disconnected.
 constexpr protocol::TimeNs kPatience = 5000 * protocol::kMillisecond;
 
 MemoryRegion& region_of(fid* object) {
@@ -32,7 +32,7 @@ int close(fid* object) {
   MemoryRegion& region = region_of(object);
   Domain& domain = region.domain;
   domain.regions().remove(region);
-  // A peer's operation that has begun still writes there. It ends, or fails within a bounded time.
+  // An access of a peer that has begun still uses the memory. It ends, or fails within a bounded time.
   const auto patience = runtime::clock_now() + kPatience;
   while (domain.regions().in_use(region)) {
     domain.revoke(region, runtime::clock_now() > patience);

@@ -71,7 +71,7 @@ ssize_t receive(fid_ep* ep, void* memory, std::size_t length, void*, fi_addr_t f
 
 ssize_t receive_message(fid_ep* ep, const fi_msg_tagged* message, std::uint64_t flags) {
   if (flags & ~(FI_COMPLETION | FI_MORE | kPeekFlags)) return -FI_EBADFLAGS;
-  if ((flags & kPeekFlags) == FI_DISCARD) return -FI_EBADFLAGS;  // of what?
+  if ((flags & kPeekFlags) == FI_DISCARD) return -FI_EBADFLAGS;  // there is nothing to discard
   ReceiveCall call;
   call.pieces = {message->msg_iov, message->msg_iov ? message->iov_count : 0};
   call.from = message->addr;

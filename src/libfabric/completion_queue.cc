@@ -16,7 +16,7 @@ namespace omx::fabric {
 namespace {
 
 constexpr std::size_t kFirstSize = 128;
-// While entries are waiting, a turn of the domain is due with every so many reads.
+// While entries are waiting, one read of so many makes a turn of the domain.
 constexpr unsigned kReadsPerTurn = 8;
 
 std::size_t size_of(fi_cq_format format) {
@@ -83,8 +83,8 @@ ssize_t CompletionQueue::take(void* out, std::size_t count, fi_addr_t* sources) 
 }
 
 ssize_t CompletionQueue::read(void* out, std::size_t count, fi_addr_t* sources) {
-  // Who drains the queue asks once more than it has entries, and what was there is to be answered first.
-  // Without room for entries the call is there for progress alone.
+  // A thread that drains the queue reads once more than it has entries, and has to answer what was there
+  // first. A call without room for entries is there for progress alone.
   if (count > 0 && emptied_.load(std::memory_order_relaxed)) {
     emptied_.store(false, std::memory_order_relaxed);
     domain().progress(false);
@@ -103,7 +103,7 @@ std::optional<Entry> CompletionQueue::error_take() {
   return entry;
 }
 
-// Writes the sender's address. The kernel may have to be asked for an address of a socket, which takes longer
+// Writes the sender's address. The kernel may have to be asked for an address of a socket. That takes longer
 // than other threads may spin for the ring.
 void CompletionQueue::error_data_give(const Address& unknown, fi_cq_err_entry& out) {
   std::array<std::byte, kAddressMost> written;
@@ -196,9 +196,10 @@ int signal(fid_cq* queue) {
   return 0;
 }
 
-// Our own codes are protocol::Status.
+// Returns the text of a code of this provider. It is a protocol::Status, or the negative of what a peer
+// answered to an access.
 const char* error_text(fid_cq*, int code, const void*, char* out, std::size_t length) {
-  if (code < 0) return text_give(fi_strerror(-code), out, length);  // accesses: what the peer said
+  if (code < 0) return text_give(fi_strerror(-code), out, length);  // what the peer answered
   const char* text = "unknown";
   switch (static_cast<protocol::Status>(code)) {
     case protocol::Status::success:

@@ -34,7 +34,7 @@ void Counter::set_error(std::uint64_t value) {
 }
 
 bool Counter::something_since_armed() {
-  // Changes nothing, but comes before or after whoever adds.
+  // Adding 0 changes nothing, but has a place in the order of additions.
   value_.fetch_add(0, std::memory_order_acq_rel);
   errors_.fetch_add(0, std::memory_order_acq_rel);
   return something();
@@ -51,9 +51,9 @@ constexpr TimeNs kShared = 5, kAlone = 1000;  // milliseconds of one sleep
 }  // namespace
 
 int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
-  // An error that nobody was told of ends the wait, though it came before.
+  // An error that was not reported yet ends the wait, although it came before.
   const std::uint64_t errors_before = errors_told_.load(std::memory_order_relaxed);
-  // Two that wait for different values look at both now and then.
+  // Threads that wait for different values check again now and then.
   if (waiters_.fetch_add(1) > 0) wake();
   struct Leave {
     std::atomic<int>& waiters;
@@ -68,7 +68,7 @@ int Counter::wait_for(std::uint64_t threshold, int timeout_ms) {
     }
     const auto now = runtime::clock_now();
     if (now >= end) return -FI_ETIMEDOUT;
-    // Another thread may wait for another value: each looks again after the other's is reached.
+    // Another thread may wait for another value. Each checks again after the other's is reached.
     wanted_.store(threshold, std::memory_order_relaxed);
     errors_seen_.store(errors_before, std::memory_order_relaxed);
     const auto left = (end - now) / protocol::kMillisecond + 1;
@@ -87,7 +87,8 @@ Counter& counter_of(fid* object) {
   return counter_of(reinterpret_cast<fid_cntr*>(object));
 }
 
-// Reading moves everything else, too: some applications wait with nothing but this (libfabric.md 3.3).
+// Reads the value. That also makes progress, because some applications wait with nothing but this
+// (docs/spec/libfabric.md 3.3).
 std::uint64_t read(fid_cntr* counter) {
   counter_of(counter).domain().progress();
   counter_of(counter).seen();

@@ -10,10 +10,12 @@
 
 namespace omx::fabric {
 
+// Thread-safe.
 class Counter : public fid_cntr, public Waitable {
  public:
   explicit Counter(Domain& domain);
 
+  // Count operations that have ended.
   void add(std::uint64_t value) {
     value_.fetch_add(value, std::memory_order_acq_rel);
     added_in_order();
@@ -22,16 +24,19 @@ class Counter : public fid_cntr, public Waitable {
     errors_.fetch_add(value, std::memory_order_acq_rel);
     added_in_order();
   }
+  // Set the value or the errors, and wake threads that wait.
   void set(std::uint64_t value);
   void set_error(std::uint64_t value);
-  // What a reader saw is no news any more.
+  // Notes that a reader has seen the values, which are no news any more.
   void seen() {
     wanted_.store(value() + 1, std::memory_order_relaxed);
     errors_seen_.store(errors(), std::memory_order_relaxed);
   }
   std::uint64_t value() const { return value_.load(std::memory_order_acquire); }
   std::uint64_t errors() const { return errors_.load(std::memory_order_acquire); }
+  // Returns the errors, and notes that they were reported.
   std::uint64_t errors_read();
+  // Answers fi_cntr_wait: 0, -FI_EAVAIL after a new error, or -FI_ETIMEDOUT.
   int wait_for(std::uint64_t threshold, int timeout_ms);
 
   References references;
@@ -41,11 +46,11 @@ class Counter : public fid_cntr, public Waitable {
   bool something_since_armed() override;
 
  private:
-  // Added to by whoever completes something: acquire and release, for something_since_armed().
+  // Threads that make progress add to these, with acquire and release for something_since_armed().
   std::atomic<std::uint64_t> value_{0}, errors_{0};
   std::atomic<std::uint64_t> errors_told_{0};
   std::atomic<int> waiters_{0};
-  // Of who waits: the value, and the errors when it began.
+  // The value that a thread waits for, and the errors when it began to wait.
   std::atomic<std::uint64_t> wanted_{1}, errors_seen_{0};
 };
 

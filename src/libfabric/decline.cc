@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kToldMost = 16;
 
 // Variables by which MPI libraries are told which provider to take. Open MPI does not put the name into its
-// hints: it looks at all that is offered.
+// hints, and chooses among all that is offered.
 constexpr const char* kChoices[] = {"OMPI_MCA_mtl_ofi_provider_include", "OMPI_MCA_btl_ofi_provider_include",
                                     "OMPI_MCA_opal_common_ofi_provider_include", "I_MPI_OFI_PROVIDER"};
 
@@ -38,7 +38,7 @@ bool is_us(std::string_view name) {
   });
 }
 
-// Whether the list, with commas or semicolons, has our name in it. "^" before a list excludes.
+// Returns whether the list, with commas or semicolons, has our name in it. "^" before a list excludes.
 bool names_us(const char* list) {
   if (!list || *list == '^') return false;
   std::string words = list;
@@ -59,8 +59,8 @@ bool settings_present() {
   return false;
 }
 
-// Whether FI_PROVIDER_PATH led libfabric to a folder that holds no provider but this one. A folder of many
-// says nothing about which of them is meant.
+// Returns whether FI_PROVIDER_PATH led libfabric to a folder that holds no provider but this one. A folder of
+// many does not say which of them is meant.
 bool folder_is_ours() {
   const char* const path = std::getenv("FI_PROVIDER_PATH");
   Dl_info about{};
@@ -70,7 +70,7 @@ bool folder_is_ours() {
                        [](const std::string& name) { return name.ends_with("fi.so"); }) == 1;
 }
 
-// Whether this reason is to be printed: once a process, and not without end.
+// Returns whether this reason is to be printed. Each is printed once, and a process prints a limited number.
 bool first_time(const std::string& why) {
   static auto* const mutex = new std::mutex;
   static auto* const told = new std::set<std::string>;

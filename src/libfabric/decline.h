@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the provider offers nothing, people who expected it are told why on stderr: libfabric's own log is off
-// unless it is switched on. fi_getinfo comes from many callers that only look around, so who is told depends
-// on what shows that this provider was meant (docs/libfabric.md, "Is it used?").
+// When the provider offers nothing, users who expected it are told why on stderr, because libfabric's own log
+// is off by default. Many callers of fi_getinfo only look around. So the sentence depends on what shows that
+// this provider was meant (docs/libfabric.md, "Is it used?"). All functions are thread-safe.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -17,19 +17,20 @@ enum class Caller : std::uint8_t {
   names_us,      // the hints, FI_PROVIDER or the MPI library's choice of provider name us
 };
 
-// Flag of fi_getinfo by which utility providers look for one to stand on (OFI_CORE_PROV_ONLY).
+// The flag of fi_getinfo by which utility providers search for one to stand on (OFI_CORE_PROV_ONLY).
 inline constexpr std::uint64_t kCoreOnly = 1ULL << 59;
 
-// `flags`: those of fi_getinfo.
+// Returns the kind of a caller of fi_getinfo with these hints and flags.
 Caller caller_of(const fi_info* hints, std::uint64_t flags);
 
-// The provider cannot serve this process: libfabric's log at level warn; and stderr, unless the caller only
-// looks around or the log is printed anyway.
+// Says why the provider cannot serve this process. The sentence goes to libfabric's log at level warn. It
+// also goes to stderr, unless the caller only looks around or the log is printed anyway.
 void decline(const std::string& why, Caller caller);
-// It cannot serve this request: libfabric's log at level info; and stderr where the caller names us and no
-// request was served before, as programs try several.
+// Says why the provider cannot serve this request. The sentence goes to libfabric's log at level info. It
+// also goes to stderr where the caller names us and no request was served before, because programs try
+// several.
 void decline_request(const std::string& why, Caller caller);
-// A request that asked for capabilities was served.
+// Notes that a request which asked for capabilities was served.
 void request_served();
 
 }  // namespace omx::fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_eq: events about objects. The only ones of our own come from address vectors.
+// fi_eq: events about objects. Of our own objects only address vectors report events. Thread-safe.
 #pragma once
 
 #include <rdma/fi_eq.h>
@@ -20,12 +20,15 @@ class EventQueue : public fid_eq {
   EventQueue(Fabric& fabric, WaitEvent event, bool has_descriptor);
   ~EventQueue();
 
+  // Add an event or an error. May throw when there is no memory.
   void push(std::uint32_t event, const void* data, std::size_t length);
   void push_error(const fi_eq_err_entry& error);
 
+  // Answer fi_eq_read, fi_eq_readerr and fi_eq_sread.
   ssize_t read(std::uint32_t* event, void* out, std::size_t length, std::uint64_t flags);
   ssize_t read_error(fi_eq_err_entry* out, std::uint64_t flags);
   ssize_t wait(std::uint32_t* event, void* out, std::size_t length, int timeout_ms, std::uint64_t flags);
+  // Returns the descriptor for FI_GETWAIT. -1: the application did not ask for one.
   int descriptor() const { return has_descriptor_ ? event_.descriptor() : -1; }
   bool empty();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_getinfo. Called four times for each call of the application (libfabric.md 1.4), so it must be cheap and
-// leave nothing behind.
+// libfabric calls fi_getinfo four times for each call of the application (docs/spec/libfabric.md 1.4), so it
+// must be cheap and leave nothing behind.
 #include "libfabric/info.h"
 
 #include <fmt/format.h>
@@ -32,9 +32,9 @@ struct FreeInfo {
 };
 using InfoPointer = std::unique_ptr<fi_info, FreeInfo>;
 
-// An error of opening now instead of later (libfabric.md 6.8).
+// Returns an error that opening an endpoint would have, so that it is known now (docs/spec/libfabric.md 6.8).
 std::string obstacle(const std::vector<runtime::Board>& boards) {
-  static std::atomic<bool> possible{false};  // trying takes 20 ms, and programs ask many times
+  static std::atomic<bool> possible{false};  // a try takes 20 ms, and programs ask many times
   if (boards_by_udp(boards) || possible.load(std::memory_order_relaxed)) return {};
   const int error = runtime::frames_possible();
   if (error == 0) {
@@ -64,8 +64,9 @@ std::vector<Place> places_of(const runtime::Process& process) {
   return places;
 }
 
-// Returns why the place is not offered to a program that did not choose; nullptr: it is. MPI libraries give
-// the interfaces to the ranks of a host in turn, and ranks in two networks do not reach each other.
+// Returns why the place is not offered to a program that did not choose. nullptr: it is offered. MPI
+// libraries give the interfaces to the ranks of a host in turn, and ranks in two networks do not reach each
+// other.
 const char* unmeant(const Place& place, const Place& first, const std::vector<link::HostAddress>& own) {
   if (place.all) return "domain_attr->name (the domain of all interfaces must be named)";
   if (place.board == first.board || runtime::boards_share_network(*place.board, *first.board, own))
@@ -88,7 +89,7 @@ std::string nothing_up(const runtime::Process& process) {
   return fmt::format("no interface is up ({}); bring one up with \"ip link set dev NAME up\"", names);
 }
 
-// nullptr: no memory.
+// Returns the offer of a place. nullptr: no memory.
 fi_info* place_info(const Place& place) {
   fi_info* offer = info_of_board(*place.board);
   if (!offer || !place.all) return offer;
@@ -99,7 +100,8 @@ fi_info* place_info(const Place& place) {
   return nullptr;
 }
 
-// Of several interfaces, what one that was asked for lacks says more than that others were not asked for.
+// Notes why a place is not offered. What an interface lacks that was asked for says more than that others
+// were not asked for.
 void refusal_note(const char* refused, const char*& reason) {
   const bool other =
       reason && (std::strcmp(reason, kOtherDomain) == 0 || std::strcmp(reason, kOtherSource) == 0 ||
@@ -107,7 +109,7 @@ void refusal_note(const char* refused, const char*& reason) {
   if (!reason || other) reason = refused;
 }
 
-// Adds the place's offer to the list. Returns what is refused; nullptr: nothing.
+// Adds the place's offer to the list. Returns what is refused. nullptr: nothing.
 const char* offer_add(const Place& place, std::uint32_t version, const fi_info& hints, std::uint32_t format,
                       const Ends& ends, std::vector<InfoPointer>& offers) {
   if (const char* refused = ends_refusal(*place.board, place.all, ends)) return refused;
@@ -126,7 +128,7 @@ std::vector<InfoPointer> offers_collect(const std::vector<Place>& places, bool c
                                         const fi_info* hints, const Ends& ends, const char*& reason) {
   const fi_info none{};
   const auto own = chosen || places.size() == 1 ? std::vector<link::HostAddress>() : link::host_addresses();
-  // A caller without hints sees everything. Addresses of sockets stand last, as programs take the first
+  // A caller without hints sees everything. Addresses of sockets stand last, because programs take the first
   // offer.
   std::vector<std::uint32_t> formats = {hints ? hints->addr_format : std::uint32_t{FI_FORMAT_UNSPEC}};
   if (!hints) formats.insert(formats.end(), {FI_SOCKADDR_IN, FI_SOCKADDR_IN6});
@@ -143,7 +145,7 @@ std::vector<InfoPointer> offers_collect(const std::vector<Place>& places, bool c
   return offers;
 }
 
-// As fi_getinfo returns them; nullptr: none.
+// Returns the offers as fi_getinfo does. nullptr: there are none.
 fi_info* offers_link(std::vector<InfoPointer> offers) {
   fi_info* first = nullptr;
   for (auto offer = offers.rbegin(); offer != offers.rend(); ++offer) {
@@ -153,7 +155,8 @@ fi_info* offers_link(std::vector<InfoPointer> offers) {
   return first;
 }
 
-// Whether it is about an endpoint of another type, as utility providers ask on behalf of the application.
+// Returns whether the hints are about an endpoint of another type. Utility providers ask so on behalf of the
+// application.
 bool other_type(const fi_info* hints) {
   return hints && hints->ep_attr && hints->ep_attr->type != FI_EP_UNSPEC && hints->ep_attr->type != FI_EP_RDM;
 }

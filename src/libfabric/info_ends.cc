@@ -16,8 +16,8 @@ namespace {
 
 using Found = Expected<runtime::NicFound, std::string>;
 
-// libfabric asks four times for each call of the application, and a host that does not answer takes the whole
-// time of a look-up: what failed is not tried again at once.
+// Finds a host by its name. libfabric asks four times for each call of the application, and a host that does
+// not answer takes the whole time of a look-up. So what failed is not tried again at once.
 Found host_find(runtime::Process& process, const std::string& node) {
   constexpr protocol::TimeNs kFresh = 2'000 * protocol::kMillisecond;
   static auto* const mutex = new std::mutex;
@@ -36,7 +36,7 @@ Found host_find(runtime::Process& process, const std::string& node) {
   return tl::unexpected(found.error().message);
 }
 
-// An interface, a MAC or fi_omx:// address, an IP address, or a host's name.
+// Reads a node of this host: an interface, a MAC or fi_omx:// address, an IP address, or a name.
 Expected<Address, std::string> own_find(runtime::Process& process, const char* node) {
   const auto ip = runtime::ip_parse(node);
   if (const runtime::Board* board = process.board_named(node)) {
@@ -63,7 +63,7 @@ Expected<Address, std::string> peer_find(runtime::Process& process, const std::s
   return address_of_host(process, node, *found, format);
 }
 
-// What FI_NUMERICHOST lets a node be, for which nothing is asked.
+// Returns whether FI_NUMERICHOST permits the node, for which the network need not be asked.
 bool is_numeric(const char* node) {
   return runtime::ip_parse(node) || address_parse(node);
 }

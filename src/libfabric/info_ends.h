@@ -13,25 +13,29 @@ namespace omx::fabric {
 
 struct Ends {
   std::optional<Address> source, destination;
-  // The board by which the destination is reached, as far as its name tells.
+  // The board by which the destination is reached, as far as the destination's name tells. nullptr: it does
+  // not.
   const runtime::Board* way = nullptr;
 };
 
-// The error says what is wrong with them.
+// Finds the ends. The error says what is wrong with them. The network may be asked, which takes up to some
+// seconds.
 Expected<Ends, std::string> ends_find(runtime::Process& process, const char* node, const char* service,
                                       std::uint64_t flags, const fi_info* hints);
 
-// Why the board has nothing to offer to these ends; nullptr: it has.
-// `all`: its endpoints use all boards.
+// Returns why the board has nothing to offer to these ends. nullptr: it has something. `all` says that its
+// endpoints use all boards.
 const char* ends_refusal(const runtime::Board& board, bool all, const Ends& ends);
+// Two of these reasons.
 inline constexpr const char* kOtherSource = "src_addr (another interface)";
 inline constexpr const char* kOtherWay = "dest_addr (it is reached by another interface)";
 
-// Writes both addresses into the offer, in its format. False: no memory, or no IP address for them.
+// Writes both addresses into the offer, in its format. Returns false if there is no memory, or no IP address
+// for them.
 bool ends_fill(fi_info& offer, const runtime::Board& board, const Ends& ends);
 
-// Returns the format of addresses in which the board is offered if `wanted` is asked for: FI_SOCKADDR becomes
-// that of one family. 0: it has no IP address of that kind.
+// Returns the format of addresses in which the board is offered if `wanted` is asked for. FI_SOCKADDR becomes
+// the format of one family. 0: the board has no IP address of that kind.
 std::uint32_t format_offered(const runtime::Board& board, std::uint32_t wanted);
 
 }  // namespace omx::fabric

@@ -15,7 +15,7 @@ bool named_otherwise(const char* wanted, const char* ours) {
   return wanted && std::strcmp(wanted, ours) != 0;
 }
 
-// Larger than ours cannot be had; smaller is given.
+// Takes a limit that is asked for. A larger one than ours cannot be had.
 template <class T>
 bool lower(T& ours, T wanted) {
   if (wanted > ours) return false;
@@ -114,13 +114,13 @@ const char* domain_cut(fi_domain_attr& ours, const fi_domain_attr& wanted) {
   return nullptr;
 }
 
-// We need none of the bits, so any set of them fits. The two old modes are answered in kind.
+// Answers mr_mode. We need none of the bits, so any set of them fits. The two old modes are answered in kind.
 void mr_mode_cut(int& ours, int wanted, std::uint32_t version) {
   ours = wanted & kLegacyMrModes;
   if (ours == 0 && FI_VERSION_LT(version, FI_VERSION(1, 5))) ours = FI_MR_SCALABLE;
 }
 
-// What is not given is not described either.
+// Takes what is not given out of the other attributes.
 void caps_spread(fi_info& offer, std::uint64_t caps) {
   offer.caps = caps;
   offer.tx_attr->caps &= caps;

@@ -132,7 +132,7 @@ void LiveEndpoint::completed(Engine& engine, TimeNs now) {
     assert(op);
     try {
       finish(engine, now, *op, c);
-    } catch (const std::exception& e) {  // no memory for an entry: nothing else can be lost here
+    } catch (const std::exception& e) {  // there is no memory for an entry; nothing else can be lost here
       warn(FI_LOG_CQ, e.what());
     }
   }

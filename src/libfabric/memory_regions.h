@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that peers may read and write: nothing is pinned, a region is an entry in a table that says which
+// Memory that peers may read and write. Nothing is pinned. A region is an entry in a table that says which
 // accesses are allowed.
 #pragma once
 
@@ -20,6 +20,7 @@ namespace omx::fabric {
 class Counter;
 class Domain;
 
+// What fi_mr_reg() has made. All but `users` is fixed when peers can reach it.
 class MemoryRegion : public fid_mr {
  public:
   MemoryRegion(Domain& owner) : fid_mr{}, domain(owner) {}
@@ -29,17 +30,20 @@ class MemoryRegion : public fid_mr {
   std::uint64_t length = 0;
   std::uint64_t access = 0;
   Counter* counter = nullptr;  // of remote writes
-  unsigned users = 0;          // operations of peers that run; guarded by the table
+  unsigned users = 0;          // accesses of peers that run; guarded by the table
 };
 
+// Thread-safe.
 class MemoryRegions {
  public:
-  // False: the key is in use.
+  // Adds a region, which is not owned. Returns false if the key is in use.
   bool add(MemoryRegion& region, std::uint64_t key);
-  // One that nobody uses.
+  // Returns a key that no region has.
   std::uint64_t key_draw();
+  // Makes the region unknown to peers. Those that hold it still use it.
   void remove(MemoryRegion& region);
-  // Holds the region until release(). nullptr: no such key, or the range or the access is not allowed.
+  // Holds the region until release(). nullptr: there is no such key, or the range or the access is not
+  // allowed.
   MemoryRegion* hold(std::uint64_t key, std::uint64_t address, std::uint64_t bytes, std::uint64_t access);
   void release(MemoryRegion& region);
   bool in_use(const MemoryRegion& region);
@@ -50,7 +54,7 @@ class MemoryRegions {
   std::uint64_t next_key_ = 1;
 };
 
-// The pieces of [address, address + bytes) of a region.
+// Appends the pieces of [address, address + bytes) of a region to `out`. The range must lie in the region.
 void region_pieces(const MemoryRegion& region, std::uint64_t address, std::uint64_t bytes,
                    std::vector<protocol::Segment>& out);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one endpoint asks of another's memory, as the message that carries it. All numbers are big-endian; an
-// answer goes back as a message of its own, its match information the request's id (docs/libfabric.md).
+// What one endpoint asks of another's memory, as the message that carries it. All numbers are big-endian. An
+// answer goes back as a message of its own, whose match information is the request's id (docs/libfabric.md,
+// "Messages for the memory of peers").
 //
 //   request  0 kind  1 flags  2 pieces  3 datatype  4 operation  5 form  8 id  16 remote data  24 bytes
 //            32 pieces of address, length, key (8 bytes each), then the data of a short write or the operands
@@ -40,13 +41,15 @@ struct MemoryRequest {
   std::array<fi_rma_iov, kPiecesMost> piece{};
 };
 
-// The message, with room for `payload` bytes more.
+// Returns the message, with room for `payload` bytes more.
 std::vector<std::byte> request_encode(const MemoryRequest& request, std::size_t payload);
-// nullopt: malformed. `payload` is what follows the pieces.
+// Reads a message. nullopt: it is malformed. `payload` is what follows the pieces.
 std::optional<MemoryRequest> request_decode(std::span<const std::byte> message,
                                             std::span<const std::byte>& payload);
 
+// Writes the header of an answer. `error` is a positive error code, or 0.
 void answer_encode(std::byte* out, int error, std::uint64_t bytes);
+// Returns the error in the header of an answer.
 int answer_error(const std::byte* in);
 
 }  // namespace omx::fabric

@@ -40,7 +40,7 @@ int nic_control(fid* object, int command, void* argument) {
   return 0;
 }
 
-// Behind what is there: libfabric describes the rest of an fi_info in the same buffer.
+// Appends the text. libfabric describes the rest of an fi_info in the same buffer.
 int nic_text(const fid* object, char* out, std::size_t length) {
   const Nic& nic = nic_of(object);
   const link::Interface& i = nic.board.interface;

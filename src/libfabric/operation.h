@@ -25,7 +25,7 @@ enum MessageClass : std::uint8_t {
   kClassData = 5,  // of a long write
 };
 
-// As completions tell it.
+// Returns the flag by which completions tell the class.
 inline std::uint64_t kind_flag(MessageClass message_class) {
   return message_class == kClassTagged ? FI_TAGGED : FI_MSG;
 }
@@ -34,8 +34,8 @@ enum class OperationKind : std::uint8_t {
   send,
   receive,
   connect,
-  access,          // read, write or atomic: waits for the answer
-  access_part,     // its request, or the data of a long write
+  access,          // a read, write or atomic operation, which waits for its answer
+  access_part,     // the request of an access, or the data of a long write
   service,         // memory that requests arrive in
   service_part,    // the data of a peer's long write
   service_answer,  // to a peer
@@ -43,20 +43,20 @@ enum class OperationKind : std::uint8_t {
 
 struct Operation {
   OperationKind kind = OperationKind::send;
-  bool wanted = true;       // a completion entry on success
-  bool has_context = true;  // inject has none, so errors cannot be told
-  bool counted = false;     // in Endpoint::sends_
-  bool discards = false;    // no data are wanted
-  bool several = false;     // its memory takes several messages
+  bool wanted = true;       // whether a success has a completion entry
+  bool has_context = true;  // inject has none, so an error has no context either
+  bool counted = false;     // whether it counts as a send under way
+  bool discards = false;    // whether the data are dropped
+  bool several = false;     // whether its memory takes several messages
   void* context = nullptr;
   std::uint64_t flags = 0;  // of the completion: FI_SEND | FI_TAGGED ...
   std::uint64_t tag = 0;
-  std::byte* memory = nullptr;  // first byte of the application's
+  std::byte* memory = nullptr;  // the first byte of the application's
   protocol::Request* request = nullptr;
   ListHook all;
-  ListHook hook;  // posted receives; or waiting for a connection
+  ListHook hook;  // of posted receives, or of messages that wait for a connection
 
-  // While it waits for a connection: what is to be sent.
+  // What is to be sent when there is a connection.
   struct Waiting {
     std::vector<protocol::Segment> segments;
     std::vector<std::byte> copy;
@@ -64,22 +64,22 @@ struct Operation {
   };
   std::unique_ptr<Waiting> waiting;
 
-  // Connect: to whom.
+  // Of a connect: the peer's number.
   fi_addr_t peer = FI_ADDR_NOTAVAIL;
 
-  // Memory of peers: memory_access.cc, memory_service.cc.
+  // Of accesses to memory of peers (remote_memory.h), and of those that peers make (memory_service.h).
   std::vector<protocol::Segment> result;  // access: where the answer goes
-  bool unposted = false;                  // access: its receive waits for the connection
+  bool unposted = false;                  // access: whether the answer's receive waits for the connection
   unsigned parts = 0;                     // access: that have not ended
   int error = 0;                          // of the first that failed
-  Operation* owner = nullptr;             // access_part: of which access
+  Operation* owner = nullptr;             // access_part: the access
   std::uint64_t id = 0;
   std::uint64_t bytes = 0;
   std::uint64_t remote_data = 0;
   bool has_remote_data = false;
-  protocol::Partner* partner = nullptr;  // service: who asked
-  std::vector<MemoryRegion*> regions;    // service: held
-  std::vector<std::byte> own;            // memory that it owns
+  protocol::Partner* partner = nullptr;  // service: the peer that asked
+  std::vector<MemoryRegion*> regions;    // service: that are held
+  std::vector<std::byte> own;            // memory that the operation owns
 };
 
 }  // namespace omx::fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine takes, from what libfabric gives.
+// The memory of a call, as the engine takes it.
 #pragma once
 
 #include <rdma/fi_atomic.h>
@@ -17,14 +17,14 @@ namespace omx::fabric {
 
 class Segments {
  public:
-  // 0, or the error: too many, or too long together.
+  // Takes the pieces. Returns 0, or a negative error code: there are too many, or they are too long together.
   int assign(std::span<const iovec> pieces) {
     if (pieces.size() > kSegmentsMost) return -FI_EINVAL;
     for (const iovec& piece : pieces)
       if (const int error = add(piece.iov_base, piece.iov_len)) return error;
     return 0;
   }
-  // Values of `size` bytes.
+  // Takes pieces of values of `size` bytes likewise.
   int assign(std::span<const fi_ioc> pieces, std::size_t size) {
     if (pieces.size() > kSegmentsMost) return -FI_EINVAL;
     for (const fi_ioc& piece : pieces) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Services (port numbers) that programs name endpoints by, and the endpoints they stand for. A server opens
-// what its service stands for, and a client that names the same service meets it there; nothing is asked.
+// what its service stands for. A client that names the same service meets it there, without asking.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@ namespace omx::fabric {
 // The number of an endpoint that is not open yet, or of which any number will do.
 inline constexpr std::uint16_t kAnyId = 0xFFFF;
 
-// The settings that decide it. All hosts of a job have the same.
+// The settings that decide which endpoint a port stands for. All hosts of a job have the same.
 struct ServiceRule {
   std::uint16_t udp_port = 27200;     // OMX_UDP_PORT
   std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX
 };
 ServiceRule service_rule();
 
-// 0 to 255: the endpoint of that number. udp_port + 0 to 255, where endpoints are by UDP: again that of the
-// number. Any other port: one of the upper half of all endpoints, which are the last that are opened where a
-// program asks for any; neighbouring ports have different ones.
+// Returns the endpoint that a port stands for. A port from 0 to 255 is the endpoint's number. A port from
+// udp_port on, where endpoints are by UDP, is udp_port plus the number. Any other port stands for an endpoint
+// of the upper half, which are the last that are opened where a program asks for any. Neighbouring ports
+// stand for different endpoints.
 constexpr std::uint16_t endpoint_of_port(std::uint16_t port, const ServiceRule& rule) {
   constexpr std::uint16_t kEndpoints = 256;
   if (port < kEndpoints) return port;
@@ -31,12 +32,12 @@ constexpr std::uint16_t endpoint_of_port(std::uint16_t port, const ServiceRule& 
   return static_cast<std::uint16_t>(lower + port % upper);
 }
 
-// The port of sockets' addresses; that of kAnyId is 0.
+// Returns the port of an endpoint in addresses of sockets. That of kAnyId is 0.
 constexpr std::uint16_t port_of_endpoint(std::uint16_t endpoint, const ServiceRule& rule) {
   return endpoint == kAnyId ? 0 : static_cast<std::uint16_t>(rule.udp_port + endpoint);
 }
 
-// A number, or a name that the system knows (/etc/services). nullopt: neither.
+// Reads a service: a number, or a name that the system knows (/etc/services). nullopt: it is neither.
 std::optional<std::uint16_t> service_port(std::string_view service);
 
 }  // namespace omx::fabric

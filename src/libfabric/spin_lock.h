@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lock for a few instructions: one atomic operation where a mutex takes two. Who finds it taken gives the
-// processor away, as its holder may be waiting for it.
+// A lock for a few instructions. It takes one atomic operation where a mutex takes two. A thread that finds
+// it taken gives the processor away, because the holder may be waiting for one.
 #pragma once
 
 #include <sched.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An eventfd: readable from signal() to clear(). What FI_WAIT_FD gives to the application.
+// An eventfd that is readable from signal() to clear(). FI_WAIT_FD gives it to the application. Thread-safe
+// after open().
 #pragma once
 
 #include <sys/eventfd.h>
@@ -14,7 +15,7 @@ namespace omx::fabric {
 
 class WaitEvent {
  public:
-  // False: no descriptors left.
+  // Returns false when no descriptor is left.
   bool open() {
     fd_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     return fd_.open();
@@ -23,7 +24,7 @@ class WaitEvent {
   void signal() {
     const NoCancel no_cancel;
     const std::uint64_t one = 1;
-    // Fails only when it is readable already.
+    // The write fails only when the eventfd is readable already.
     [[maybe_unused]] const ssize_t written = ::write(fd_.get(), &one, sizeof one);
   }
   void clear() {

@@ -100,7 +100,7 @@ bool Waitable::wait(int timeout_ms) {
       continue;
     }
     if (arm() != 0) continue;
-    if (woken_.load(std::memory_order_acquire)) break;  // before it was armed
+    if (woken_.load(std::memory_order_acquire)) break;  // wake() came before the arming
     pollfd wait{event_.descriptor(), POLLIN, 0};
     if (::poll(&wait, 1, left > 1000 ? 1000 : static_cast<int>(left)) < 0) break;  // a signal of the system
   }

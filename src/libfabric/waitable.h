@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What completion queues and counters share: threads of the application wait for them, in a call or in
+// What completion queues and counters share. Threads of the application wait for them, in a call or in
 // poll().
-//
-// In a call, the thread drives the endpoint itself where there is just one, as in any other wait of the
-// runtime: spinning for a while, then asleep. Where there are several, and in poll(), the progress threads
-// drive them, and the descriptor is signalled if somebody has armed it: not for each completion
-// (libfabric.md 6.5).
+// In a call, the thread drives the endpoint itself where there is just one. It spins for a while and then
+// sleeps, as in any other wait of the runtime. Where there are several endpoints, and in poll(), the progress
+// threads drive them. The descriptor is signalled only if a thread has armed it, not for each completion
+// (docs/spec/libfabric.md 6.5).
 #pragma once
 
 #include <rdma/fi_eq.h>
@@ -20,7 +19,7 @@
 
 namespace omx::fabric {
 
-// The moment at which a call with this timeout gives up (negative: never).
+// Returns the time at which a call with this timeout gives up (negative: never).
 protocol::TimeNs deadline_of(int timeout_ms);
 
 class Waitable {
@@ -31,23 +30,25 @@ class Waitable {
   Waitable& operator=(const Waitable&) = delete;
 
   Domain& domain() { return domain_; }
-  // 0, or the error for an application that asked for a wait object.
+  // Takes the wait object that the application asked for. Returns 0, or a negative error code whose reason is
+  // logged.
   int wait_object_set(fi_wait_obj object);
-  // As fi_control: FI_GETWAIT and FI_GETWAITOBJ.
+  // Answers fi_control: FI_GETWAIT and FI_GETWAITOBJ.
   int control(int command, void* argument) const;
-  // -FI_EAGAIN: something is there already. Else the descriptor becomes readable when something is.
+  // Arms the descriptor, which becomes readable when something is there, and returns 0. -FI_EAGAIN: something
+  // is there already.
   int arm();
-  // Until something is there, somebody signals, or time is up (negative: never). True: a signal, or a forked
-  // child, where nothing will ever come.
+  // Waits until something is there, wake() is called, or time is up (negative: never). Returns true after
+  // wake(), and in a forked child, where nothing will ever come.
   bool wait(int timeout_ms);
-  void wake();  // one thread in wait(), now or the next
+  void wake();  // wakes one thread in wait(), or the next that comes
 
  protected:
   virtual bool something() const = 0;
   // Returns what something() does, ordered behind the arming of the flag. It finds all that was added by
   // threads that did not see the flag armed.
   virtual bool something_since_armed() { return something(); }
-  // After something was added with release, or a stronger order.
+  // Signals the event if it is armed. Call it after something was added with release, or a stronger order.
   void added() {
     if (armed_.take()) [[unlikely]]
       event_.signal();
@@ -67,10 +68,10 @@ class Waitable {
   WaitEvent event_;
   fi_wait_obj object_ = FI_WAIT_NONE;
   bool has_descriptor_ = false;
-  // Armed by a thread that is about to sleep in poll(); taken by the thread that has something for it, which
-  // signals the event.
+  // A thread that is about to sleep in poll() arms the flag. The thread that has something for it takes the
+  // flag and signals the event.
   WakeFlag armed_;
-  // Set by wake(); cleared by the thread that it woke.
+  // wake() sets it, and the thread that wakes clears it.
   std::atomic<bool> woken_{false};
 };
 

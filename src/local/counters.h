@@ -9,9 +9,9 @@ namespace omx::local {
 struct HubCounters {
   std::uint64_t frames_sent = 0, frames_received = 0;
   std::uint64_t frames_delayed = 0;  // the ring was full
-  std::uint64_t frames_dropped = 0;  // nobody there
+  std::uint64_t frames_dropped = 0;  // no such endpoint, or too much waited
   std::uint64_t direct_reads = 0, direct_bytes = 0;
-  std::uint64_t bells = 0;  // sleeping peers woken
+  std::uint64_t bells = 0;  // sleeping peers that were woken
 };
 
 }  // namespace omx::local

@@ -18,7 +18,7 @@ class DescriptorSet {
   // Returns the descriptor that is readable while one of the set is.
   int descriptor() const { return epoll_.get(); }
   // Adds a descriptor, which leaves the set when it is closed. Returns false, with errno, when it cannot be
-  // added; then it wakes nobody.
+  // added. Then it does not wake the hub.
   bool add(int fd);
   void remove(int fd);
   // Makes a descriptor of the set wake the hub, or not.

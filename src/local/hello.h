@@ -10,7 +10,7 @@
 
 namespace omx::local {
 
-// Enough for the frames of one turn to stay in the second-level cache.
+// Bytes of a ring. The frames of one turn stay in the second-level cache.
 inline constexpr std::size_t kRingBytes = 512 * 1024;
 
 struct Hello {
@@ -24,8 +24,10 @@ struct Hello {
   std::uint32_t reserved = 0;
 };
 
+// Sends a hello with the descriptor of the ring's memory. Returns false if the connection does not take it.
 bool hello_send(int connection, const Hello& hello, int memory);
-// 1: `hello` and `memory` are filled; 0: not yet; -1: it hung up, or is none of ours.
+// Receives a hello. Returns 1 if `hello` and `memory` are filled, 0 if nothing has come yet, and -1 if the
+// peer hung up or is none of ours.
 int hello_receive(int connection, Hello& hello, OwnFd& memory);
 
 }  // namespace omx::local

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Anonymous memory that two processes share: nothing in any file system, gone with the last of them.
+// Anonymous memory that two processes share. It is in no file system, and gone with the last of them.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory() { reset(); }
 
-  // Zeroed; of a size that nobody can change any more. Not mapped() without memory.
+  // Returns zeroed memory, of a size that no process can change any more. Not mapped(): there is none.
   static SharedMemory create(std::size_t bytes);
-  // Of another process. Not mapped() when its size is another one, or could still be changed: reading it
-  // would kill us.
+  // Maps the memory of another process. Not mapped(): its size is another one, or could still be changed.
+  // Reading such memory would kill us.
   static SharedMemory adopt(OwnFd fd, std::size_t bytes);
 
   bool mapped() const { return base_ != nullptr; }
   std::byte* data() const { return base_; }
   int descriptor() const { return fd_.get(); }
-  // A mapping needs no descriptor.
+  // Closes the descriptor, which a mapping does not need.
   void descriptor_close() { fd_.reset(); }
   void reset();
 

@@ -25,7 +25,7 @@ int memory_try(int pid, std::uint64_t proof_at) {
   iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(proof_at)), sizeof value};
   const ssize_t got = ::process_vm_readv(pid, &here, 1, &there, 1, 0);
   if (got < 0 && errno != EFAULT) return errno;
-  // Another process than the one that we talk to has that number here.
+  // Otherwise another process than the peer has that number here.
   return got == static_cast<ssize_t>(sizeof value) && value == kProof ? 0 : ESRCH;
 }
 

@@ -34,7 +34,7 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
   const std::size_t needed = occupied(length);
   const std::size_t to_end = bytes_ - (written_ & (bytes_ - 1));
   const std::size_t skipped = needed > to_end ? to_end : 0;
-  // One line more, which says that nothing follows.
+  // One line more is needed, which says that nothing follows.
   if (!room(skipped + needed + kLine)) return false;
   if (skipped > 0) {
     word(written_ + skipped).store(0, std::memory_order_relaxed);
@@ -50,8 +50,8 @@ bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least
   if (padding > 0) std::memset(out, 0, padding);
   word(written_).store(word_of(kind, length), std::memory_order_release);
   written_ += needed;
-  // The line that the next record clears, if it is as long as this one, belongs to the reader's core: a store
-  // to it ahead of the record would let the reader wait twice as long.
+  // The next record, if it is as long as this one, clears a line that the reader's core has. A store to that
+  // line ahead of the record would let the reader wait twice as long.
   if (written_ + needed + kLine - consumed_ <= bytes_) {
     cleared_ = written_ + needed;
     word(cleared_).store(0, std::memory_order_relaxed);
@@ -73,7 +73,7 @@ Record RingReader::front() {
     const std::size_t length = value & kLengthMask;
     current_ = occupied(length);
     if (kind == Kind::none || length > RingWriter::longest(bytes_) || at + current_ > bytes_) break;
-    // Whether there is another one is asked before this one is answered, and the line is the writer's.
+    // The next record is polled for before this one is answered, and its line is in the writer's cache.
     __builtin_prefetch(records_ + ((read_ + current_) & (bytes_ - 1)));
     return {kind, {records_ + at + kWord, length}};
   }

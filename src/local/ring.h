@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One direction between two processes: a ring of records in shared memory, one writer, one reader.
-//
-// A record is a word (kind and length) and its bytes, together a multiple of a cache line, never split at the
-// end of the ring. The word is written last, so a reader that polls it finds the bytes in the same cache
-// line: a small frame costs one transfer between the cores. The reader's position is another line, which the
-// writer reads only when it believes the ring to be full.
+// One direction between two processes: a ring of records in shared memory, with one writer and one reader.
+// A record is a word (kind and length) and its bytes. Together they are a multiple of a cache line, never
+// split at the end of the ring. The word is written last, and a reader that polls it finds the bytes in the
+// same cache line. So a small frame costs one transfer between the cores. The reader's position is in another
+// line, which the writer reads only when it believes the ring to be full.
 #pragma once
 
 #include <sys/uio.h>
@@ -33,8 +32,8 @@ struct Record {
   std::span<const std::byte> bytes;
 };
 
-// At the start of the shared memory; the records follow at kRecordsAt. Processors fetch neighbouring lines
-// together, so each has more than one to itself.
+// The start of the shared memory. The records follow at kRecordsAt. Processors fetch neighbouring lines
+// together, so each word has more than one line to itself.
 struct RingHeader {
   alignas(4 * kLine) std::atomic<std::uint64_t> consumed{0};  // by the reader, bytes since the start
   alignas(4 * kLine) WakeFlag asleep;                         // the reader wants a byte on the connection
@@ -43,7 +42,7 @@ inline constexpr std::size_t kRecordsAt = 4096;
 static_assert(sizeof(RingHeader) <= kRecordsAt && std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(WakeFlag) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// What a ring of so many record bytes (a power of two) occupies.
+// Returns the bytes of memory that a ring with `bytes` bytes of records (a power of two) occupies.
 constexpr std::size_t ring_memory(std::size_t bytes) {
   return kRecordsAt + bytes;
 }
@@ -51,16 +50,17 @@ constexpr std::size_t ring_memory(std::size_t bytes) {
 class RingWriter {
  public:
   RingWriter() = default;
-  // Zeroed memory of ring_memory(bytes).
+  // Takes zeroed memory of ring_memory(bytes) bytes, which is not owned.
   RingWriter(std::byte* memory, std::size_t bytes)
       : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRecordsAt), bytes_(bytes) {}
 
   static constexpr std::size_t longest(std::size_t bytes) { return bytes / 4; }
-  // False when there is no room now. At most longest() bytes, and at least `least`, padded with zeros.
+  // Writes a record of at most longest() bytes, padded with zeros to at least `least`. Returns false when
+  // there is no room now.
   bool put(Kind kind, std::span<const iovec> pieces, std::size_t least = 0);
-  // Whether the reader has yet to read some of it.
+  // Returns whether the reader has yet to read something.
   bool unread() const { return header_->consumed.load(std::memory_order_acquire) != written_; }
-  // After puts: whether the reader sleeps and must be woken. Says so once.
+  // Returns, after puts, whether the reader sleeps and must be woken. Returns true once for each sleep.
   bool must_wake() { return header_->asleep.take(); }
 
  private:
@@ -73,7 +73,7 @@ class RingWriter {
   std::byte* records_ = nullptr;
   std::size_t bytes_ = 0;
   std::uint64_t written_ = 0;
-  std::uint64_t consumed_ = 0;  // as last seen
+  std::uint64_t consumed_ = 0;  // as last read
   std::uint64_t cleared_ = 0;   // a position whose word is zero already, unless a record was written over it
 };
 
@@ -83,18 +83,18 @@ class RingReader {
   RingReader(std::byte* memory, std::size_t bytes)
       : header_(reinterpret_cast<RingHeader*>(memory)), records_(memory + kRecordsAt), bytes_(bytes) {}
 
-  // The cheapest look, for poll loops.
+  // Returns whether there is a record, at the least cost.
   bool pending() const { return word().load(std::memory_order_relaxed) != 0; }
-  // The oldest record; Kind::none when there is none. Its bytes are the writer's to spoil: it must be trusted
-  // as far as one trusts a process of the same user.
+  // Returns the oldest record, or one of Kind::none when there is none. The writer can still change its
+  // bytes, and is trusted as far as a process of the same user.
   Record front();
   void pop();
-  // Tells the writer what was popped. Not every time: it looks only when the ring seems full, and a longest
-  // record finds room with what is not told.
+  // Tells the writer now and then what was popped. The writer reads that only when the ring seems full. A
+  // longest record fits even without what it was not told.
   void publish() {
     if (read_ - published_ >= bytes_ / 8) publish_all();
   }
-  // When all was popped: the writer may ask whether that is so.
+  // Tells the writer that all was popped, because it may ask for that (RingWriter::unread).
   void publish_rest() {
     if (read_ != published_) publish_all();
   }
@@ -102,12 +102,13 @@ class RingReader {
     published_ = read_;
     header_->consumed.store(read_, std::memory_order_release);
   }
-  // Before sleeping: from now on the writer wakes us. False: there is something, do not sleep.
+  // Makes the writer wake us from now on. Returns false when there is something, and the reader must not
+  // sleep.
   bool fall_asleep();
   void wake_up() { header_->asleep.disarm(); }
-  // The writer broke the rules: nothing more is read.
+  // Returns whether the writer broke the rules. Then nothing more is read.
   bool broken() const { return broken_; }
-  // Bytes read since the start.
+  // Returns the bytes that were read since the start.
   std::uint64_t position() const { return read_; }
 
  private:

@@ -19,9 +19,9 @@ namespace omx::local {
 namespace {
 
 constexpr std::uint32_t kBytes = 32 * 1024;
-constexpr int kTries = 6;  // the best counts: others may have been interrupted
+constexpr int kTries = 6;  // the best one counts, because others may have been interrupted
 constexpr double kEagerCopies = 3;
-// The message that announces memory, and the one that gives it back.
+// The cost of the message that announces memory, and of the one that gives it back.
 constexpr double kAnnounceNs = 1000;
 
 template <class Action>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From which size on one copy of a message is better than eager frames, which are copied three times: into
-// the send buffer, into the ring, out of it. That depends on how fast the machine copies, and on what its
-// kernel asks for a read of another process's memory, per call and per page. That the bytes go from one core
-// to the other costs either way the same.
+// The size from which on one copy of a message is better than eager frames. These are copied three times:
+// into the send buffer, into the ring, and out of it. The size depends on how fast the machine copies. It
+// also depends on what the kernel takes for a read of another process's memory, per call and per page. Moving
+// the bytes from one core to the other costs the same either way.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace omx::local {
 
 inline constexpr std::uint32_t kThresholdLeast = 4096, kThresholdMost = 65536;
 
-// Nanoseconds for `bytes` each, and for a read of next to nothing.
+// Nanoseconds to copy and to read `bytes` bytes, and to read next to nothing.
 struct CopyCosts {
   std::uint32_t bytes = 0;
   double copy_ns = 0;  // memcpy
@@ -19,9 +19,10 @@ struct CopyCosts {
   double call_ns = 0;
 };
 
-// A multiple of 4 KiB within the bounds above.
+// Returns the threshold in bytes: a multiple of 4 KiB within the bounds above.
 std::uint32_t threshold_from(const CopyCosts& costs);
-// Measured at the first call, in some tens of microseconds; afterwards what it was then.
+// Returns the threshold of this machine. The first call measures it, in some tens of microseconds.
+// Thread-safe.
 std::uint32_t threshold_of_this_machine();
 
 }  // namespace omx::local

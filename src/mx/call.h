@@ -40,6 +40,7 @@ class Call {
   Call(const char* function, Handle* handle, runtime::Endpoint* endpoint)
       : function_(function), handle_(handle), endpoint_(endpoint) {}
 
+  // Return what a call on an open endpoint has.
   Handle& handle() { return *handle_; }
   runtime::Endpoint& endpoint() { return *endpoint_; }
 
@@ -142,6 +143,7 @@ struct NativeApi {
   static Address& source(Status& status) { return status.addr; }
 };
 
+// Convert between the address type of an interface and the runtime's.
 template <class Out>
 Out address_out(const Address& address) {
   Out out;
@@ -155,7 +157,7 @@ Address address_in(const In& in) {
   return Address{{in.stuff[0], in.stuff[1]}};
 }
 
-// The interface's request pointer is the engine's.
+// Convert between the request pointer of an interface and the engine's, which are the same.
 template <class Opaque>
 Request* request_in(Opaque request) {
   return reinterpret_cast<Request*>(request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending and receiving, for both interfaces (mx-api.md 4.5).
+// Sending and receiving, for both interfaces (docs/spec/mx-api.md 4.5).
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace omx::mx {
 // allocation.
 class SegmentsIn {
  public:
-  // False when the list is refused; `answer` is then what the call returns.
+  // Takes the list. Returns false when it is refused, and `answer` is then what the call returns.
   template <class Api>
   bool take(Call& call, const typename Api::Segment* list, std::uint32_t count, int& answer) {
     if (count > protocol::kMaxSegments)
@@ -55,6 +55,7 @@ class SegmentsIn {
   std::span<protocol::Segment> segments_;
 };
 
+// Hands a posted request to the caller, or fails. `request` is nullptr for a forgotten one.
 template <class Api>
 int posted(Call& call, const Expected<Request*, OpError>& outcome, typename Api::Request* request) {
   if (!outcome) return call.fail(outcome.error());
@@ -62,6 +63,7 @@ int posted(Call& call, const Expected<Request*, OpError>& outcome, typename Api:
   return OMX_SUCCESS;
 }
 
+// Send and receive. The arguments are those of myriexpress.h.
 template <class Api>
 typename Api::Return send(const char* function, typename Api::Endpoint ep, const typename Api::Segment* list,
                           std::uint32_t count, typename Api::Address dest, std::uint64_t match_info,

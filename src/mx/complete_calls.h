@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion, for both interfaces (mx-api.md 4.5, protocol.md 11 and 12). Arguments are those of
-// myriexpress.h.
+// Completion, for both interfaces (docs/spec/mx-api.md 4.5, docs/spec/protocol.md 11 and 12). Arguments are
+// those of myriexpress.h.
 #pragma once
 
 #include "mx/call.h"
 
 namespace omx::mx {
 
-// What the status of a finished request says. A failure is shown to the error handler, whose answer counts if
-// it is a code that a status can have. What the application cancelled itself is no failure.
+// Returns the code for the status of a finished request. A failure is shown to the error handler, whose
+// answer counts if it is a code that a status can have. What the application cancelled itself is no failure.
 template <class Api>
 int completion_code(Call& call, const Completion& completion) {
   const Code code = code_of_status(completion.status);
@@ -24,7 +24,7 @@ int completion_code(Call& call, const Completion& completion) {
   return mx_status_of_code(answer) < 0 ? code : answer;
 }
 
-// The sender's address of a Completion or Arrival. A receive that was cancelled has none.
+// Returns the sender's address of a Completion or Arrival. A receive that was cancelled has none.
 template <class Found>
 Address source_of(Call& call, const Found& found) {
   return found.partner ? call.endpoint().address_of(found.partner, found.session, found.conversation)
@@ -36,13 +36,13 @@ inline int no_request(Call& call) {
                    "it is no request of this endpoint, or was completed or forgotten before");
 }
 
-// Of a look at one request, or a wait for it, that has not found it done.
+// Returns the code of a test of one request, or of a wait for it, that has not found it done.
 inline int not_done(Call& call, runtime::WaitOutcome outcome) {
   return outcome == runtime::WaitOutcome::no_request ? no_request(call) : OMX_SUCCESS;
 }
 
-// Waits as `wait(endpoint)` does, and takes the sender's address of what was found before another thread,
-// which may close the endpoint as soon as the wait has ended, can do so.
+// Waits as `wait(endpoint)` does, and takes the sender's address of what was found. The endpoint is pinned
+// for both, because another thread may close it as soon as the wait has ended.
 template <class Found, class Wait>
 runtime::WaitOutcome wait_pinned(Call& call, const Found& found, Address& source, Wait&& wait) {
   const runtime::Endpoint::Pin pin(call.endpoint());
@@ -64,7 +64,7 @@ void completion_report(Call& call, const Completion& completion, const Address& 
   status->context = completion.context;
 }
 
-// A call on one request: `body(call, Request*)`.
+// Runs a call on one request: `body(call, Request*)`.
 template <class Api, class Body>
 typename Api::Return request_call(const char* function, typename Api::Endpoint ep,
                                   typename Api::Request* request, Body&& body) {
@@ -74,7 +74,7 @@ typename Api::Return request_call(const char* function, typename Api::Endpoint e
   });
 }
 
-// A call that looks for something by match information: `body(call)`.
+// Runs a call that searches by match information: `body(call)`.
 template <class Api, class Body>
 typename Api::Return match_call(const char* function, typename Api::Endpoint ep, std::uint64_t info,
                                 std::uint64_t mask, std::uint32_t* result, Body&& body) {
@@ -150,7 +150,7 @@ typename Api::Return wait_any(const char* function, typename Api::Endpoint ep, s
   });
 }
 
-// `find(endpoint)` returns the request or nullptr.
+// Runs a peek. `find(endpoint)` returns the request or nullptr.
 template <class Api, class Find>
 typename Api::Return peek(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
                           std::uint32_t* result, Find&& find) {
@@ -179,7 +179,7 @@ typename Api::Return wait_peek(const char* function, typename Api::Endpoint ep, 
   });
 }
 
-// `find(call, arrival, source)` says whether it found a message, and from whom.
+// Runs a probe. `find(call, arrival, source)` returns whether it found a message, and sets its sender.
 template <class Api, class Find>
 typename Api::Return probe(const char* function, typename Api::Endpoint ep, std::uint64_t info,
                            std::uint64_t mask, typename Api::Status* status, std::uint32_t* result,
@@ -194,7 +194,7 @@ typename Api::Return probe(const char* function, typename Api::Endpoint ep, std:
     Api::source(*status) = address_out<typename Api::Address>(source);
     status->match_info = arrival.match_info;
     status->msg_length = arrival.msg_length;
-    status->xfer_length = arrival.msg_length;  // MPICH reads the count here (mx-clients.md 12)
+    status->xfer_length = arrival.msg_length;  // MPICH reads the count here (docs/spec/mx-clients.md 12)
     status->context = nullptr;
     return OMX_SUCCESS;
   });
@@ -227,7 +227,8 @@ typename Api::Return wait_probe(const char* function, typename Api::Endpoint ep,
 template <class Api>
 typename Api::Return cancel(const char* function, typename Api::Endpoint ep, typename Api::Request* request,
                             std::uint32_t* result, bool complete) {
-  // Before anything can fail: Open MPI reads it even after an error (mx-clients.md 9).
+  // The result is set before anything can fail, because Open MPI reads it even after an error
+  // (docs/spec/mx-clients.md 9).
   if (result) *result = 0;
   return request_call<Api>(function, ep, request, [&](Call& call, Request* r) -> int {
     if (!result) return call.fail_null("result");
@@ -258,7 +259,7 @@ typename Api::Return ibuffered(const char* function, typename Api::Endpoint ep,
     if (!result) return call.fail_null("result");
     *result = 0;
     const auto buffered = call.endpoint().buffered(r);
-    if (!buffered) return OMX_BAD_REQUEST;  // not through the handler (mx-api.md 4.5)
+    if (!buffered) return OMX_BAD_REQUEST;  // not through the handler (docs/spec/mx-api.md 4.5)
     *result = *buffered;
     return OMX_SUCCESS;
   });
@@ -268,7 +269,7 @@ template <class Api>
 typename Api::Return set_request_timeout(const char* function, typename Api::Endpoint ep,
                                          typename Api::Request request, std::uint32_t ms) {
   return endpoint_call<typename Api::Return>(function, ep, [&](Call& call) -> int {
-    // Both interfaces' infinite values mean no limit, in both (protocol.md 11).
+    // The infinite value of either interface means no limit in both (docs/spec/protocol.md 11).
     const bool infinite = ms == MX_INFINITE || ms == OMX_TIMEOUT_INFINITE;
     return call.endpoint().set_timeout(request_in(request), infinite ? runtime::kForever : ms)
                ? OMX_SUCCESS
@@ -276,6 +277,7 @@ typename Api::Return set_request_timeout(const char* function, typename Api::End
   });
 }
 
+// Returns in `context` what the application gave when it posted the request.
 int request_context(Call& call, const Request* request, void** context);
 
 }  // namespace omx::mx

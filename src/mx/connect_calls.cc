@@ -12,10 +12,10 @@ namespace {
 
 constexpr NicId kNicMask = (NicId{1} << 48) - 1;
 constexpr std::uint32_t kEndpointIds = 256;
-// A caller that accepts this time-out can also wait while the network is asked for the reason.
+// A caller that accepts this time-out can also wait while the network is asked for the reason of a failure.
 constexpr std::uint64_t kPatience_ms = 1000;
 
-// The return code of a blocking connect that ended so (mx-api.md 4.4).
+// Returns the code of a blocking connect that ended with this status (docs/spec/mx-api.md 4.4).
 Code connect_code(protocol::Status status) {
   switch (status) {
     case protocol::Status::success:
@@ -34,7 +34,8 @@ Code connect_code(protocol::Status status) {
   }
 }
 
-// What an error handler is told of a connect that failed. `ask`: the network may be asked why.
+// Returns what an error handler is told of a connect that failed. `ask` says whether the network may be asked
+// why.
 std::string connect_failure(runtime::Endpoint& ep, NicId nic, std::uint8_t endpoint, Code code, bool silent,
                             bool ask) {
   const std::string peer = ep.peer_text(nic, endpoint);
@@ -50,8 +51,7 @@ std::string connect_failure(runtime::Endpoint& ep, NicId nic, std::uint8_t endpo
 }  // namespace
 
 bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& answer) {
-  // No table limits whom one may connect to, but the id must be one that a NIC can have. 0 is the loopback
-  // device.
+  // Any peer may be connected to, but the id must be one that a NIC can have. 0 is the loopback device.
   const runtime::Process* p = process();
   const bool possible = (nic & ~kNicMask) == 0 && !mac_is_group(nic) && (nic != 0 || (p && p->board_of(nic)));
   if (!possible) {
@@ -75,10 +75,11 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
     // Another thread may close the endpoint, and end the process's use of the library, when this wait has
     // ended.
     const runtime::Endpoint::Pin pin(ep);
-    // Hidden: a thread in wait_any or peek must not take it.
+    // The request is hidden, because a thread in wait_any or peek must not take it.
     posted = ep.connect(nic, static_cast<std::uint8_t>(endpoint), key, 0, nullptr, false, true);
     if (posted && ep.wait(*posted, timeout_ms, completion) != runtime::WaitOutcome::done) {
-      // Cancelled, or answered in the meantime. Closed under us: close drops the request.
+      // The request is cancelled, or was answered in the meantime. If the endpoint was the endpoint was
+      // closed meanwhile, that has dropped the request.
       const auto cancelled = ep.cancel(*posted);
       if (!cancelled || !*cancelled) ep.test(*posted, completion);
     }
@@ -107,7 +108,7 @@ int address_parts(const Address& address, std::uint64_t* nic, std::uint32_t* end
 
 namespace {
 
-// The endpoint that the address came from, or nullptr.
+// Returns the endpoint that the address came from. nullptr: it is not open any more.
 runtime::Endpoint* address_owner(const Address& address) {
   Handle* handle = handle_of_slot(runtime::address_unpack(address).slot);
   return handle ? handle->endpoint.load(std::memory_order_acquire) : nullptr;

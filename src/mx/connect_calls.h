@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connecting and addresses, for both interfaces (mx-api.md 4.4).
+// Connecting and addresses, for both interfaces (docs/spec/mx-api.md 4.4).
 #pragma once
 
 #include "mx/call.h"
 
 namespace omx::mx {
 
-// False when the target cannot be one; `answer` is then what the call returns.
+// Checks whether the target can exist. Returns false when it cannot, and `answer` is then what the call
+// returns.
 bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& answer);
+// Connects and waits for the answer, up to `timeout_ms`. Returns the code of the call; OMX_SUCCESS:
+// `connected` is set.
 int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_t key,
                      std::uint64_t timeout_ms, Address& connected);
+// Takes an address apart. Any of the outputs may be nullptr.
 int address_parts(const Address& address, std::uint64_t* nic, std::uint32_t* endpoint,
                   std::uint32_t* session);
+// Set and get the pointer that the application keeps with an address.
 int address_context_set(Call& call, const Address& address, void* context);
 int address_context_get(Call& call, const Address& address, void** context);
 

@@ -46,7 +46,7 @@ int endpoint_close(Call& call, Code in_handler_code) {
     call.endpoint().end_background();
   }
   runtime::Process* p = process();
-  // Of two threads that close the same endpoint one comes too late.
+  // If two threads close the same endpoint, one comes too late.
   runtime::Endpoint* mine = call.handle().endpoint.exchange(nullptr);
   if (!mine || !p || !p->close(mine)) return call.fail(OMX_BAD_ENDPOINT, "not an open endpoint");
   return OMX_SUCCESS;
@@ -61,7 +61,7 @@ protocol::HandlerAction unexpected(const runtime::UnexpectedHandler& self, const
                                    Answer done) {
   const auto* endpoint = static_cast<const runtime::Endpoint*>(self.owner);
   const Address source = endpoint->address_of(arrival.partner, arrival.session, arrival.conversation);
-  // The interface's type forgot that the data are not the handler's to write.
+  // The handler must not write to the data, although its type in the interface has no const.
   void* data = const_cast<std::byte*>(arrival.data);
   const auto function = reinterpret_cast<Function>(self.function);
   const bool finished = function(self.context, address_out<ApiAddress>(source), arrival.match_info,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints, for both interfaces (mx-api.md 4.3).
+// Endpoints, for both interfaces (docs/spec/mx-api.md 4.3).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,15 @@ struct OpenParams {
   runtime::OpenOptions options;
 };
 
-// False when the parameters are refused; `answer` is then what the call returns.
+// Takes the parameter for context ids. Returns false when it is refused, and `answer` is then what the call
+// returns.
 bool open_params_context_id(Call& call, OpenParams& params, std::uint8_t bits, std::uint8_t shift,
                             int& answer);
-// Opens and returns the pointer of the interface in `endpoint`.
+// Opens an endpoint, and returns its pointer of the interface in `endpoint`. Returns the code of the call.
 int endpoint_open(Call& call, runtime::Process& process, const OpenParams& params, void*& endpoint);
+// Closes the endpoint of the call. Returns `in_handler_code` inside its handler.
 int endpoint_close(Call& call, Code in_handler_code);
-// Call handlers of the two types; `owner` is the runtime endpoint.
+// Call handlers of the two types. Their `owner` is the endpoint of the runtime.
 protocol::HandlerAction unexpected_mx(const runtime::UnexpectedHandler& self,
                                       const protocol::Arrival& arrival);
 protocol::HandlerAction unexpected_native(const runtime::UnexpectedHandler& self,
@@ -111,7 +113,7 @@ Return register_unexpected(const char* name, const void* ep, Function function, 
   });
 }
 
-// A call without further arguments.
+// Runs a call without further arguments.
 template <class Return>
 Return simple_call(const char* function, const void* ep, void (runtime::Endpoint::*method)()) {
   return endpoint_call<Return>(function, ep, [method](Call& call) -> int {

@@ -18,7 +18,7 @@ bool InfoQuery::in_byte(std::uint8_t& value, int& answer) {
     answer = call_.fail(OMX_BAD_INFO_VAL, "this information needs an input value");
     return false;
   }
-  // The tools of MX pass wider numbers; their first byte is the number (mx-api.md 6).
+  // The tools of MX pass wider numbers, whose first byte is the number (docs/spec/mx-api.md 6).
   std::memcpy(&value, in_val_, 1);
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mx_get_info and omx_get_info: what both read and how they hand it over (mx-api.md 6).
+// mx_get_info and omx_get_info: what both read, and how they hand it over (docs/spec/mx-api.md 6).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace omx::mx {
 
-// The arguments of one call; each function returns what the call returns.
+// The arguments of one call. Each function that answers returns what the call returns.
 class InfoQuery {
  public:
   InfoQuery(Call& call, runtime::Process& process, runtime::Endpoint* endpoint, const void* in_val,
@@ -25,9 +25,9 @@ class InfoQuery {
 
   int bad_key(int key) { return call_.fail(OMX_BAD_INFO_KEY, "no information has key {}", key); }
 
-  // Answers.
+  // Answer the call: write to the output, and return the code.
   int number(std::uint32_t value) { return bytes(&value, sizeof value); }
-  int text(std::string_view value);  // cut to the room there is, always with a final NUL
+  int text(std::string_view value);  // cut to the room of the output, always with a final NUL
   int nic_ids();
   int counter_labels();
   int counter_values();
@@ -36,12 +36,13 @@ class InfoQuery {
   int interface_name();
   int counter_label();
 
-  // Facts.
+  // Return facts that several answers need.
   std::uint32_t board_count() const { return static_cast<std::uint32_t>(process_.boards().size()); }
   std::uint32_t copy_send_max() const;
   const runtime::Settings& settings() const { return process_.settings(); }
 
-  // Calls `answer(board)` for the board that was asked about: the endpoint's, else the one in in_val.
+  // Calls `answer(board)` for the board that was asked about. That is the endpoint's, or else the one in
+  // in_val.
   template <class Answer>
   int with_board(Answer&& answer) {
     if (endpoint_) return answer(endpoint_->board());
@@ -53,9 +54,9 @@ class InfoQuery {
   }
 
  private:
-  // False when there is no first input byte; `answer` is then what the call returns.
+  // Reads the first input byte. Returns false when there is none, and `answer` is then what the call returns.
   bool in_byte(std::uint8_t& value, int& answer);
-  // False when the room is less than `length`; `answer` as above.
+  // Returns false when the room is less than `length`, and sets `answer` likewise.
   bool room(std::size_t length, int& answer);
   int bytes(const void* data, std::size_t length);
 
@@ -68,7 +69,7 @@ class InfoQuery {
   std::uint32_t out_len_;
 };
 
-// `body(query)`; the endpoint may be NULL.
+// Runs `body(query)`. The endpoint may be NULL.
 template <class Return, class Body>
 Return info_call(const char* function, const void* ep, const void* in_val, std::uint32_t in_len,
                  void* out_val, std::uint32_t out_len, Body&& body) {

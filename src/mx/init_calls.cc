@@ -13,7 +13,7 @@ int library_start(Call& call, int api) {
                      api, MX_API);
   const auto started = process_start();
   if (started) return OMX_SUCCESS;
-  // Two libraries of one process may both want MX: no reason to end it.
+  // Two libraries of one process may both want MX. That is no reason to end the process.
   if (started.error().mx_code == OMX_ALREADY_INITIALIZED) return OMX_ALREADY_INITIALIZED;
   return call.fail_loudly(started.error());
 }

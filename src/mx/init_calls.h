@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Start and end, for both interfaces (mx-api.md 4.1).
+// Start and end, for both interfaces (docs/spec/mx-api.md 4.1).
 #pragma once
 
 #include "mx/call.h"
@@ -8,6 +8,8 @@
 
 namespace omx::mx {
 
+// Starts the library for a program that was built for version `api` of the interface. Returns the code of the
+// call.
 int library_start(Call& call, int api);
 
 template <class Return>
@@ -23,7 +25,7 @@ Return finalize_call(const char* function) {
     bool in_handler = false;
     handles_for_each([&](runtime::Endpoint& endpoint) { in_handler |= endpoint.in_handler(); });
     if (in_handler) return c.fail(OMX_CLOSE_IN_HANDLER, "called from the handler of an endpoint");
-    // Not through the handler: programs finalise once more on their way out of an error.
+    // The error handler is not called, because programs finalise once more on their way out of an error.
     return process_stop() ? OMX_SUCCESS : OMX_NOT_INITIALIZED;
   });
 }

@@ -6,8 +6,8 @@
 
 namespace omx::mx {
 
-// Starts the runtime of this process. The failure says why it cannot; OMX_ALREADY_INITIALIZED: it runs
-// already. Thread-safe.
+// Starts the runtime of this process. The failure says why it cannot be started. OMX_ALREADY_INITIALIZED: it
+// runs already. Thread-safe.
 Result<void> process_start();
 // Closes all endpoints and stops the runtime. Returns false when there was nothing to stop. Thread-safe.
 bool process_stop();

@@ -9,7 +9,7 @@
 
 namespace omx::mx {
 
-// Thread-safe.
+// Set and return the state. Thread-safe.
 void map_state_set(const mx_mapper_state_t& state);
 mx_mapper_state_t map_state();
 

@@ -25,7 +25,8 @@ mx_return_t mx__get_mapper_state(mx_endpt_handle_t, mx_mapper_state_t* state) {
   });
 }
 
-// Nothing is registered, so nothing can be stale. Called from inside malloc by some (mx-clients.md 19).
+// Does nothing: nothing is registered, so nothing can be stale. Some programs call it from inside malloc
+// (docs/spec/mx-clients.md 19).
 int mx__regcache_clean(void*, size_t) {
   return 0;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Raw = omx_raw_endpoint;
 
-// Runs `body(raw)`. Raw functions do not call the error handler (mx-api.md 4.8).
+// Runs `body(raw)`. Raw functions do not call the error handler (docs/spec/mx-api.md 4.8).
 template <class Body>
 mx_return_t raw_call(Raw* raw, Body&& body) {
   if (!process()) return MX_NOT_INITIALIZED;
@@ -70,7 +70,7 @@ mx_return_t mx_raw_open_endpoint(uint32_t board_number, mx_param_t*, uint32_t, m
 }
 
 mx_return_t mx_raw_close_endpoint(mx_raw_endpoint_t endpoint) {
-  // Allowed after mx_finalize: a raw endpoint lives by itself.
+  // The call is allowed after mx_finalize, because a raw endpoint lives by itself.
   if (!endpoint) return MX_BAD_ENDPOINT;
   delete endpoint;
   return MX_SUCCESS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boards and names, for both interfaces (mx-api.md 4.2). Nothing in them depends on the interface but the
-// return type, so the work is done in mx_names.cc.
+// Boards and names, for both interfaces (docs/spec/mx-api.md 4.2). Only the return type depends on the
+// interface. All functions return the code of the call.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace omx::mx {
 int board_nic(Call& call, runtime::Process& process, std::uint32_t board, std::uint64_t* nic);
 int nic_board(Call& call, runtime::Process& process, std::uint64_t nic, std::uint32_t* board);
 int name_nic(Call& call, runtime::Process& process, const char* name, std::uint64_t* nic);
-// `name` has room for MX_MAX_HOSTNAME_LEN characters.
+// Writes to `name`, which has room for MX_MAX_HOSTNAME_LEN characters.
 int nic_name(Call& call, runtime::Process& process, std::uint64_t nic, char* name);
 
 }  // namespace omx::mx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The native interface (mx-api.md 9): communication and completion. See the mx_*.cc file of the family for
-// what each call does.
+// The native interface: communication and completion (docs/spec/mx-api.md 9). The mx_*.cc file of the family
+// says what each call does.
 #include "mx/comm_calls.h"
 #include "mx/complete_calls.h"
 
@@ -8,7 +8,7 @@ using namespace omx::mx;
 
 namespace {
 
-// A contiguous buffer is a list of one segment, whose length has 32 bits; 64-bit ones are refused there.
+// A contiguous buffer is a list of one segment, whose length has 32 bits. A longer buffer is refused.
 struct OneSegment {
   OneSegment(void* buffer, size_t length)
       : segment{buffer, static_cast<std::uint32_t>(length)}, fits(segment.len == length) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The native interface (mx-api.md 9): library, names, endpoints, connection. See the mx_*.cc file of the
-// family for what each call does.
+// The native interface: library, names, endpoints, connection (docs/spec/mx-api.md 9). The mx_*.cc file of
+// the family says what each call does.
 #include "mx/connect_calls.h"
 #include "mx/endpoint_calls.h"
 #include "mx/init_calls.h"

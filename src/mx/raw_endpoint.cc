@@ -19,16 +19,16 @@ namespace {
 
 using namespace omx;
 
-// The claim's number: endpoints have 0 to 255.
+// The number of the claim. Those of endpoints are 0 to 255.
 constexpr std::uint32_t kRawClaim = 256;
-// RAW frames pass the filter whatever the endpoint id; this one is the least used.
+// RAW frames pass the filter whatever the endpoint id. This id is the least used.
 constexpr std::uint8_t kFilterEndpoint = 255;
 constexpr std::uint32_t kRingFrames = 256;
 constexpr std::uint32_t kRingBytes = 1U << 20;
-// While waiting, how often the interface is looked at.
+// The interval at which a waiting call checks the interface.
 constexpr std::chrono::milliseconds kRefreshPeriod{1000};
 
-// Keeps the first RAW frame it is handed.
+// Keeps the first RAW frame that it is handed.
 class RawReader final : public link::FrameHandler {
  public:
   explicit RawReader(std::span<std::byte> buffer) : buffer_(buffer) {}
@@ -98,7 +98,7 @@ void omx_raw_endpoint::send(std::span<const std::byte> frame, void* context) {
   out.segment_count = 0;
   if (frame.size() > head) {
     const auto rest = frame.subspan(head);
-    // iovec has no const form; the link only reads.
+    // iovec has no const form, but the link only reads.
     out.segments[0] = {const_cast<std::byte*>(rest.data()), rest.size()};
     out.segment_count = 1;
   }
@@ -106,7 +106,7 @@ void omx_raw_endpoint::send(std::span<const std::byte> frame, void* context) {
   link_->flush();
   sent_.push_back(context);
   const std::uint64_t one = 1;
-  if (::write(event_, &one, sizeof one) < 0) return;  // full: readable already
+  if (::write(event_, &one, sizeof one) < 0) return;  // the counter is full, and so readable
 }
 
 bool omx_raw_endpoint::take(std::span<std::byte> buffer, Event& event) {
@@ -115,10 +115,11 @@ bool omx_raw_endpoint::take(std::span<std::byte> buffer, Event& event) {
     event.context = sent_.front();
     sent_.pop_front();
     std::uint64_t count = 0;
-    if (sent_.empty() && ::read(event_, &count, sizeof count) < 0) return true;  // was not readable
+    if (sent_.empty() && ::read(event_, &count, sizeof count) < 0)
+      return true;  // the eventfd was not readable
     return true;
   }
-  // One at a time, as there is room for one.
+  // Takes one frame at a time, because there is room for one.
   RawReader reader(buffer);
   while (!reader.found() && link_->receive(reader, 1) > 0) {
   }
@@ -133,13 +134,13 @@ bool omx_raw_endpoint::next_event(std::span<std::byte> buffer, std::uint32_t tim
   const auto end = Clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     if (take(buffer, event)) return true;
-    // A link that is down may come back, one that is gone does not. refresh() also clears the error that an
+    // A link that is down may come back. One that is gone does not. refresh() also clears the error that an
     // outage leaves behind, which would end every poll() at once.
     if (!link_->interface().refresh() && link::is_lost(link_->interface().outage())) return false;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return true;
     pollfd wait{epoll_, POLLIN, 0};
     const int ready = ::poll(&wait, 1, static_cast<int>(std::min(left, kRefreshPeriod).count()));
-    if (ready < 0) return true;  // a signal ends the call without an event (mx-api.md 4.8)
+    if (ready < 0) return true;  // a signal ends the call without an event (docs/spec/mx-api.md 4.8)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The raw endpoint of a board: whole frames in and out, for mapper daemons (mx-api.md 4.8).
+// The raw endpoint of a board: whole frames in and out, for mapper daemons (docs/spec/mx-api.md 4.8). Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@ struct omx_raw_endpoint {
   ~omx_raw_endpoint();
 
   const omx::runtime::Board& board() const { return board_; }
-  // Polls readable when a frame or an event may wait.
+  // Returns a descriptor that is readable when a frame or an event may wait.
   int descriptor() const { return epoll_; }
 
-  // The frame is short enough for the interface.
+  // Returns whether the length in bytes is one that the interface can send.
   bool fits(std::size_t length) const;
   void send(std::span<const std::byte> frame, void* context);
 
@@ -31,7 +32,8 @@ struct omx_raw_endpoint {
     void* context = nullptr;  // SEND_COMPLETE
     std::size_t length = 0;   // RECV_COMPLETE: bytes written to the buffer
   };
-  // False when the interface is gone.
+  // Waits for an event up to `timeout_ms`, and writes a frame to `buffer`. Returns false when the interface
+  // is gone.
   bool next_event(std::span<std::byte> buffer, std::uint32_t timeout_ms, Event& event);
 
  private:

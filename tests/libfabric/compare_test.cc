@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Feature by feature beside libfabric's tcp;ofi_rxm, for which most programs are written: whatever that
-// accepts is accepted here, or stands in the list of differences with the reason. With OMX_TEST_TABLE=1 the
-// answers are printed as the table of docs/libfabric.md.
+// Feature by feature beside libfabric's tcp;ofi_rxm, for which most programs are written. What that accepts
+// is accepted here, or is in the list of differences with the reason. With OMX_TEST_TABLE=1 the answers are
+// printed as the table of docs/libfabric.md.
 #include <arpa/inet.h>
 
 #include <cstring>
@@ -117,8 +117,8 @@ Question queue_waits(std::string name, fi_wait_obj object, const char* differenc
           difference};
 }
 
-// An endpoint with those capabilities, whose queue is bound with those flags; with `counted` a counter
-// instead.
+// Returns an endpoint with those capabilities, whose queue is bound with those flags. With `counted` a
+// counter is bound instead.
 Question endpoint_enables(std::string name, std::uint64_t caps, std::uint64_t flags, bool counted = false) {
   return {std::move(name), [=](const char* provider) {
             const Objects at(provider, caps);
@@ -158,7 +158,7 @@ std::string size_text(std::size_t size) {
   return size == SIZE_MAX ? "any" : std::to_string(size);
 }
 
-// As a cell of a table.
+// Returns an answer as a cell of a table.
 std::string escaped(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
   return text;

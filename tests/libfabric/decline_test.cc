@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the provider says on stderr when it offers nothing, and to whom. Each case is a process of its own, as
-// each reason is said once a process and settings are read once.
+// What the provider says on stderr when it offers nothing, and to which callers. Each case is a process of
+// its own, because a process prints each reason once and reads settings once.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kSentence = "libfabric provider omx: ";
-constexpr std::uint64_t kCoreOnly = 1ULL << 59;  // by which utility providers ask
+constexpr std::uint64_t kCoreOnly = 1ULL << 59;  // the flag by which utility providers ask
 
 using Variables = std::map<std::string, std::string>;
 
@@ -60,8 +60,8 @@ fi_provider* provider() {
 
 class Declines : public FabricTest {
  protected:
-  // What `body` prints on stderr, in a process with these variables, and with or without the right to send
-  // frames. `body` says whether what it was answered is right.
+  // Returns what `body` prints on stderr, in a process with these variables, and with or without the right to
+  // send frames. `body` returns whether the answer that it got is right.
   static std::string said(const Variables& variables, const std::function<bool()>& body) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -94,7 +94,7 @@ class Declines : public FabricTest {
     for (std::size_t at = 0; (at = text.find(kSentence, at)) != std::string::npos; at++) count++;
     return count;
   }
-  // That of a program which asks twice for what we have, and gets nothing.
+  // Returns what a program prints that asks twice for what we have, and gets nothing.
   static std::string refused(const Variables& variables) {
     return said(variables, [] {
       const Info wanted = plain(FI_TAGGED);
@@ -143,7 +143,7 @@ TEST_F(Declines, no_interface_is_up) {
   EXPECT_THAT(text, AllOf(HasSubstr("v0"), HasSubstr("ip link set")));
 }
 
-// libfabric offers its own newest interface only; a newer libfabric would let this through.
+// libfabric offers its own newest interface only. A newer libfabric would let this through.
 TEST_F(Declines, a_version_that_we_do_not_know) {
   const std::string text = said({{"FI_PROVIDER", "omx"}}, [] {
     fi_info* found = nullptr;
@@ -165,7 +165,7 @@ TEST_F(Declines, hints_that_cannot_be_met__the_attribute_is_named) {
   EXPECT_THAT(text, HasSubstr("tx_attr->inject_size"));
 }
 
-// Of the interface that was asked for, not that the others are others.
+// The reason is about the interface that was asked for, and not that other interfaces are others.
 TEST_F(Declines, hints_that_cannot_be_met__of_one_interface) {
   const std::string text = said({}, [] {
     const Info wanted = hints(FI_TAGGED);
@@ -224,7 +224,7 @@ TEST_F(Declines, libfabrics_log_names_each_reason) {
   EXPECT_EQ(sentences(said_once), 0U) << "the log has it already";
 }
 
-// A setting that is wrong would be told to each of these.
+// Each of these callers would be told of a setting that is wrong.
 const Variables kWrong = {{"FI_OMX_IFACE", "nosuch"}};
 
 TEST_F(Declines, nobody_is_told_who_looks_around) {
@@ -258,7 +258,8 @@ TEST_F(Declines, utility_providers_are_not_told) {
             "");
 }
 
-// A folder of libfabric's that holds other providers, too, and no setting of ours: only a name means us.
+// The folder is libfabric's and holds other providers too, and there is no setting of ours. Only a name means
+// us.
 class DeclinesAmongOthers : public Declines {
  protected:
   void SetUp() override {
@@ -274,7 +275,7 @@ class DeclinesAmongOthers : public Declines {
     std::filesystem::remove_all(folder_);
     Declines::TearDown();
   }
-  // As said(), where there is no interface at all.
+  // Returns what said() returns, where there is no interface at all.
   std::string without_interface(Variables variables, const std::function<bool()>& body) {
     variables["FI_PROVIDER_PATH"] = folder_.string();
     return said(variables, [&] { return ::unshare(CLONE_NEWNET) == 0 && body(); });

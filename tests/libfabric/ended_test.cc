@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that are gone, as a program sees it that waits for them (docs/contract.md).
+// Peers that are gone, as a program that waits for them sees it (docs/contract.md).
 #include <cstdlib>
 
 #include "fabric_pair.h"
@@ -18,7 +18,7 @@ class Ended : public FabricTest {
     options.caps = FI_TAGGED | FI_MSG | FI_DIRECTED_RECV | FI_SOURCE | FI_MULTI_RECV;
     open(options);
   }
-  // By the cable no endpoint of that host is left that could say which.
+  // By the cable no endpoint of that host is left that could say which one is gone.
   static bool gone(int error) { return error == FI_ECONNRESET || error == FI_EHOSTUNREACH; }
   void exchange() {
     Bytes one(4), two(4);
@@ -31,7 +31,7 @@ class Ended : public FabricTest {
   }
 };
 
-// b looks for messages of one that it never talked to.
+// b peeks for messages of a peer that it never talked to.
 TEST_F(Ended, a_loop_of_looks_hears_that_the_peer_is_gone) {
   ASSERT_EQ(fi_close(&a.ep->fid), 0);
   a.ep = nullptr;
@@ -69,7 +69,7 @@ TEST_F(Ended, the_source_is_the_number_that_was_inserted_after_the_end) {
   if (std::getenv("OMX_TEST_LOCAL")) GTEST_SKIP() << "cuts the cable, which is not used";
   exchange();
   link::ip("link set v0 down");
-  // Large ones: their completions tell what became of them.
+  // The messages are large, so their completions tell what became of them.
   send(b, b_to_a, pattern(100'000, 2), 2, &y);
   send(a, a_to_b, pattern(100'000, 2), 2, &y);
   EXPECT_TRUE(ended(b, &y).failed);

@@ -102,7 +102,7 @@ void FabricTest::SetUp() {
     ::setenv("FI_OMX_CONNECT_TIMEOUT", "2000", 1);
     ::setenv("FI_LOG_LEVEL", "warn", 0);
     ::setenv("FI_LOG_SUBSYS", "ep_ctrl", 0);
-    // Both ends are on this host: only some runs use shared memory.
+    // Both ends are on this host, but only some runs use shared memory.
     ::setenv("OMX_LOCAL", std::getenv("OMX_TEST_LOCAL") ? "1" : "0", 1);
     ::setenv("OMX_LOCAL_RNDV_THRESHOLD", "32768", 1);
     return std::string();

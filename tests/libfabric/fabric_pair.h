@@ -32,9 +32,9 @@ struct InfoFree {
 };
 using Info = std::unique_ptr<fi_info, InfoFree>;
 
-// Hints for this provider with everything else left open.
+// Returns hints for this provider with everything else left open.
 Info hints(std::uint64_t caps = 0);
-// The answer for the board of that name; null: none.
+// Returns the answer for the board of that name. nullptr: there is none.
 Info info_of(const std::string& board, const fi_info* hints, std::uint32_t version = FI_VERSION(1, 17));
 
 // One open endpoint and all that belongs to it.
@@ -78,29 +78,29 @@ struct Event {
 
 class FabricTest : public testing::Test {
  protected:
-  // A network with the cable, once for the whole program: boards are looked for once.
+  // A network with the cable. There is one for the whole program, because boards are searched for once.
   void SetUp() override;
   void TearDown() override;
   void open() { open(End::Options{}); }
   void open(const End::Options& options);
 
-  // Both ends move until the condition holds; false after a minute.
+  // Drives both ends until the condition holds. Returns false after a minute.
   bool drive_until(const std::function<bool()>& condition);
-  // The next event of the end, or a failed expectation.
+  // Returns the next event of the end. The expectation fails if there is none.
   Event next(End& end);
-  // That of the context, whatever comes before it.
+  // Returns the event of the context, whatever comes before it.
   Event ended(End& end, void* context);
-  bool quiet(End& end);  // nothing comes for a while
+  bool quiet(End& end);  // returns whether nothing comes for a while
 
   // The memory lives as long as the test.
   void send(End& from, fi_addr_t to, Bytes data, std::uint64_t tag, void* context = nullptr);
   void receive(End& at, Bytes& memory, std::uint64_t tag, std::uint64_t ignore = 0, void* context = nullptr,
                fi_addr_t from = FI_ADDR_UNSPEC);
-  // One message from a to b, after which the two know each other.
+  // Sends one message from a to b, after which the two know each other.
   void meet();
 
   End a, b;
-  bool a_moves = true;  // false: another thread has it
+  bool a_moves = true;  // false: another thread drives it
   fi_addr_t a_to_b = FI_ADDR_NOTAVAIL, b_to_a = FI_ADDR_NOTAVAIL;
 
  private:

@@ -108,7 +108,7 @@ TEST_F(Hostile, a_write_without_data_keeps_the_region) {
   t.join();
 }
 
-// Long writes without data: memory without end.
+// Long writes without data would take memory without end.
 TEST_F(Hostile, many_writes_without_data) {
   Bytes memory(10000);
   fid_mr* mr = nullptr;
@@ -139,7 +139,7 @@ TEST_F(Hostile, many_writes_without_data) {
   fi_close(&mr->fid);
 }
 
-// Reads that together are longer than a message can be: no answer at all.
+// Reads that together are longer than a message can be get no answer.
 TEST_F(Hostile, read_of_32_gib) {
   static Bytes memory(100);
   fid_mr* mr = nullptr;

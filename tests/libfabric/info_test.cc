@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is offered for which hints (libfabric.md 1.5, 2.2, 3.2).
+// What is offered for which hints (docs/spec/libfabric.md 1.5, 2.2, 3.2).
 #include <cstring>
 
 #include "fabric_pair.h"
@@ -53,7 +53,7 @@ TEST_F(Offers, one_for_each_board_and_one_of_all) {
   EXPECT_FALSE(found->next->next->next);
 }
 
-// As Debian's Open MPI asks.
+// Debian's Open MPI asks so.
 TEST_F(Offers, open_mpi) {
   const Info wanted = hints(FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV);
   wanted->mode = FI_CONTEXT | FI_CONTEXT2;

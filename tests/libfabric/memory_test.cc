@@ -190,7 +190,7 @@ TEST_F(Atomic, sum_fetch_and_compare) {
   EXPECT_EQ(before[1], 1);
 }
 
-// One value of each type with each operation, beside what C++ makes of it.
+// Runs each operation on one value of each type, and compares the result with that of C++.
 TEST_F(Atomic, every_operation_of_every_type_that_is_said_to_be_valid) {
   Bytes memory(32);
   offer(memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends and receives in their forms; what libfabric.md section 6 says goes wrong elsewhere.
+// Sends and receives in their forms, and what goes wrong in other providers (docs/spec/libfabric.md 6).
 #include <cstring>
 
 #include "fabric_pair.h"
@@ -163,7 +163,7 @@ TEST_F(Messages, directed_receives_and_sources) {
   EXPECT_EQ(two, pattern(4, 1));
 }
 
-// lf#7425: who sends before its address was inserted is found all the same.
+// lf#7425: a peer that sends before its address was inserted is found all the same.
 TEST_F(Messages, a_message_from_an_address_that_is_inserted_later) {
   End::Options options;
   options.caps = FI_TAGGED | FI_DIRECTED_RECV | FI_SOURCE;
@@ -202,7 +202,7 @@ TEST_F(Messages, to_oneself) {
   const fi_addr_t me = a.learn(a);
   Bytes in(4);
   send(a, me, pattern(4, 1), 1, &x);
-  EXPECT_FALSE(ended(a, &x).failed);  // complete before anybody receives it
+  EXPECT_FALSE(ended(a, &x).failed);  // complete before it is received
   receive(a, in, 1, 0, &y);
   EXPECT_FALSE(ended(a, &y).failed);
   EXPECT_EQ(in, pattern(4, 1));
@@ -282,13 +282,13 @@ TEST_F(Messages, selective_completions) {
   message.addr = a_to_b;
   message.context = &y;
   EXPECT_EQ(fi_tsendmsg(a.ep, &message, FI_COMPLETION), 0);
-  // The first ones, which were before these, have none.
+  // Those of the first messages, which were before these, have none.
   EXPECT_EQ(next(b).good.tag, 2U);
   EXPECT_FALSE(next(a).failed);
   EXPECT_EQ(first, out);
   EXPECT_TRUE(quiet(a));
   EXPECT_TRUE(quiet(b));
-  // Errors are told in any case.
+  // Errors are reported in any case.
   EXPECT_EQ(fi_trecv(b.ep, in.data(), 4, nullptr, FI_ADDR_UNSPEC, 3, 0, &x), 0);
   send(a, a_to_b, out, 3);
   EXPECT_TRUE(ended(b, &x).failed);
@@ -314,7 +314,7 @@ TEST_F(Cancels, exactly_one_completion_and_never_again) {
   EXPECT_TRUE(quiet(b));
 }
 
-// lf#5904: too late for what is arriving; it completes once, as ever.
+// lf#5904: it is too late to cancel a receive whose message is arriving. It completes once.
 TEST_F(Cancels, not_while_the_data_move) {
   open();
   Bytes in(4'000'000);
@@ -409,7 +409,7 @@ TEST_F(Messages, posted_during_arrival) {
   }
 }
 
-// lf#9046: a flood slows its sender down; nothing is lost and the receiver's memory has an end.
+// lf#9046: a flood slows its sender down. Nothing is lost, and the receiver's memory is bounded.
 TEST_F(Messages, a_flood_that_nobody_receives_yet) {
   open();
   const Bytes out(4000);
@@ -446,7 +446,7 @@ TEST_F(Deaths, a_peer_that_closed_and_its_successor) {
   Bytes in(8);
   b.close();
   b.open("v1");
-  send(a, a_to_b, pattern(200'000, 2), 1, &y);  // to the one that is gone
+  send(a, a_to_b, pattern(200'000, 2), 1, &y);  // to the peer that is gone
   EXPECT_TRUE(ended(a, &y).failed);
   const fi_addr_t successor = a.learn(b);
   receive(b, in, 2, 0, &x);

@@ -32,7 +32,7 @@ class NetworkedTest : public FabricTest {
     link::ip("neigh add 10.77.0.9 lladdr 02:00:00:00:00:09 dev v1 nud permanent");
   }
 
-  // Returns the offers in order; empty: there are none.
+  // Returns the offers in order. Empty: there are none.
   static std::vector<Info> ask(const char* node, const char* service, std::uint64_t flags,
                                const fi_info* hints) {
     fi_info* found = nullptr;
@@ -44,7 +44,7 @@ class NetworkedTest : public FabricTest {
     }
     return all;
   }
-  // The first of them; null: there are none.
+  // Returns the first of the offers. nullptr: there are none.
   static Info ask_one(const char* node, const char* service, std::uint64_t flags, const fi_info* hints) {
     auto offers = ask(node, service, flags, hints);
     return offers.empty() ? Info() : std::move(offers.front());

@@ -24,7 +24,7 @@ class Networks : public NetworkedTest {
   }
 };
 
-// As MPI libraries ask, which give the interfaces to the ranks of a host in turn.
+// MPI libraries ask so, and give the interfaces to the ranks of a host in turn.
 TEST_F(Networks, no_choice__the_network_of_the_first) {
   const Info wanted = hints(FI_TAGGED);
   EXPECT_THAT(offered(wanted), ElementsAre("v1", "v3"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening, binding, naming and closing; address vectors and event queues.
+// Opening, binding, naming and closing of endpoints, address vectors and event queues.
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,7 +128,7 @@ TEST_F(Objects, unknown_calls_say_so) {
   EXPECT_EQ(fi_tsend(a.ep, &byte, 1, nullptr, 12345, 0, nullptr), -FI_EINVAL);
 }
 
-// lf#1763: a child leaves its parent's endpoints alone, and is told so.
+// lf#1763: a child leaves its parent's endpoints alone, and its calls fail.
 TEST_F(Objects, a_forked_child_can_use_nothing) {
   open();
   const pid_t child = ::fork();
@@ -140,7 +140,7 @@ TEST_F(Objects, a_forked_child_can_use_nothing) {
                       fi_trecv(a.ep, &byte, 1, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr) == -FI_EPERM &&
                       fi_cq_read(a.cq, &entry, 1) == -FI_EAGAIN &&
                       fi_cq_sread(a.cq, &entry, 1, nullptr, 10) == -FI_EAGAIN && fi_close(&a.ep->fid) == 0;
-    ::syscall(SYS_exit_group, told ? 0 : 1);  // no sanitizer looks for leaks here
+    ::syscall(SYS_exit_group, told ? 0 : 1);  // no sanitizer searches for leaks here
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);

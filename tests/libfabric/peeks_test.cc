@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looking at messages, claiming and discarding them (libfabric.md 6.2).
+// Peeking at messages, claiming and discarding them (docs/spec/libfabric.md 6.2).
 #include "fabric_pair.h"
 
 namespace omx::fabric::test {
@@ -22,7 +22,7 @@ class Peeks : public FabricTest {
     message.context = context;
     return fi_trecvmsg(b.ep, &message, flags | FI_COMPLETION);
   }
-  // Until it finds something.
+  // Peeks until a message is found.
   Event peek_found(std::uint64_t tag, std::uint64_t flags, void* context, Bytes* memory = nullptr) {
     Event event;
     for (int i = 0; i < 10'000; i++) {
@@ -55,7 +55,8 @@ TEST_F(Peeks, tell_length_tag_data_and_leave_the_message) {
   }
 }
 
-// lf#3046, lf#9342: what a look's buffer means was never clear, and it is gone from the manual.
+// lf#3046, lf#9342: what the buffer of a peek means was never clear, and the manual does not mention it any
+// more.
 TEST_F(Peeks, ignore_their_buffer) {
   open();
   send(a, a_to_b, pattern(100, 1), 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What went wrong in other providers (libfabric.md 6), where no other test has it. Each test names the
-// thread.
+// What went wrong in other providers (docs/spec/libfabric.md 6), where no other test has it. Each test names
+// the thread.
 #include <poll.h>
 
 #include <fstream>
@@ -27,7 +27,7 @@ class Pitfalls : public FabricTest {
   }
 };
 
-// lf#6019: a receive that is cancelled says nothing to who sends with delivery-complete.
+// lf#6019: a receive that is cancelled says nothing to a sender that waits for delivery.
 TEST_F(Pitfalls, a_cancelled_receive_does_not_complete_a_send) {
   open();
   for (const std::size_t size : {std::size_t{10}, std::size_t{200'000}}) {
@@ -61,7 +61,7 @@ TEST_F(Pitfalls, late_messages_to_what_is_closed) {
   for (unsigned i = 0; i < std::size(contexts); i++)
     send(a, a_to_b, pattern(i % 2 ? 100 : 100'000, i), 2, &contexts[i]);
   other.join();
-  for (int& context : contexts) (void)ended(a, &context);  // in whatever way
+  for (int& context : contexts) (void)ended(a, &context);  // with any result
   fi_cq_tagged_entry entry;
   EXPECT_EQ(fi_cq_read(b.cq, &entry, 1), -FI_EAGAIN);
 }
@@ -104,7 +104,7 @@ TEST_F(Pitfalls, a_wait_object_that_nobody_uses_never_fills) {
   EXPECT_EQ(::poll(&wait, 1, 50), 0) << "nothing is there";
 }
 
-// lf#12480: a hang without a word when the two chose interfaces of different networks.
+// lf#12480: two peers that chose interfaces of different networks hung without a message.
 TEST_F(Pitfalls, a_peer_that_cannot_be_reached_is_told_with_both_interfaces) {
   a.open("v0");
   fi_addr_t nobody = FI_ADDR_NOTAVAIL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a read of a queue costs by UDP, where each look at the network is a system call. Open MPI answers a
+// What a read of a queue costs by UDP, where each poll of the network is a system call. Open MPI answers a
 // message only when a read found nothing more.
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -39,7 +39,7 @@ class PollsByUdp : public FabricTest {
       link::ip("address add 10.9.8.1/24 dev v0");
       link::ip("address add 10.9.8.2/24 dev v1");
       ::setenv("OMX_LINK", "udp", 1);
-      ::setenv("OMX_PROGRESS", "off", 1);  // it would take what the reads are to find
+      ::setenv("OMX_PROGRESS", "off", 1);  // the progress thread would take what the reads are to find
       return true;
     }();
     ASSERT_TRUE(once);
@@ -64,7 +64,7 @@ TEST_F(PollsByUdp, read_in_vain__looks_once) {
   unsigned looks = 0;
   for (unsigned i = 0; i < kReads; i++) looks += looks_of_read(-FI_EAGAIN);
   EXPECT_GE(looks, kReads);
-  EXPECT_LT(looks, 2 * kReads);  // now and then a read looks after everything
+  EXPECT_LT(looks, 2 * kReads);  // now and then a read polls everything
 }
 
 TEST_F(PollsByUdp, read_that_finds_the_queue_drained__does_not_look) {

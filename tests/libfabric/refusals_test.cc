@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 class Refusals : public NetworkedTest {
  protected:
-  // The log's lines of this provider while `call` runs.
+  // Returns the log's lines of this provider while `call` runs.
   static std::string told(const std::function<void()>& call) {
     testing::internal::CaptureStderr();
     call();

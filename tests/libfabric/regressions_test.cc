@@ -13,7 +13,7 @@ int x, y;
 class Regressions : public FabricTest {};
 using Clock = std::chrono::steady_clock;
 
-// 1. Who only injects, and reads no queue, gets EAGAIN for ever.
+// 1. A program that only injects, and reads no queue, got EAGAIN for good.
 TEST_F(Regressions, inject_until_it_works) {
   open();
   Bytes out(100);
@@ -144,14 +144,14 @@ TEST_F(Regressions, errors_of_a_counter_reset) {
   fi_close(&c->fid);
 }
 
-// 6. getinfo in a forked child promises what an open cannot keep.
+// 6. getinfo in a forked child offered what could not be opened.
 TEST_F(Regressions, child_that_opens_its_own) {
   Info mine = info_of("v0", hints().get());
   ASSERT_TRUE(mine);
   const pid_t child = ::fork();
   if (child == 0) {
     Info info = info_of("v0", hints().get());
-    if (!info) ::_exit(0);  // honest
+    if (!info) ::_exit(0);  // the refusal is right
     fid_fabric* f = nullptr;
     fid_domain* d = nullptr;
     fid_av* av = nullptr;
@@ -198,7 +198,7 @@ TEST_F(Regressions, error_without_context) {
   EXPECT_NE(error.err, 0);
 }
 
-// 8. close of the endpoint while others sleep on its queue
+// 8. The endpoint is closed while other threads sleep on its queue.
 TEST_F(Regressions, close_under_sread) {
   End::Options options;
   options.wait = FI_WAIT_UNSPEC;
@@ -225,7 +225,7 @@ TEST_F(Regressions, close_under_sread) {
   for (auto& u : t) u.join();
 }
 
-// 9. sread for ever: two waiters, one entry
+// 9. sread without a timeout: two threads wait, and one entry comes.
 TEST_F(Regressions, sread_two_waiters) {
   End::Options options;
   options.wait = FI_WAIT_UNSPEC;
@@ -254,7 +254,7 @@ TEST_F(Regressions, sread_two_waiters) {
   fi_cq_signal(b.cq);
   for (auto& u : t) u.join();
 }
-// 10. hints with both old modes
+// 10. Hints with both old modes.
 TEST_F(Regressions, mr_modes) {
   Info h = hints();
   h->domain_attr->mr_mode = FI_MR_BASIC | FI_MR_SCALABLE;

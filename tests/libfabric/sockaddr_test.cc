@@ -50,7 +50,7 @@ class Sockaddr : public NetworkedTest {
   }
 };
 
-// An endpoint that was opened by a port has that one, another the port by which it is reached with UDP.
+// An endpoint that was opened by a port has that port. Another has the port by which it is reached with UDP.
 TEST_F(Sockaddr, getname__tells_address_and_port) {
   EXPECT_EQ(name_of(b), "10.77.0.2:9228");
   EXPECT_EQ(name_of(a), "10.77.0.1:27200");
@@ -130,7 +130,7 @@ TEST_F(Sockaddr, vector__says_that_no_ip_address_is_known) {
   EXPECT_EQ(fi_av_lookup(a.av, number, &out, &length), -FI_ENODATA);
 }
 
-// By UDP the host may come later; a frame needs its MAC address now.
+// By UDP the host may come later. A frame needs its MAC address now.
 TEST_F(Sockaddr, vector__takes_an_address_that_nobody_has_by_udp_only) {
   const sockaddr_in nobody = socket_of("10.77.0.77", 9228);
   fi_addr_t number = 0;
@@ -151,7 +151,7 @@ TEST_F(Sockaddr, messages__and_their_sources) {
   EXPECT_EQ(memory, pattern(100, 3));
 }
 
-// A sender that is not in the vector is told by an address that can be inserted.
+// A sender that is not in the vector is reported by an address that can be inserted.
 TEST_F(Sockaddr, unknown_source__is_an_address_of_a_socket) {
   a_to_b = a.learn(b);
   Bytes memory(10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How programs start that name their peer by address and port, as libfabric's own tests do.
+// How programs start that name their peer by address and port. libfabric's own tests do so.
 #include <array>
 #include <cstring>
 
@@ -20,7 +20,7 @@ class Start : public NetworkedTest {
     h->addr_format = format;
     return h;
   }
-  // The number of the endpoint in an address of ours.
+  // Returns the number of the endpoint in an address of ours.
   static int endpoint_in(const void* address) {
     const auto* bytes = static_cast<const unsigned char*>(address);
     return bytes[6] << 8 | bytes[7];
@@ -31,7 +31,8 @@ class Start : public NetworkedTest {
     EXPECT_EQ(fi_av_insert(at.av, list, 1, &number, 0, nullptr), 1);
     return number;
   }
-  // The client names both addresses and the port; the server learns the client's from its first message.
+  // The client names both addresses and the port. The server learns the client's address from its first
+  // message.
   void run(std::uint32_t format, const char* server, const char* client, const char* port) {
     const Info server_hints = wanted(format), client_hints = wanted(format);
     auto offers = ask(server, port, FI_SOURCE, server_hints.get());
@@ -78,7 +79,7 @@ TEST_F(Start, two_addresses_and_a_port) {
   }
 }
 
-// Offers for any board come in the order of the boards: the last is all of them, or by UDP that of v1.
+// Offers for any board come in the order of the boards. The last is all of them, or by UDP that of v1.
 TEST_F(Start, server_without_an_address) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   const auto offers = ask(nullptr, "9228", FI_SOURCE, h.get());
@@ -191,8 +192,8 @@ TEST_F(Start, numeric_host__no_name_is_looked_up) {
   }
 }
 
-// By raw frames the table of neighbours says behind which interface the peer is; by UDP the routes, of which
-// the first is taken.
+// By raw frames the table of neighbours says behind which interface the peer is. By UDP the routes say so,
+// and the first is taken.
 TEST_F(Start, peer__offered_by_the_interface_that_reaches_it) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   const auto names = domains(ask("10.77.0.9", "9228", 0, h.get()));

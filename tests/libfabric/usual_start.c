@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that starts as libfabric's own tests do: the server is told nothing, or its own address; the
-// client is told the server's address; both take port 9228 unless they are told another.
+// A program that starts as libfabric's own tests do. The server is told nothing, or its own address. The
+// client is told the server's address. Both take port 9228 unless they are told another.
 //
 //   usual_start [OPTIONS]             the server
 //   usual_start [OPTIONS] SERVER      the client

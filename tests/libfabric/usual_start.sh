@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # usual_start.sh PROGRAM PROVIDER-FOLDER: programs of libfabric that are told two addresses and a port, and no
-# option of ours, meet between two hosts: usual_start.c, and fi_pingpong where it is installed.
+# option of ours, meet between two hosts. They are usual_start.c, and fi_pingpong where it is installed.
 set -uo pipefail
 self=$(realpath "$0")
 if [ "$1" != inside ]; then
@@ -15,7 +15,7 @@ checks=0
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 
-# Whether the server waits: it says so, or listens at the port of fi_pingpong's own connection, 47592.
+# Tells whether the server waits. It says so, or listens at the port of fi_pingpong's own connection, 47592.
 ready() {
   if [ "$1" = "$program" ]; then
     grep -q ready "$output/server"

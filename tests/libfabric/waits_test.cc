@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Threads that wait: in calls, in poll(), with counters; what wakes them (libfabric.md 6.5).
+// Threads that wait in calls, in poll() and with counters, and what wakes them (docs/spec/libfabric.md 6.5).
 #include <poll.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ class Waits : public FabricTest {
     options.wait = wait;
     open(options);
   }
-  // From another thread, with calls of its own that make progress.
+  // Another thread calls, and its calls make progress.
   std::thread sender(std::uint64_t tag) {
     return std::thread([this, tag] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -117,7 +117,7 @@ TEST_F(Waits, in_poll) {
     pollfd wait{fd, POLLIN, 0};
     EXPECT_EQ(::poll(&wait, 1, 60'000), 1);
     fi_cq_tagged_entry entry{};
-    // Something is there: the next sleep must be refused until it is read.
+    // Something is there, so the next sleep must be refused until it is read.
     EXPECT_EQ(fi_trywait(b.fabric, objects, 1), -FI_EAGAIN);
     EXPECT_EQ(fi_cq_read(b.cq, &entry, 1), 1);
     EXPECT_EQ(entry.tag, i);
@@ -125,7 +125,7 @@ TEST_F(Waits, in_poll) {
   }
 }
 
-// What another thread completes falls into every moment of fi_trywait(): the sleep that follows must end. A
+// Another thread completes something at every moment of fi_trywait(), and the sleep that follows must end. A
 // wake-up that is missed shows as a poll() that takes all of its ten seconds.
 TEST_F(Waits, in_poll__no_completion_is_missed) {
   open_waiting(FI_WAIT_FD);
@@ -186,7 +186,7 @@ TEST_F(Waits, counters_count_each_kind) {
   EXPECT_EQ(fi_cntr_read(received), 10U);
   EXPECT_EQ(fi_cntr_wait(received, 11, 20), -FI_ETIMEDOUT);
   other.join();
-  // An error ends the wait of who waits for a count.
+  // An error ends the wait of a thread that waits for a count.
   EXPECT_EQ(fi_trecv(b.ep, in.data(), 1, nullptr, FI_ADDR_UNSPEC, 1, 0, &x), 0);
   out = pattern(50, 2);
   EXPECT_EQ(fi_tinject(a.ep, out.data(), 50, a_to_b, 1), 0);
@@ -201,7 +201,7 @@ TEST_F(Waits, counters_count_each_kind) {
   EXPECT_EQ(fi_close(&received->fid), 0);
 }
 
-// mpich#4781: whoever waits with nothing but a counter moves the receiving side as well.
+// mpich#4781: a thread that waits with nothing but a counter drives the receiving side as well.
 TEST_F(Waits, reading_a_counter_moves_everything) {
   End::Options options;
   options.enable = false;
@@ -283,7 +283,7 @@ TEST_F(Waits, poll_sets) {
   EXPECT_EQ(fi_close(&set->fid), 0);
 }
 
-// The application computes: rendezvous and pulls go on without a call of the receiver.
+// While the application computes, rendezvous and pulls go on without a call of the receiver.
 TEST_F(Waits, progress_without_calls) {
   open();
   Bytes large(2'000'000);

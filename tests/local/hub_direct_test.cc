@@ -58,20 +58,21 @@ TEST_F(Direct, refuses_another_generation_region_or_peer) {
   EXPECT_TRUE(read(b, 43, 0, 10));
 }
 
-// The memory is something else by then (found by a new user: a send that timed out, then a late receive).
+// The memory is used for something else by then. A new user found this: a send timed out, and then a receive
+// came late.
 TEST_F(Direct, refuses_a_region_that_is_over) {
   b.turn();
   ASSERT_TRUE(read(b, 42, 0, memory.size()));
   a->region_ended(7);
   EXPECT_FALSE(read(b, 42, 0, memory.size()));
   EXPECT_FALSE(read(b, 42, 0, 10));
-  // The next one of that number, and generation, is another.
+  // The next region of that number and generation is another.
   const protocol::Segment again{memory.data(), 10};
   a->send_region(b.place(), 7, 42, {&again, 1});
   EXPECT_FALSE(read(b, 42, 0, 10)) << "not heard of yet";
   b.turn();
   EXPECT_TRUE(read(b, 42, 0, 10));
-  // Said again while it lives.
+  // The region is announced again while it lives.
   a->send_region(b.place(), 7, 42, {&again, 1});
   EXPECT_TRUE(read(b, 42, 0, 10));
 }
@@ -147,7 +148,7 @@ class Peer {
   }
   pid_t pid() const { return pid_; }
 
-  // The child's name would hold another process number. No OwnFd, which a forked child loses.
+  // The child's name would hold another process number. It is no OwnFd, because a forked child loses those.
   static inline int g_connection = -1;
 
  private:
@@ -169,7 +170,7 @@ TEST_F(HubTest, another_process__frames_one_copy_and_its_end) {
   random_fill(expected, 77);
   const protocol::Segment to{out.data(), 50'000};
   const bool read = b->read(place.nic, place.endpoint, 1, 1, 0, {&to, 1}, 50'000);
-  // Where processes may not read each other this is all there is to see.
+  // Where processes may not read each other, nothing more can be seen.
   if (read) {
     EXPECT_EQ(out, expected);
   }
@@ -194,7 +195,7 @@ bool reading_forbid() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// Runs `body` in a forked process; what it wrote to stderr, and whether it returned true.
+// Runs `body` in a forked process. Returns what it wrote to stderr, and whether it returned true.
 template <class Body>
 std::pair<bool, std::string> in_child(Body body) {
   int pipe[2];
@@ -216,7 +217,7 @@ std::pair<bool, std::string> in_child(Body body) {
   return {ended && WEXITSTATUS(status) == 0, text};
 }
 
-// Two peers; whether neither can be read.
+// Makes two peers, and returns whether neither can be read.
 bool nothing_readable(bool direct) {
   Site reader({kNic, 20}, direct), one({kNic, 21}), two({kNic, 22});
   Bytes data(100), out(100);

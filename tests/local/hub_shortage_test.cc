@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hubs that want a descriptor when there is none.
+// Hubs that need a descriptor when there is none.
 #include <algorithm>
 
 #include "hub_site.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hubs of one process that meet over abstract sockets, and what they were told.
+// Hubs of one process that meet over abstract sockets, and what they reported.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ inline OwnFd listener_at(const Place& place) {
   return fd;
 }
 
-// A frame of `length` payload bytes from one place to another, drawn from `seed`.
+// Returns a frame of `length` payload bytes from one place to another, drawn from `seed`.
 inline Bytes frame(const Place& from, const Place& to, std::uint64_t seed, std::size_t length) {
   Bytes bytes(kMostHeader + length);
   wire::Medium packet;
@@ -114,7 +114,7 @@ class HubTest : public testing::Test {
   void send(Site& from, Site& to, std::uint64_t seed, std::size_t length = 100) {
     from.send(frame(from.place(), to.place(), seed, length));
   }
-  // That exactly the frames with these seeds came, in order.
+  // Expects that exactly the frames with these seeds came, in order.
   void expect_frames(Site& from, Site& to, std::uint64_t first, std::uint64_t count,
                      std::size_t length = 100) {
     ASSERT_EQ(to.frames.size(), count);
@@ -122,7 +122,7 @@ class HubTest : public testing::Test {
       ASSERT_EQ(to.frames[i], frame(from.place(), to.place(), first + i, length)) << i;
     to.frames.clear();
   }
-  // Somebody who has the ring, and no hub.
+  // A process that has a ring, and no hub.
   struct Raw {
     OwnFd connection;
     SharedMemory memory;

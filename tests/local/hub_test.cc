@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames between hubs: full rings, peers that go, strangers, rubbish.
+// Frames between hubs: full rings, peers that go, unknown peers, rubbish.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -188,7 +188,7 @@ TEST_F(HubTest, strangers__rubbish_ends_the_connection) {
   for (std::size_t i = 0; i < strangers.size(); i++) {
     char byte;
     const ssize_t got = ::recv(strangers[i].get(), &byte, 1, MSG_DONTWAIT);
-    // What was not read of it resets the connection.
+    // A part that was not read resets the connection.
     EXPECT_TRUE(got == 0 || (got < 0 && errno == ECONNRESET)) << i;
   }
   EXPECT_TRUE(b.gone.empty());
@@ -212,7 +212,7 @@ TEST_F(HubTest, strangers__hellos_that_lie_are_not_let_in) {
   hello = hello_of({0x020000000009, 5});  // a NIC of another host
   raws.push_back(raw(b, hello));
   raws.push_back(raw(b, hello_of(place), ring_memory(kRingBytes) / 2));
-  // Memory that could shrink under our hands.
+  // The size of this memory could shrink.
   Raw loose{socket_to(b.place()), {}};
   OwnFd fd(::memfd_create("omx hub test", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(fd.get(), static_cast<off_t>(ring_memory(kRingBytes))), 0);
@@ -220,13 +220,13 @@ TEST_F(HubTest, strangers__hellos_that_lie_are_not_let_in) {
   raws.push_back(std::move(loose));
   b.turn();
   for (std::size_t i = 0; i < raws.size(); i++) EXPECT_TRUE(hung_up(raws[i].connection)) << i;
-  // And the one that does not lie is.
+  // The one that does not lie is let in.
   const Raw good = raw(b, hello_of(place));
   b.turn();
   EXPECT_FALSE(hung_up(good.connection));
 }
 
-// A byte out of band makes a socket readable that has nothing to read.
+// A byte out of band makes a socket readable without anything to read.
 TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
   const OwnFd stranger = socket_to(b.place());
   if (::send(stranger.get(), "x", 1, MSG_OOB) < 0) GTEST_SKIP() << "this kernel has none on such sockets";
@@ -234,7 +234,7 @@ TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
   EXPECT_FALSE(wakes(b));
 }
 
-// What this process does meanwhile is another user's.
+// Makes this process another user's meanwhile.
 class AsNobody {
  public:
   AsNobody() : done_(::seteuid(65534) == 0) {}
@@ -277,7 +277,7 @@ TEST_F(HubTest, strangers__who_took_an_endpoints_name_are_sent_nothing) {
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
 }
 
-// The user's process sends to root's: only root can see that it does not get in.
+// The user's process sends to root's, and only root can see that it is not let in.
 TEST_F(HubTest, strangers__of_other_users_are_told_of_once) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   testing::internal::CaptureStderr();
@@ -287,7 +287,7 @@ TEST_F(HubTest, strangers__of_other_users_are_told_of_once) {
     std::optional<AsNobody> nobody(std::in_place);
     connections.push_back(socket_to(b.place()));
     nobody.reset();
-    // One of them only looks.
+    // One of them only tests whether the endpoint is open.
     if (i == 0) continue;
     ASSERT_TRUE(hello_send(connections.back().get(), hello_of({kNic, 5}), memory.descriptor()));
     b.turn();
@@ -330,7 +330,7 @@ TEST_F(HubTest, rubbish_in_the_ring__ends_that_peer_only) {
     random_fill(std::span(peer.memory.data(), ring_memory(kRingBytes)), seed);
     send(a, b, seed);
     for (int i = 0; i < 4; i++) b.turn();
-    // It may hold what looks like frames of that place's NIC; nobody else's.
+    // The ring may hold what looks like frames of that place's NIC, but not of another.
     Bytes honest = frame(a.place(), b.place(), seed, 100);
     EXPECT_EQ(std::count(b.frames.begin(), b.frames.end(), honest), 1) << seed;
     b.frames.clear();
@@ -349,7 +349,7 @@ TEST_F(HubTest, rubbish_in_the_ring__a_length_without_a_kind) {
   EXPECT_TRUE(b->fall_asleep());
 }
 
-// Every word is a good one, and behind the last comes the first again.
+// Every word is a good one, and the first follows the last.
 class EndlessRing : public HubTest {
  protected:
   static void fill(const SharedMemory& memory, Kind kind) {
@@ -392,7 +392,7 @@ TEST_F(HubTest, rubbish_in_the_ring__frames_of_others_and_regions_that_lie) {
   put(Kind::frame, Bytes(20));                                 // too short for a head
   put(Kind::regions, Bytes(3));
   put(Kind::regions, {std::byte{1}, std::byte{1}, std::byte{200}, std::byte{0}, std::byte{0}, std::byte{0},
-                      std::byte{0}, std::byte{0}});  // 200 pieces, and none there
+                      std::byte{0}, std::byte{0}});  // it names 200 pieces, and has none
   put(static_cast<Kind>(9), Bytes(10));
   put(Kind::frame, frame(place, b.place(), 2, 100));
   b.turn();

@@ -27,7 +27,7 @@ class Ring : public testing::Test {
     writer = RingWriter(memory_.get(), kBytes);
     reader = RingReader(memory_.get(), kBytes);
   }
-  // In up to three pieces.
+  // Writes a record in up to three pieces.
   bool put(std::uint64_t seed, std::size_t length, std::size_t least = 0) {
     std::vector<std::byte> data(length);
     random_fill(data, seed);
@@ -123,8 +123,8 @@ TEST_F(Ring, threads__a_writer_and_a_reader) {
       while (!put(i, i * 13 % 500) && !stop) std::this_thread::yield();
   });
   for (std::uint64_t i = 0; i < kCount && !HasFatalFailure(); i++) {
-    // Not pending(): a writer that was interrupted at the end of the ring has said that it goes on at the
-    // start, and no more.
+    // This is not pending(), because a writer that was interrupted at the end of the ring has said only that
+    // it goes on at the start.
     while (reader.front().kind == Kind::none && !reader.broken()) std::this_thread::yield();
     expect_front(i, i * 13 % 500);
     reader.publish();

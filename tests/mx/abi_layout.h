@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * Sizes, offsets and values of the public headers, as programs compiled against other MX headers have them
- * (mx-api.md 1, 2). Compiled as C11 and as C++; passing is compiling. */
+ * (docs/spec/mx-api.md 1, 2). The file is compiled as C11 and as C++, and passing is compiling. */
 #include <stddef.h>
 
 #include "mx_extensions.h"
@@ -25,7 +25,7 @@
 #define LAYOUT(on64, on32) (on32)
 #endif
 
-/* mx-api.md 1 */
+/* docs/spec/mx-api.md 1 */
 CHECK(MX_API == 0x301);
 CHECK(MX_MAX_STR_LEN == 128);
 CHECK(MX_MAX_HOSTNAME_LEN == 80);
@@ -45,7 +45,7 @@ CHECK(MX_HAS_RAW_LINE_SPEED == 1 && MX_HAS_RAW_SET_NIC_REPLY_INFO == 1);
 CHECK(MX_U32(0x123456789abcdef0ULL) == 0x12345678 && MX_L32(0x123456789abcdef0ULL) == 0x9abcdef0);
 CHECK(MX_U32((uint32_t)0xffffffff) == 0);
 
-/* mx-api.md 1.1 */
+/* docs/spec/mx-api.md 1.1 */
 CHECK(MX_SUCCESS == 0 && MX_BAD_BAD_BAD == 1 && MX_FAILURE == 2 && MX_ALREADY_INITIALIZED == 3);
 CHECK(MX_NOT_INITIALIZED == 4 && MX_NO_DEV == 5 && MX_NO_DRIVER == 6 && MX_NO_PERM == 7);
 CHECK(MX_BOARD_UNKNOWN == 8 && MX_BAD_ENDPOINT == 9 && MX_BAD_SEG_LIST == 10 && MX_BAD_SEG_MEM == 11);
@@ -60,7 +60,7 @@ CHECK(MX_BAD_KERNEL_VERSION == 37 && MX_BAD_LIB_VERSION == 38 && MX_NIC_DEAD == 
 CHECK(MX_CANCEL_NOT_SUPPORTED == 40 && MX_CLOSE_IN_HANDLER == 41);
 CHECK(MX_BAD_MATCHING_FOR_CONTEXT_ID_MASK == 42 && MX_NOT_SUPPORTED_WITH_CONTEXT_ID == 43);
 
-/* mx-api.md 1.2 */
+/* docs/spec/mx-api.md 1.2 */
 CHECK(MX_STATUS_SUCCESS == 0 && MX_STATUS_PENDING == 1 && MX_STATUS_BUFFERED == 2 && MX_STATUS_REJECTED == 3);
 CHECK(MX_STATUS_TIMEOUT == 4 && MX_STATUS_TRUNCATED == 5 && MX_STATUS_CANCELLED == 6);
 CHECK(MX_STATUS_ENDPOINT_UNKNOWN == 7 && MX_STATUS_ENDPOINT_CLOSED == 8);
@@ -68,7 +68,7 @@ CHECK(MX_STATUS_ENDPOINT_UNREACHABLE == 9 && MX_STATUS_BAD_SESSION == 10 && MX_S
 CHECK(MX_STATUS_BAD_ENDPOINT == 12 && MX_STATUS_BAD_RDMAWIN == 13 && MX_STATUS_ABORTED == 14);
 CHECK(MX_STATUS_EVENTQ_FULL == 15 && MX_STATUS_NO_RESOURCES == 16);
 
-/* mx-api.md 1.3 */
+/* docs/spec/mx-api.md 1.3 */
 CHECK(MX_PARAM_ERROR_HANDLER == 0 && MX_PARAM_UNEXP_QUEUE_MAX == 1 && MX_PARAM_CONTEXT_ID == 2);
 CHECK(MX_NIC_COUNT == 1 && MX_NIC_IDS == 2 && MX_MAX_NATIVE_ENDPOINTS == 3 && MX_NATIVE_REQUESTS == 4);
 CHECK(MX_COUNTERS_COUNT == 5 && MX_COUNTERS_LABELS == 6 && MX_COUNTERS_VALUES == 7 && MX_PRODUCT_CODE == 8);
@@ -84,7 +84,7 @@ CHECK(sizeof(mx_return_t) == 4 && sizeof(mx_status_code_t) == 4 && sizeof(mx_par
 CHECK(sizeof(mx_get_info_key_t) == 4 && sizeof(mx_line_speed_t) == 4 && sizeof(enum mx_net_type) == 4);
 CHECK(sizeof(mx_unexp_handler_action_t) == 4 && sizeof(mx_host_type_t) == 4);
 
-/* mx-api.md 2 */
+/* docs/spec/mx-api.md 2 */
 CHECK(sizeof(mx_endpoint_t) == sizeof(void*) && sizeof(mx_request_t) == sizeof(void*));
 CHECK(sizeof(mx_raw_endpoint_t) == sizeof(void*) && sizeof(mx_segment_ptr_t) == sizeof(void*));
 CHECK(sizeof(mx_endpt_handle_t) == 4 && sizeof(mx_raw_status_t) == 4);
@@ -112,7 +112,7 @@ CHECK(offsetof(mx_mapper_state_t, network_configured) == 20);
 CHECK(offsetof(mx_mapper_state_t, routes_valid) == 24);
 CHECK(offsetof(mx_mapper_state_t, level) == 28 && offsetof(mx_mapper_state_t, flags) == 32);
 
-/* mx-api.md 9: the native types have the layouts of the MX ones, and the codes their numbers. */
+/* docs/spec/mx-api.md 9: the native types have the layouts of the MX ones, and the codes their numbers. */
 CHECK(OMX_API == 0x301 && OMX_TIMEOUT_INFINITE == 0xffffffffU);
 CHECK(OMX_HOSTNAMELEN_MAX == 80 && OMX_BOARD_ADDR_STRLEN == 18);
 CHECK(sizeof(omx_endpoint_addr_t) == 16 && sizeof(omx_seg_t) == sizeof(mx_segment_t));

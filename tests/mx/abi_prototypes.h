@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Every function of mx-api.md 4 assigned to a pointer of its exact type: a changed prototype does not
- * compile, a missing definition does not link. */
+ * Every function of docs/spec/mx-api.md 4 assigned to a pointer of its exact type: a changed prototype does
+ * not compile, a missing definition does not link. */
 #include "mx_internals/mx__driver_interface.h"
 #include "mx_internals/mx__fops.h"
 #include "mx_raw.h"

@@ -16,7 +16,7 @@ TEST(abi, every_function_is_there_in_c_and_cxx) {
   EXPECT_EQ(abi_prototypes_c(), 65);
 }
 
-// Programs reach these by copy relocation: the pointers must be equal in the program and in the library.
+// Programs reach these by copy relocation, so the pointers must be equal in the program and in the library.
 TEST(abi, predefined_handlers_are_data) {
   void* const in_library = dlsym(RTLD_DEFAULT, "MX_ERRORS_RETURN");
   ASSERT_NE(in_library, nullptr);

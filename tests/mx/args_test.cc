@@ -73,7 +73,7 @@ TEST_F(Uninitialised, raw_calls_return_without_the_handler) {
   EXPECT_TRUE(g_handled.empty());
 }
 
-// Called from inside malloc at any time (mx-clients.md 19).
+// Programs call it from inside malloc at any time (docs/spec/mx-clients.md 19).
 TEST_F(Uninitialised, regcache_clean_works) {
   EXPECT_EQ(mx__regcache_clean(nullptr, 0), 0);
   EXPECT_EQ(mx__regcache_clean(this, std::numeric_limits<std::size_t>::max()), 0);
@@ -170,7 +170,7 @@ TEST_F(Arguments, segments) {
   EXPECT_EQ(mx_issend(a_, segments, 2, to_b_, 0, nullptr, &request), MX_BAD_SEG_MEM);
   EXPECT_EQ(mx_irecv(a_, segments, 2, 0, 0, nullptr, &request), MX_BAD_SEG_MEM);
   EXPECT_EQ(mx_irecv(a_, segments, 257, 0, 0, nullptr, &request), MX_BAD_SEG_CNT);
-  // Together 4 GiB; nothing is read.
+  // Together they have 4 GiB, of which nothing is read.
   segments[0].segment_length = segments[1].segment_length = 0x80000000;
   segments[1].segment_ptr = data.data();
   EXPECT_EQ(mx_isend(a_, segments, 2, to_b_, 0, nullptr, &request), MX_BAD_SEG_LIST);
@@ -284,7 +284,7 @@ TEST_F(Arguments, requests_that_have_ended) {
   refused_everywhere(b_, forgotten);
 }
 
-// The one that comes too late finds nothing, and is not told nonsense.
+// The thread that comes too late finds nothing, and its error says so.
 TEST_F(Arguments, a_request_that_another_thread_took) {
   for (int i = 0; i < 50; i++) {
     Bytes buffer(10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Habits of MX programs that no other test has (mx-clients.md; docs/mx-programs.md says which test has which
-// point).
+// Habits of MX programs that no other test has (docs/spec/mx-clients.md). docs/mx-programs.md says which test
+// has which point.
 #include "mx_internals/mx__driver_interface.h"
 #include "mx_pair.h"
 
@@ -10,7 +10,7 @@ namespace {
 class Clients : public Pair {
  protected:
   static bool local() { return std::getenv("OMX_TEST_LOCAL"); }
-  // As a client would start it, with another environment.
+  // Starts the library as a client would, with another environment.
   void restart(const std::map<std::string, std::string>& variables) {
     mx_finalize();
     for (const auto& [name, value] : variables) environment_.set(name, value);
@@ -27,17 +27,18 @@ class Clients : public Pair {
   }
 };
 
-// 1: set before mx_init, errors return, and who tries again for as long as it takes is let in at last.
+// 1: with a handler that is set before mx_init, errors return, and a program that tries again long enough
+// connects at last.
 TEST_F(Clients, connect_is_tried_again_until_the_peer_is_there) {
   mx_finalize();
   mx_set_error_handler(MX_ERRORS_RETURN);
   ASSERT_EQ(mx_init(), MX_SUCCESS);
   a_ = open(0);
-  // Nobody answers for that board yet; then an endpoint, but another; then the one.
+  // At first no endpoint answers for that board, then another one does, and then the right one.
   std::uint64_t nic_of_b = 0;
   ASSERT_EQ(mx_board_number_to_nic_id(1, &nic_of_b), MX_SUCCESS);
   mx_endpoint_addr_t addr{};
-  // Of one's own host it is known. By UDP its kernel says so, unless that is lost.
+  // The own host knows that. By UDP its kernel says so, unless that is lost.
   for (int i = 0; i < 3; i++) {
     const mx_return_t code = mx_connect(a_, nic_of_b, 7, kKey, 5, &addr);
     EXPECT_TRUE(code == MX_CONNECTION_FAILED ? by_udp() || local() : code == MX_TIMEOUT && !local()) << code;
@@ -59,8 +60,7 @@ TEST_F(Clients, connect_is_tried_again_until_the_peer_is_there) {
   EXPECT_TRUE(same(addr, address(late)));
 }
 
-// 2: p0 waits on rail 0 for a message that p1 sends when p0's rail 1 has answered it; nobody calls for
-// rail 1.
+// 2: p0 waits on rail 0 for a message that p1 sends when p0's rail 1 has answered it. No call drives rail 1.
 TEST_F(Clients, connect_is_answered_on_a_rail_that_nobody_polls) {
   restart({{"OMX_PROGRESS", "auto"}});
   const mx_endpoint_t other_rail_of_a = open(0), other_rail_of_b = open(1);
@@ -78,7 +78,7 @@ TEST_F(Clients, connect_is_answered_on_a_rail_that_nobody_polls) {
   EXPECT_EQ(buffer, pattern(10));
 }
 
-// 2: or both do nothing but compute.
+// 2: both processes only compute.
 TEST_F(Clients, connect_is_answered_while_the_peer_computes) {
   restart({{"OMX_PROGRESS", "auto"}});
   const mx_endpoint_t later = open(1);
@@ -86,7 +86,7 @@ TEST_F(Clients, connect_is_answered_while_the_peer_computes) {
   EXPECT_EQ(mx_connect(a_, nic(later), id(later), kKey, kLongMs, &addr), MX_SUCCESS);
 }
 
-// 3: the third name of the same.
+// 3: the third variable for the same.
 TEST_F(Clients, disabled_shared_memory_carries_nothing_and_all_arrives) {
   restart({{"MX_DISABLE_SHMEM", "1"}, {"MX_DISABLE_SELF", "1"}});
   const mx_endpoint_addr_t self = connect(a_, a_);
@@ -99,13 +99,13 @@ TEST_F(Clients, disabled_shared_memory_carries_nothing_and_all_arrives) {
   }
 }
 
-// 4: blocking calls towards each other; afterwards both mean one session of each.
+// 4: blocking calls towards each other. Afterwards both name one session of each.
 TEST_F(Clients, blocking_connects_towards_each_other) {
   for (int round = 0; round < 10; round++) {
     const mx_endpoint_t x = open(0), y = open(1);
     const std::uint64_t nic_x = nic(x), nic_y = nic(y);
     mx_endpoint_addr_t of_y{}, of_x{};
-    // Whoever is first goes on answering, as a program does in its next call.
+    // The first one goes on answering, as a program does in its next call.
     std::atomic<bool> y_connected{false}, end{false};
     std::thread other([&] {
       EXPECT_EQ(mx_connect(y, nic_x, id(x), kKey, kLongMs, &of_x), MX_SUCCESS);
@@ -137,13 +137,13 @@ TEST_F(Clients, blocking_connects_towards_each_other) {
   }
 }
 
-// 5: by these codes OrangeFS knows that its server was restarted, or is gone.
+// 5: OrangeFS knows by these codes that its server was restarted, or is gone.
 TEST_F(Clients, the_old_address_of_a_restarted_peer_is_refused) {
   const std::uint32_t its_id = id(b_);
   EXPECT_EQ(mx_close_endpoint(b_), MX_SUCCESS);
-  b_ = open(1, its_id + 1);  // somebody who answers for the board
+  b_ = open(1, its_id + 1);  // an endpoint that answers for the board
   const Bytes data = pattern(10);
-  // By UDP nobody answers for it, and what its kernel says ends no connection (docs/security.md).
+  // By UDP no process answers for it, and what its kernel says ends no connection (docs/security.md).
   const mx_status_code_t gone =
       by_udp() && !local() ? MX_STATUS_ENDPOINT_UNREACHABLE : MX_STATUS_ENDPOINT_CLOSED;
   EXPECT_EQ(finish(a_, send_sync(a_, to_b_, data, 1)).code, gone);
@@ -156,7 +156,8 @@ TEST_F(Clients, the_old_address_of_a_restarted_peer_is_refused) {
   EXPECT_EQ(finish(a_, send(a_, before, data, 1)).code, MX_STATUS_BAD_SESSION);
 }
 
-// 8: whatever peek shows, test completes at once; also connects and sends, and in the order of completion.
+// 8: test completes at once what peek shows. That holds for connects and sends too, in the order of
+// completion.
 TEST_F(Clients, what_peek_shows_is_complete) {
   std::vector<Bytes> buffers(30, Bytes(5000));
   std::vector<mx_request_t> posted;
@@ -177,7 +178,7 @@ TEST_F(Clients, what_peek_shows_is_complete) {
   }
 }
 
-// 9: whoever reads the result after an error reads 0.
+// 9: a program that reads the result after an error reads 0.
 TEST_F(Clients, cancel_writes_its_result_even_after_an_error) {
   std::uint32_t result = 7;
   mx_request_t none = nullptr;
@@ -193,7 +194,7 @@ TEST_F(Clients, cancel_writes_its_result_even_after_an_error) {
   EXPECT_EQ(result, 0U);
 }
 
-// 11: OrangeFS looks its peer up by the source of every message, also in the handler.
+// 11: OrangeFS finds its peer by the source of every message, also in the handler.
 TEST_F(Clients, source_leads_to_the_peer_in_the_handler_too) {
   int peer = 0;
   Bytes buffer(10);
@@ -241,8 +242,7 @@ TEST_F(Clients, waiting_in_slices) {
   EXPECT_EQ(buffer, pattern(10));
 }
 
-// 18: with LIGO's millisecond, what is exchanged with a peer that is there succeeds, and receives wait for
-// ever.
+// 18: with LIGO's millisecond, exchanges with a peer that is there succeed, and receives wait indefinitely.
 TEST_F(Clients, a_timeout_of_a_millisecond_for_all_requests) {
   EXPECT_EQ(mx_set_request_timeout(a_, nullptr, 1), MX_SUCCESS);
   EXPECT_EQ(mx_set_request_timeout(b_, nullptr, 1), MX_SUCCESS);
@@ -269,7 +269,7 @@ TEST_F(Clients, a_timeout_of_a_millisecond_for_all_requests) {
   EXPECT_EQ(result, 1U);
 }
 
-// 19: from any thread, whatever the library does at the time, and when it has been left.
+// 19: it is called from any thread, whatever the library does at the time, and also after mx_finalize.
 TEST_F(Clients, regcache_clean_at_any_time) {
   {
     const Background cleaner([this] { EXPECT_EQ(mx__regcache_clean(this, sizeof *this), 0); });
@@ -284,7 +284,7 @@ TEST_F(Clients, regcache_clean_at_any_time) {
   EXPECT_EQ(mx__regcache_clean(this, 1), 0);
 }
 
-// 20: by the name that OrangeFS sets.
+// 20: the variable has the name that OrangeFS sets.
 TEST_F(Clients, without_zombies_by_the_older_name) {
   restart({{"MX_ZOMBIE", "0"}});
   EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);
@@ -343,7 +343,7 @@ TEST_F(Clients, thirty_two_threads_each_wait_for_their_own) {
   EXPECT_EQ(woken, kThreads);
 }
 
-// The address of mx_test is taken by a client; it is a function, no macro.
+// A client takes the address of mx_test, so it is a function and no macro.
 TEST_F(Clients, test_is_a_function_with_an_address) {
   mx_return_t (*const function)(mx_endpoint_t, mx_request_t*, mx_status_t*, std::uint32_t*) = &mx_test;
   Bytes buffer(10);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The checks that configure scripts of MX programs make, written as autoconf writes them, against an installed tree:
-# header, library in lib and lib64, functions, types, constants, by C and C++ compilers; and a static library.
-# Usage: configure_test.sh BUILD_DIR
+# The checks that configure scripts of MX programs make, written as autoconf writes them, against an installed
+# tree: header, library in lib and lib64, functions, types, constants, by C and C++ compilers, and a static
+# library. Usage: configure_test.sh BUILD_DIR
 set -eu
 build=$1
 work=$(mktemp -d)

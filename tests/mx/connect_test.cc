@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections, addresses and names (mx-clients.md 1 to 7, 18).
+// Connections, addresses and names (docs/spec/mx-clients.md 1 to 7, 18).
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -33,7 +33,7 @@ TEST_F(Connect, blocking) {
   EXPECT_TRUE(g_handled.empty());
 }
 
-// 1: failures return; programs try again on MX_TIMEOUT only.
+// 1: failures return, and programs try again on MX_TIMEOUT only.
 TEST_F(Connect, nobody_there_is_a_timeout) {
   mx_endpoint_addr_t addr{};
   g_handled.clear();
@@ -175,7 +175,7 @@ TEST_F(Connect, again_after_the_peer_restarted) {
 
 TEST_F(Connect, sending_to_a_closed_endpoint_fails) {
   mx_close_endpoint(b_);
-  b_ = open(1, 20);  // somebody who answers for the board
+  b_ = open(1, 20);  // an endpoint that answers for the board
   EXPECT_THAT(finish(a_, send_sync(a_, to_b_, pattern(10), 1)).code,
               AnyOf(MX_STATUS_ENDPOINT_CLOSED, MX_STATUS_ENDPOINT_UNREACHABLE));
 }
@@ -240,7 +240,7 @@ TEST_F(Connect, request_timeout_of_the_endpoint) {
   Bytes buffer(4);
   mx_request_t receive = post(a_, buffer, 77);
   const Bytes data = pattern(10);
-  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);  // as good as dead
+  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);  // it does not answer any more
   mx_request_t sent = send_sync(a_, to_b_, data, 1);
   mx_status_t status{};
   std::uint32_t result = 0;
@@ -298,7 +298,7 @@ TEST_F(Connect, a_large_message_whose_send_has_ended_is_not_received_from_reused
     std::fill(data.begin(), data.end(), 0xbd);
     Bytes buffer(data.size());
     EXPECT_EQ(mx_set_request_timeout(b_, nullptr, 200), MX_SUCCESS);
-    // Or b_ has heard of it and forgotten the message: then nothing comes.
+    // Or b_ has noticed and forgotten the message. Then nothing comes.
     mx_request_t receive = post(b_, buffer, 1);
     mx_status_t status{};
     std::uint32_t done = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints of one or several processes, permissions, threads (mx-clients.md 25, 27, 28).
+// Endpoints of one or several processes, permissions, threads (docs/spec/mx-clients.md 25, 27, 28).
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ TEST_F(Endpoints, process_that_ends_without_closing_frees_its_ids) {
   EXPECT_TRUE(open(0, 5));
 }
 
-// Without CAP_NET_RAW the sentence names the capability and how to get it (design.md 2).
+// Without CAP_NET_RAW the sentence names the capability and how to get it.
 TEST_F(Endpoints, missing_capability_is_no_perm) {
   OMX_SKIP_BY_UDP();
   mx_finalize();
@@ -120,7 +120,7 @@ TEST_F(Endpoints, each_thread_has_its_own) {
     mx_decompose_endpoint_addr(own, &nics[me], &ids[me]);
     opened++;
     while (opened < kThreads) std::this_thread::yield();
-    // Answers others while it waits for its own answer; nobody outside a call is needed.
+    // Answers others while it waits for its own answer. No thread outside a call is needed.
     const unsigned peer = (me + 1) % kThreads;
     mx_request_t connecting = nullptr;
     EXPECT_EQ(mx_iconnect(endpoint, nics[peer], ids[peer], kKey, 0, nullptr, &connecting), MX_SUCCESS);

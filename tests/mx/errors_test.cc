@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strings and the error handler (mx-api.md 4.1, 5). What ends the process is tried in forked ones.
+// Strings and the error handler (docs/spec/mx-api.md 4.1, 5). What ends the process is tried in forked ones.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -152,7 +152,7 @@ TEST(error_handler, gets_a_sentence_and_the_code) {
 
 TEST(error_handler, its_answer_is_what_the_call_returns) {
   mx_set_error_handler([](char* text, mx_return_t) {
-    text[0] = '!';  // the text is the handler's
+    text[0] = '!';  // the handler may write to the text
     return MX_NO_MATCH;
   });
   uint64_t nic;
@@ -218,7 +218,7 @@ TEST_F(ErrorHandler, sees_failed_completions_with_native_codes) {
   const mx_status_t status = finish(b_, receive);
   EXPECT_EQ(status.code, MX_STATUS_TRUNCATED);
   ASSERT_EQ(g_handled.size(), 1U);
-  EXPECT_EQ(static_cast<int>(g_handled[0].code), 95);  // mx-api.md 5
+  EXPECT_EQ(static_cast<int>(g_handled[0].code), 95);  // docs/spec/mx-api.md 5
   EXPECT_THAT(g_handled[0].text, HasSubstr("10 of 100 bytes"));
   finish(a_, sent);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The dynamic symbols of libmyriexpress.so are those of exports.txt, no more and no fewer, each with its version
-# (mx-api.md 8.1), and it needs no library that a C program would not have.
-# Usage: exports_test.sh LIBRARY
+# The dynamic symbols of libmyriexpress.so are those of exports.txt, no more and no fewer, each with its
+# version (docs/spec/mx-api.md 8.1), and it needs no library that a C program would not have. Usage:
+# exports_test.sh LIBRARY
 set -eu
 library=$1
 expected=$(dirname "$0")/exports.txt
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 nm -D --defined-only "$library" | awk '$2 != "A" { sub("^R$", "D", $2); print $2, $3 }' | LC_ALL=C sort -k2 >"$work/found"
 grep -v '^#' "$expected" | LC_ALL=C sort -k2 >"$work/expected"
 diff "$work/expected" "$work/found" || { echo "< missing in, > not expected of $library"; exit 1; }
-# Programs of other libraries name these; all four must be defined (mx-api.md 8.2).
+# Programs of other libraries name these, and all four must be defined (docs/spec/mx-api.md 8.2).
 for node in MX_0.0 MX_0.9 MX_0.91 MX_0.92; do
   readelf -V "$library" | grep -q "Name: $node\$" || { echo "$node is not defined"; exit 1; }
 done
@@ -22,7 +22,7 @@ then
   echo "$library needs these"
   exit 1
 fi
-# Copy relocations move one pointer each (mx-api.md 4.1).
+# Copy relocations move one pointer each (docs/spec/mx-api.md 4.1).
 size=$(readelf -sW --dyn-syms "$library" | awk '$8 ~ /^MX_ERRORS_RETURN/ { print $3; exit }')
 word=$(readelf -h "$library" | awk '/Class/ { print $2 == "ELF64" ? 8 : 4 }')
 [ "$size" = "$word" ] || { echo "MX_ERRORS_RETURN has $size bytes"; exit 1; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that were linked with other MX libraries run with ours: with libraries that version all symbols or none,
-# under either file name (mx-api.md 8.2, 8.3). The other libraries are stand-ins without contents.
-# Usage: foreign_test.sh LIBRARY SOURCE_DIR
+# Programs that were linked with other MX libraries run with ours. Those libraries version all symbols or
+# none, and have either file name (docs/spec/mx-api.md 8.2, 8.3). The other libraries are stand-ins without
+# contents. Usage: foreign_test.sh LIBRARY SOURCE_DIR
 set -eu
 library=$1
 source=$2
@@ -16,7 +16,7 @@ for symbol in $(awk '$1 == "T" { sub("@@.*", "", $2); print $2 }' "$here/exports
   echo "int $symbol(void) { return 0; }"
 done >"$work/stub.c"
 echo 'void (*const MX_ERRORS_ARE_FATAL)(void) = 0; void (*const MX_ERRORS_RETURN)(void) = 0;' >>"$work/stub.c"
-# The seven that we version keep their node; the others have one that we do not give them.
+# The seven that we version keep their node. The others have one that we do not give them.
 cat >"$work/all.map" <<'MAP'
 MX_0.0 { };
 MX_0.9 { global: mx_open_endpoint; mx_decompose_endpoint_addr; } MX_0.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The unexpected handler and the progression switch (mx-clients.md 21 to 24).
+// The unexpected handler and the progression switch (docs/spec/mx-clients.md 21 to 24).
 #include <unistd.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct Call {
 
 class Handler : public Pair {
  protected:
-  // Called on each unexpected message of b_; by default the message is kept.
+  // Called on each unexpected message of b_. By default the message is kept.
   using Body = std::function<mx_unexp_handler_action_t(const Call&)>;
 
   void install(Body body) {
@@ -96,7 +96,7 @@ TEST_F(Handler, sees_unmatched_messages_only) {
   ASSERT_TRUE(drive_until([&] { return !calls_.empty(); }));
   EXPECT_EQ(calls_[0].match_info, 2U);
   EXPECT_TRUE(same(calls_[0].source, address(a_)));
-  // Kept: it can be received.
+  // The message was kept and can be received.
   EXPECT_EQ(finish(b_, post(b_, buffer, 2)).code, MX_STATUS_SUCCESS);
   EXPECT_EQ(calls_.size(), 1U);
 }
@@ -104,7 +104,7 @@ TEST_F(Handler, sees_unmatched_messages_only) {
 // 21
 TEST_F(Handler, gets_the_data_of_small_messages) {
   install([](const Call&) { return MX_RECV_FINISHED; });
-  // What arrives in one frame: shared memory has larger ones.
+  // The most that arrives in one frame. Shared memory has larger frames.
   const std::size_t most = std::getenv("OMX_TEST_LOCAL") ? 10000 : 128;
   for (const std::size_t size : {1, 32, 100, 128, 10000, 1000000}) {
     calls_.clear();
@@ -178,7 +178,7 @@ TEST_F(Handler, removed_ones_are_not_called) {
   send_forgotten(a_, to_b_, pattern(10), 2);
   ASSERT_TRUE(drive_until([&] { return unexpected_waits(b_); }));
   EXPECT_TRUE(calls_.empty());
-  // Nor for what is queued already.
+  // The handler is not called for what is queued already.
   install(keep);
   drive_for();
   EXPECT_TRUE(calls_.empty());
@@ -239,12 +239,12 @@ TEST_F(Handler, does_not_run_while_progression_is_disabled) {
   drive_for();
   EXPECT_TRUE(calls_.empty());
   EXPECT_FALSE(unexpected_waits(b_));
-  // Not counted.
+  // This message is not counted.
   EXPECT_EQ(mx_reenable_progression(b_), MX_SUCCESS);
   ASSERT_TRUE(drive_until([&] { return !calls_.empty(); }));
 }
 
-// 24: nor for messages to oneself, which wait, in order.
+// 24: the handler is not called for messages to oneself either, which wait in order.
 TEST_F(Handler, does_not_run_for_own_messages_while_progression_is_disabled) {
   install(keep);
   Bytes buffer(10);

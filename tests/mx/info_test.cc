@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mx_get_info (mx-api.md 6, mx-clients.md 26).
+// mx_get_info (docs/spec/mx-api.md 6, docs/spec/mx-clients.md 26).
 #include <cstring>
 
 #include "mx_pair.h"

@@ -57,12 +57,13 @@ void CableOnly::SetUp() {
   }
   environment_.set("OMX_INTERFACES", "v0,v1");
   environment_.set("OMX_HOSTNAME", "host");
-  // Both ends are on this host: only these runs use shared memory.
+  // Both ends are on this host, but only these runs use shared memory.
   environment_.set("OMX_LOCAL", std::getenv("OMX_TEST_LOCAL") ? "1" : "0");
-  // Not what a sanitizer makes of the measurement.
+  // The threshold is fixed, because a sanitizer distorts the measurement.
   environment_.set("OMX_LOCAL_RNDV_THRESHOLD", "32768");
-  // A thread in the background would call handlers, and do what a test waits for in vain: only in some runs.
-  // With loss there must be one: who waits at one end has nobody else to send again from the other.
+  // A progress thread would call handlers, and do what a test expects not to happen. So only some runs have
+  // one. With loss there must be a progress thread. A thread that waits at one end does not send again from
+  // the other.
   const char* const progress = std::getenv("OMX_TEST_PROGRESS");
   environment_.set("OMX_PROGRESS", progress ? progress : "off");
   environment_.set("OMX_DISCOVERY_MS", "200");
@@ -73,7 +74,7 @@ void CableOnly::SetUp() {
 }
 
 namespace {
-// Nobody is told when a forgotten send has read its data: they live as long as the endpoints.
+// Nothing tells when a forgotten send has read its data, so these live as long as the endpoints.
 struct Forgotten {
   std::mutex lock;
   std::deque<Bytes> data;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Endpoints of one process on the two ends of a virtual cable (boards 0 and 1), used through the MX
-// interface: their frames go through the kernel.
+// interface. Their frames go through the kernel.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ extern std::vector<HandledError> g_handled;
 // Records and returns the code.
 mx_return_t recording_handler(char* text, mx_return_t code);
 
-// Runs `body` in a forked process; its exit status, or -1 when a signal ended it.
+// Runs `body` in a forked process. Returns its exit status, or -1 when a signal ended it.
 int in_child(const std::function<int()>& body);
 
 // The cable, and a library that is set up but not initialised. The error handler records.
@@ -66,7 +66,7 @@ class CableOnly : public link::CableTest {
   Environment environment_;
 };
 
-// Initialised.
+// The same, initialised.
 class Initialised : public CableOnly {
  protected:
   void SetUp() override;
@@ -74,12 +74,12 @@ class Initialised : public CableOnly {
                             std::vector<mx_param_t> params = {});
 };
 
-// With endpoint a_ on board 0 and b_ on board 1.
+// The same, with endpoint a_ on board 0 and b_ on board 1.
 class Pair : public Initialised {
  protected:
   void SetUp() override;
 
-  // Progress of both ends, and of other endpoints that the test names.
+  // Makes progress at both ends, and at other endpoints that the test names.
   void drive() {
     mx_progress(a_);
     mx_progress(b_);
@@ -92,10 +92,10 @@ class Pair : public Initialised {
       return condition();
     });
   }
-  // Drives for a moment, to see that something does not happen.
+  // Drives the ends for a moment, to see that something does not happen.
   void drive_for(unsigned ms = 20);
 
-  // Each drives both ends until the request is done.
+  // Drive both ends until the request is done.
   mx_status_t finish(mx_endpoint_t endpoint, mx_request_t request);
   mx_endpoint_addr_t connect(mx_endpoint_t from, mx_endpoint_t to);
   void finish_both(mx_endpoint_t e1, mx_request_t r1, mx_endpoint_t e2, mx_request_t r2);
@@ -106,14 +106,14 @@ class Pair : public Initialised {
                            std::uint64_t info, void* context = nullptr);
   static mx_request_t send_sync(mx_endpoint_t endpoint, mx_endpoint_addr_t to, const Bytes& data,
                                 std::uint64_t info);
-  // Without completion; takes a copy of the data.
+  // Sends a copy of the data without a completion.
   static void send_forgotten(mx_endpoint_t endpoint, mx_endpoint_addr_t to, const Bytes& data,
                              std::uint64_t info);
   static mx_endpoint_addr_t address(mx_endpoint_t endpoint);
   static std::uint64_t nic(mx_endpoint_t endpoint);
   static std::uint32_t id(mx_endpoint_t endpoint);
   static bool same(mx_endpoint_addr_t x, mx_endpoint_addr_t y);
-  // What a wildcard probe finds.
+  // Returns what a wildcard probe finds.
   bool unexpected_waits(mx_endpoint_t endpoint);
 
   mx_endpoint_t a_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the native interface has beside MX's (mx-api.md 9): contiguous buffers, argument orders, codes,
-// timeouts.
+// What the native interface has beside MX's (docs/spec/mx-api.md 9): contiguous buffers, argument orders,
+// codes, timeouts.
 #include <limits>
 
 #include "mx_pair.h"

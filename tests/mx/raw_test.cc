@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Raw frames (mx-api.md 4.8).
+// Raw frames (docs/spec/mx-api.md 4.8).
 #include <net/if.h>
 #include <poll.h>
 
@@ -87,7 +87,7 @@ TEST_F(Raw, handle_can_be_polled) {
   EXPECT_EQ(mx_raw_next_event(b_, nullptr, nullptr, nullptr, nullptr, 0, &status_), MX_SUCCESS);
   EXPECT_EQ(status_, MX_RAW_RECV_COMPLETE);
   EXPECT_EQ(::poll(&wait, 1, 0), 0);
-  // The sender's, for its event.
+  // The sender's buffer, for its event.
   pollfd sent{mx_raw_handle(a_), POLLIN, 0};
   EXPECT_EQ(::poll(&sent, 1, 0), 1);
   EXPECT_EQ(mx_raw_next_event(a_, nullptr, nullptr, nullptr, nullptr, 0, &status_), MX_SUCCESS);

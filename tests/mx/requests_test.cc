@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests and their completion (mx-clients.md 8 to 17, 20).
+// Requests and their completion (docs/spec/mx-clients.md 8 to 17, 20).
 #include "mx_pair.h"
 
 namespace omx::mx_tests {
@@ -186,7 +186,7 @@ TEST_F(Requests, context_ids_have_their_own_queues) {
   const mx_endpoint_addr_t to = connect(a_, endpoint);
   const auto of = [](std::uint64_t context) { return context << 60; };
   const std::uint64_t all = of(15);
-  // A mask with a part of the id is refused, one without it too.
+  // A mask with a part of the id is refused, and so is one without it.
   EXPECT_EQ(mx_irecv(endpoint, nullptr, 0, 0, of(1), nullptr, nullptr), MX_BAD_MATCHING_FOR_CONTEXT_ID_MASK);
   EXPECT_EQ(mx_irecv(endpoint, nullptr, 0, 0, 0, nullptr, nullptr), MX_BAD_MATCHING_FOR_CONTEXT_ID_MASK);
   Bytes buffers[3] = {Bytes(4), Bytes(4), Bytes(4)};
@@ -202,7 +202,7 @@ TEST_F(Requests, context_ids_have_their_own_queues) {
   EXPECT_EQ(status.match_info, of(2) | 5);
   EXPECT_FALSE(poll(of(2), all));
   ASSERT_TRUE(drive_until([&] { return poll(of(1), all); }));
-  // Without id bits in the mask all contexts are searched (protocol.md 9.2).
+  // Without id bits in the mask all contexts are searched (docs/spec/protocol.md 9.2).
   ASSERT_TRUE(drive_until([&] { return poll(5, 0xf); }));
   EXPECT_EQ(status.match_info, of(0) | 5);
   for (unsigned i = 0; i < 3; i++) EXPECT_EQ(buffers[i], pattern(4, i));
@@ -240,7 +240,7 @@ TEST_F(Requests, probe_fills_the_whole_status) {
     EXPECT_EQ(status.msg_length, size);
     EXPECT_EQ(status.xfer_length, size);
     EXPECT_TRUE(same(status.source, address(a_)));
-    // It stays queued.
+    // The message stays queued.
     EXPECT_EQ(mx_iprobe(b_, 0, 0, nullptr, &result), MX_SUCCESS);
     EXPECT_EQ(result, 1U);
     Bytes buffer(size);
@@ -305,7 +305,7 @@ TEST_F(Requests, many_segments) {
     std::vector<mx_segment_t> list;
     std::size_t at = 0;
     for (std::size_t i = 0; i < count; i++) {
-      // Uneven, with empty ones; the last takes the rest.
+      // The segments are uneven, some are empty, and the last takes the rest.
       const std::size_t even = bytes.size() / count;
       const std::size_t length = i + 1 == count ? bytes.size() - at
                                  : i % 5 == 3   ? 0
@@ -372,7 +372,7 @@ TEST_F(Requests, wakeup_ends_every_wait) {
     mx_request_t found;
     return mx_peek(b_, MX_INFINITE, &found, result);
   });
-  // They may not be waiting yet at the first call.
+  // The threads may not be waiting yet at the first call.
   EXPECT_TRUE(becomes_true([&] {
     mx_wakeup(b_);
     return returned == 4;
@@ -432,7 +432,7 @@ TEST_F(Requests, context_before_completion) {
   EXPECT_EQ(context, &buffer);
 }
 
-// 17: what was forgotten is in its buffer before anything later from the same peer completes.
+// 17: the data of a forgotten receive are in its buffer before anything later from the same peer completes.
 TEST_F(Requests, forgotten_receive_is_filled_before_later_messages_complete) {
   for (const std::size_t size : kSizes) {
     if (size > 32768) continue;  // eager
