@@ -2,6 +2,7 @@
 #include "libfabric/completion_queue.h"
 
 #include <bit>
+#include <cassert>
 #include <climits>
 #include <cstring>
 
@@ -42,6 +43,7 @@ CompletionQueue::CompletionQueue(Domain& domain, fi_cq_format format, std::size_
 }
 
 void CompletionQueue::grow() {
+  assert(count_.load(std::memory_order_relaxed) == mask_ + 1);
   const std::size_t entries = (mask_ + 1) * 2;
   auto ring = std::make_unique<Entry[]>(entries);
   for (std::size_t i = 0; i <= mask_; i++) ring[i] = ring_[(first_ + i) & mask_];

@@ -38,6 +38,7 @@ MemoryRegion* MemoryRegions::hold(std::uint64_t key, std::uint64_t address, std:
 
 void MemoryRegions::release(MemoryRegion& region) {
   const std::lock_guard guard(mutex_);
+  assert(region.users > 0);
   region.users--;
 }
 
@@ -48,6 +49,7 @@ bool MemoryRegions::in_use(const MemoryRegion& region) {
 
 void region_pieces(const MemoryRegion& region, std::uint64_t address, std::uint64_t bytes,
                    std::vector<protocol::Segment>& out) {
+  assert(address >= region.first);
   std::uint64_t skip = address - region.first;
   for (const iovec& piece : region.pieces) {
     if (bytes == 0) return;

@@ -2,6 +2,7 @@
 #include "libfabric/memory_request.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -15,6 +16,8 @@ constexpr std::uint8_t kHasData = 1, kSeparate = 2;
 }  // namespace
 
 std::vector<std::byte> request_encode(const MemoryRequest& r, std::size_t payload) {
+  assert(r.pieces > 0);
+  assert(r.pieces <= kPiecesMost);
   std::vector<std::byte> message(kRequestHeader + r.pieces * kPieceBytes);
   message.reserve(message.size() + payload);
   std::byte* p = message.data();

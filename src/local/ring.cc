@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "local/ring.h"
 
+#include <cassert>
 #include <cstring>
 
 namespace omx::local {
@@ -27,10 +28,12 @@ bool RingWriter::room(std::size_t bytes) {
 }
 
 bool RingWriter::put(Kind kind, std::span<const iovec> pieces, std::size_t least) {
+  assert(header_);
   std::size_t length = 0;
   for (const iovec& piece : pieces) length += piece.iov_len;
   const std::size_t padding = length < least ? least - length : 0;
   length += padding;
+  assert(length <= longest(bytes_));
   const std::size_t needed = occupied(length);
   const std::size_t to_end = bytes_ - (written_ & (bytes_ - 1));
   const std::size_t skipped = needed > to_end ? to_end : 0;
@@ -82,6 +85,7 @@ Record RingReader::front() {
 }
 
 void RingReader::pop() {
+  assert(current_ > 0);
   read_ += current_;
 }
 

@@ -41,8 +41,14 @@ class Call {
       : function_(function), handle_(handle), endpoint_(endpoint) {}
 
   // Return what a call on an open endpoint has.
-  Handle& handle() { return *handle_; }
-  runtime::Endpoint& endpoint() { return *endpoint_; }
+  Handle& handle() {
+    assert(handle_);
+    return *handle_;
+  }
+  runtime::Endpoint& endpoint() {
+    assert(endpoint_);
+    return *endpoint_;
+  }
 
   // Raises an error with the text "function: text", at most kTextMax characters. Returns what the handler
   // returns.

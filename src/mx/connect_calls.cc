@@ -66,6 +66,7 @@ bool connect_target_check(Call& call, NicId nic, std::uint32_t endpoint, int& an
 
 int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_t key,
                      std::uint64_t timeout_ms, Address& connected) {
+  assert(endpoint < kEndpointIds);
   runtime::Endpoint& ep = call.endpoint();
   Completion completion;  // pending
   Code code = OMX_TIMEOUT;

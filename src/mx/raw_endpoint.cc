@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -91,6 +92,7 @@ bool omx_raw_endpoint::fits(std::size_t length) const {
 }
 
 void omx_raw_endpoint::send(std::span<const std::byte> frame, void* context) {
+  assert(fits(frame.size()));
   wire::TxFrame& out = link_->frame_begin(1);
   const std::size_t head = std::min(frame.size(), sizeof out.header);
   std::memcpy(out.header, frame.data(), head);
