@@ -271,7 +271,7 @@ WAKEUPS = Section("[C] Fig. 5 and 6, Tables I and II: interrupts, here wake-ups 
     *strategy_ratios(f"{MESSAGE // 1000} kB, wake-ups", "wake-ups one", {"frame": 6.42, "message": 0.951}),
     Row(f"{MESSAGE // 1000} kB, frames", 162, "", plain(PLAIN, "strategies", "message", "frames one")),
 ], ("A NIC of the papers decided when to interrupt; a virtual cable has no interrupts, and what the strategies decide here is when a sleeping thread is woken (`OMX_MODERATION`, "
-    "[moderation.md](moderation.md)), with a timer of 75 us. MTU 1500, frames only, both ends asleep between frames.",
+    "[waiting.md](../explanation/waiting.md)), with a timer of 75 us. MTU 1500, frames only, both ends asleep between frames.",
     "A thread sleeps only once it has read all that came, so in a stream there is less to decide than for a NIC, which interrupts whoever works.",
     "The order of the paper does not hold here: without moderation the rates of 0 B and 1 MiB are higher than with Open-MX's marks, and Stream is the slowest of the papers' four for "
     "32 KiB and 1 MiB, where in the paper disabled is. What marks gain here against the timer is latency, not rate."),
@@ -293,7 +293,7 @@ SECTIONS = (PINGPONG, COPIES, PIECES, BUSY, LOCAL, FIG12, TABLE2, WIRE, BLOCKS, 
 
 LEFT_OUT = (
     "[Q] all, [C] Fig. 4: they place interrupts on cores with and without a common cache, and delay them. A virtual cable has no interrupts, this machine two cores. "
-    "In simulation: [evaluation.md](evaluation.md). What steering frames to cores brings here: [steering.md](steering.md).",
+    "In simulation: [evaluation.md](evaluation.md). What steering frames to cores brings here: [steering.md](../explanation/steering.md).",
     "[J] Table 3: the kernels but IS, [C] Tables IV and V: the NAS Parallel Benchmarks are not in Debian, and ranks of Open MPI poll, so that no strategy of wake-ups concerns them. "
     "`bench/hpcc` runs HPC Challenge over Open-MX and TCP.",
     "[J] Fig. 9 at 1 Gbit/s and not tuned, TCP with I/OAT, native MX: no such hardware or software.",

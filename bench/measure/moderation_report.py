@@ -12,7 +12,7 @@ STRATEGIES = ("frame", "timer", "message", "stream", "adaptive")
 SIZES = (8, 64, 512, 4096, 32768, 65536, 1 << 18, 1 << 20, 4 << 20)
 WAYS = ("lane", "frames")
 BAR = 46  # characters of the longest bar
-PAGE, PLOT = "moderation.md", "moderation.svg"
+PAGE, PLOT = "waiting.md", "moderation.svg"
 BEGIN, END = "<!-- written by bench/moderation: begin -->", "<!-- written by bench/moderation: end -->"
 
 

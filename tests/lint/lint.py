@@ -12,7 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# A layer may include itself and these (docs/architecture.md).
+# A layer may include itself and these (docs/explanation/architecture.md).
 LAYERS = {
     "base": [],
     "wire": ["base"],

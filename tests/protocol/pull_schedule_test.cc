@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages of several senders to one receiver (docs/pulls.md). What it does to a network is measured by
-// simulation (tests/simulation/engine/scale_test.cc); here are its rules, one by one.
+// Large messages of several senders to one receiver (docs/explanation/pulls.md). What it does to a network is
+// measured by simulation (tests/simulation/engine/scale_test.cc); here are its rules, one by one.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -126,7 +126,7 @@ TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   EXPECT_EQ(schedule().in_flight, 0U);
 }
 
-// docs/copy-engines.md: which way large messages are taken in is chosen by this.
+// docs/explanation/copies.md: which way large messages are taken in is chosen by this.
 TEST_F(PullScheduleTest, pace__of_large_messages_while_they_run) {
   Config config;
   config.peer_timeout = 5 * kSecond;

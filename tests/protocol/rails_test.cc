@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints with several boards each (docs/rails.md): who has them, which of them work, which one is next.
-// How fast that is: tests/simulation/engine/rails_test.cc.
+// Endpoints with several boards each (docs/explanation/rails.md): who has them, which of them work, which one
+// is next. How fast that is: tests/simulation/engine/rails_test.cc.
 #include <map>
 
 #include "tests/protocol/support.h"

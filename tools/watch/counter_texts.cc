@@ -36,7 +36,7 @@ constexpr CounterText kTexts[] = {
      "sent without their data, as the peer had no room: it fetches them when a receive matches"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},
     {"Send Rail Probe", "packets",
-     "probes of ways between boards of endpoints that have several (docs/rails.md)"},
+     "probes of ways between boards of endpoints that have several (docs/explanation/rails.md)"},
     // Packets that the engine received, by type.
     {"Recv Tiny", "packets", "as Send Tiny, of the peers"},
     {"Recv Small", "packets", "as Send Small, of the peers"},
@@ -151,7 +151,7 @@ constexpr CounterText kTexts[] = {
     {"Link Frames Dropped, Ring Full", "frames",
      "came while the receive ring was full: call the library more often, or raise OMX_RING_FRAMES"},
     {"Link Frames by AF_XDP", "frames",
-     "received by AF_XDP (OMX_LINK=xdp); the others came by packet sockets (docs/xdp-link.md)"},
+     "received by AF_XDP (OMX_LINK=xdp); the others came by packet sockets (docs/explanation/af-xdp.md)"},
     {"Link UDP Frames of One Peer Alone", "frames",
      "received by a socket connected to who mostly talks with this endpoint, which is faster"},
     {"Link Frames Misdirected", "frames",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames through AF_XDP: a program in the driver hands them over before the kernel makes packets of them,
-// into memory that this process shares with the NIC where the driver can (docs/xdp-link.md).
+// into memory that this process shares with the NIC where the driver can (docs/explanation/af-xdp.md).
 #pragma once
 
 #include <memory>

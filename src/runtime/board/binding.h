@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moves the thread that opens an endpoint to where its frames arrive, as OMX_PROCESS_BINDING says
-// (docs/binding.md); steering/placement.h decides where that is.
+// (docs/how-to/bind.md); steering/placement.h decides where that is.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An endpoint's copy engine: which pieces of arriving messages it gets, what they hold of the link's receive
-// ring, and when to wait for them (docs/copy-engines.md).
+// ring, and when to wait for them (docs/explanation/copies.md).
 #pragma once
 
 #include <memory>

@@ -3,7 +3,7 @@
 // less), or we, from the receive ring (no system calls, and one socket less that each frame is offered to).
 // Which is faster differs between machines by a quarter in either direction and cannot be told from a
 // processor's name, so both are tried in turn with the messages that come, and the better one is kept
-// (docs/copy-engines.md).
+// (docs/explanation/copies.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which boards an endpoint uses beside its own (docs/rails.md).
+// Which boards an endpoint uses beside its own (docs/explanation/rails.md).
 #pragma once
 
 #include <string_view>

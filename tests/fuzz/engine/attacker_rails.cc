@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attacker's part of rails (docs/rails.md): boards that it has, or says that it has.
+// The attacker's part of rails (docs/explanation/rails.md): boards that it has, or says that it has.
 #include <algorithm>
 
 #include "tests/fuzz/engine/attacker.h"

@@ -39,7 +39,7 @@ struct Setup {
   bool relaxed = false;
   bool attacker_extended = true;
   bool attacker_connected = false;
-  unsigned boards = 1;  // of the victim, and of attackers (docs/rails.md)
+  unsigned boards = 1;  // of the victim, and of attackers (docs/explanation/rails.md)
   // Whether all of the honest peer's messages must arrive. Without extension a message that finds no room, as
   // the victim's application does not receive, is given up after the time-out (retransmit.cc).
   bool lossless() const { return !relaxed && victim.extension && honest.extension; }
