@@ -17,6 +17,7 @@ sys.path[:0] = [os.path.join(BENCH, "measure"), os.path.join(BENCH, "experiments
 import bench_build  # noqa: E402  (the path must be set first)
 import bench_run  # noqa: E402
 import compare_report  # noqa: E402
+import front_report  # noqa: E402
 import moderation_report  # noqa: E402
 import papers_live_report  # noqa: E402
 import papers_live_tables  # noqa: E402
@@ -263,6 +264,37 @@ class Moderation(unittest.TestCase):
         for page in ("none", f"{begin}\n", f"{end}\n{begin}\n", f"{begin}\n{end}\n{begin}\n{end}\n"):
             with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(bench_run.MeasurementFailed, "where the tables go"):
                 self.write(folder, page)
+
+
+class Front(unittest.TestCase):
+    kept = {"date": "2026-01-02", "command": "bench/front", "processor": "P", "processors": 2, "linux": "6", "mtu": 9000, "rounds": 3, "doubt": "",
+            "figures": [[way, size, seconds] for way in ("raw", "tcp") for size in (8, 1024, 65536, 4 << 20) for seconds in (1e-6, 2e-6, 9e-6)]
+            + [["floor", 8, 1.5e-6]]}
+
+    def write(self, page, **more):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, front_report.PAGE)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+            front_report.write("/bin/true", folder, {**self.kept, **more})  # a program that draws anything
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+
+    def test_medians_between_the_marks(self):
+        text = self.write(f"before\n{front_report.BEGIN}\nold\n{front_report.END}\nbehind\n")
+        self.assertTrue(text.startswith("before\n") and text.endswith(f"{front_report.END}\nbehind\n"), text)
+        self.assertNotIn("old", text)
+        self.assertRegex(text, r"8 B: half round trip, us \| +2.0 \| +2.0 \| +1.5 \|")
+        self.assertRegex(text, r"64 KiB: Gb/s \| +262.1 \| +262.1 \| +– \|")
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.assertNotIn("Preliminary", text)
+
+    def test_doubt_is_told(self):
+        self.assertIn("**Preliminary: busy.**", self.write(f"{front_report.BEGIN}\n{front_report.END}\n", doubt="busy"))
+
+    def test_marks_that_are_missing(self):
+        with self.assertRaisesRegex(bench_run.MeasurementFailed, "where the table goes"):
+            self.write("none")
 
 
 if __name__ == "__main__":
