@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several boards of one endpoint (docs/explanation/rails.md): for each of ours the way to a partner that has several,
-// too.
+// Several boards of one endpoint (docs/explanation/rails.md): for each of ours the way to a partner that has
+// several, too.
 #pragma once
 
 #include <array>

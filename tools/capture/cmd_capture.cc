@@ -226,7 +226,8 @@ Command capture_command(CLI::App& root) {
       ->check(CLI::Range(60U, kSnapMost));
   app->add_flag("--no-udp", options->no_udp, "only frames of type 0x86DF, no UDP datagrams");
   app->footer(
-      "Messages inside this host do not pass by an interface. docs/how-to/capture.md: how to look at the file.");
+      "Messages inside this host do not pass by an interface. docs/how-to/capture.md: how to look at the "
+      "file.");
   return {app, [options] { return capture_run(*options); }};
 }
 

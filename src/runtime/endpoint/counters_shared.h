@@ -30,7 +30,8 @@ struct SharedCounters {
   // Copied from the link and the hub now and then by the owner.
   link::LinkCounters link;
   local::HubCounters local;
-  // Not 0: another board of an endpoint (docs/explanation/rails.md), whose own board has this index; only `link` counts.
+  // Not 0: another board of an endpoint (docs/explanation/rails.md), whose own board has this index; only
+  // `link` counts.
   std::uint32_t rail_of = 0;
   std::uint64_t wakeups = 0;            // times a waiter slept and was woken; of these:
   std::uint64_t wakeups_frame = 0;      // by any frame

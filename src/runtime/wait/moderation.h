@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What may end the sleep of a thread that waits for frames: wake-ups are to come with messages, not with
-// frames (docs/explanation/waiting.md). The strategies are those of interrupt coalescing in a NIC that knows messages
-// (paper "Finding a Tradeoff between Host Interrupt Load and MPI Latency over Ethernet"); the interrupt is
-// the wake-up of a thread here.
+// frames (docs/explanation/waiting.md). The strategies are those of interrupt coalescing in a NIC that knows
+// messages (paper "Finding a Tradeoff between Host Interrupt Load and MPI Latency over Ethernet"); the
+// interrupt is the wake-up of a thread here.
 #pragma once
 
 #include <cstdint>
