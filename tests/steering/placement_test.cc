@@ -233,7 +233,7 @@ TEST_F(placement, listed__by_endpoint_number) {
   EXPECT_EQ(taken_, (std::vector<int>{2, 5}));
 }
 
-// omx steer IFACE --cpus LIST and OMX_PROCESS_BINDING=LIST belong together (docs/explanation/steering.md).
+// omx steer IFACE --cpus LIST and OMX_PROCESS_BINDING=LIST belong together (docs/how-to/steer.md).
 TEST_F(placement, listed__where_omx_steer_hands_the_frames) {
   for (const char* list : {"2-5", "2", "5,0-2", "1,1,7"}) {
     const auto table = steer_table_make(list, "", possible_);
