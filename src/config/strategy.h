@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which frames wake a sleeping thread: the choice of each endpoint of a process (docs/explanation/waiting.md).
+// Which frames wake a sleeping thread: the choice of each endpoint of a process
+// (docs/explanation/waiting.md).
 #pragma once
 
 #include <array>
