@@ -56,8 +56,13 @@ endforeach()
 
 # --- examples and documents ---
 set(share_dir "${CMAKE_INSTALL_DATADIR}/open-mx")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools PATTERN man EXCLUDE PATTERN "*.py" EXCLUDE PATTERN "*.txt" EXCLUDE)
+# Links between documents go by folders, so they are laid out as in the source tree.
+foreach(document README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md LICENSE)
+  install(FILES "${PROJECT_SOURCE_DIR}/${document}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools)
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT tools PATTERN man EXCLUDE
+  PATTERN "*.py" EXCLUDE PATTERN "pictures/*.txt" EXCLUDE PATTERN "*.json" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/lab/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}/lab" COMPONENT tools)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/" DESTINATION "${share_dir}/examples" COMPONENT dev
   PATTERN "*.conf" EXCLUDE PATTERN peers EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/examples/open-mx.conf" "${PROJECT_SOURCE_DIR}/examples/peers"
