@@ -290,7 +290,9 @@ class Front(unittest.TestCase):
         self.assertNotIn("Preliminary", text)
 
     def test_doubt_is_told(self):
-        self.assertIn("**Preliminary: busy.**", self.write(f"{front_report.BEGIN}\n{front_report.END}\n", doubt="busy"))
+        text = self.write(f"{front_report.BEGIN}\n{front_report.END}\n", doubt="busy")
+        self.assertIn("**Preliminary: busy.**", text)
+        self.assertRegex(text, r"8 B: half round trip, us \| +1.0 \| +1.0 \| +1.5 \|")  # the best of the rounds
 
     def test_marks_that_are_missing(self):
         with self.assertRaisesRegex(bench_run.MeasurementFailed, "where the table goes"):
