@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// docs/explanation/rails.md: the words of OMX_RAILS.
+// docs/how-to/several-nics.md: the words of OMX_RAILS.
 #include "runtime/endpoint/rail_choice.h"
 
 #include <gmock/gmock.h>
