@@ -28,7 +28,7 @@ Written by `{command}` on {date}; not edited by hand. {runs} simulations, {secon
 The model of [evaluation.md](evaluation.md), with the same engine and the same design (a driver in the kernel that an interrupt wakes, copies to the
 application, runs the engine for large messages), but with links of 10 to 400 Gb/s and the numbers of servers of 2023 (last section). It asks
 where the papers' three ideas still pay. It is a model: it shows what follows from these numbers and is no measurement of anything;
-ours of the machines that we have are in [perf-notes.md](perf-notes.md).
+ours of the machines that we have are in [notebook.md](notebook.md).
 
 A handler polls on until it finds nothing, as NAPI does. *Timeout* is the default of a common NIC, {timeout:.0f} us or {frames:.0f} frames. Processes poll; frames are of
 9000 bytes. A gain of less than {pays:.0f} % is called none. Each statement below carries a condition that the command checks; what no longer

@@ -23,7 +23,7 @@ DESCRIPTION = """\
 Measures between two hosts of a lab what can be measured today of the papers' tables and
 figures: the IMB operations over Open-MX and TCP with Debian's Open MPI on 2 and 4 ranks,
 copies by engine, MTUs, the wire format of MX, blocks in flight, wake-ups. Contenders take
-turns, several rounds, as many as time permits; writes docs/evaluation-live.md with plots,
+turns, several rounds, as many as time permits; writes docs/performance/evaluation-live.md with plots,
 the published figures beside ours.
 """
 SCRIPT = "experiments/papers_live_measure.py"
@@ -35,7 +35,7 @@ PARTS = ((JUMBO, ("imb2", "imb4", "pingpong", "copies", "pieces", "busy", "local
 QUICK_PARTS = PARTS[:2]
 PROGRAMS = {"omx": "tools/omx", "copy": "bench/omx_copy_bench"}
 MPI_PROGRAMS = {"mpi": "mpi_collectives", "is": "mpi_is"}
-OUTPUT = os.path.join(bench_run.ROOT, "docs")
+OUTPUT = os.path.join(bench_run.ROOT, "docs", "performance")
 
 
 def machine_text():
@@ -116,7 +116,7 @@ def make_parser():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="one short round of one size, which shows only that everything works; needs --output")
-    parser.add_argument("--output", metavar="DIR", help="where evaluation-live.md and the folder evaluation go (default: docs)")
+    parser.add_argument("--output", metavar="DIR", help="where the document and the folder evaluation go (default: docs/performance)")
     parser.add_argument("--rounds", type=int, metavar="N", help=f"at most (default {MOST_ROUNDS}, with --quick 1)")
     parser.add_argument("--minutes", type=float, default=MINUTES, metavar="M", help=f"no round begins that would not end by then (default {MINUTES})")
     parser.add_argument("--no-prediction", action="store_true", help="without the build that skips copies (--quick implies it)")

@@ -18,7 +18,7 @@ Written by `{command}` on {date}; not edited by hand. {rounds}, in {minutes} min
 
 What can be measured today of the evaluation in the papers on Open-MX, on two hosts of the lab: network namespaces of one machine, joined by a virtual cable
 of MTU 9000 unless told otherwise. Ranks are those of Debian's unmodified Open MPI, over Open-MX by its libfabric provider and over Open MPI's own TCP.
-Simulations of the papers' own NIC and hosts are in [evaluation.md](evaluation.md), more figures of today in [perf-notes.md](perf-notes.md).
+Simulations of the papers' own NIC and hosts are in [evaluation.md](evaluation.md), more figures of today in [notebook.md](notebook.md).
 
 Papers: **[C]** interrupt coalescing (Open-MX coalescing, Stream), **[Q]** multiqueue, **[I]** I/OAT copy offload (Cluster 2008), **[J]** the Open-MX journal.
 
@@ -44,7 +44,7 @@ agree about who was faster."""
 TABLE1_NOTES = (
     "With 4 ranks a part of all messages stays inside a host, where Open MPI over TCP uses its own shared memory (vader) and Open-MX its own, as in the paper. Roots go round.",
     "16 B: latency decides. The papers' TCP had 13.2 us to Open-MX's 7.3; the next section has today's.",
-    "64 KiB is the largest message that Open-MX sends without asking here, and what the kernel takes from TCP in one call: the size at which TCP is at its best ([perf-notes.md](perf-notes.md)).",
+    "64 KiB is the largest message that Open-MX sends without asking here, and what the kernel takes from TCP in one call: the size at which TCP is at its best ([notebook.md](notebook.md)).",
     "Allgather of 64 KiB blocks, 4 ranks: Open MPI's algorithm (neighbor exchange, for both transports) sends 128 KiB at a time after its first step, which "
     "go by rendezvous here. Measured apart (medians of 3 to 7 runs in one session, whose figures scatter by 20 %): blocks of 32 KiB, whose pieces are sent "
     "unasked, 74 us to TCP's 86; of 64 KiB 222 us to 182. With a ring instead, whose pieces are 64 KiB, Open-MX takes 308 us and TCP 523. But to send 128 "

@@ -18,7 +18,7 @@ The papers on Open-MX measured a driver in the Linux kernel of 2008 to 2010, fir
 processors. Nobody has these any more, and software cannot change the firmware of other NICs. So this is a model of that NIC and those hosts
 (`src/simulation/nic`) in virtual time, on which our real engine (`src/protocol`) runs with its wire bytes and its mark for latency-sensitive
 frames. It tells whether the papers' results follow from what they say of their system; it tells nothing about the speed of Open-MX today, which
-[evaluation-live.md](evaluation-live.md) and [perf-notes.md](perf-notes.md) have.
+[evaluation-live.md](evaluation-live.md) and [notebook.md](notebook.md) have.
 
 Papers: **[C]** interrupt coalescing (Open-MX coalescing, Stream), **[Q]** multiqueue (Euro-Par 2009 and journal), **[I]** I/OAT copy offload (Cluster
 2008), **[J]** the Open-MX journal.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that every test in the table of docs/mx-programs.md exists, and that every point has a test.
+"""Checks that every test in the table of docs/reference/mx-programs.md exists, and that every point has a test.
 
   programs_table.py CTEST BUILD_DIR
 
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TABLE = ROOT / "docs" / "mx-programs.md"
+TABLE = ROOT / "docs" / "reference" / "mx-programs.md"
 POINTS = [str(number) for number in range(1, 29)] + ["ABI"]
 
 

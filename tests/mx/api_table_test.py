@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/mx-api.md has every public function once, names the file where it really is, and tests that there are and that
+"""docs/reference/mx-api.md has every public function once, names the file where it really is, and tests that there are and that
 really call it.
 
     api_table_test.py SOURCE_DIR BUILD_DIR CTEST
@@ -20,7 +20,7 @@ SOURCE, BUILD, CTEST = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 
 def rows():
     """(functions, files, tests) of each line of a table."""
-    for line in (SOURCE / "docs/mx-api.md").read_text().splitlines():
+    for line in (SOURCE / "docs/reference/mx-api.md").read_text().splitlines():
         cells = line.split(" | ")
         if line.startswith("| `") and len(cells) == 4:
             yield [re.findall(r"`([^`]+)`", cells[i]) for i in (0, 2, 3)]

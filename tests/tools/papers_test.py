@@ -40,7 +40,7 @@ CENSUS = {
 
 
 def document(name):
-    with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "performance", name), encoding="utf-8") as file:
         return file.read()
 
 

@@ -4,7 +4,7 @@
 // is
 //   published  by the source that is named (a manual, a paper, a kernel's table),
 //   derived    from published ones, as told,
-//   measured   by this project (docs/perf-notes.md),
+//   measured   by this project (docs/performance/notebook.md),
 //   papers     as in the papers' set, because it counts what the design does and not what hosts need for it,
 //   assumed    with what speaks for it.
 #pragma once
@@ -70,9 +70,9 @@ namespace omx::simulation::nic {
   X(transmit_ns, 250, "assumed", "of a frame; 4 million a second, half of what pktgen reaches with clones")  \
   X(transmit_data_ns, 300, "assumed", "the same and a reference to the sender's pages")                      \
   X(library_ns, 175, "measured",                                                                             \
-    "half of what is not handler_ns of 550 ns (docs/perf-notes.md, a lone "                                  \
+    "half of what is not handler_ns of 550 ns (docs/performance/notebook.md, a lone "                        \
     "message)")                                                                                              \
-  X(mpi_ns, 150, "measured", "each side; 0.3 us of provider and Open MPI (docs/perf-notes.md)")              \
+  X(mpi_ns, 150, "measured", "each side; 0.3 us of provider and Open MPI (docs/performance/notebook.md)")    \
   X(key_ns, 25, "papers", "not used")
 
 inline Parameters parameters_today() {
