@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of docs/reference that the omx command tells: the settings, the counters, the options of each command.
+
+    reference.py OMX FOLDER            says whether the pages have them right
+    reference.py OMX FOLDER --write    writes them there
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+from settings import told  # noqa: E402
+
+BEGIN, END = "<!-- {} begin: written by docs/man/reference.py -->\n", "<!-- {} end -->\n"
+# The first of each group, and what the group is about; the order is that of the command.
+SETTINGS = {
+    "OMX_CONFIG": "Files, messages and errors",
+    "OMX_INTERFACES": "Boards, names and endpoints",
+    "OMX_DISABLE_SELF": "Inside the host",
+    "OMX_WIRE_MODE": "What goes over the wire",
+    "OMX_RNDV_THRESHOLD": "Classes of messages",
+    "OMX_ZOMBIE_SEND": "Acknowledgements, repetitions, lost peers",
+    "OMX_UNEXP_BYTES": "Memory and windows",
+    "OMX_PLACEMENT": "Who copies",
+    "OMX_SPIN_US": "Waiting, progress and binding",
+}
+COUNTERS = {
+    "Send Tiny": "Packets sent",
+    "Recv Tiny": "Packets received",
+    "Messages Sent": "Messages",
+    "Resend after Timeout": "Reliability",
+    "Drop Malformed Frame": "Frames that were thrown away",
+    "Link Frames Sent": "The link",
+    "Sleeps Ended": "Waiting",
+    "Local Frames Sent": "Inside the host",
+}
+
+
+def run(omx, *arguments):
+    return subprocess.run([omx, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def cell(text):
+    """A table's cell: what Markdown would take for marks is text."""
+    text = re.sub(r"([<>|])", r"\\\1", text)
+    return re.sub(r"(?<![\w`])(OMX_\w+(?:=\S*?\w)?)", r"`\1`", text)
+
+
+def grouped(entries, groups, what):
+    """The lines of each entry (name, lines), below the heading of its group."""
+    missing = set(groups) - {name for name, _ in entries}
+    if missing or entries[0][0] not in groups:
+        raise SystemExit(f"groups of {what} in reference.py begin with what is not there: {', '.join(sorted(missing)) or entries[0][0]}")
+    for name, lines in entries:
+        if name in groups:
+            yield f"\n## {groups[name]}\n"
+        yield from lines
+
+
+def settings(omx):
+    entries = []
+    for variable, value, about, accepted, key, also in told(omx):
+        facts = [f"Default: {'`' + value + '`' if value else 'empty'}.", f"Accepted: {cell(accepted)}.",
+                 "Not possible in the file." if key == "not possible" else f"In the file: `{key}`."]
+        if also:
+            facts.append("Other names: " + ", ".join(f"`{name}`" for name in also.split()) + ".")
+        entries.append((variable, [f"### {variable}", "", cell(about[0].upper() + about[1:]) + ".", "", *[f"* {fact}" for fact in facts], ""]))
+    return "\n".join(grouped(entries, SETTINGS, "settings")).lstrip("\n").rstrip("\n") + "\n"
+
+
+def counters(omx):
+    found = re.findall(r"^(\S.*) \((\w+)\)\n    (.*)$", run(omx, "counters", "--explain"), re.M)
+    entries = []
+    for name, unit, text in found:
+        head = ["| counter | unit | what it means |", "|---|---|---|"] if name in COUNTERS else []
+        entries.append((name, [*head, f"| {name} | {unit} | {cell(text)} |"]))
+    return "\n".join(grouped(entries, COUNTERS, "counters")).lstrip("\n") + "\n"
+
+
+def options(omx, command):
+    """As the command tells them."""
+    text = run(omx, "help", *([command] if command != "omx" else []))
+    return "".join(f"    {line}".rstrip() + "\n" for line in text.rstrip("\n").splitlines())
+
+
+def page_text(omx, name, text):
+    """The page with each marked part as the command tells it."""
+    def part(match):
+        what = match[1]
+        made = options(omx, what) if name == "omx.md" else {"settings": settings, "counters": counters}[what](omx)
+        return f"{BEGIN.format(what)}\n{made}\n{END.format(what)}"
+    new, count = re.subn(r"<!-- ([\w-]+) begin: .*? -->\n.*?<!-- \1 end -->\n", part, text, flags=re.S)
+    if not count:
+        raise SystemExit(f"{name} has no part that is written by reference.py")
+    return new
+
+
+def commands_missing(omx, text):
+    listed = set(re.findall(r"^  ([a-z][-a-z]*) ", run(omx, "help").split("Subcommands:\n")[1], re.M)) - {"help"}
+    return listed - set(re.findall(r"<!-- ([\w-]+) begin", text))
+
+
+def main():
+    omx, folder, wrong = sys.argv[1], pathlib.Path(sys.argv[2]), 0
+    for name in ("settings.md", "counters.md", "omx.md"):
+        page = folder / name
+        text = page.read_text()
+        new = page_text(omx, name, text)
+        if name == "omx.md" and commands_missing(omx, text):
+            print(f"{name} lacks {', '.join(sorted(commands_missing(omx, text)))}")
+            wrong = 1
+        if "--write" in sys.argv:
+            page.write_text(new)
+        elif new != text:
+            print(f"{name} does not say what the command does: {sys.argv[0]} {omx} {folder} --write")
+            wrong = 1
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())
