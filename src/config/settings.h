@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tunables: built-in defaults, then the configuration file, then the environment (OMX_* first, MX_* aliases
-// unless OMX_IGNORE_MX_ENV=1). Table of names: protocol.md 19.1 and docs. Malformed values are failures that
-// name the variable or file:line, the value, and what is accepted; unknown keys in the file too. Other
-// software uses MX_ names as well: empty ones count as unset, malformed ones are warnings.
+// unless OMX_IGNORE_MX_ENV=1). Table of names: docs/spec/protocol.md 19.1 and docs. Malformed values are
+// failures that name the variable or file:line, the value, and what is accepted; unknown keys in the file
+// too. Other software uses MX_ names as well: empty ones count as unset, malformed ones are warnings.
 #pragma once
 
 #include <cstdint>

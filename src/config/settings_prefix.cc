@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OMX_VERBOSE_PREFIX (protocol.md 19.1).
+// OMX_VERBOSE_PREFIX (docs/spec/protocol.md 19.1).
 #include "config/settings.h"
 #include "config/settings_kinds.h"
 

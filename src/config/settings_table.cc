@@ -20,7 +20,7 @@ constexpr std::uint64_t kMs = protocol::kMillisecond;
 constexpr std::uint64_t kDayMs = 86'400'000;
 constexpr std::uint64_t kGiB = 1ULL << 30;
 
-// The reference's resends are half a second apart (protocol.md 19.3).
+// The reference's resends are half a second apart (docs/spec/protocol.md 19.3).
 constexpr std::uint64_t kResendMs = 500;
 
 struct WireMode {

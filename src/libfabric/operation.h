@@ -16,7 +16,7 @@ namespace omx::fabric {
 
 class MemoryRegion;
 
-// Messages of different classes never meet (docs/wire.md 7).
+// Messages of different classes never meet (docs/reference/wire.md 7).
 enum MessageClass : std::uint8_t {
   kClassTagged = 1,
   kClassUntagged = 2,

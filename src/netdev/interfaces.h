@@ -38,7 +38,7 @@ struct Interface {
 // recorded tree. The live list comes from the kernel by netlink, as /sys may still show another namespace.
 std::vector<Interface> interfaces_list(const std::string& sysfs = "/sys");
 
-// The first of them, for an error text, which has an end (mx-api.md 5).
+// The first of them, for an error text, which has an end (docs/spec/mx-api.md 5).
 std::string interfaces_named(const std::vector<Interface>& all);
 
 struct Choice {

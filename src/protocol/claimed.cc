@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unexpected messages that the application has looked at and taken out of matching, to receive or discard
-// them later (libfabric.md 2.5: peek and claim).
+// them later (docs/spec/libfabric.md 2.5: peek and claim).
 #include "protocol/claimed.h"
 
 namespace omx::protocol {

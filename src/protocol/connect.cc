@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connecting (protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An incoming
-// request is answered without asking the application, and is enough to send back.
+// Connecting (docs/spec/protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An
+// incoming request is answered without asking the application, and is enough to send back.
 #include <algorithm>
 
 #include "protocol/epochs.h"
@@ -99,7 +99,7 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
   wire::Connect packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (design.md 2)
+  packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (docs/reference/wire.md 1)
   packet.src_session = s.config.session;
   packet.key_or_target_session = key;
   packet.target_recv_seqnum_start = p.next_match;
@@ -294,7 +294,7 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   r->shunned = shunned;
   r->timeout = std::min(r->timeout, s.config.connect_timeout);
   Request* const handle = forgotten ? nullptr : r;
-  if (p->self) {  // at once, and without looking at the key (protocol.md 3.1)
+  if (p->self) {  // at once, and without looking at the key (docs/spec/protocol.md 3.1)
     r->session = s.config.session;
     r->conversation = p->conversation;
     request_finish(s, *r, Status::success);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How two extended peers agree how they count messages (docs/wire.md 5).
+// How two extended peers agree how they count messages (docs/reference/wire.md 5).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages that wait for their receives: how much memory they may take (room.cc), and whose data stay with
-// the sender because there is none (parked.cc, docs/wire.md 19).
+// the sender because there is none (parked.cc, docs/reference/wire.md 19).
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ void hash_grow(State& s) {
 }
 
 // The largest power of two that an MX-style fragment can have in `frame` bytes; receivers honour the unit
-// they are told for medium messages, and for pulls both sides must have the same MTU (wire.md 5).
+// they are told for medium messages, and for pulls both sides must have the same MTU (docs/spec/wire.md 5).
 wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
   const std::uint32_t unit = std::min<std::uint32_t>(4096, std::bit_floor(frame - 48 - overhead));
   return {unit, 8, unit, unit == 4096 ? 8U : 32U};
@@ -153,7 +153,8 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
 }  // namespace
 
 void partner_renumber(Partner& p) {
-  // A number that the peer cannot take for a current one, and the next session count (protocol.md 7).
+  // A number that the peer cannot take for a current one, and the next session count (docs/spec/protocol.md
+  // 7).
   p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
   p.last_acked = p.next_match;
   p.epoch = epoch_next(p.epoch);
@@ -209,7 +210,8 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
     p.region_blocked = false;
     p.region_wait.unlink();
   }
-  // Order of protocol.md 7. What was completely received stays: its sender believes that it was delivered.
+  // Order of docs/spec/protocol.md 7. What was completely received stays: its sender believes that it was
+  // delivered.
   p.notifies_queued = 0;
   p.last_notify = nullptr;
   pack_drop(s, p);
@@ -256,7 +258,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.next_send = p.next_acked = static_cast<Seqnum>(seq_session(p.next_send) | kSeqFirst);
   // A reference peer that connects anew starts with the number that our last CONNECT announced, and that may
   // have reached it already: the numbers change only with the session count, which it notices (unlike
-  // protocol.md 7). Extended peers have epochs.
+  // docs/spec/protocol.md 7). Extended peers have epochs.
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.last_acked = p.next_match;
   partner_update_sizes(s, p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sender's side of a pull: each request is answered at once with its frames, straight from user memory.
-// No state per pull (protocol.md 8.4).
+// No state per pull (docs/spec/protocol.md 8.4).
 #include <algorithm>
 
 #include "protocol/state.h"
@@ -140,7 +140,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   partner_heard(s, *p);
-  // A late request must not read the region's next owner (protocol.md 8.4 [DO]).
+  // A late request must not read the region's next owner (docs/spec/protocol.md 8.4 [DO]).
   Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
   const Request* const r = region ? region->owner : nullptr;
   if (!r || r->partner != p) {

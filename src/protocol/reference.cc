@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers with reference peers, which have no epochs. All they say is which number they want next, and they
-// forget it in ways that must be guessed (protocol.md 3, 7).
+// forget it in ways that must be guessed (docs/spec/protocol.md 3, 7).
 //
 // A peer that connected to us and does not know our session yet begins its count again when our first CONNECT
-// request reaches it (protocol.md 3.2, step 2), whatever it has received by then. So that request leaves at
-// once, and nothing with a number before its answer. It also makes the peer's acknowledgements and pulls
-// work, which name our session (protocol.md 3.3, first trap). The peer's application does not notice.
+// request reaches it (docs/spec/protocol.md 3.2, step 2), whatever it has received by then. So that request
+// leaves at once, and nothing with a number before its answer. It also makes the peer's acknowledgements and
+// pulls work, which name our session (docs/spec/protocol.md 3.3, first trap). The peer's application does not
+// notice.
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -22,8 +23,8 @@ void session_adopt(Partner& p, std::uint32_t session, Seqnum start) {
 }
 
 // Whether the peer, in the session that we know, forgot our numbers: it gave us up, which shows in the
-// session count (protocol.md 7, last [DO]), or it wants one that we have not used yet, as we took over an
-// older announcement.
+// session count (docs/spec/protocol.md 7, last [DO]), or it wants one that we have not used yet, as we took
+// over an older announcement.
 bool out_of_step(const Partner& p, Seqnum start) {
   const std::uint32_t ahead = seq_diff(start, p.next_send);
   return !seq_same_session(start, p.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);

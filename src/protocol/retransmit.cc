@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Timers: what is sent again, and when a silent partner is given up (protocol.md 6). One lazy timer per
-// partner covers its messages, connects, MTU probe and pings.
+// Timers: what is sent again, and when a silent partner is given up (docs/spec/protocol.md 6). One lazy timer
+// per partner covers its messages, connects, MTU probe and pings.
 #include <algorithm>
 
 #include "protocol/news.h"
@@ -12,7 +12,7 @@ namespace omx::protocol {
 namespace {
 
 // Extended receivers keep what arrived early, so a few of the oldest are enough to get things moving; the
-// reference drains its early queue one number at a time and needs them all (protocol.md 4 [TRAP]).
+// reference drains its early queue one number at a time and needs them all (docs/spec/protocol.md 4 [TRAP]).
 constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
@@ -20,7 +20,8 @@ constexpr std::uint8_t kPingsBeforeGivingUp = 2;
 
 // Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
 // differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in
-// the reference (protocol.md 6). The same holds for one that cannot be sent before it answers our CONNECT.
+// the reference (docs/spec/protocol.md 6). The same holds for one that cannot be sent before it answers our
+// CONNECT.
 TimeNs silent_since(const Partner& p, const Request& r) {
   if (!p.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
   return std::max(p.last_heard, r.first_sent);
@@ -166,7 +167,7 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 
 // A partner that owes us something and is silent is asked for a sign of life. That is how the end of one is
 // noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
-// protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
+// docs/spec/protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
   // Where there is no connection yet, the connect has a limit of its own.
   watch_connect(s, p, next);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered packets: sessions, acknowledgement part, order (protocol.md 4). Unlike the reference, a message is
-// matched only when all earlier ones of its partner are complete, so that completions keep the order too.
+// Numbered packets: sessions, acknowledgement part, order (docs/spec/protocol.md 4). Unlike the reference, a
+// message is matched only when all earlier ones of its partner are complete, so that completions keep the
+// order too.
 #include <cstring>
 
 #include "protocol/epochs.h"
@@ -189,7 +190,7 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
           park_taken_up(s, *p, n.type);
         p->frames_owed += n.fragments;
         ack_needed(s, *p);
-        // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
+        // Reference MX cannot wait for the ack of a NOTIFY (docs/spec/wire.md 10, point 7).
         if (n.type == wire::PacketType::notify && p->mode == wire::Mode::mxoe) ack_immediately(s, *p);
         if (p->early && !from_early) early_drain(s, *p);
         break;

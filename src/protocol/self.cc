@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages to oneself: no packet, no number. The send completes when a receive matches (protocol.md 10.2).
+// Messages to oneself: no packet, no number. The send completes when a receive matches
+// (docs/spec/protocol.md 10.2).
 #include "protocol/state.h"
 
 namespace omx::protocol {
@@ -72,7 +73,8 @@ void deliver(State& s, Request& r) {
 
 void self_send(State& s, Request& r) {
   r.session = s.config.session;
-  // Messages to oneself arrive, too: not while nothing may (mx-clients.md 24), nor ahead of those that wait.
+  // Messages to oneself arrive, too: not while nothing may (docs/spec/mx-clients.md 24), nor ahead of those
+  // that wait.
   if (!s.suspended && s.myself->queued.empty()) return deliver(s, r);
   r.phase = Phase::queued;
   s.myself->queued.push_back(r);

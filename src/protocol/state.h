@@ -41,8 +41,8 @@
 
 namespace omx::protocol {
 
-inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (protocol.md 4)
-inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (protocol.md 5.4)
+inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (docs/spec/protocol.md 4)
+inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (docs/spec/protocol.md 5.4)
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
 inline constexpr std::uint32_t kMaxFragments = 64;      // of a medium message: the receiver's bit mask
 inline constexpr std::uint32_t kFragmentHeaders = 114;  // what a fragment of a base frame lacks at most
@@ -174,8 +174,9 @@ inline void history_note(State& s, Happened what, const Partner* p, std::uint64_
 // --- partner.cc --------------------------------------------------------------------------------------------
 Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint);
 Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint);  // nullptr: no memory or slots
-// Ends the conversation: fails all that is pending with the partner and forgets its session (protocol.md 7).
-// Everything later towards it fails with `status` until another conversation is opened.
+// Ends the conversation: fails all that is pending with the partner and forgets its session
+// (docs/spec/protocol.md 7). Everything later towards it fails with `status` until another conversation is
+// opened.
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
 // Begins another count of received numbers; the peer learns it from the next CONNECT.
 void partner_renumber(Partner& p);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first frames of a large message follow its RNDV unasked, so that they are on their way while the
-// receiver finds out where they belong (docs/wire.md 17). To it they are answers to a request that it need
-// not send. The NOTIFY of each message says whether the next one may do so: not when it came before its
-// receive was posted, nor while several send, as nothing but the receiver's requests protects the last switch
-// port.
+// receiver finds out where they belong (docs/reference/wire.md 17). To it they are answers to a request that
+// it need not send. The NOTIFY of each message says whether the next one may do so: not when it came before
+// its receive was posted, nor while several send, as nothing but the receiver's requests protects the last
+// switch port.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The extension block of CONNECT (docs/wire.md 5)."""
+"""The extension block of CONNECT (docs/reference/wire.md 5)."""
 from packets import crc32c
 
 MAGIC = 0x4F4D5845

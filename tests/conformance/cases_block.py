@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What only peers see that announced it in their extension block (docs/wire.md 6, 10, 14)."""
+"""What only peers see that announced it in their extension block (docs/reference/wire.md 6, 10, 14)."""
 import time
 
 import block
@@ -15,7 +15,7 @@ URGENT = 1
 
 @case(without_checksums)
 def probes_are_answered(peer):
-    """A frame of the size comes back with its cookie (docs/wire.md 10)."""
+    """A frame of the size comes back with its cookie (docs/reference/wire.md 10)."""
     partner = peer.partner()
     partner.connect()
     for size in (60, 100, 1514, peer.mode.mtu + 14):
@@ -24,12 +24,12 @@ def probes_are_answered(peer):
         peer.send_raw(probe[:48] + bytes(max(12, size - 48)))
         answer = partner.take(PROBE, lambda f: f["answer"])
         partner.exact("block.probe", answer, size=size, cookie=size * 3, answer=1)
-        peer.rules.check("block.probe", "docs/wire.md 10", "size of the answer", size, len(answer.raw))
+        peer.rules.check("block.probe", "docs/reference/wire.md 10", "size of the answer", size, len(answer.raw))
     # One that something cut names more than it has.
     probe = build(peer.mode, PROBE, peer.subject_mac, peer.mac, **partner.head(size=1000, cookie=7))
     peer.send_raw(probe[:48] + bytes(500))
     partner.fence()
-    peer.rules.check("block.probe_that_was_cut", "docs/wire.md 10", "answers", 0,
+    peer.rules.check("block.probe_that_was_cut", "docs/reference/wire.md 10", "answers", 0,
                      len([f for f in peer.waiting(PROBE, partner.endpoint) if f["cookie"] == 7]))
 
 
@@ -48,14 +48,14 @@ def nothing_that_was_not_announced(peer):
                 frames.append(frame)
                 partner.wanted = plus(partner.wanted, 1)
         partner.ack()
-    check("block.only_announced_features", "docs/wire.md 13", "types of short messages", {TINY}, {f.kind for f in frames})
-    check("block.only_announced_features", "docs/wire.md 6", "flags of TINY", {0}, {f.raw[19] for f in frames})
+    check("block.only_announced_features", "docs/reference/wire.md 13", "types of short messages", {TINY}, {f.kind for f in frames})
+    check("block.only_announced_features", "docs/reference/wire.md 6", "flags of TINY", {0}, {f.raw[19] for f in frames})
     rndv = announced(peer, partner, 100000, 2)
-    check("block.only_announced_features", "docs/wire.md 6", "RNDV F19 flags", 0, rndv.raw[19])
-    check("block.only_announced_features", "docs/wire.md 4", "bytes behind RNDV's 8", 8, rndv["length"])
+    check("block.only_announced_features", "docs/reference/wire.md 6", "RNDV F19 flags", 0, rndv.raw[19])
+    check("block.only_announced_features", "docs/reference/wire.md 4", "bytes behind RNDV's 8", 8, rndv["length"])
     partner.pull(rndv, 0x31, 0, peer.mode.reply_max)
     reply = partner.take(PULL_REPLY)
-    check("block.only_announced_features", "docs/wire.md 6", "PULL_REPLY F14 index", b"\0\0", reply.raw[14:16])
+    check("block.only_announced_features", "docs/reference/wire.md 6", "PULL_REPLY F14 index", b"\0\0", reply.raw[14:16])
     partner.notify(rndv, 100000)
     peer.ask("wait 1 8000")
 
@@ -67,7 +67,7 @@ def the_mark(peer):
     check = peer.rules.check
     for length, kind in ((8, TINY), (100, SMALL)):
         peer.ask(f"send 1 1 {length} 1")
-        check("block.mark", "docs/wire.md 6", f"flag of {length} bytes", URGENT, partner.take(kind).raw[19] & URGENT)
+        check("block.mark", "docs/reference/wire.md 6", f"flag of {length} bytes", URGENT, partner.take(kind).raw[19] & URGENT)
         partner.wanted = plus(partner.wanted, 1)
         partner.ack()
     peer.ask("send 1 1 20000 1")
@@ -75,15 +75,15 @@ def the_mark(peer):
     while have < 20000:
         fragments.append(partner.take(MEDIUM))
         have += fragments[-1]["frag_length"]
-    check("block.mark", "docs/wire.md 6", "flags of fragments", [0] * (len(fragments) - 1) + [URGENT], [f.raw[19] & URGENT for f in fragments])
+    check("block.mark", "docs/reference/wire.md 6", "flags of fragments", [0] * (len(fragments) - 1) + [URGENT], [f.raw[19] & URGENT for f in fragments])
     partner.wanted = plus(partner.wanted, 1)
     partner.ack()
     rndv = announced(peer, partner, 100000, 2)
-    check("block.mark", "docs/wire.md 6", "flag of RNDV", URGENT, rndv.raw[19] & URGENT)
+    check("block.mark", "docs/reference/wire.md 6", "flag of RNDV", URGENT, rndv.raw[19] & URGENT)
     for quiet, last in ((0, URGENT), (16, 0)):
         partner.pull(rndv, 0x40 + quiet, 0, 3 * peer.mode.reply_max, flags=quiet)
         flags = [partner.take(PULL_REPLY, lambda f: f["handle"] == 0x40 + quiet).raw[15] & URGENT for _ in range(3)]
-        check("block.mark", "docs/wire.md 6", f"flags of replies, quiet {quiet}", [0, 0, last], flags)
+        check("block.mark", "docs/reference/wire.md 6", f"flags of replies, quiet {quiet}", [0, 0, last], flags)
     partner.notify(rndv, 100000)
     peer.ask("wait 1 8000")
 
@@ -96,8 +96,8 @@ def the_tail(peer):
     peer.ask(f"send 1 1 {length} 7")
     rndv = partner.take(RNDV)
     check = peer.rules.check
-    check("block.tail", "docs/wire.md 3", "RNDV F20 length at least 8, at most 128", True, 8 <= rndv["length"] <= 128)
-    check("block.tail", "docs/wire.md 3", "the end of the message", pattern(length, 7)[length - len(rndv.data):], rndv.data)
+    check("block.tail", "docs/reference/wire.md 3", "RNDV F20 length at least 8, at most 128", True, 8 <= rndv["length"] <= 128)
+    check("block.tail", "docs/reference/wire.md 3", "the end of the message", pattern(length, 7)[length - len(rndv.data):], rndv.data)
     partner.wanted = 2
     partner.notify(rndv, length)
     peer.rules.check("block.tail", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
@@ -105,35 +105,35 @@ def the_tail(peer):
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def data_unasked(peer):
-    """With leave, which a NOTIFY gives, the first frames follow their RNDV [docs/wire.md 17]."""
+    """With leave, which a NOTIFY gives, the first frames follow their RNDV [docs/reference/wire.md 17]."""
     partner = peer.partner(features=block.UNASKED).connected_by_subject()
     check, length = peer.rules.check, 100000
     for leave, before in ((8, 0), (0, 8), (8, 0)):
         peer.ask(f"send 1 1 {length} 7")
         rndv = partner.take(RNDV, lambda f: f["seq"] == partner.wanted)  # not an earlier one again
-        check("block.unasked", "docs/wire.md 17", "RNDV F19 flag unasked", before, rndv.raw[19] & 8)
+        check("block.unasked", "docs/reference/wire.md 17", "RNDV F19 flag unasked", before, rndv.raw[19] & 8)
         if before:
             unit, frames, pad = int.from_bytes(rndv.data[0:2], "big"), rndv.data[2], rndv.data[3]
-            check("block.unasked", "docs/wire.md 17", "RNDV F51", 0, pad)
-            check("block.unasked", "docs/wire.md 17", "as many as 64 KiB hold", True, 0 < frames <= 64 and unit * frames <= 65536)
+            check("block.unasked", "docs/reference/wire.md 17", "RNDV F51", 0, pad)
+            check("block.unasked", "docs/reference/wire.md 17", "as many as 64 KiB hold", True, 0 < frames <= 64 and unit * frames <= 65536)
             handle = rndv["seq"] << 16 | rndv["region_seq"] << 8 | rndv["region"]
             magic = 0x55A50000 | 0 << 8 | (partner.endpoint ^ 0x80)
             for i in range(frames):
                 reply = partner.take(PULL_REPLY)
                 got = (reply["handle"], reply["magic"], reply["frame_seq"], reply["offset"], reply.data)
-                check("block.unasked", "docs/wire.md 17", f"frame {i}",
+                check("block.unasked", "docs/reference/wire.md 17", f"frame {i}",
                       (handle, magic, i, i * unit, pattern(length, 7)[i * unit:(i + 1) * unit]), got)
         else:
-            check("block.unasked", "docs/wire.md 17", "RNDV brings the tail only", True, rndv["length"] <= 128)
+            check("block.unasked", "docs/reference/wire.md 17", "RNDV brings the tail only", True, rndv["length"] <= 128)
         partner.wanted = plus(partner.wanted, 1)
         partner.notify(rndv, length, flags=leave)
         check("block.unasked", "protocol 8.1", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
-    check("block.unasked", "docs/wire.md 17", "what was not announced", 0, len(peer.waiting(PULL_REPLY, partner.endpoint)))
+    check("block.unasked", "docs/reference/wire.md 17", "what was not announced", 0, len(peer.waiting(PULL_REPLY, partner.endpoint)))
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def parked_message(peer):
-    """A message whose envelope is asked for comes again as RNDV under its number, and only that one [docs/wire.md 19]."""
+    """A message whose envelope is asked for comes again as RNDV under its number, and only that one [docs/reference/wire.md 19]."""
     partner = peer.partner(features=block.PARK | block.SACK).connected_by_subject()
     check = peer.rules.check
     for length, kind in ((8, TINY), (100, SMALL)):
@@ -141,16 +141,16 @@ def parked_message(peer):
         whole = partner.take(kind, lambda f: f["seq"] == partner.wanted)
         partner.ack(flags=8)
         rndv = partner.take(RNDV)
-        check("block.park", "docs/wire.md 19", "number of the RNDV", whole["seq"], rndv["seq"])
-        check("block.park", "docs/wire.md 19", "its match information", whole["match"], rndv["match"])
-        check("block.park", "docs/wire.md 19", "its length", length, rndv["msg_length"])
+        check("block.park", "docs/reference/wire.md 19", "number of the RNDV", whole["seq"], rndv["seq"])
+        check("block.park", "docs/reference/wire.md 19", "its match information", whole["match"], rndv["match"])
+        check("block.park", "docs/reference/wire.md 19", "its length", length, rndv["msg_length"])
         partner.ack(flags=8)  # again: it is an RNDV already
         partner.pull(rndv, 0x51, 0, length)
         reply = partner.take(PULL_REPLY)
-        check("block.park", "docs/wire.md 19", "its data", pattern(length, 7), reply.data)
+        check("block.park", "docs/reference/wire.md 19", "its data", pattern(length, 7), reply.data)
         partner.wanted = plus(partner.wanted, 1)
         partner.notify(rndv, length)
-        check("block.park", "docs/wire.md 19", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
+        check("block.park", "docs/reference/wire.md 19", "how the send ended", f"done 0 1 {length} {length} sent", peer.ask("wait 1 8000"))
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
@@ -173,9 +173,9 @@ def data_unasked_received(peer):
         for i in range(frames):
             partner.reply(key, i * unit, message[i * unit:(i + 1) * unit], i)
         notify = partner.take(NOTIFY)
-        check("block.unasked_in", "docs/wire.md 17", "NOTIFY F19 gives leave", 8, notify.raw[19] & 8)
-        check("block.unasked_in", "docs/wire.md 17", "how the receive ended", f"done 0 b0 {length} {length} good", peer.ask("wait 1 8000"))
-        check("block.unasked_in", "docs/wire.md 17", "PULLs", 0, len(peer.waiting(PULL, partner.endpoint)))
+        check("block.unasked_in", "docs/reference/wire.md 17", "NOTIFY F19 gives leave", 8, notify.raw[19] & 8)
+        check("block.unasked_in", "docs/reference/wire.md 17", "how the receive ended", f"done 0 b0 {length} {length} good", peer.ask("wait 1 8000"))
+        check("block.unasked_in", "docs/reference/wire.md 17", "PULLs", 0, len(peer.waiting(PULL, partner.endpoint)))
         partner.wanted = plus(partner.wanted, 1)
         partner.ack()
 
@@ -191,16 +191,16 @@ def packs_are_read(peer):
     partner.peer.send(PACK, data, **partner.head(length=len(data), seq=1, ack=1))
     partner.seq = 4
     for i, length in enumerate((3, 0, 128)):
-        received(peer, "block.pack_is_read", "docs/wire.md 14", 0xC01 + i, length, i)
+        received(peer, "block.pack_is_read", "docs/reference/wire.md 14", 0xC01 + i, length, i)
     acknowledged(partner)
     # A record that says more than there is ends the pack; those before it count.
     data = record(0xC11, pattern(4, 1)) + record(0xC12, bytes(129)) + record(0xC13, b"")
     partner.peer.send(PACK, data, **partner.head(length=len(data), seq=4, ack=1))
     partner.seq = 5
-    received(peer, "block.pack_of_lies", "docs/wire.md 12", 0xC11, 4, 1)
+    received(peer, "block.pack_of_lies", "docs/reference/wire.md 12", 0xC11, 4, 1)
     acknowledged(partner)
     partner.fence()
-    nothing_arrived(peer, "block.pack_of_lies", "docs/wire.md 12", "what followed", 0xC13)
+    nothing_arrived(peer, "block.pack_of_lies", "docs/reference/wire.md 12", "what followed", 0xC13)
 
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
@@ -226,9 +226,9 @@ def packets_share_frames(peer):
         else:
             server.check_pull(frame)
             server.answer(frame)
-    check("block.share", "docs/wire.md 14", "PULLs of one look share a frame", True, peer.packs_of_packets > before)
+    check("block.share", "docs/reference/wire.md 14", "PULLs of one look share a frame", True, peer.packs_of_packets > before)
     for slot in (1, 2):
-        check("block.share", "docs/wire.md 14", "how the receive ended", f"done 0 {0xC80 + slot:x} {length} {length} good",
+        check("block.share", "docs/reference/wire.md 14", "how the receive ended", f"done 0 {0xC80 + slot:x} {length} {length} good",
               peer.ask(f"wait {slot} 8000"))
     for slot in (1, 2):
         peer.ask(f"send {slot} {slot} {length} 7")
@@ -238,7 +238,7 @@ def packets_share_frames(peer):
         for rndv in rndvs:
             partner.notify(rndv, length)
     for slot in (1, 2):
-        check("block.share", "docs/wire.md 14", "how the send ended", f"done 0 {slot} {length} {length} sent", peer.ask(f"wait {slot} 8000"))
+        check("block.share", "docs/reference/wire.md 14", "how the send ended", f"done 0 {slot} {length} {length} sent", peer.ask(f"wait {slot} 8000"))
 
 
 @case(without_checksums)
@@ -259,11 +259,11 @@ def packs_are_sent(peer):
             packs += frame.kind == PACK
             for match, data in found:
                 matches.append(match)
-                peer.rules.check("block.pack_is_sent", "docs/wire.md 14", "data", pattern(20, 0), data)
+                peer.rules.check("block.pack_is_sent", "docs/reference/wire.md 14", "data", pattern(20, 0), data)
             partner.wanted = plus(partner.wanted, len(found))
         partner.ack()
-    peer.rules.check("block.pack_is_sent", "docs/wire.md 14", "messages", list(range(300)), matches)
-    peer.rules.true("block.pack_is_sent", "docs/wire.md 14", "a burst shares frames", packs > 0)
+    peer.rules.check("block.pack_is_sent", "docs/reference/wire.md 14", "messages", list(range(300)), matches)
+    peer.rules.true("block.pack_is_sent", "docs/reference/wire.md 14", "a burst shares frames", packs > 0)
 
 
 def records(data):

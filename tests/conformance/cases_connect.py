@@ -91,7 +91,7 @@ def check_reply(partner, reply, rule, **expected):
     fields = dict(session=partner.session, start=1, is_reply=1, connect_seq=0, status=0)
     fields.update(expected)
     partner.exact(rule, reply, free=("length", "index", "key"), **fields)
-    peer.rules.check("connect.block_only_for_a_block", "docs/wire.md 5", "CONNECT F20 length of a reply",
+    peer.rules.check("connect.block_only_for_a_block", "docs/reference/wire.md 5", "CONNECT F20 length of a reply",
                      True, reply["length"] in (44, 64) if partner.extended else reply["length"] == 16)
 
 
@@ -136,7 +136,7 @@ def connect_with_more_data_is_taken(peer):
     frame[48:56] = b"whatever"
     peer.send_raw(bytes(frame))
     reply = partner.take(CONNECT, lambda f: f["is_reply"])
-    peer.rules.check("connect.longer_data_is_taken", "docs/wire.md 5", "who is answered", 9, reply["connect_seq"])
+    peer.rules.check("connect.longer_data_is_taken", "docs/reference/wire.md 5", "who is answered", 9, reply["connect_seq"])
 
 
 @case()
@@ -196,34 +196,34 @@ def connect_of_a_new_instance(peer):
 
 @case(extended)
 def connect_block(peer):
-    """The block in a request and in a reply (docs/wire.md 5)."""
+    """The block in a request and in a reply (docs/reference/wire.md 5)."""
     partner, request = ask_connect(peer)
     check_block(partner, request)
-    peer.rules.check("block.epochs", "docs/wire.md 5", "epoch of ours in a first request", 0, partner.their_block["other_epoch"])
+    peer.rules.check("block.epochs", "docs/reference/wire.md 5", "epoch of ours in a first request", 0, partner.their_block["other_epoch"])
     partner.answer(request)
     completes(peer, 0, "connect.reply_is_taken", "protocol 3.1", 0)
     other = peer.partner()
     check_block(other, other.connect())
-    peer.rules.check("block.epochs", "docs/wire.md 5", "epoch of ours in a reply, in use", other.epoch | 1 << 31,
+    peer.rules.check("block.epochs", "docs/reference/wire.md 5", "epoch of ours in a reply, in use", other.epoch | 1 << 31,
                      other.their_block["other_epoch"])
 
 
 def check_block(partner, connect):
     peer, block = partner.peer, partner.their_block
     check = peer.rules.check
-    if not peer.rules.true("block.is_there", "docs/wire.md 5", "CONNECT with a block", block):
+    if not peer.rules.true("block.is_there", "docs/reference/wire.md 5", "CONNECT with a block", block):
         return
-    check("block.crc", "docs/wire.md 5", "CRC-32C from F12 on", True, block["crc_right"])
-    check("block.size", "docs/wire.md 5", "F53 size with or without lane", 48 if block["features"] & 64 else 28, block["size"])
-    check("block.size", "docs/wire.md 5", "F20 length covers it", 16 + block["size"], connect["length"])
-    check("block.version", "docs/wire.md 5", "F52 version", 1, block["version"])
-    check("block.layout", "docs/wire.md 5", "F63 layout", peer.library_layout, block["layout"])
-    check("block.largest", "docs/wire.md 5", "F56 at least 188, at most MTU + 14", True,
+    check("block.crc", "docs/reference/wire.md 5", "CRC-32C from F12 on", True, block["crc_right"])
+    check("block.size", "docs/reference/wire.md 5", "F53 size with or without lane", 48 if block["features"] & 64 else 28, block["size"])
+    check("block.size", "docs/reference/wire.md 5", "F20 length covers it", 16 + block["size"], connect["length"])
+    check("block.version", "docs/reference/wire.md 5", "F52 version", 1, block["version"])
+    check("block.layout", "docs/reference/wire.md 5", "F63 layout", peer.library_layout, block["layout"])
+    check("block.largest", "docs/reference/wire.md 5", "F56 at least 188, at most MTU + 14", True,
           188 <= block["largest"] <= peer.mode.mtu + 14)
-    check("block.window", "docs/wire.md 5", "F60 at least 1", True, block["window"] >= 1)
-    check("block.pull_frames", "docs/wire.md 5", "F62 at least 1", True, block["pull_frames"] >= 1)
-    check("block.epochs", "docs/wire.md 5", "F64 epoch of 31 bits, not 0", True, 0 < block["epoch"] < 1 << 31)
-    check("block.features", "docs/wire.md 5", "F54 no bits that are not defined", 0, block["features"] & ~0x1FFF)
+    check("block.window", "docs/reference/wire.md 5", "F60 at least 1", True, block["window"] >= 1)
+    check("block.pull_frames", "docs/reference/wire.md 5", "F62 at least 1", True, block["pull_frames"] >= 1)
+    check("block.epochs", "docs/reference/wire.md 5", "F64 epoch of 31 bits, not 0", True, 0 < block["epoch"] < 1 << 31)
+    check("block.features", "docs/reference/wire.md 5", "F54 no bits that are not defined", 0, block["features"] & ~0x1FFF)
 
 
 @case(extended)
@@ -234,4 +234,4 @@ def connect_with_a_damaged_block_is_dropped(peer):
         frame[at] ^= 4
         peer.send_raw(bytes(frame))
     reply = partner.connect()
-    peer.rules.check("block.damaged_is_dropped", "docs/wire.md 5", "who is answered", 0, reply["connect_seq"])
+    peer.rules.check("block.damaged_is_dropped", "docs/reference/wire.md 5", "who is answered", 0, reply["connect_seq"])

@@ -90,11 +90,11 @@ def receive_pipelines(peer):
 
 @case(native_extended)
 def receive_units(peer):
-    """Between extended peers each fragment says its unit (docs/wire.md 8)."""
+    """Between extended peers each fragment says its unit (docs/reference/wire.md 8)."""
     partner = connected(peer)
     for unit in (1000, 1452, 640):
         partner.medium(pattern(10000, 1), 0xF600 + unit, unit=unit)
-        received(peer, "receive.unit", "docs/wire.md 8", 0xF600 + unit, 10000, 1)
+        received(peer, "receive.unit", "docs/reference/wire.md 8", 0xF600 + unit, 10000, 1)
     acknowledged(partner)
 
 
@@ -128,13 +128,13 @@ def receive_early_messages_in_order(peer):
 
 @case(extended)
 def receive_gap_is_told(peer):
-    """Which later messages have arrived (docs/wire.md 9)."""
+    """Which later messages have arrived (docs/reference/wire.md 9)."""
     partner = connected(peer)
     for number in (2, 4):
         partner.tiny(b"", 0xF90 + number, number)
     truc = partner.take(TRUC, lambda f: f["length"] == 48 and f.data[0] & 4)
-    peer.rules.check("block.sack", "docs/wire.md 9", "TRUC F30 missing number", 1, truc["seq"])
-    peer.rules.check("block.sack", "docs/wire.md 9", "TRUC F44 bitmap", bytes([0b101]) + bytes(31), truc.data)
+    peer.rules.check("block.sack", "docs/reference/wire.md 9", "TRUC F30 missing number", 1, truc["seq"])
+    peer.rules.check("block.sack", "docs/reference/wire.md 9", "TRUC F44 bitmap", bytes([0b101]) + bytes(31), truc.data)
     partner.acks = truc["acknum"]
     for number in (1, 3):
         partner.tiny(b"", 0xF90 + number, number)
@@ -277,7 +277,7 @@ def received_numbers_come_round(peer):
 
 @case(with_checksums)
 def damaged_frames_are_dropped(peer):
-    """Whoever agreed on checksums takes no frame without a right one (docs/wire.md 11)."""
+    """Whoever agreed on checksums takes no frame without a right one (docs/reference/wire.md 11)."""
     partner = connected(peer)
     fields = dict(length=8, seq=1, ack=1, match=0xFF3)
     plain_frame = build(peer.mode, TINY, peer.subject_mac, peer.mac, bytes(8), **partner.head(**fields))
@@ -286,7 +286,7 @@ def damaged_frames_are_dropped(peer):
     damaged[48:52] = (crc32c(damaged[12:48]) ^ 0x100).to_bytes(4, "big")
     peer.send_raw(bytes(damaged))
     partner.fence()
-    nothing_arrived(peer, "frame.damaged_is_dropped", "docs/wire.md 11", "what arrived", 0xFF3)
+    nothing_arrived(peer, "frame.damaged_is_dropped", "docs/reference/wire.md 11", "what arrived", 0xFF3)
     partner.tiny(pattern(8, 1), 0xFF4)
-    received(peer, "frame.damaged_is_dropped", "docs/wire.md 11", 0xFF4, 8, 1)
+    received(peer, "frame.damaged_is_dropped", "docs/reference/wire.md 11", 0xFF4, 8, 1)
     acknowledged(partner)

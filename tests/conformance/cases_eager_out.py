@@ -122,7 +122,7 @@ def send_repeats_all_fragments(peer):
     peer.ask("send 1 79 10000 1")
     frames = check_message(partner, 0x79, 10000, 1, 1)
     if peer.extended:
-        partner.wanted = 2  # repeats what is missing only: docs/wire.md 9
+        partner.wanted = 2  # repeats what is missing only: docs/reference/wire.md 9
         partner.ack()
         return
     check_message(partner, 0x79, 10000, 1, 1, "send_again")
@@ -220,5 +220,5 @@ def send_keeps_to_the_window_of_the_block(peer):
     while time.monotonic() < end:
         peer.pump(0.2)
         seen |= {frame["seq"] for frame in peer.waiting(TINY, partner.endpoint)}
-    peer.rules.check("block.window_is_kept", "docs/wire.md 5", "frames without acknowledgement", True, 0 < max(seen) <= 64)
+    peer.rules.check("block.window_is_kept", "docs/reference/wire.md 5", "frames without acknowledgement", True, 0 < max(seen) <= 64)
     drain(partner, 500, seen)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets as the specification of MXoE lays them out (its sections in [ ]), and ours of docs/wire.md.
+"""Packets as the specification of MXoE lays them out (its sections in [ ]), and ours of docs/reference/wire.md.
 
 A layout names every byte of a header: what has no name is a pad, which must be zero.
 """
@@ -48,9 +48,9 @@ COMMON = {
     NACK_MCP: Layout(32, HEAD + [
         ("src_endpoint", 17, 1), ("code", 19, 1), ("handle", 24, 4), ("magic", 28, 4)], "4.10"),
     PROBE: Layout(48, PORTS + [
-        ("session", 20, 4), ("size", 24, 4), ("cookie", 28, 4), ("answer", 32, 1)], "docs/wire.md 10"),
+        ("session", 20, 4), ("size", 24, 4), ("cookie", 28, 4), ("answer", 32, 1)], "docs/reference/wire.md 10"),
     PACK: Layout(40, PORTS + [
-        ("length", 20, 2), ("seq", 24, 2), ("ack", 26, 2), ("session", 36, 4)], "docs/wire.md 14"),
+        ("length", 20, 2), ("seq", 24, 2), ("ack", 26, 2), ("session", 36, 4)], "docs/reference/wire.md 14"),
 }
 MEDIUM_TAIL = [("seq", 24, 2), ("ack", 26, 2), ("match", 28, 8), ("session", 36, 4), ("frag_length", 40, 2),
                ("frag", 42, 1)]

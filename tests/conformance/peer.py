@@ -50,7 +50,7 @@ class Peer:
             fields["flags"] = fields.get("flags", 0) | 2
             data += bytes(4)
         frame = bytearray(build(self.mode, kind, self.subject_mac, self.mac, data, **fields))
-        if self.checksum:  # directly behind the data, before any padding (docs/wire.md 11)
+        if self.checksum:  # directly behind the data, before any padding (docs/reference/wire.md 11)
             end = self.mode.layouts[kind].size + len(data)
             frame[end - 4:end] = crc32c(frame[12:end - 4]).to_bytes(4, "big")
         if self.gathered is None:
@@ -60,7 +60,7 @@ class Peer:
 
     @contextlib.contextmanager
     def gathering(self, partner):
-        """What is sent meanwhile goes in one PACK (docs/wire.md 14)."""
+        """What is sent meanwhile goes in one PACK (docs/reference/wire.md 14)."""
         self.gathered = []
         yield
         packets, self.gathered = self.gathered, None
@@ -91,7 +91,7 @@ class Peer:
         if frame.kind == PACK and frame.data[10] & 8:
             self.packs_of_packets += 1
             for packet in packets_of(frame.data):
-                self.rules.check("block.shared", "docs/wire.md 14", "types that share frames", True, packet[2] in (RNDV, PULL, NOTIFY, TRUC))
+                self.rules.check("block.shared", "docs/reference/wire.md 14", "types that share frames", True, packet[2] in (RNDV, PULL, NOTIFY, TRUC))
                 self.arrived(Frame(frame.raw[:14] + packet + bytes(max(0, 46 - len(packet))), self.mode))
             return
         partner = self.partners.get(endpoint_of(frame))
@@ -125,8 +125,8 @@ class Peer:
         trailer = 4 if extended and flags & 2 else 0
         size = frame.layout.size + frame.data_length() + trailer
         if self.checksum and extended and frame.kind not in (CONNECT, PROBE) and self.partners[endpoint_of(frame)].their_epoch:
-            check("frame.checksum", "docs/wire.md 11", f"{name} has a trailer", 4, trailer)
-            check("frame.checksum", "docs/wire.md 11", f"{name} CRC-32C", crc32c(frame.raw[12:size - 4]),
+            check("frame.checksum", "docs/reference/wire.md 11", f"{name} has a trailer", 4, trailer)
+            check("frame.checksum", "docs/reference/wire.md 11", f"{name} CRC-32C", crc32c(frame.raw[12:size - 4]),
                   int.from_bytes(frame.raw[size - 4:size], "big"))
         check("frame.size", "wire 8", f"{name} frame size", max(60, size), len(frame.raw))
         check("frame.padding_is_zero", "wire 8", f"{name} behind the data", b"", frame.trailing()[trailer:].strip(b"\0"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 4 of copy-offload.md 11: a queue that takes nothing, for a while or for ever.
+// Test 4 of docs/spec/copy-offload.md 11: a queue that takes nothing, for a while or for ever.
 #include "tests/support/dsa_rig.h"
 
 namespace omx::copy {

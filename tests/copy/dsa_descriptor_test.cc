@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 1 of copy-offload.md 11: the layout, against the kernel's header where there is one, and as bytes.
+// Test 1 of docs/spec/copy-offload.md 11: the layout, against the kernel's header where there is one, and as
+// bytes.
 #include "copy/dsa_descriptor.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 3 of copy-offload.md 11, and pieces around the transfer limit (test 2).
+// Test 3 of docs/spec/copy-offload.md 11, and pieces around the transfer limit (test 2).
 #include "tests/support/dsa_rig.h"
 
 namespace omx::copy {

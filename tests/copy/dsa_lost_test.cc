@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 6 of copy-offload.md 11: a completion that does not come.
+// Test 6 of docs/spec/copy-offload.md 11: a completion that does not come.
 #include "tests/support/dsa_rig.h"
 
 namespace omx::copy {

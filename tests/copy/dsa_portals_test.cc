@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests 5 and 9 of copy-offload.md 11: write() on a descriptor with a device behind it, and fork().
+// Tests 5 and 9 of docs/spec/copy-offload.md 11: write() on a descriptor with a device behind it, and fork().
 #include "copy/dsa_portals.h"
 
 #include <fcntl.h>

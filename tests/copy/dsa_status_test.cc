@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 7 of copy-offload.md 11: whatever status comes, the data is right in the end.
+// Test 7 of docs/spec/copy-offload.md 11: whatever status comes, the data is right in the end.
 #include "tests/support/dsa_rig.h"
 
 namespace omx::copy {

@@ -8,7 +8,7 @@ import sys
 
 import mpi4py
 
-mpi4py.rc.recv_mprobe = False  # docs/libfabric.md
+mpi4py.rc.recv_mprobe = False  # docs/reference/libfabric.md
 from mpi4py import MPI  # noqa: E402
 import numpy as np  # noqa: E402
 

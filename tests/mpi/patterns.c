@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Five patterns of MPI that providers of libfabric get wrong (libfabric.md 2.7): large messages, synchronous
-// sends with probing, matched probes, cancelling, truncation. Every pair of ranks; each byte is checked.
+// Five patterns of MPI that providers of libfabric get wrong (docs/spec/libfabric.md 2.7): large messages,
+// synchronous sends with probing, matched probes, cancelling, truncation. Every pair of ranks; each byte is
+// checked.
 //   mpirun ... patterns [large|probe|mprobe|cancel|truncate ...], or: patterns forever
 #include <mpi.h>
 #include <stdio.h>

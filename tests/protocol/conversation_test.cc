@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversations (docs/contract.md): once a message was given up, nothing behind it arrives, both sides learn
-// it, and only an application's connect begins again.
+// Conversations (docs/reference/contract.md): once a message was given up, nothing behind it arrives, both
+// sides learn it, and only an application's connect begins again.
 #include "protocol/running_time.h"
 #include "tests/protocol/support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message class and data (docs/wire.md 7): they arrive, or the send says that they cannot.
+// Message class and data (docs/reference/wire.md 7): they arrive, or the send says that they cannot.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a sleeper is woken for what comes by a lane (docs/wire.md 15): ahead of the end, and on the way of a
-// long message.
+// When a sleeper is woken for what comes by a lane (docs/reference/wire.md 15): ahead of the end, and on the
+// way of a long message.
 #include "tests/protocol/support.h"
 #include "wire/codec.h"
 

@@ -169,7 +169,7 @@ TEST_F(Pack, peer_given_up_while_they_wait) {
   EXPECT_EQ(count(*a, Counter::send_pack), 0U);
 }
 
-// mx-clients.md 24: between disable and reenable no handler runs.
+// docs/spec/mx-clients.md 24: between disable and reenable no handler runs.
 TEST_F(Pack, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
   open();
   struct Context {

@@ -123,7 +123,8 @@ TEST_F(PullPackets, pull_serve__only_the_right_region_range_and_partner) {
   EXPECT_EQ((*a)->done(s), false);
 }
 
-// Both sides of a peer without extension block derive the frames of a block from constants (docs/wire.md 4).
+// Both sides of a peer without extension block derive the frames of a block from constants
+// (docs/reference/wire.md 4).
 TEST_F(PullPackets, pull_serve__reference_peers_get_no_more_than_a_block) {
   for (const wire::Mode mode : {wire::Mode::omx, wire::Mode::mxoe}) {
     network.clear();

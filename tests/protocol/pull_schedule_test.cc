@@ -55,8 +55,8 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
   EXPECT_TRUE(schedule().turns.empty());
 }
 
-// docs/wire.md 6: a sleeping receiver is woken when the message is whole, or when half of the window has
-// come.
+// docs/reference/wire.md 6: a sleeping receiver is woken when the message is whole, or when half of the
+// window has come.
 TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
   Config config;
   config.mtu = 9000;

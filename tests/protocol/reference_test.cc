@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer that behaves as the original library where it matters for numbers (protocol.md 3): it begins its
-// count again when it first hears our session, and says so only in the reply.
+// A peer that behaves as the original library where it matters for numbers (docs/spec/protocol.md 3): it
+// begins its count again when it first hears our session, and says so only in the reply.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets without data in shared frames (docs/wire.md 14).
+// Packets without data in shared frames (docs/reference/wire.md 14).
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first frames of a large message, sent before they are asked for (docs/wire.md 17).
+// The first frames of a large message, sent before they are asked for (docs/reference/wire.md 17).
 #include "base/bytes.h"
 #include "tests/protocol/support.h"
 

@@ -20,7 +20,7 @@ SCENARIOS = {}
 
 
 def udp6_nic(address):
-    """The NIC id of an IPv6 address as docs/wire.md 16 has it: CRC-32C."""
+    """The NIC id of an IPv6 address as docs/reference/wire.md 16 has it: CRC-32C."""
     crc = 0xFFFFFFFF
     for byte in socket.inet_pton(socket.AF_INET6, address):
         crc ^= byte

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The worked examples of wire.md 11, as bytes. Hosts: A = 00:60:dd:47:c4:75, endpoint 3, session 0x5a17c0de;
-// B = 00:1b:21:aa:bb:cc, endpoint 0, session 0x0badcafe, key 0x12345678.
+// The worked examples of docs/spec/wire.md 11, as bytes. Hosts: A = 00:60:dd:47:c4:75, endpoint 3, session
+// 0x5a17c0de; B = 00:1b:21:aa:bb:cc, endpoint 0, session 0x0badcafe, key 0x12345678.
 #pragma once
 
 #include <cstddef>

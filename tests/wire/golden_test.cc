@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The worked examples of wire.md 11 in both directions: our encoders give these bytes, with zeros in every
-// pad, and our decoders read these values.
+// The worked examples of docs/spec/wire.md 11 in both directions: our encoders give these bytes, with zeros
+// in every pad, and our decoders read these values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

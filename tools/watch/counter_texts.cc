@@ -31,7 +31,7 @@ constexpr CounterText kTexts[] = {
     {"Send Gathered Packets", "frames",
      "requests, reports and acknowledgements of one turn, or announcements, that left together"},
     {"Send Data Unasked", "messages",
-     "large messages whose first frames left before they were asked for (docs/wire.md 17)"},
+     "large messages whose first frames left before they were asked for (docs/reference/wire.md 17)"},
     {"Send Kept until Received", "messages",
      "sent without their data, as the peer had no room: it fetches them when a receive matches"},
     {"Send MTU Probe", "packets", "padded probes that prove a frame size, a few per peer"},

@@ -15,7 +15,7 @@ namespace omx::link {
 
 namespace {
 
-// A group's program sees a frame from behind its Ethernet header on (wire.md 4, offsets from F0).
+// A group's program sees a frame from behind its Ethernet header on (docs/spec/wire.md 4, offsets from F0).
 constexpr std::uint32_t kTypeAt = 16 - 14;
 constexpr std::uint32_t kEndpointAt = 17 - 14;
 constexpr std::uint32_t kNackLibEndpointAt = 25 - 14;

@@ -13,13 +13,13 @@ namespace omx::link {
 
 namespace {
 
-// Offsets from F0 (wire.md 4).
+// Offsets from F0 (docs/spec/wire.md 4).
 constexpr std::uint32_t kTypeAt = 16;
 constexpr std::uint32_t kEndpointAt = 17;         // B1 of endpoint packets
 constexpr std::uint32_t kNackLibEndpointAt = 25;  // B9
 constexpr std::uint32_t kMagicLowAt = 31;         // low byte of B12..15 in PULL_REPLY and NACK_MCP
 constexpr std::uint32_t kConnectIsReplyAt = 42;   // B26
-constexpr std::uint32_t kFlagsAt = 19;            // docs/wire.md 6
+constexpr std::uint32_t kFlagsAt = 19;            // docs/reference/wire.md 6
 constexpr std::uint32_t kReplyFlagsAt = 15;       // of PULL_REPLY
 constexpr std::uint32_t kWholeFrame = 0xFFFFFFFF;
 

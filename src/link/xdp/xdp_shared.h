@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What xdp_receive.bpf.c and those who load it agree on. C, and C++.
 //
-// The offsets are those of docs/wire.md; tests/link/xdp_program_test.cc compares what the program does with
-// what the decoder finds, for every packet type there can be.
+// The offsets are those of docs/reference/wire.md; tests/link/xdp_program_test.cc compares what the program
+// does with what the decoder finds, for every packet type there can be.
 #pragma once
 
 #include <linux/types.h>

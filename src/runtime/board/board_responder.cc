@@ -8,7 +8,7 @@ namespace omx::runtime {
 
 namespace {
 
-// Peers find us by MAC address, so one index for all of them does (design.md 2).
+// Peers find us by MAC address, so one index for all of them does (docs/reference/wire.md 1).
 constexpr std::uint16_t kOurIndex = 0;
 
 // A question that comes again after this was not answered; sooner, it came twice or lay in the ring.

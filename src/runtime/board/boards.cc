@@ -30,7 +30,7 @@ std::string board_hostname(const Settings& settings, const Board& board) {
   return host_name(settings).substr(0, wire::kHostnameMax - 1 - suffix.size()) + suffix;
 }
 
-// Some examples: error texts have an end (mx-api.md 5).
+// Some examples: error texts have an end (docs/spec/mx-api.md 5).
 std::string refusals(const std::vector<link::Choice>& choices) {
   constexpr int kMost = 3;
   std::string text;

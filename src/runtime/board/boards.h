@@ -22,7 +22,7 @@ struct Board {
   bool udp = false;                             // reached by UDP: interface.nic is a UDP link's
   link::IpFamily family = link::IpFamily::any;  // then, the same for all
   std::uint32_t mtu = 0;                        // of its link
-  std::string hostname;                         // "host:number", as peers know it (mx-clients.md 7)
+  std::string hostname;                         // "host:number", as peers know it (docs/spec/mx-clients.md 7)
 };
 
 // With OMX_LINK=auto, what this process may use decides.

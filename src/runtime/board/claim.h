@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Endpoint ids are claimed by binding an abstract Unix socket whose name holds the interface and the id
-// (design.md 2): the kernel lets one process hold it and frees it at any exit, kill -9 included.
+// (docs/decisions/0001-user-space.md, "Endpoint ids"): the kernel lets one process hold it and frees it at
+// any exit, kill -9 included.
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refuses what is sent to endpoints of the board that nobody has open, as MX does (wire.md 7): who sends to a
-// process that is gone hears of it at once. One endpoint of the board listens for them, the responder, and
-// learns which others there are when their frames reach it.
+// Refuses what is sent to endpoints of the board that nobody has open, as MX does (docs/spec/wire.md 7): who
+// sends to a process that is gone hears of it at once. One endpoint of the board listens for them, the
+// responder, and learns which others there are when their frames reach it.
 #pragma once
 
 #include <array>

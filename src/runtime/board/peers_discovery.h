@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Asking the network for names. Our hosts answer a HOST_QUERY to the broadcast address; reference hosts
-// answer only one to their own address, which they announce by broadcasts of their own (wire.md 4.13).
+// answer only one to their own address, which they announce by broadcasts of their own
+// (docs/spec/wire.md 4.13).
 #pragma once
 
 #include <functional>

@@ -28,7 +28,7 @@ class BoardResponder;
 class CounterSegment;
 
 // A remote (or own) endpoint's address: 16 bytes, passed by value, self-describing so that it can be taken
-// apart without any table and a stale one is recognised (mx-api.md 2).
+// apart without any table and a stale one is recognised (docs/spec/mx-api.md 2).
 struct Address {
   std::uint64_t stuff[2] = {0, 0};
 };
@@ -40,7 +40,7 @@ struct AddressParts {
   std::uint32_t slot = 0;     // of the owning endpoint in this process
   std::uint32_t partner = 0;  // index in the engine
   // The conversation in which it was obtained, modulo kConversations: in a later one it is of no use
-  // (docs/contract.md).
+  // (docs/reference/contract.md).
   std::uint32_t conversation = 0;
 };
 inline constexpr std::uint32_t kConversations = 256;

@@ -52,8 +52,8 @@ class Process {
   std::vector<Board> boards_now() const;
   PeerTable& peers() { return peers_; }
 
-  // Any endpoint: ids in the outer loop, boards in the inner one, skipping busy ones (protocol.md 15).
-  // Failures: MX_BUSY 20, MX_BOARD_UNKNOWN 8, MX_BAD_ENDPOINT 9, MX_NO_PERM 7 (names CAP_NET_RAW and the
+  // Any endpoint: ids in the outer loop, boards in the inner one, skipping busy ones (docs/spec/protocol.md
+  // 15). Failures: MX_BUSY 20, MX_BOARD_UNKNOWN 8, MX_BAD_ENDPOINT 9, MX_NO_PERM 7 (names CAP_NET_RAW and the
   // remedies), MX_NO_RESOURCES 15.
   Result<Endpoint*> open(const OpenOptions& options);
   // False when it is not one of ours, and inside its unexpected handler. Lingers for unacknowledged sends.

@@ -28,7 +28,7 @@ constexpr int kMxNoResources = 15;
 constexpr int kMxBusy = 20;
 constexpr int kMxBadParamVal = 26;
 
-// What the fixed sizes of mxoe mode need (wire.md 5), without the Ethernet header.
+// What the fixed sizes of mxoe mode need (docs/spec/wire.md 5), without the Ethernet header.
 constexpr std::uint32_t kMxoeMtu = wire::kMxoeFrame - wire::kEthernetHeader;
 
 Expected<std::uint32_t, int> session_draw() {

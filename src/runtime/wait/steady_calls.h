@@ -16,7 +16,7 @@ namespace omx::runtime {
 
 class SteadyCalls {
  public:
-  // MX programs give a connect 5 ms to be answered by one that does not call (mx-clients.md 2).
+  // MX programs give a connect 5 ms to be answered by one that does not call (docs/spec/mx-clients.md 2).
   static constexpr TimeNs kAwayLeast = 2'000'000, kAwayMost = 4'000'000;
   // A look away lasts at most this part of the time that the application has polled.
   static constexpr TimeNs kPart = 64;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What MX matching means, written down as plainly as possible (protocol.md 9): one list of receives in the
-// order they were posted, one of messages in the order they arrived, both searched from the front. Slow, and
-// run beside the engine.
+// What MX matching means, written down as plainly as possible (docs/spec/protocol.md 9): one list of receives
+// in the order they were posted, one of messages in the order they arrived, both searched from the front.
+// Slow, and run beside the engine.
 #pragma once
 
 #include <cstdint>

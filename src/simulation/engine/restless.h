@@ -5,7 +5,8 @@
 // What must hold: a failure has a cause (restless_causes.cc); what waits for somebody who is gone ends within
 // Config::peer_timeout and kSlack, what waits for one who is there within kAnswer; and in the end all can
 // connect again, messages of each class pass between all, and nothing is left over. Pairs in which one end
-// has no extension cannot always tell who forgot whom (docs/wire.md 5): for them the causes are not examined.
+// has no extension cannot always tell who forgot whom (docs/reference/wire.md 5): for them the causes are not
+// examined.
 #pragma once
 
 #include "simulation/engine/run.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every number of the model of NIC and host, with its unit and where it comes from; docs/evaluation.md prints
-// this table. Papers: [C] interrupt coalescing, [Q] multiqueue (journal), [I] I/OAT copy offload, [J] Open-MX
-// journal. A number is
+// Every number of the model of NIC and host, with its unit and where it comes from;
+// docs/performance/evaluation.md prints this table. Papers: [C] interrupt coalescing, [Q] multiqueue
+// (journal), [I] I/OAT copy offload, [J] Open-MX journal. A number is
 //   given    by a paper's text,
 //   derived  from figures of a paper's text, as told,
 //   fitted   so that one figure, which is named, comes out; that figure then proves nothing about the model,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same numbers for hosts of today, for docs/beyond-the-papers.md: servers of 2023 with PCI Express of the
-// fifth generation. The design stays that of the papers: a driver in the kernel that is interrupted. A number
-// is
+// The same numbers for hosts of today, for docs/performance/beyond-the-papers.md: servers of 2023 with PCI
+// Express of the fifth generation. The design stays that of the papers: a driver in the kernel that is
+// interrupted. A number is
 //   published  by the source that is named (a manual, a paper, a kernel's table),
 //   derived    from published ones, as told,
 //   measured   by this project (docs/performance/notebook.md),

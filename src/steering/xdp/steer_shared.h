@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What steer.bpf.c and the program that loads it agree on. C, and C++.
 //
-// The offsets are those of docs/wire.md, from byte 0 of an untagged frame; tests/steering/xdp compares what
-// the program finds with what the decoder finds, for every packet type there can be.
+// The offsets are those of docs/reference/wire.md, from byte 0 of an untagged frame; tests/steering/xdp
+// compares what the program finds with what the decoder finds, for every packet type there can be.
 #pragma once
 
 #include <linux/types.h>

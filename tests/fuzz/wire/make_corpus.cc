@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the seed corpus: wire_make_corpus FOLDER. The worked examples of wire.md 11, and every packet that
-// two extended peers exchange. Inputs that fuzzing found are kept beside them under other names.
+// Writes the seed corpus: wire_make_corpus FOLDER. The worked examples of docs/spec/wire.md 11, and every
+// packet that two extended peers exchange. Inputs that fuzzing found are kept beside them under other names.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -50,7 +50,7 @@ Bytes frame_of_type(unsigned type) {
   return frame;
 }
 
-// Written down from wire.md 4 and not by the codec.
+// Written down from docs/spec/wire.md 4 and not by the codec.
 Bytes frame_for(unsigned type, std::uint8_t endpoint, bool reply = true) {
   Bytes frame = frame_of_type(type);
   if (type == 42 || type == 45)

@@ -53,7 +53,7 @@ Bytes frame_of_type(unsigned type) {
   return frame;
 }
 
-// A frame for `endpoint`, written down from wire.md 4 and not by the codec.
+// A frame for `endpoint`, written down from docs/spec/wire.md 4 and not by the codec.
 Bytes frame_for(unsigned type, std::uint8_t endpoint) {
   Bytes frame = frame_of_type(type);
   switch (type) {
@@ -157,7 +157,7 @@ TEST(packet_filter, board_frames__discovery_passes_only_there) {
   }
 }
 
-// Of a stream's frames only the marked ones ring (docs/wire.md 6).
+// Of a stream's frames only the marked ones ring (docs/reference/wire.md 6).
 TEST(packet_filter, bell__marked_frames_and_those_that_come_alone) {
   FilterRule rule;
   rule.endpoint = 5;

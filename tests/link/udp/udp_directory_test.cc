@@ -35,7 +35,7 @@ TEST(udp_nic, ipv4__is_the_address) {
   EXPECT_FALSE(wire::udp_ipv4(0x024F4D580001));
 }
 
-// As docs/wire.md 16 has it; the sum was computed by another program.
+// As docs/reference/wire.md 16 has it; the sum was computed by another program.
 TEST(udp_nic, ipv6__is_a_checksum_of_the_address) {
   const NicId nic = udp_nic(ip6("fd4f:4d58::1"));
   EXPECT_EQ(nic, 0x0A5623A86E94U);

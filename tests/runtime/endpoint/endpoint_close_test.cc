@@ -192,7 +192,7 @@ TEST_F(endpoint_close, process_closes_what_is_open) {
   EXPECT_FALSE(claim_held(ifindex, 0));
 }
 
-// mx-clients.md 28: a killed rank leaves nothing behind.
+// docs/spec/mx-clients.md 28: a killed rank leaves nothing behind.
 TEST_F(endpoint_close, killed_process_frees_its_endpoint) {
   const Settings s = settings();
   ASSERT_TRUE(process_->close(b_));

@@ -89,7 +89,7 @@ class endpoint_helper : public PairTest {
   std::chrono::steady_clock::duration send_time_{};  // of a message of the last burst
 };
 
-// mx-clients.md 2
+// docs/spec/mx-clients.md 2
 TEST_F(endpoint_helper, connect__answered_while_the_peer_computes) {
   start(ProgressMode::automatic);
   Address address;

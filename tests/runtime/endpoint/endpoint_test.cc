@@ -215,7 +215,7 @@ struct HandlerProbe {
   }
 };
 
-// What MPICH and Charm++ do in their handlers (mx-clients.md 22).
+// What MPICH and Charm++ do in their handlers (docs/spec/mx-clients.md 22).
 TEST_F(endpoint, handler__may_use_the_endpoint) {
   const Address to_b = connect(*a_, *b_);
   Bytes buffer(16), answer(4);

@@ -223,7 +223,7 @@ TEST_F(endpoint_wait, many_threads__each_with_its_request) {
   EXPECT_EQ(done, kThreads * 50);
 }
 
-// tools-and-tests.md: omx_multithread_wait_any. Every message is completed exactly once.
+// docs/spec/tools-and-tests.md 3: omx_multithread_wait_any. Every message is completed exactly once.
 TEST_F(endpoint_wait, many_threads__wait_any) {
   constexpr std::uint64_t kMessages = 2000;
   std::vector<Bytes> buffers(kMessages, Bytes(8));
@@ -341,7 +341,7 @@ TEST_F(endpoint_wait, follower__leads_when_the_leader_leaves) {
   sender.join();
 }
 
-// tools-and-tests.md: mx_wakeup_test.
+// docs/spec/tools-and-tests.md 3: mx_wakeup_test.
 TEST_F(endpoint_wait, wakeup__releases_all_that_wait_now_and_none_later) {
   Bytes buffer(16);
   Request* receive = post(*b_, buffer, 1);
