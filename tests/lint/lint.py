@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks rules that a compiler does not check: layering, banned calls, licence lines, file sizes, format.
+"""Checks rules that a compiler does not check: layering, banned calls, licence lines, file sizes, references to
+documents, format.
 
 Prints one line for each violation and a closing 'N passed, N failed'.
 """
@@ -9,6 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from references import references  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -126,7 +132,7 @@ def style():
 
 
 def main():
-    rules = [layering, banned_calls, licence, file_size, unfinished, style]
+    rules = [layering, banned_calls, licence, file_size, unfinished, references, style]
     failed = 0
     for rule in rules:
         problems = list(rule())
