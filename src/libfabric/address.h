@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An endpoint's address as libfabric passes it around. It has three forms: 32 bytes that say the same on
 // every host (docs/spec/libfabric.md 7.3), the text fi_omx://MAC/ENDPOINT, and an IP address with a port as
-// the socket interface has it (docs/libfabric.md, "Addresses of sockets").
+// the socket interface has it (docs/reference/libfabric.md, "Addresses of sockets").
 #pragma once
 
 #include <rdma/fabric.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When the provider offers nothing, users who expected it are told why on stderr, because libfabric's own log
 // is off by default. Many callers of fi_getinfo only look around. So the sentence depends on what shows that
-// this provider was meant (docs/libfabric.md, "Is it used?"). All functions are thread-safe.
+// this provider was meant (docs/reference/libfabric.md, "Is it used?"). All functions are thread-safe.
 #pragma once
 
 #include <rdma/fabric.h>

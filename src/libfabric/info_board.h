@@ -12,7 +12,7 @@ namespace omx::fabric {
 // Returns all that the board can do; the caller frees it with fi_freeinfo(). nullptr: no memory.
 fi_info* info_of_board(const runtime::Board& board);
 
-// The name of the domain of endpoints that use all boards together (docs/rails.md).
+// The name of the domain of endpoints that use all boards together (docs/explanation/rails.md).
 inline constexpr const char* kAllBoards = "omx-all";
 // Returns the board by which the domain of all boards is known. nullptr: there is no such domain, because
 // there is one board only, or boards are reached by UDP.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one endpoint asks of another's memory, as the message that carries it. All numbers are big-endian. An
-// answer goes back as a message of its own, whose match information is the request's id (docs/libfabric.md,
-// "Messages for the memory of peers").
+// answer goes back as a message of its own, whose match information is the request's id
+// (docs/reference/libfabric.md, "Messages for the memory of peers").
 //
 //   request  0 kind  1 flags  2 pieces  3 datatype  4 operation  5 form  8 id  16 remote data  24 bytes
 //            32 pieces of address, length, key (8 bytes each), then the data of a short write or the operands

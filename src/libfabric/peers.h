@@ -54,7 +54,7 @@ class Peers {
   // Returns whether the peer is connected, and the very instance that the address means.
   bool ready(const Peer& peer) const;
   // Returns how the conversation ended that the address was good for. pending: it has not ended, or another
-  // instance of the peer may be there (docs/contract.md).
+  // instance of the peer may be there (docs/reference/contract.md).
   protocol::Status over(const Peer& peer) const;
   // Returns the session of the instance that must not be talked to again under that address. kAnySession:
   // there is none.

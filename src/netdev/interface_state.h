@@ -25,7 +25,8 @@ enum class Outage : std::uint8_t {
   no_carrier,
   gone,        // removed, unplugged, or in another network namespace
   replaced,    // another one has its name, which is not the one that peers know
-  returned,    // it is back under its name and as peers know it, but with another index: see InterfaceWatch::follow()
+  returned,    // it is back under its name and as peers know it, but with another index: see
+               // InterfaceWatch::follow()
   readdressed  // it has another MAC address than peers know
 };
 

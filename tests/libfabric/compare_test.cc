@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Feature by feature beside libfabric's tcp;ofi_rxm, for which most programs are written. What that accepts
 // is accepted here, or is in the list of differences with the reason. With OMX_TEST_TABLE=1 the answers are
-// printed as the table of docs/libfabric.md.
+// printed as the table of docs/reference/libfabric.md.
 #include <arpa/inet.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that are gone, as a program that waits for them sees it (docs/contract.md).
+// Peers that are gone, as a program that waits for them sees it (docs/reference/contract.md).
 #include <cstdlib>
 
 #include "fabric_pair.h"

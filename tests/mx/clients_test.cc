@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Habits of MX programs that no other test has (docs/spec/mx-clients.md). docs/mx-programs.md says which test
-// has which point.
+// Habits of MX programs that no other test has (docs/spec/mx-clients.md). docs/reference/mx-programs.md says
+// which test has which point.
 #include "mx_internals/mx__driver_interface.h"
 #include "mx_pair.h"
 
@@ -143,7 +143,8 @@ TEST_F(Clients, the_old_address_of_a_restarted_peer_is_refused) {
   EXPECT_EQ(mx_close_endpoint(b_), MX_SUCCESS);
   b_ = open(1, its_id + 1);  // an endpoint that answers for the board
   const Bytes data = pattern(10);
-  // By UDP no process answers for it, and what its kernel says ends no connection (docs/security.md).
+  // By UDP no process answers for it, and what its kernel says ends no connection
+  // (docs/explanation/security.md).
   const mx_status_code_t gone =
       by_udp() && !local() ? MX_STATUS_ENDPOINT_UNREACHABLE : MX_STATUS_ENDPOINT_CLOSED;
   EXPECT_EQ(finish(a_, send_sync(a_, to_b_, data, 1)).code, gone);

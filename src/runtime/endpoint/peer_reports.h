@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens to peers is said where people look: one line on stderr for a peer that falls silent, one when
-// it is back, and one when it is given up (docs/contract.md).
+// it is back, and one when it is given up (docs/reference/contract.md).
 #pragma once
 
 #include <utility>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Another board of an endpoint (docs/rails.md): its link, and what takes the frames that come by it.
+// Another board of an endpoint (docs/explanation/rails.md): its link, and what takes the frames that come by
+// it.
 #pragma once
 
 #include <memory>

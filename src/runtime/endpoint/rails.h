@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other boards of an endpoint with several (docs/rails.md): a link on each, which all are polled and
-// slept on. Usually there are none.
+// The other boards of an endpoint with several (docs/explanation/rails.md): a link on each, which all are
+// polled and slept on. Usually there are none.
 #pragma once
 
 #include <memory>

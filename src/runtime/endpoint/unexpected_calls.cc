@@ -16,7 +16,7 @@ protocol::HandlerAction UnexpectedCalls::entry(void* context, const protocol::Ar
 
 // Called by the engine in the middle of a delivery, or of a send to oneself. The lock is released for the
 // handler's sake, which may take locks of the application that other threads hold while they call us
-// (protocol.md 10). The engine expects any call meanwhile, except further frames.
+// (docs/spec/protocol.md 10). The engine expects any call meanwhile, except further frames.
 protocol::HandlerAction UnexpectedCalls::call(const protocol::Arrival& arrival) {
   assert(core_.lock.owned());
   const bool nested = progression_.in_own_handler();
