@@ -20,7 +20,7 @@ constexpr std::uint64_t kMs = protocol::kMillisecond;
 constexpr std::uint64_t kDayMs = 86'400'000;
 constexpr std::uint64_t kGiB = 1ULL << 30;
 
-// The reference's resends are half a second apart (docs/spec/protocol.md 19.3).
+// The reference sends again every half second (docs/spec/protocol.md 19.3).
 constexpr std::uint64_t kResendMs = 500;
 
 struct WireMode {
@@ -71,7 +71,7 @@ struct AnyEndpoint {
   static std::string accepted() { return "an endpoint number from 0 to 255, or any"; }
 };
 
-// Resends become time: ours are not evenly spaced.
+// A number of resends is converted into a time, because our resends are not evenly spaced.
 struct ResendsMax {
   static bool parse(std::string_view text, S& s) {
     const auto value = number_parse(text);
@@ -99,7 +99,7 @@ struct MediumSendq {
   static std::string accepted() { return "0 or 1"; }
 };
 
-// A limit of its own, or what the host has for all.
+// A limit of this endpoint, or a share of the host's memory for all processes together.
 struct UnexpectedBytes : Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB> {
   static bool parse(std::string_view text, S& s) {
     s.protocol.buffer_grows = text == "auto";
@@ -112,7 +112,7 @@ struct UnexpectedBytes : Bytes<&Config::buffer_bytes, 1 << 20, 1024 * kGiB> {
   }
 };
 
-// Board names are "HOST:N" in 80 bytes with the NUL.
+// A board name "HOST:N" has at most 80 bytes including the NUL.
 struct HostName : Text<&S::hostname> {
   static bool parse(std::string_view text, S& s) {
     const auto bad = [](char c) { return c <= ' ' || c == ':' || c == 0x7f; };
@@ -164,8 +164,7 @@ struct LinkChoice {
   static std::string print(const S& s) { return link_name(s.link); }
   static std::string accepted() {
     return "auto, ethernet (raw frames; needs CAP_NET_RAW), xdp (raw frames by AF_XDP; needs root), udp "
-           "(IPv4 where "
-           "there is an address, else IPv6), udp4 or udp6";
+           "(IPv4 where there is an address, else IPv6), udp4 or udp6";
   }
 };
 
@@ -228,7 +227,7 @@ struct ModerationChoice {
   }
 };
 
-// 0 stands for what was measured.
+// 0 stands for the measured size.
 struct CopyMinPiece : Bytes<&S::copy_min_piece, 1, kGiB> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto") return Bytes::parse(text, s);
@@ -268,184 +267,186 @@ constexpr Tunable row(const char* variable, const char* aliases, const char* hel
   return {variable, aliases, help, Kind::parse, Kind::print, Kind::accepted, in_file};
 }
 
-// Order matters where two rows set one field: the later row wins within one source.
+// If two rows set the same field, the later row wins within one source.
 constexpr Tunable kTunables[] = {
-    // Where settings come from, and what is printed.
-    row<Text<&S::config_file>>("OMX_CONFIG", "", "configuration file instead of /etc/open-mx/open-mx.conf",
+    // Sources of settings, and messages.
+    row<Text<&S::config_file>>("OMX_CONFIG", "", "configuration file; default /etc/open-mx/open-mx.conf",
                                false),
     row<Boolean<&S::ignore_mx_env>>("OMX_IGNORE_MX_ENV", "", "1 = the MX_ variables have no effect"),
-    row<Number<&S::verbose, 0, 9>>("OMX_VERBOSE", "MX_VERBOSE",
-                                   "messages: 0 warnings, 1 also a line about each process, 2 also facts "
-                                   "about endpoints and peers"),
+    row<Number<&S::verbose, 0, 9>>(
+        "OMX_VERBOSE", "MX_VERBOSE",
+        "what is printed: 0 = warnings, 1 = also a line about each process, 2 = also facts about peers"),
     row<Prefix>("OMX_VERBOSE_PREFIX", "", "text before each message; 1 = host and process"),
     row<LogFile>("OMX_LOG_FILE", "",
-                 "messages go to this file, with the time; warnings and errors to stderr as well"),
+                 "messages go to this file, with the time; warnings and errors also go to stderr"),
     row<Boolean<&S::errors_are_fatal>>(
         "OMX_FATAL_ERRORS", "MX_ERRORS_ARE_FATAL",
         "1 = the initial error handler ends the process, 0 = it returns the code"),
     row<Number<&S::abort_sleep_s, 0, 86400>>("OMX_ABORT_SLEEPS", "",
-                                             "seconds that the fatal error handler sleeps first"),
+                                             "seconds that the fatal error handler sleeps before the end"),
 
     // Boards, endpoints, names.
     row<Text<&S::interfaces>>(
         "OMX_INTERFACES", "",
-        "interfaces to use, with commas: names, MAC or PCI addresses, networks "
-        "(10.1.0.0/16), speed>=10g; or all; empty = every Ethernet interface that is up"),
-    row<Text<&S::rails>>("OMX_RAILS", "",
-                         "boards that an endpoint uses together: all, or as in OMX_INTERFACES, at most 4; "
-                         "empty = each endpoint uses one"),
+        "interfaces to use, separated by commas: names, MAC or PCI addresses, networks (10.1.0.0/16), "
+        "speed>=10g, or all; empty = every Ethernet interface that is up"),
+    row<Text<&S::rails>>(
+        "OMX_RAILS", "",
+        "boards that an endpoint uses together, at most 4: all, or as OMX_INTERFACES; empty = one"),
     row<HostName>("OMX_HOSTNAME", "", "host part of the names of our boards"),
     row<Text<&S::peers_file>>("OMX_PEERS_FILE", "",
-                              "names of NICs, one MAC NAME a line; default /etc/open-mx/peers"),
-    row<Text<&S::peers>>("OMX_PEERS", "", "more names: MAC NAME, MAC NAME"),
+                              "file with names of NICs, one \"MAC NAME\" a line; default /etc/open-mx/peers"),
+    row<Text<&S::peers>>("OMX_PEERS", "", "more names of NICs: MAC NAME, MAC NAME"),
     row<Number<&S::discovery_ms, 0, 600000>>(
-        "OMX_DISCOVERY_MS", "", "milliseconds that a look-up may ask the network for a name; 0 = never ask"),
-    row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "endpoints per board"),
+        "OMX_DISCOVERY_MS", "", "milliseconds that a look-up may ask other hosts for a name; 0 = never ask"),
+    row<Number<&S::endpoints_max, 1, 256>>("OMX_ENDPOINTS_MAX", "", "number of endpoints on each board"),
     row<Number<&S::own_hooks, 0, 256>>(
         "OMX_OWN_HOOKS", "",
-        "endpoints of an interface that have a kernel hook of their own, later ones share one; 256 = all"),
-    row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint to open where the program asks for any"),
+        "endpoints of an interface with packet sockets of their own; later ones share a group; 256 = all"),
+    row<AnyEndpoint>("OMX_ANY_ENDPOINT", "", "endpoint that is opened if the program asks for any"),
     row<ContextIds>("OMX_CTXIDS", "",
-                    "context id field of the match information, where the program gives none"),
+                    "bits of the match information that hold the context id, if the program names none"),
     row<Boolean<&S::disable_self>>(
         "OMX_DISABLE_SELF", "MX_DISABLE_SELF",
-        "1 = messages of an endpoint to itself complete as those to other ones do: short ones at once"),
+        "1 = messages of an endpoint to itself complete like those to other endpoints: short ones at once"),
     row<Boolean<&S::disable_shared>>(
         "OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
-        "hint, changes nothing here: no cable brings back what goes to one's own host"),
+        "has no effect: no switch sends messages back to the host from which they came"),
     row<Boolean<&S::local>>("OMX_LOCAL", "",
-                            "0 = frames to NICs of this host go out by the cable as well (tests)"),
+                            "0 = frames to NICs of this host also leave by the cable (for tests)"),
     row<Boolean<&S::local_direct>>(
         "OMX_LOCAL_DIRECT", "",
-        "0 = large messages of this host's processes are not read from their memory (two copies)"),
+        "0 = large messages inside this host take two copies, not one from the sender's memory"),
     row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "OMX_SHARED_RNDV_THRESHOLD",
-                        "larger messages go by rendezvous inside the host; auto = measured once a process"),
+                        "larger messages inside the host go by rendezvous; auto = as measured"),
 
-    // What goes over the wire.
-    row<WireMode>("OMX_WIRE_MODE", "", "packet sizes, omx or mxoe; the same on all hosts"),
+    // Packets and links.
+    row<WireMode>("OMX_WIRE_MODE", "", "packet sizes: omx or mxoe; must be the same on all hosts"),
     row<Boolean<&Config::extension>>("OMX_EXTENSION", "",
-                                     "1 = agree on frame sizes and features with peers that can"),
+                                     "1 = agree with the peer on frame sizes and features, if it can"),
     row<Boolean<&Config::checksum>>("OMX_CHECKSUM", "",
-                                    "1 = CRC-32C on every frame, with peers that set it too"),
+                                    "1 = CRC-32C on every frame, if the peer sets it, too"),
     row<LinkChoice>(
         "OMX_LINK", "",
-        "what carries messages: ethernet, udp, udp4, udp6, or auto = ethernet where it is permitted, else "
-        "udp; "
-        "the same on all hosts; xdp, which hosts with ethernet understand, is the host's own choice"),
+        "link that carries messages: ethernet, udp, udp4, udp6, or auto = ethernet where permitted, "
+        "otherwise udp; the same on all hosts; each host may choose xdp instead of ethernet"),
     row<XdpModeChoice>("OMX_XDP_MODE", "",
-                       "what AF_XDP asks of the driver: memory in common, to run our program, or nothing"),
-    row<XdpQueue>("OMX_XDP_QUEUE", "", "the receive queue that a process takes for AF_XDP"),
+                       "what AF_XDP requires of the driver: shared memory, running our program, or nothing"),
+    row<XdpQueue>("OMX_XDP_QUEUE", "", "receive queue that a process uses with AF_XDP"),
     row<Boolean<&S::xdp_multi_buffer>>(
         "OMX_XDP_MULTI_BUFFER", "",
-        "1 = AF_XDP with frames of any size where the kernel can; 0 = of 3840 bytes at most"),
-    row<Boolean<&S::xdp_busy_poll>>(
-        "OMX_XDP_BUSY_POLL", "", "1 = a process that looks for frames by AF_XDP makes the driver look, too"),
+        "AF_XDP frames: 1 = of any size where the kernel supports it, 0 = of at most 3840 bytes"),
+    row<Boolean<&S::xdp_busy_poll>>("OMX_XDP_BUSY_POLL", "",
+                                    "1 = a process that polls AF_XDP makes the driver poll, too"),
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
-                                           "first of the 512 UDP ports of the endpoints of an interface, "
-                                           "where messages go by UDP; the same on all hosts"),
+                                           "first of the 512 UDP ports for the endpoints of an interface, if "
+                                           "messages go by UDP; must be the same on all hosts"),
     row<Boolean<&S::udp_lane>>("OMX_UDP_LANE", "",
-                               "large messages by UDP, many frames in one call, where both ends' interfaces "
-                               "have IP addresses of one network"),
+                               "1 = large messages go by UDP in batches, if both ends are in one IP network"),
     row<Boolean<&Config::pack>>("OMX_PACK", "",
-                                "1 = bursts of short messages share frames, and so do requests, reports and "
-                                "acknowledgements of large ones, with peers that set it too"),
+                                "1 = short messages in a burst share frames, as do requests, reports and "
+                                "acknowledgements of large ones; only to peers that set it, too"),
     row<Bytes<&Config::rndv_threshold, 128, kGiB>>("OMX_RNDV_THRESHOLD", "",
                                                    "larger messages go by rendezvous"),
     row<Bytes<&Config::lane_rndv_threshold, 128, kGiB>>(
         "OMX_LANE_RNDV_THRESHOLD", "",
-        "the same, to peers that take many frames at once by UDP, if that is more"),
+        "larger messages go by rendezvous to peers that take frames in batches by UDP, if this is higher"),
     row<Bytes<&Config::unasked_bytes, 0, 65536>>(
         "OMX_UNASKED_BYTES", "",
-        "of a large message, sent before its receiver asks, to one that was ready for the last; 0 = none"),
+        "bytes of a large message that may leave before its receiver asks for them; 0 = none"),
 
     // Reliability.
     row<Number<&Config::zombie_max, 0, 1000000>>("OMX_ZOMBIE_SEND", "MX_ZOMBIE_SEND MX_ZOMBIE",
-                                                 "sends that may complete before their acknowledgement"),
+                                                 "sends that may complete before they are acknowledged"),
     row<Number<&Config::notacked_max, 1, 8191>>(
         "OMX_NOTACKED_MAX", "MX_IMM_ACK",
         "messages after which an acknowledgement is sent at once, to peers without the extension"),
-    row<Number<&Config::notacked_max_extended, 1, 8191>>("OMX_NOTACKED_MAX_EXTENDED", "",
-                                                         "the same, to peers with the extension"),
+    row<Number<&Config::notacked_max_extended, 1, 8191>>(
+        "OMX_NOTACKED_MAX_EXTENDED", "",
+        "messages after which an acknowledgement is sent at once, to peers with the extension"),
     row<ResendsMax>("OMX_RESENDS_MAX", "MX_MAX_RETRIES",
                     "half seconds of silence after which a peer is given up"),
     row<Duration<&Config::peer_timeout, kMs, 0, kDayMs, true>>(
         "OMX_PEER_TIMEOUT_MS", "", "milliseconds of silence after which a peer is given up"),
     row<Duration<&Config::connect_timeout, kMs, 0, kDayMs, true>>(
-        "OMX_CONNECT_TIMEOUT_MS", "", "milliseconds after which a connect that nobody answers ends"),
+        "OMX_CONNECT_TIMEOUT_MS", "", "milliseconds after which an unanswered connect ends"),
     row<Duration<&Config::ack_delay, kUs, 1, 10'000'000>>(
         "OMX_ACK_DELAY_US", "",
-        "an acknowledgement waits so long for company, to peers without the extension"),
-    row<Duration<&Config::ack_delay_extended, kUs, 1, 10'000'000>>("OMX_ACK_DELAY_EXTENDED_US", "",
-                                                                   "the same, to peers with the extension"),
+        "microseconds that an acknowledgement waits for a message, to peers without the extension"),
+    row<Duration<&Config::ack_delay_extended, kUs, 1, 10'000'000>>(
+        "OMX_ACK_DELAY_EXTENDED_US", "",
+        "microseconds that an acknowledgement waits for a message, to peers with the extension"),
     row<Duration<&Config::resend_delay, kMs, 1, 600'000>>(
-        "OMX_RESEND_DELAY_MS", "", "a message is sent again after so long, to peers without the extension"),
+        "OMX_RESEND_DELAY_MS", "",
+        "milliseconds after which a message is sent again, to peers without the extension"),
     row<Duration<&Config::resend_delay_extended, kMs, 1, 600'000>>(
         "OMX_RESEND_DELAY_EXTENDED_MS", "",
-        "the same, to peers with the extension, until their round trip is known"),
+        "milliseconds after which a message is sent again, to peers with the extension, at first"),
     row<Duration<&Config::resend_delay_least, kUs, 1, 600'000'000>>(
-        "OMX_RESEND_DELAY_LEAST_US", "", "from then on it follows the round trip, and is at least this"),
-    row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>("OMX_RESEND_DELAY_MAX_MS", "",
-                                                              "the delay doubles up to this"),
-    row<Duration<&Config::pull_delay, kMs, 1, 600'000>>(
-        "OMX_PULL_DELAY_MS", "",
-        "missing parts of a large message are asked for again after so long, peers without the extension"),
+        "OMX_RESEND_DELAY_LEAST_US", "",
+        "later that delay follows the round trip, and is at least so many microseconds"),
+    row<Duration<&Config::resend_delay_max, kMs, 1, 600'000>>(
+        "OMX_RESEND_DELAY_MAX_MS", "",
+        "milliseconds up to which the delay doubles when a message is sent again and again"),
+    row<Duration<&Config::pull_delay, kMs, 1, 600'000>>("OMX_PULL_DELAY_MS", "",
+                                                        "milliseconds until missing parts of a large message "
+                                                        "are requested again, peers without the extension"),
     row<Duration<&Config::pull_delay_extended, kMs, 1, 600'000>>(
         "OMX_PULL_DELAY_EXTENDED_MS", "",
-        "the same, peers with the extension, until their round trip is known"),
+        "milliseconds until missing parts are requested again, peers with the extension, at first"),
     row<Duration<&Config::keepalive_delay, kMs, 1, 600'000>>(
-        "OMX_KEEPALIVE_MS", "", "a silent peer that owes us something is asked after so long"),
+        "OMX_KEEPALIVE_MS", "",
+        "milliseconds after which a silent peer that owes an answer is asked for a sign of life"),
 
     // Memory.
-    row<UnexpectedBytes>("OMX_UNEXP_BYTES", "",
-                         "memory for messages that arrive before their receive is posted, per endpoint; the "
-                         "data of others stay with their senders"),
+    row<UnexpectedBytes>(
+        "OMX_UNEXP_BYTES", "",
+        "memory of an endpoint for messages without a receive; the data of others stay at their senders"),
     row<Bytes<&Config::send_buffer_bytes, 0, 64 * kGiB>>(
-        "OMX_SEND_BUFFER_BYTES", "", "memory for copies of medium sends, so that they complete at once"),
+        "OMX_SEND_BUFFER_BYTES", "", "memory for copies of medium sends, which therefore complete at once"),
     row<MediumSendq>("OMX_MEDIUM_SENDQ", "",
-                     "0 = medium sends are not copied and complete when acknowledged"),
+                     "0 = medium sends are not copied, and complete when they are acknowledged"),
     row<Number<&Config::eager_frames, 1, 65535>>(
-        "OMX_EAGER_FRAMES", "", "eager frames that one peer may have unacknowledged towards us"),
+        "OMX_EAGER_FRAMES", "", "eager frames that a peer may send us before we acknowledge them"),
     row<Number<&Config::pull_blocks, 1, 64>>("OMX_PULL_BLOCKS", "",
-                                             "blocks of a large message that are in flight at a time"),
+                                             "blocks of a large message that are in flight at the same time"),
     row<Bytes<&Config::pull_window_bytes, 65536, kGiB>>(
-        "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages together that are in flight at most"),
-    row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "frames that the receive ring holds"),
-    row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "limit of the receive ring's size"),
+        "OMX_PULL_WINDOW_BYTES", "", "bytes of all large messages that may be in flight at the same time"),
+    row<Number<&S::ring_frames, 16, 1 << 20>>("OMX_RING_FRAMES", "", "number of frames in the receive ring"),
+    row<Bytes<&S::ring_bytes, 65536, kGiB>>("OMX_RING_BYTES", "", "upper limit of the receive ring's size"),
 
-    // Who copies what arrives.
+    // Copies of arriving data.
     row<PlacementChoice>("OMX_PLACEMENT", "",
-                         "who puts large messages into their place: the kernel, or we from the receive ring"),
+                         "what places arriving large messages: the kernel, or copies from the receive ring"),
     row<CopyEngineChoice>("OMX_COPY_ENGINE", "", "what copies large messages from the receive ring"),
     row<Bytes<&S::copy_min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
-                                              "messages from here on are given to a copy engine"),
-    row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "pieces of them from here on are"),
+                                              "a copy engine copies messages of at least this size"),
+    row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "a copy engine copies pieces of at least this size"),
     row<Bytes<&S::copy_min_waited, 0, kGiB>>(
         "OMX_COPY_MIN_WAITED", "",
-        "inside this host, where each copy has to be waited for, messages from here on are"),
+        "inside this host, where each copy is waited for, a copy engine copies messages from this size on"),
     row<Bytes<&S::copy_warm, 0, kGiB>>(
         "OMX_COPY_WARM", "",
-        "the processor copies the first bytes of each message, so that it has them in cache"),
+        "first bytes of each message that the processor copies itself, to have them in its cache"),
 
     // Waiting.
     row<Number<&S::spin_us, 0, 10'000'000>>("OMX_SPIN_US", "",
-                                            "microseconds of busy waiting before a thread sleeps, at most"),
-    row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = never sleep"),
+                                            "microseconds that a thread polls at most before it sleeps"),
+    row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = threads never sleep"),
     row<Boolean<&S::wait_intr>>("OMX_WAITINTR", "", "1 = a signal ends a wait as if it had timed out"),
     row<ModerationChoice>("OMX_MODERATION", "",
-                          "what wakes a sleeping thread: every frame, a timer, the end of a message"),
+                          "what wakes a sleeping thread: every frame, a timer, or the end of a message"),
     row<Number<&S::moderation_us, 10, 1'000'000>>(
         "OMX_MODERATION_US", "",
-        "microseconds between looks of a sleeping thread at a stream of frames that do not wake it"),
-    row<Progress>(
-        "OMX_PROGRESS", "",
-        "a thread goes on while the application computes: off, auto, or always (every frame wakes it)"),
+        "microseconds after which a sleeping thread polls a stream whose frames do not wake it"),
+    row<Progress>("OMX_PROGRESS", "",
+                  "progress thread for times without calls: off, auto, or always (every frame wakes it)"),
     row<ProgressCpus>(
         "OMX_PROGRESS_CPUS", "",
-        "where that thread may run: as the application (inherit), there and beside it (auto), or a list"),
-    row<ProcessBinding>(
-        "OMX_PROCESS_BINDING", "",
-        "where a thread runs that opens an endpoint: auto = on the processor that receives its "
-        "frames, or beside it; off = wherever it is"),
+        "where that thread runs: as the application (inherit), also beside it (auto), or a list"),
+    row<ProcessBinding>("OMX_PROCESS_BINDING", "",
+                        "processor of a thread that opens an endpoint: auto = the one that receives its "
+                        "frames, or a neighbour; off = not bound"),
     row<Number<&S::close_linger_ms, 0, 600'000>>(
         "OMX_CLOSE_LINGER_MS", "",
         "milliseconds that closing an endpoint waits for acknowledgements, at most"),
