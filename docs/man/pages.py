@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The manual pages of functions: which functions share a page, and what the headers' comments do not say."""
 
-DATE = "November 23, 2026"
+DATE = "November 26, 2026"
 
 RETURNS = """
 .Dv MX_SUCCESS ,
-or what the error handler made of the code that is named above (see
+or what the error handler returned for the code named above (see
 .Xr mx_set_error_handler 3 ) .
 Every function may also give
 .Dv MX_NOT_INITIALIZED ,
@@ -16,7 +16,8 @@ Every function may also give
 """
 NATIVE = """
 .Dv OMX_SUCCESS ,
-or what the error handler made of the code, which up to 43 has the value and meaning of the one of the MX interface.
+or what the error handler returned for the code.
+Codes up to 43 have the values and meanings of the MX interface.
 """
 MX, OMX = "open-mx.7", "omx_init.3"
 
@@ -30,7 +31,7 @@ PAGES = [
     page("mx_init mx__init_api mx_finalize mx_set_error_handler mx_error_handler_t MX_ERRORS_ARE_FATAL MX_ERRORS_RETURN "
          "mx_strerror mx_strstatus mx_return_code mx_status_code", "begin and end, errors and their texts", r"""
 .Fn mx_init
-is a macro that hands the version of the headers to
+is a macro that passes the version of the headers to
 .Fn mx__init_api .
 Only
 .Fn mx_set_error_handler ,
@@ -42,10 +43,11 @@ Any thread may call any function of the library at any time, but
 .Fn mx_init
 and
 .Fn mx_finalize
-must not run beside other calls.
+must not run at the same time as other calls.
 After
 .Xr fork 2
-endpoints belong to the parent; a child may call
+endpoints belong to the parent.
+A child may call
 .Fn mx_finalize
 and
 .Fn mx_init
@@ -54,51 +56,55 @@ to open its own.
          (MX, "mx_open_endpoint.3", "open-mx.conf.5")),
     page("mx_board_number_to_nic_id mx_nic_id_to_board_number mx_hostname_to_nic_id mx_nic_id_to_hostname",
          "boards of this host, and names of NICs", r"""
-A board is an Ethernet interface that Open-MX uses; its NIC id is its MAC address as a number.
+A board is an Ethernet interface that Open-MX uses.
+Its NIC id is its MAC address as a number.
 """, also=(MX, "omx-peers.1", "open-mx.conf.5")),
     page("mx_get_info mx_get_info_key mx_line_speed mx_net_type", "facts about boards, endpoints and counters",
          also=(MX, "omx-info.1", "omx-counters.1")),
     page("mx_open_endpoint mx_close_endpoint mx_get_endpoint_addr mx_wakeup mx_param_key", "endpoints", r"""
-An endpoint is what sends and receives.
-A process may have several, on the same board or on others.
-What is open ends with the process, however it ends.
+An endpoint sends and receives messages.
+A process may have several, on one board or on several.
+Its endpoints close when it ends, however it ends.
 """, also=(MX, "mx_init.3", "mx_connect.3", "mx_progress.3")),
     page("mx_progress mx_disable_progression mx_reenable_progression", "progress of an endpoint", r"""
-Every call that tests or waits makes progress, and while the application calls nothing a thread does
+Every call that tests or waits makes progress.
+While the application makes no calls, a thread makes progress
 .Pq see Ev OMX_PROGRESS No in Xr open-mx.conf 5 .
-These functions are for programs that want to say when.
+These functions are for programs that want to control this.
 """, also=(MX, "mx_register_unexp_handler.3", "mx_test.3", "open-mx.conf.5")),
     page("mx_register_unexp_handler mx_unexp_handler_t mx_unexp_handler_action mx_register_unexp_callback "
          "mx_matching_callback_t", "handler of unexpected messages", also=(MX, "mx_isend.3", "mx_iprobe.3")),
     page("mx_connect mx_iconnect mx_disconnect", "connect to another endpoint", r"""
 An address is needed to send.
-It comes from connecting, or from a message that was received.
+A connect or a received message gives it.
 """, also=(MX, "mx_decompose_endpoint_addr.3", "mx_hostname_to_nic_id.3", "mx_isend.3")),
     page("mx_decompose_endpoint_addr mx_decompose_endpoint_addr2 mx_set_endpoint_addr_context "
-         "mx_get_endpoint_addr_context", "what belongs to an address", r"""
-Two addresses of one endpoint may differ in their bytes: compare what
+         "mx_get_endpoint_addr_context", "parts and context of an address", r"""
+Two addresses of one endpoint may differ in their bytes.
+Compare the results of
 .Fn mx_decompose_endpoint_addr
-gives.
+instead.
 """, also=(MX, "mx_connect.3")),
     page("mx_isend mx_issend mx_irecv", "send and receive messages", r"""
-A message carries 64 bits of match information and goes to the first receive that fits.
+A message carries 64 bits of match information and goes to the first receive that matches.
 Messages from one endpoint to another are matched in the order in which they were sent.
 """, also=(MX, "mx_test.3", "mx_iprobe.3", "mx_cancel.3", "mx_connect.3")),
     page("mx_test mx_wait mx_test_any mx_wait_any mx_ipeek mx_peek", "completion of requests", r"""
-Each request that was not forgotten has to be found done once, by one of these functions.
-The error handler sees completions that failed, too; the function itself succeeds and
+Each request that was not forgotten must be completed once by one of these functions.
+The error handler is also called for failed completions.
+The function itself succeeds, and
 .Va status.code
 says how the request ended.
 Timeouts are in milliseconds;
 .Dv MX_INFINITE
-waits for ever.
-Running out of time is a success with
+waits indefinitely.
+After a timeout the function succeeds with
 .Fa *result
 0.
 """, also=(MX, "mx_isend.3", "mx_cancel.3", "mx_wakeup.3", "mx_init.3")),
-    page("mx_iprobe mx_probe", "look at messages that wait for a receive", also=(MX, "mx_isend.3", "mx_test.3")),
+    page("mx_iprobe mx_probe", "find messages that wait for a receive", also=(MX, "mx_isend.3", "mx_test.3")),
     page("mx_cancel mx_forget mx_set_request_timeout mx_context mx_ibuffered mx_buffered",
-         "requests that are under way", also=(MX, "mx_isend.3", "mx_test.3")),
+         "requests in progress", also=(MX, "mx_isend.3", "mx_test.3")),
     page("mx_iput mx_iget", "remote memory, not supported", also=(MX, "mx_isend.3")),
     page("mx_open_board mx__get_mapper_state mx__regcache_clean", "functions that MPI libraries call",
          returns=r"""
@@ -107,19 +113,20 @@ Running out of time is a success with
 or
 .Dv MX_NOT_INITIALIZED .
 .Fn mx__regcache_clean
-always gives 0.
+always returns 0.
 """, also=(MX, "mx_raw_open_endpoint.3")),
     page("mx_raw_open_endpoint mx_raw_close_endpoint mx_raw_handle mx_raw_send mx_raw_next_event mx_raw_num_ports "
          "mx_raw_line_speed mx_raw_set_hostname mx_raw_set_peer_name mx_raw_remove_peer mx_raw_set_map_version "
          "mx_raw_set_route mx_raw_set_route_mag mx_raw_set_route_begin mx_raw_set_route_end mx_raw_clear_routes "
          "mx_raw_set_nic_reply_info", "raw frames, for mapper daemons", r"""
-One process at a time may have the raw endpoint of a board.
-Any thread may call, one at a time for each raw endpoint.
+Only one process at a time may open the raw endpoint of a board.
+Any thread may call these functions, but only one at a time for each raw endpoint.
 An Ethernet board has one port, of the speed
 .Dv MX_SPEED_10G .
 """, returns=r"""
 .Dv MX_SUCCESS
-or the code, which the error handler does not see.
+or the code.
+The error handler is not called.
 """, also=(MX, "mx_open_board.3")),
     page("omx_init omx__init_api omx_finalize omx_set_error_handler omx_error_handler_t OMX_ERRORS_ARE_FATAL "
          "OMX_ERRORS_RETURN omx_strerror omx_board_number_to_nic_id omx_nic_id_to_board_number omx_hostname_to_nic_id "
@@ -139,14 +146,14 @@ may be
 .Dv OMX_TIMEOUT_INFINITE .
 """, NATIVE, (MX, OMX, "mx_connect.3", "mx_decompose_endpoint_addr.3")),
     page("omx_isend omx_issend omx_irecv omx_isendv omx_issendv omx_irecvv", "native interface: messages", r"""
-One buffer, or a list of segments.
+A message is one buffer or a list of segments.
 """, NATIVE, (MX, OMX, "omx_test.3", "mx_isend.3")),
     page("omx_test omx_wait omx_test_any omx_wait_any omx_ipeek omx_peek omx_iprobe omx_probe omx_cancel "
          "omx_cancel_notest omx_forget omx_ibuffered omx_context omx_set_request_timeout",
          "native interface: completion of requests", r"""
-Timeouts come last.
-0 looks once,
+The timeout is the last argument.
+With 0 the function polls once; with
 .Dv OMX_TIMEOUT_INFINITE
-waits for ever.
+it waits indefinitely.
 """, NATIVE, (MX, OMX, "omx_isend.3", "mx_test.3", "mx_cancel.3")),
 ]
