@@ -117,7 +117,7 @@ WRONG = [
     (packets(GOOD["NOTIFY"] + bytes(231)), "a record holds at most 256 bytes, not 257"),
     (message(65, 0, struct.pack(">HH", 27 + 12, 0), MATCH + b"\0\3\0\0abc" + bytes(8) + b"\0\x20\x08\0" + bytes(12), bytes(8)), "messages and packets"),
     (GOOD["SMALL"][:-6] + b"x" + GOOD["SMALL"][-5:], "Wrong checksum"),
-    (HEAD + bytes([66]) + bytes(50), "A type that nobody knows"),
+    (HEAD + bytes([66]) + bytes(50), "An unknown type"),
     (HEAD + bytes([32]) + bytes(50), "A type that is reserved and never sent"),
 ]
 

@@ -76,13 +76,13 @@ TEST(arrival_sockets, gaps_between_processors_have_some) {
 TEST(arrivals_text, what_was_missed__and_why) {
   Arrivals arrivals{"eth0", {{1, {0, 5}}}, 0, true};
   EXPECT_EQ(arrivals_text(arrivals),
-            "eth0: frames by the processor that took them in\n"
+            "eth0: frames by the processor that received them\n"
             "  endpoint 1: 5 on processor 1\n");
   arrivals.missed = 7;
-  EXPECT_THAT(arrivals_text(arrivals), testing::HasSubstr("  7 more came too fast to be looked at, as larger "
-                                                          "buffers take CAP_NET_ADMIN"));
+  EXPECT_THAT(arrivals_text(arrivals), testing::HasSubstr("  7 more came too fast to be counted; larger "
+                                                          "buffers need CAP_NET_ADMIN"));
   arrivals.small_buffers = false;
-  EXPECT_THAT(arrivals_text(arrivals), testing::HasSubstr("  7 more came too fast to be looked at\n"));
+  EXPECT_THAT(arrivals_text(arrivals), testing::HasSubstr("  7 more came too fast to be counted\n"));
 }
 
 }  // namespace

@@ -25,21 +25,21 @@ test_tune() {
   expect 0 '^eth0 napi_defer_hard_irqs: 9 -> 0$' on h1 "$omx" tune --dry-run eth0
   expect 0 '^$' diff "$state/before" <(tune_values)
   if command -v setpriv >/dev/null; then
-    expect 1 'omx tune: .* root only: sudo omx tune' on h1 setpriv --reuid=65534 --clear-groups "${tune[@]}" "$state" eth0
+    expect 1 'omx tune: only root may .*: sudo omx tune' on h1 setpriv --reuid=65534 --clear-groups "${tune[@]}" "$state" eth0
   fi
   expect 1 'cannot make /proc/nowhere.*--state-dir' on h1 "${tune[@]}" /proc/nowhere eth0
   expect 0 '^eth0 gro_flush_timeout: 2000000 -> 0$' on h1 "${tune[@]}" "$state" eth0
   expect 0 'gro_flush_timeout 0 ns' on h1 "$omx" check eth0
   expect 0 '^nothing to change$' on h1 "${tune[@]}" "$state" eth0
   expect 0 '^nothing to undo' on h2 "${tune[@]}" "$state" --undo
-  expect 0 '^3 given back' on h1 "${tune[@]}" "$state" --undo
+  expect 0 '^3 restored' on h1 "${tune[@]}" "$state" --undo
   expect 0 '^$' diff "$state/before" <(tune_values)
   expect 0 '^nothing to undo' on h1 "${tune[@]}" "$state" --undo
   # Kills the command at any moment of the change and of the undo.
   for delay in 0.002 0.004 0.006 0.008 0.01 0.02; do
     on h1 timeout -s KILL "$delay" "${tune[@]}" "$state" eth0 >/dev/null 2>&1
     on h1 timeout -s KILL "$delay" "${tune[@]}" "$state" --undo >/dev/null 2>&1
-    expect 0 '^(nothing to undo|[0-9]+ given back)' on h1 "${tune[@]}" "$state" --undo
+    expect 0 '^(nothing to undo|[0-9]+ restored)' on h1 "${tune[@]}" "$state" --undo
     expect 0 '^$' diff "$state/before" <(tune_values)
   done
   rm -r "$state"
@@ -52,9 +52,9 @@ test_binding() {
   work=$(mktemp -d)
   chmod 755 "$work"
   ln -s "$omx" "$work/omx_prepare_binding"
-  expect 0 'warning: eth0: it raises no interrupts' on h2 "$omx" prepare-binding -
+  expect 0 'warning: eth0: the interrupts of its receive queues are not known' on h2 "$omx" prepare-binding -
   expect 0 '^# eth0 .*is not known$' on h2 "$omx" prepare-binding -
-  expect 0 'which processor handles what arrives is not known' on h2 "$omx" info
+  expect 0 'the processor that handles arriving frames is not known' on h2 "$omx" info
   expect 0 'stay where they are \(OMX_PROCESS_BINDING=off' on h2 "$omx" info
   if [ "$(nproc)" -lt 2 ] || ! on h2 sh -c 'echo 2 >/sys/class/net/eth0/queues/rx-0/rps_cpus' 2>/dev/null; then
     echo "no RPS or no second processor here: the tests of binding are left out"

@@ -147,8 +147,8 @@ test_info() {
   expect 0 'at once, .*OMX_RNDV_THRESHOLD=1000' on h1 env OMX_RNDV_THRESHOLD=1000 "$omx" info
   expect 1 'there is no board 1' on h1 "$omx" info -b 1
   expect 0 '^Found 1 board supporting 256 endpoints:$' on h1 "$omx" info
-  expect 0 'larger: (one copy|two copies), as processes may' on h1 "$omx" info
-  expect 0 'larger: two copies, as OMX_LOCAL_DIRECT=0' on h1 env OMX_LOCAL_DIRECT=0 "$omx" info
+  expect 0 'larger: (one copy|two copies), because processes may' on h1 "$omx" info
+  expect 0 'larger: two copies, because OMX_LOCAL_DIRECT=0' on h1 env OMX_LOCAL_DIRECT=0 "$omx" info
   expect 0 'up to 70000 bytes: at once .*OMX_LOCAL_RNDV_THRESHOLD=70000' on h1 env OMX_LOCAL_RNDV_THRESHOLD=70000 "$omx" info
   expect 0 'by the cable, as between hosts' on h1 env OMX_LOCAL=0 "$omx" info
   expect 0 'OMX_PROGRESS=auto' on h1 "$omx" info

@@ -46,7 +46,7 @@ waits() { server dump "$server_pid" | grep -q 'receive  posted'; }
 until_true waits || { echo "FAILED: the server's posted receive is not seen"; failures=1; }
 text=$(server dump "$server_pid")
 says 'waiting' "endpoint 0 open by pid $server_pid \(omx\)" "$text"
-says 'waiting' 'drove it; 1 threads in waiting calls' "$text"
+says 'waiting' 'made progress; 1 threads in waiting calls' "$text"
 says 'waiting' 'receive  posted, match 0x[0-9a-f]{16} mask 0x[0-9a-f]{16}, [0-9]+ bytes' "$text"
 json=$(server dump "$server_pid" --json)
 checks=$((checks + 1))

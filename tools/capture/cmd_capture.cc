@@ -64,8 +64,8 @@ Result<OwnFd> output_open(const std::string& file) {
   if (file == "-") {
     if (::isatty(STDOUT_FILENO)) {
       return fail(kUsage,
-                  "a capture is nothing for a terminal: give -w FILE, or send it to another program "
-                  "(omx capture | tshark -r -)");
+                  "a capture cannot be shown on a terminal: give -w FILE, or pipe it into a program (omx "
+                  "capture | tshark -r -)");
     }
     return OwnFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   }
@@ -150,7 +150,7 @@ int Capture::run(const runtime::Settings& settings) {
   if (const int error = ring_.open()) {
     return failed("capture", "cannot listen to {}: {}{}", name, std::strerror(error),
                   error == EPERM || error == EACCES
-                      ? "; it takes CAP_NET_RAW: run it as root, or setcap cap_net_raw+ep on the omx command"
+                      ? "; it needs CAP_NET_RAW: run it as root, or setcap cap_net_raw+ep on the omx command"
                       : "");
   }
   // The file is opened after the socket, so that a capture without the right to listen does not empty it.
@@ -184,7 +184,7 @@ int Capture::run(const runtime::Settings& settings) {
              counts_.received, counts_.sent, counts_.dropped);
   if (error) return failed("capture", "{} is gone: {}", name, std::strerror(error));
   if (write_error_ && write_error_ != EPIPE) {
-    return failed("capture", "cannot write {}: {}; what is in it so far can be read",
+    return failed("capture", "cannot write {}: {}; the part written so far can be read",
                   options_.file == "-" ? "the standard output" : shown(options_.file, kPathShown),
                   std::strerror(write_error_));
   }
@@ -210,18 +210,19 @@ std::string not_empty(const std::string& text) {
 Command capture_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("capture", "record Open-MX traffic of an interface, for Wireshark");
   auto options = std::make_shared<CaptureOptions>();
-  CLI::Option* board = app->add_option("-b,--board", options->board, "of this board; 0 if nothing is said")
+  CLI::Option* board = app->add_option("-b,--board", options->board, "record on this board (default: 0)")
                            ->check(CLI::Range(0, kBoardMost));
-  app->add_option("-i,--interface", options->interface, "of this interface")
+  app->add_option("-i,--interface", options->interface, "record on this interface")
       ->excludes(board)
       ->check(not_empty);
   app->add_option("-w,--write", options->file, "the pcapng file; - is the standard output")
       ->capture_default_str()
       ->check(not_empty);
-  app->add_option("-c,--count", options->count, "end after so many frames")
+  app->add_option("-c,--count", options->count, "end after this number of frames")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000}));
-  app->add_option("--seconds", options->seconds, "end after so many seconds")->check(CLI::Range(0.001, 1e8));
-  app->add_option("-s,--snap-length", options->snap_length, "keep so many bytes of each frame")
+  app->add_option("--seconds", options->seconds, "end after this time in seconds")
+      ->check(CLI::Range(0.001, 1e8));
+  app->add_option("-s,--snap-length", options->snap_length, "keep at most this many bytes of each frame")
       ->capture_default_str()
       ->check(CLI::Range(60U, kSnapMost));
   app->add_flag("--no-udp", options->no_udp, "only frames of type 0x86DF, no UDP datagrams");

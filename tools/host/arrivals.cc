@@ -66,7 +66,7 @@ class Watch {
     const std::size_t count = arrival_sockets(processors_online(), processor_numbers());
     if (count > kMembersMost)
       return fail(link::kFailure,
-                  fmt::format("{} processors are more than can be watched: {}", count, kMembersMost));
+                  fmt::format("{} processors are too many to watch; {} are possible", count, kMembersMost));
     const link::FilterProgram nothing = {BPF_STMT(BPF_RET | BPF_K, 0)};
     std::uint32_t group = (PACKET_FANOUT_CPU | PACKET_FANOUT_FLAG_UNIQUEID) << 16;
     for (std::size_t i = 0; i < count; i++) {
@@ -163,7 +163,7 @@ int arrival_endpoint(std::span<const std::byte> packet) {
 }
 
 std::string arrivals_text(const Arrivals& arrivals) {
-  std::string text = fmt::format("{}: frames by the processor that took them in{}\n", arrivals.interface,
+  std::string text = fmt::format("{}: frames by the processor that received them{}\n", arrivals.interface,
                                  arrivals.endpoints.empty() ? ": none came for any endpoint" : "");
   for (const auto& [endpoint, counts] : arrivals.endpoints) {
     text += fmt::format("  endpoint {}: ", endpoint);
@@ -176,10 +176,9 @@ std::string arrivals_text(const Arrivals& arrivals) {
     text += '\n';
   }
   if (arrivals.missed)
-    text += fmt::format("  {} more came too fast to be looked at{}\n", arrivals.missed,
-                        arrivals.small_buffers
-                            ? ", as larger buffers take CAP_NET_ADMIN, or a larger net.core.rmem_max"
-                            : "");
+    text += fmt::format(
+        "  {} more came too fast to be counted{}\n", arrivals.missed,
+        arrivals.small_buffers ? "; larger buffers need CAP_NET_ADMIN, or a larger net.core.rmem_max" : "");
   return text;
 }
 

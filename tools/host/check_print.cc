@@ -74,12 +74,12 @@ std::string check_text(const TuningReport& report) {
   if (count.better == 0) {
     fmt::format_to(out, "Nothing here is known to slow messages down.\n");
   } else if (count.tunable == 0) {
-    fmt::format_to(out, "{} of these could be better, by hand.\n", count.better);
+    fmt::format_to(out, "{} of these could be improved by hand.\n", count.better);
   } else {
-    fmt::format_to(
-        out,
-        "{} of these could be better; omx tune improves {} (--dry-run shows how, --undo takes it back).\n",
-        count.better, count.tunable);
+    fmt::format_to(out,
+                   "{} of these could be improved; omx tune improves {} (--dry-run shows how, --undo "
+                   "restores the former values).\n",
+                   count.better, count.tunable);
   }
   return text;
 }

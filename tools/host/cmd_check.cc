@@ -28,7 +28,8 @@ int check_run(const CheckOptions& options) {
 Command check_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("check", "settings of NICs and host, and what would improve them");
   auto options = std::make_shared<CheckOptions>();
-  app->add_option("interface", options->interfaces, "only these, and not the host (all boards)");
+  app->add_option("interface", options->interfaces,
+                  "only these, and not the host (default: all boards, and the host)");
   app->add_flag("--json", options->json, "print a JSON document");
   return {app, [options] { return check_run(*options); }};
 }

@@ -40,7 +40,7 @@ Result<std::vector<steering::BindingBoard>> boards_read(const runtime::Settings&
 
 void queues_print(const steering::BindingBoard& board) {
   if (steering::steering_decides(board.queues))
-    fmt::print(stderr, "{}: by endpoint, as omx steer was told for {}\n", board.interface,
+    fmt::print(stderr, "{}: by endpoint, as set by omx steer for {}\n", board.interface,
                board.queues.steered.interface);
   for (const steering::ReceiveQueue& queue : board.queues.queues) {
     fmt::print(stderr, "{} queue {}: {}, processor {}\n", board.interface, queue.number, queue.source,
@@ -65,11 +65,10 @@ int prepare_run(const PrepareOptions& options) {
     if (!board.queues.steered.unreadable.empty())
       fmt::print(stderr, "warning: {}\n", board.queues.steered.unreadable);
     if (known(board)) continue;
-    fmt::print(
-        stderr,
-        "warning: {}: it raises no interrupts of receive queues that are known, and RPS is off, so the file "
-        "has no lines for it\n",
-        board.interface);
+    fmt::print(stderr,
+               "warning: {}: the interrupts of its receive queues are not known, and RPS is off, so the file "
+               "has no lines for it\n",
+               board.interface);
   }
   const auto topology = steering::topology_load();
   if (!topology)
@@ -98,7 +97,7 @@ int prepare_run(const PrepareOptions& options) {
 Command prepare_binding_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("prepare-binding", "write the file for OMX_PROCESS_BINDING=file");
   auto options = std::make_shared<PrepareOptions>();
-  app->add_option("file", options->file, "where to; - is the standard output")
+  app->add_option("file", options->file, "file to write; - is the standard output")
       ->capture_default_str()
       ->check([](const std::string& name) {
         return name.empty() ? "it must not be empty; - is the standard output" : "";

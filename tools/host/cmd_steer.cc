@@ -61,11 +61,10 @@ void rps_warn(const std::string& name) {
   interface.index = ::if_nametoindex(name.c_str());
   const std::vector<int> queues = steering::rps_queues("", interface);
   if (queues.empty()) return;
-  fmt::print(
-      stderr,
-      "warning: {0}: RPS is on for receive queue{1} {2} and takes the frames that were handed over to yet "
-      "other processors: echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
-      name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
+  fmt::print(stderr,
+             "warning: {0}: RPS is on for receive queue{1} {2} and moves steered frames to other processors: "
+             "echo 0 | tee /sys/class/net/{0}/queues/rx-*/rps_cpus\n",
+             name, queues.size() == 1 ? "" : "s", cpu_list_text(queues));
 }
 
 // Watches the interface that was named.
@@ -129,7 +128,7 @@ bool programs_off(const SteerOptions& options, std::size_t& count) {
       continue;
     }
     count++;
-    fmt::print("{}: not steered any more\n", attachment.interface);
+    fmt::print("{}: no longer steered\n", attachment.interface);
   }
   return good;
 }
@@ -140,7 +139,7 @@ bool flows_off(const SteerOptions& options, std::size_t& count) {
     failed("steer", "{}", taken.error().message);
     return false;
   }
-  if (*taken) fmt::print("{} flow rules taken off\n", *taken);
+  if (*taken) fmt::print("{} flow rules removed\n", *taken);
   count += *taken;
   return true;
 }
@@ -189,20 +188,20 @@ Command steer_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("steer", "hand frames to the processors of their endpoints, by XDP");
   auto options = std::make_shared<SteerOptions>();
   CLI::Option* interface = app->add_option("interface", options->interface,
-                                           "which to steer; without it, show what is attached to any");
-  CLI::Option* cpus =
-      app->add_option("--cpus", options->cpus,
-                      "processors to use, as in 0,2-5: endpoint e has the one at place e modulo their number "
-                      "(all that are online)")
+                                           "interface to steer; without it, show what is attached to all");
+  CLI::Option* cpus = app->add_option("--cpus", options->cpus,
+                                      "processors to use, as in 0,2-5: endpoint e gets number e modulo their "
+                                      "count (default: all that are online)")
+                          ->needs(interface);
+  CLI::Option* map =
+      app->add_option(
+             "--map", options->map,
+             "endpoints with processors of their own, as in 0:1,4-7:0; --cpus decides for the others")
           ->needs(interface);
-  CLI::Option* map = app->add_option("--map", options->map,
-                                     "endpoints with processors of their own, as in 0:1,4-7:0; the others as "
-                                     "--cpus says")
-                         ->needs(interface);
   CLI::Option* mode =
       app->add_option(
              "--mode", options->mode,
-             "native: in the driver; generic: in the kernel, any driver; auto: native where it can be")
+             "native: in the driver; generic: in the kernel, with any driver; auto: native where possible")
           ->check(CLI::IsMember({"native", "generic", "auto"}))
           ->capture_default_str()
           ->needs(interface);
@@ -215,18 +214,18 @@ Command steer_command(CLI::App& root) {
                       "many as the NIC has room for)")
           ->check(CLI::Range(1, 256))
           ->needs(flows);
-  app->add_option("--state-dir", options->state_folder, "where flow rules of ours are remembered")
+  app->add_option("--state-dir", options->state_folder, "folder that remembers our flow rules")
       ->capture_default_str();
   CLI::Option* show = app->add_flag("--show", options->show, "show what is attached, and count frames");
   CLI::Option* watch = app->add_option("--watch", options->watch_s,
-                                       "with --show: count for so many seconds which processor takes in the "
-                                       "frames of which endpoint, steered or not")
+                                       "with --show: count for this many seconds which processor receives "
+                                       "the frames of which endpoint, steered or not")
                            ->check(CLI::Range(1, 86400))
                            ->needs(show)
                            ->needs(interface);
   CLI::Option* off =
       app->add_flag("--off", options->off,
-                    "take our program and flow rules off the interface, or off all; never another's");
+                    "remove our program and flow rules from the interface, or from all; never others");
   // An empty variable of a script must not stand for all interfaces, all processors, or no map.
   for (CLI::Option* given : {interface, cpus, map})
     given->check([](const std::string& text) { return text.empty() ? "it must not be empty" : ""; });
@@ -241,12 +240,11 @@ Command steer_command(CLI::App& root) {
   off->excludes(show);
   off->excludes(watch);
   app->footer(
-      "The program stays attached when this command ends, until --off, or until the interface goes or the "
-      "host\n"
-      "restarts. Steering an interface again replaces the table at once, without a gap; counts then begin "
-      "anew.\n"
-      "Needs root. An interface takes one XDP program: if it has another's, nothing is changed.\n"
-      "With --flows the NIC itself chooses, by UDP port; its rules stay likewise, and all are made or none.");
+      "The program stays attached when this command ends, until --off, or until the interface is removed or "
+      "the host\nrestarts. Steering an interface again replaces the table at once, without a gap, and resets "
+      "the counts.\nNeeds root. An interface takes one XDP program. If it has another one, nothing is "
+      "changed.\nWith --flows the NIC itself steers, by UDP port. Its rules stay, too, and either all are "
+      "made or none.");
   return {app, [options] { return run(*options); }};
 }
 

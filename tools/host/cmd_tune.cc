@@ -60,7 +60,7 @@ int tune_run(const tuning::Machine& machine, const TuneOptions& options) {
   const auto apply = [&](const link::Interface* interface, const std::vector<tuning::Finding>& findings) {
     const auto applied = tuning::tune_apply(machine, *ledger, interface, findings, say);
     if (!applied) {
-      failed("tune", "{}; omx tune --undo takes back what was changed", applied.error().message);
+      failed("tune", "{}; omx tune --undo restores the former values", applied.error().message);
       return false;
     }
     sum.changed += applied->changed;
@@ -75,7 +75,7 @@ int tune_run(const tuning::Machine& machine, const TuneOptions& options) {
     fmt::print("nothing to change\n");
     return kOk;
   }
-  fmt::print("{} changed, {} refused; omx tune --undo gives the former values back, which are in {}\n",
+  fmt::print("{} changed, {} refused; omx tune --undo restores the former values, which are in {}\n",
              sum.changed, sum.refused, ledger->path());
   return kOk;
 }
@@ -91,16 +91,16 @@ int undo_run(const tuning::Machine& machine, const TuneOptions& options) {
   if (!undone) return failed("tune", "{}", undone.error().message);
   if (undone->failed) {
     return failed("tune",
-                  "{} of the former values could not be given back and stay in {}; repeat omx tune --undo",
+                  "{} of the former values could not be restored and stay in {}; repeat omx tune --undo",
                   undone->failed, ledger->path());
   }
-  fmt::print("{} given back, the others had their former values\n", undone->restored);
+  fmt::print("{} restored, the others had their former values\n", undone->restored);
   return kOk;
 }
 
 int run(const TuneOptions& options) {
   if (!options.dry_run && ::geteuid() != 0) {
-    return failed("tune", "settings of NICs and of the host are changed by root only: sudo omx tune");
+    return failed("tune", "only root may change settings of NICs and host: sudo omx tune");
   }
   const auto drivers = tuning::ethtool_of_kernel();
   const tuning::Machine machine{*drivers, {}};
@@ -112,13 +112,13 @@ int run(const TuneOptions& options) {
 Command tune_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("tune", "make the improvements that omx check names, or undo them");
   auto options = std::make_shared<TuneOptions>();
-  CLI::Option* interfaces =
-      app->add_option("interface", options->interfaces, "only these, and not the host (all boards)");
+  CLI::Option* interfaces = app->add_option(
+      "interface", options->interfaces, "only these, and not the host (default: all boards, and the host)");
   CLI::Option* dry_run = app->add_flag("--dry-run", options->dry_run, "print what would be changed");
-  app->add_flag("--undo", options->undo, "give everything its value from before the first omx tune")
+  app->add_flag("--undo", options->undo, "restore all values from before the first omx tune")
       ->excludes(interfaces)
       ->excludes(dry_run);
-  app->add_option("--state-dir", options->state_folder, "where former values are kept")
+  app->add_option("--state-dir", options->state_folder, "folder that keeps former values")
       ->capture_default_str();
   return {app, [options] { return run(*options); }};
 }

@@ -64,9 +64,9 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
   if (!interface) return tl::unexpected(interface.error());
   const auto queues = steering::receive_queues_read("", *interface);
   if (queues.interface != interface->name)
-    return fail(link::kFailure, fmt::format("{0} stands on {1}, whose queues take its frames: omx steer {1} "
-                                            "--flows",
-                                            interface->name, queues.interface));
+    return fail(link::kFailure,
+                fmt::format("{0} is above {1}, whose queues receive its frames: omx steer {1} --flows",
+                            interface->name, queues.interface));
   // This check comes first, because its message is clearer than that of a failed plan.
   if (const auto can = tuning::flows_possible(machine, *interface); !can) return tl::unexpected(can.error());
   const std::string cpus =
@@ -86,9 +86,9 @@ Result<std::string> steer_flows_set(const SteerFlowsOptions& options) {
   return fmt::format(
       "{0}: UDP of endpoints 0 to {1}{2} steered by {3} flow rules ({4} new, {5} kept, {6} replaced, {7} not "
       "ours){8}; omx steer {0} --off ends it\n",
-      interface->name, scope->endpoints - 1, scope->ipv6 == asked.ipv6 ? "" : ", by IPv4 alone,",
+      interface->name, scope->endpoints - 1, scope->ipv6 == asked.ipv6 ? "" : ", only by IPv4,",
       rules->size(), applied->added, applied->kept, applied->removed, applied->others,
-      scope->endpoints == asked.endpoints ? "" : ", for which alone its table has room");
+      scope->endpoints == asked.endpoints ? "" : "; its table has no room for more");
 }
 
 Result<unsigned> steer_flows_off(const std::string& interface, const std::string& state_folder) {
@@ -111,8 +111,8 @@ Result<unsigned> steer_flows_off(const std::string& interface, const std::string
                                            [&problem](std::string_view line) { problem = line; });
   if (!undone) return tl::unexpected(undone.error());
   if (undone->failed)
-    return fail(link::kFailure,
-                fmt::format("{}; omx steer --off tries again, as {} remembers it", problem, ledger->path()));
+    return fail(link::kFailure, fmt::format("{}; omx steer --off tries again, because {} remembers it",
+                                            problem, ledger->path()));
   return undone->restored;
 }
 

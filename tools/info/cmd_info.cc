@@ -28,7 +28,7 @@ void interface_warn(const link::Interface& i, std::vector<std::string>& warnings
   if (!i.up) {
     warnings.push_back(fmt::format("{0} is down: ip link set dev {0} up", i.name));
   } else if (!i.running) {
-    warnings.push_back(fmt::format("{} has no carrier: look at the cable and at the other end", i.name));
+    warnings.push_back(fmt::format("{} has no carrier: check the cable and the other end", i.name));
   }
   if (i.mtu < kEthernetMtu) {
     warnings.push_back(
@@ -123,7 +123,7 @@ Command info_command(CLI::App& root) {
   app->add_flag("--json", options->json, "print a JSON document");
   app->add_flag("--settings", options->settings, "print all tunables and their values in force instead");
   app->add_flag("--protocols", options->protocols,
-                "print which way a message of each size goes and why; measures copies for some milliseconds");
+                "print how a message of each size travels, and why; measures copies for some milliseconds");
   return {app, [options] { return info_run(*options); }};
 }
 

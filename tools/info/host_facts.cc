@@ -72,7 +72,7 @@ bool may_open_endpoints(const runtime::Process* process) {
 std::string no_packet_sockets(const runtime::Settings& settings) {
   // With OMX_LINK=auto an interface that has an IP address would have been used already.
   const char* const udp = settings.link == runtime::LinkKind::automatic
-                              ? "or give an interface an IP address, by which messages then go by UDP"
+                              ? "or give an interface an IP address, so that messages go by UDP"
                               : "or let messages go by UDP (OMX_LINK=udp, on all hosts)";
   return fmt::format(
       "this process may not open packet sockets, so it can open no endpoint: run as root, or give the "

@@ -42,8 +42,8 @@ void sizes_print(Out out, const char* whom, const EngineFacts& f, const runtime:
 
 std::string queue_text(const steering::ReceiveQueues& queues) {
   const auto first = steering::queue_find(queues, 0);
-  if (!first || first->processors.empty()) return "which processor handles what arrives is not known";
-  return fmt::format("what arrives for endpoint 0 is handled by processor {} ({}; {} receive queue{})",
+  if (!first || first->processors.empty()) return "the processor that handles arriving frames is not known";
+  return fmt::format("frames for endpoint 0 are handled by processor {} ({}; {} receive queue{})",
                      cpu_list_text(first->processors), first->source, queues.count,
                      queues.count == 1 ? "" : "s");
 }
@@ -220,15 +220,14 @@ std::string info_obstacle(const InfoReport& report) {
   if (!report.host.process) return "there is no usable interface";
   const runtime::LinkKind link = report.host.settings.link;
   if (!report.permitted)
-    return fmt::format("OMX_LINK={} needs packet sockets{}", runtime::link_name(link),
-                       link == runtime::LinkKind::automatic
-                           ? ", or an interface with an IP address, by which messages go by UDP"
-                           : "");
+    return fmt::format(
+        "OMX_LINK={} needs packet sockets{}", runtime::link_name(link),
+        link == runtime::LinkKind::automatic ? ", or an interface with an IP address, for UDP" : "");
   const auto& boards = report.boards;
   const bool none = !boards.empty() && std::all_of(boards.begin(), boards.end(), [](const BoardInfo& b) {
     return !b.rails.problem.empty();
   });
-  return none ? "OMX_RAILS cannot be had, as said below" : "";
+  return none ? "OMX_RAILS is impossible, for the reason below" : "";
 }
 
 std::string info_text(const InfoReport& report) {

@@ -44,14 +44,14 @@ LocalFacts local_facts_find(const runtime::Settings& settings) {
   facts.threshold =
       settings.local_rndv_threshold ? settings.local_rndv_threshold : local::threshold_of_this_machine();
   if (!settings.local_direct) {
-    facts.reason = "as OMX_LOCAL_DIRECT=0";
+    facts.reason = "because OMX_LOCAL_DIRECT=0";
     return facts;
   }
   const int error = memory_try_between_processes();
   facts.one_copy = error == 0;
-  facts.reason = error ? fmt::format("as processes may not read each other's memory here ({}): {}",
+  facts.reason = error ? fmt::format("because processes may not read each other's memory here ({}): {}",
                                      std::strerror(error), local::memory_remedy(error))
-                       : "as processes may read each other's memory here (process_vm_readv)";
+                       : "because processes may read each other's memory here (process_vm_readv)";
   return facts;
 }
 

@@ -32,8 +32,8 @@ std::string trains_text(std::uint32_t bytes, std::uint32_t most_in_frame, std::u
   const std::uint32_t unit = wire::train_unit(bytes, most_in_frame, overhead);
   const std::uint32_t frames = (bytes - 1) / unit, most = wire::frames_of_train(unit + overhead);
   const std::uint32_t trains = (frames + most - 1) / most;
-  return fmt::format("{} frames in {} train{} by UDP and one by itself", frames, trains,
-                     trains > 1 ? "s" : "");
+  return fmt::format("{} frames in {} GSO batch{} by UDP and one alone", frames, trains,
+                     trains > 1 ? "es" : "");
 }
 
 std::uint32_t lane_frag(std::uint32_t lane) {
@@ -50,7 +50,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
   const protocol::Config& config = settings.protocol;
   if (bytes <= wire::kSmallMax) {
     way.way = bytes <= wire::kTinyMax ? "tiny, in one frame" : "small, in one frame";
-    way.why = config.pack ? "bursts of them share frames (OMX_PACK)" : "OMX_PACK=0";
+    way.why = config.pack ? "messages in a burst share frames (OMX_PACK)" : "OMX_PACK=0";
     return way;
   }
   const auto fragments = static_cast<std::uint32_t>((bytes + f.medium_frag - 1) / f.medium_frag);
@@ -61,14 +61,14 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
     way.way = "medium, at once: " +
               (by_lane ? trains_text(static_cast<std::uint32_t>(bytes), f.medium_frag, lane - lane_frag(lane))
                        : frames_text(fragments));
-    way.why =
-        by_lane ? fmt::format(
-                      "up to OMX_LANE_RNDV_THRESHOLD={} once the lane was proven; before, by frames up to {}",
-                      config.lane_rndv_threshold, f.eager_max)
-                : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
+    way.why = by_lane ? fmt::format(
+                            "up to OMX_LANE_RNDV_THRESHOLD={} once the bulk path is proven; before that, by "
+                            "frames up to {}",
+                            config.lane_rndv_threshold, f.eager_max)
+                      : fmt::format("up to OMX_RNDV_THRESHOLD={}", f.eager_max);
     if (by_lane) {
       way.copy = "kernel, into its place";
-      way.why += "; by the processor where a train is found before the frame that announces it";
+      way.why += "; by the processor if a batch comes before the frame that announces it";
     }
     return way;
   }
@@ -76,8 +76,8 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
                              (facts.calibration && settings.copy_engine != copy::EngineKind::cpu &&
                               runtime::ring_better(settings, *facts.calibration, f.pull_reply)));
   if (lane > 0 && !ring) {
-    way.way =
-        fmt::format("rendezvous, pulled in trains of up to {} frames by UDP", wire::frames_of_train(lane));
+    way.way = fmt::format("rendezvous, pulled in GSO batches of up to {} frames by UDP",
+                          wire::frames_of_train(lane));
     way.copy = "kernel, into its place";
     way.why = "one call moves 64 KiB";
     return way;
@@ -90,22 +90,24 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
   }
   if (!ring && settings.link == runtime::LinkKind::xdp) {
     way.copy = "processor, from the ring";
-    way.why = "no UDP lane here, and OMX_LINK=xdp takes all in by one ring";
+    way.why = "no bulk path by UDP here, and OMX_LINK=xdp receives everything by one ring";
     return way;
   }
   if (!ring) {
     const bool tries = facts.engine == "cpu" && settings.rails.empty() &&
                        settings.placement == runtime::Placement::automatic;
     way.copy = tries ? "kernel, or processor from the ring" : "kernel, into its place";
-    way.why = tries ? "no UDP lane here: both are tried in turn, and the faster one stays (OMX_PLACEMENT)"
-                    : "no UDP lane here: a packet socket of its own for large messages";
+    way.why =
+        tries ? "no bulk path by UDP here: both are tried in turn, and the faster one stays (OMX_PLACEMENT)"
+              : "no bulk path by UDP here: a packet socket of its own for large messages";
     return way;
   }
   const copy::Policy policy = runtime::copy_policy(settings, facts.calibration.value_or(copy::Calibration{}));
   const bool offloads =
       facts.engine != "cpu" && bytes >= policy.min_message && f.pull_reply >= policy.min_piece;
   way.copy = offloads ? facts.engine + " engine, from the ring" : "processor, from the ring";
-  way.why = offloads ? "from OMX_COPY_MIN_MESSAGE on, and OMX_COPY_MIN_PIECE; the last frame by the processor"
+  way.why = offloads
+                ? "at least OMX_COPY_MIN_MESSAGE and OMX_COPY_MIN_PIECE; the processor copies the last frame"
             : settings.placement == runtime::Placement::ring ? "OMX_PLACEMENT=ring"
                                                              : "smaller than OMX_COPY_MIN_MESSAGE";
   return way;
@@ -173,7 +175,8 @@ std::string protocols_text(const InfoReport& report, const ProtocolFacts& facts)
         report.local.threshold, report.local.one_copy ? "one copy" : "two copies", report.local.reason);
   }
   if (!facts.engine_problem.empty())
-    text += fmt::format("\nThe processor copies, as there is no other engine: {}\n", facts.engine_problem);
+    text +=
+        fmt::format("\nThe processor copies, because there is no other engine: {}\n", facts.engine_problem);
   return text + calibration_text(facts);
 }
 

@@ -35,8 +35,9 @@ RailsFacts rails_facts_find(const HostFacts& host, const runtime::Board& board) 
   for (const runtime::Board* other : *others) {
     RailFact fact{other->interface.name, used < wire::kRailsMost, {}};
     used += fact.used;
-    fact.note = fact.used ? note_of(*other, board)
-                          : fmt::format("left out, as an endpoint uses {} boards at most", wire::kRailsMost);
+    fact.note = fact.used
+                    ? note_of(*other, board)
+                    : fmt::format("left out, because an endpoint uses at most {} boards", wire::kRailsMost);
     facts.rails.push_back(std::move(fact));
   }
   for (const runtime::Board& other : host.process->boards()) {

@@ -85,7 +85,7 @@ Verdict truncated(ParityPort& from, ParityPort& to) {
     if (!got) return tl::unexpected(got.error());
     if (const auto done = parity_status(from, to, out); !done) return tl::unexpected(done.error());
     if (got->code != OMX_MESSAGE_TRUNCATED || got->xfer_length != length / 2 || got->msg_length != length)
-      return fail(1, fmt::format("half a receive for {} bytes does not end as truncated", length));
+      return fail(1, fmt::format("a receive for half of {} bytes does not end as truncated", length));
     if (std::memcmp(sent.data(), received.data(), length / 2) != 0 || received[length / 2] != std::byte{0x77})
       return fail(1, fmt::format("half of {} bytes arrived damaged", length));
   }

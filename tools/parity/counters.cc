@@ -116,7 +116,7 @@ using Sums = std::vector<CounterValue>;
 int usage() {
   fmt::print(
       stderr,
-      "omx_counters [options]\n -b <n>\tonly board n\n -a\tall (default)\n -s\tonly what stayed inside the "
+      "omx_counters [options]\n -b <n>\tonly board n\n -a\tall (default)\n -s\tonly communication inside the "
       "host\n -c\tclear: no effect, counters begin at zero when an endpoint opens\n -q\tonly those that are "
       "not zero (default)\n -v\tall of them\n -h\tthis text\n");
   return kParityFailed;

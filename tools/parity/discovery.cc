@@ -141,8 +141,8 @@ int parity_discovery(int argc, char** argv) {
   if (found.status) return found.status;
   if (runtime::boards_by_udp(found.boards)) {
     return parity_failed(kName,
-                         "by UDP nobody needs to be announced, and raw frames are not allowed here: "
-                         "it takes CAP_NET_RAW");
+                         "hosts that use UDP need no announcements, and raw frames are not allowed here: "
+                         "they need CAP_NET_RAW");
   }
   sigset_t set;
   sigemptyset(&set);

@@ -16,7 +16,7 @@ int usage() {
       stderr,
       "omx_hostname [options]\n -b <n>\tboard n (0)\n -n <name>\tchange its name, for programs that start "
       "from "
-      "now on\n -c\tforget the names of remote peers: no effect, each program asks anew\n -v\tverbose\n -h\t"
+      "now on\n -c\tforget the names of remote peers: no effect, each program asks again\n -v\tverbose\n -h\t"
       "this text\n");
   return kParityFailed;
 }
@@ -56,7 +56,7 @@ int parity_hostname(int argc, char** argv) {
   const ParityBoards found = parity_boards(kName, number);
   if (found.status) return found.status;
   if (clear && (verbose || name.empty()))
-    fmt::print("No names of remote peers are kept: each program asks for them anew\n");
+    fmt::print("No names of remote peers are kept: each program asks for them again\n");
   const runtime::Board& board = found.boards.front();
   if (!clear || verbose) {
     fmt::print("Board #{} ({} {}) hostname was {}\n", board.number, board.interface.name,

@@ -215,7 +215,7 @@ Result<void> PingPongPort::receive(bool verbose) {
     return fail(OMX_FAILURE, "the first message was not one of omx_perf");
   const PingPong test = ping_pong_decode(block);
   if (const std::string wrong = test.wrong(); !wrong.empty())
-    return fail(OMX_BAD_INFO_VAL, "the sender asks for what cannot be done: " + wrong);
+    return fail(OMX_BAD_INFO_VAL, "the sender requests an impossible test: " + wrong);
   auto buffer = buffer_new(test);
   if (!buffer) return tl::unexpected(buffer.error());
 

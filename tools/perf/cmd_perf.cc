@@ -20,11 +20,11 @@ namespace omx::tools {
 namespace {
 
 constexpr const char* kFooter =
-    "Without PEER: waits for clients and does what they ask for. With PEER: measures.\n"
+    "Without PEER: waits for clients and does what they request. With PEER: measures.\n"
     "  host a: omx perf          host b: omx perf a          (or the MAC address of a)\n"
     "Tests: pingpong (half round trips), stream (one direction), bistream (both at once),\n"
     "rate (small messages, many in flight).\n"
-    "min, median and p99 are half round trips; MB/s and M msg/s are messages by the time that all of them "
+    "min, median and p99 are half round trips; MB/s and M msg/s are computed from the time that all messages "
     "took.";
 
 // Returns the allowed processors as /proc writes them, such as "0-1", or an empty string.
@@ -122,8 +122,8 @@ void add_client_options(CLI::App& app, PerfOptions& o, CLI::Option* peer) {
 Command perf_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("perf", "latency, throughput and message rate between two hosts");
   auto options = std::make_shared<PerfOptions>();
-  CLI::Option* peer =
-      app->add_option("peer", options->peer, "name or MAC address of the server; none: be the server");
+  CLI::Option* peer = app->add_option("peer", options->peer,
+                                      "name or MAC address of the server; without it, this is the server");
   add_common_options(*app, *options);
   add_client_options(*app, *options, peer);
   app->add_flag("--once", options->once, "server: end after one client")->excludes(peer);

@@ -154,13 +154,14 @@ Command counters_command(CLI::App& root) {
   auto options = std::make_shared<CountersOptions>();
   app->add_option("-b,--board", options->board, "only this board")->check(CLI::Range(0, kBoardMost));
   app->add_option("-e,--endpoint", options->endpoint, "only this endpoint")->check(CLI::Range(0, 255));
-  app->add_flag("-v,--verbose", options->all, "those that are zero too");
+  app->add_flag("-v,--verbose", options->all, "show counters that are zero, too");
   app->add_flag("--json", options->json, "print a JSON document");
   app->add_flag("--explain", options->explain,
-                "what each counter counts, in which unit, and what it means when it grows");
-  app->add_option("--watch", options->watch_s, "go on, and print every so many seconds what was added")
+                "say what each counter counts, in which unit, and what it means when it grows");
+  app->add_option("--watch", options->watch_s,
+                  "continue, and print what was added, at this interval in seconds")
       ->check(CLI::Range(1, 86400));
-  app->footer("omx counters --explain says what each of them means.");
+  app->footer("omx counters --explain says what each counter means.");
   return {app, [options] { return counters_run(*options); }};
 }
 

@@ -47,7 +47,7 @@ Command dump_command(CLI::App& root) {
   auto options = std::make_shared<DumpOptions>();
   app->add_option("pid", options->pid, "process")->required()->check(CLI::Range(1, kPidMost));
   app->add_option("-e,--endpoint", options->endpoint, "only this endpoint")->check(CLI::Range(0, 255));
-  app->add_option("--events", options->events, "so many of the last events, at most (default 32)")
+  app->add_option("--events", options->events, "show at most this many of the last events (default 32)")
       ->check(CLI::Range(0U, static_cast<unsigned>(protocol::History::kEvents)));
   app->add_flag("--json", options->json, "print a JSON document");
   return {app, [options] { return dump_run(*options); }};

@@ -124,17 +124,17 @@ Command top_command(CLI::App& root) {
   CLI::App* app = root.add_subcommand("top", "what the endpoints of this host and their peers do, refreshed");
   auto options = std::make_shared<TopOptions>();
   app->add_option("-b,--board", options->board, "only this board")->check(CLI::Range(0, kBoardMost));
-  app->add_option("-d,--delay", options->delay_s, "seconds between looks (default 1)")
+  app->add_option("-d,--delay", options->delay_s, "seconds between readings (default 1)")
       ->check(CLI::Range(0.1, 3600.0));
-  app->add_option("-n,--count", options->count, "end after so many looks (default: go on)")
+  app->add_option("-n,--count", options->count, "end after this many readings (default: continue)")
       ->check(CLI::Range(1U, 1'000'000'000U));
-  app->add_option("--peers", options->peers, "so many peers at most (default 20)")
+  app->add_option("--peers", options->peers, "show at most this many peers (default 20)")
       ->check(CLI::Range(0, 100000));
   app->footer(
       "Per second: > sent, < received. AGAIN: sent or asked for again. POSTED: receives that wait for a "
       "message. "
-      "UNEXP: messages that wait for a receive, and of a peer their bytes. PENDING: sends and large messages "
-      "under way. What is said of peers is up to a second old.");
+      "UNEXP: messages that wait for a receive; for a peer, their bytes. PENDING: sends and large messages "
+      "in progress. Values of peers are up to a second old.");
   return {app, [options] { return top_run(*options); }};
 }
 

@@ -45,10 +45,10 @@ const char* phase_text(std::uint8_t phase) {
 
 const char* state_text(const PendingRow& row) {
   using protocol::Phase;
-  if (row.what == PendingRow::What::message) return "no receive asks for it";
+  if (row.what == PendingRow::What::message) return "no receive matches it";
   const auto phase = static_cast<Phase>(row.phase);
   if (row.what == PendingRow::What::receive && (phase == Phase::unacked || phase == Phase::queued))
-    return "complete, its sender has not acknowledged that";
+    return "complete, not yet acknowledged by the sender";
   return phase_text(row.phase);
 }
 
@@ -70,11 +70,11 @@ const char* driver_text(runtime::SharedView::Driver driver) {
   using Driver = runtime::SharedView::Driver;
   switch (driver) {
     case Driver::nobody:
-      return "nobody waited for frames: the application polls, or does not call";
+      return "no thread waited for frames: the application polls, or makes no calls";
     case Driver::application:
-      return "a waiting thread of the application drove it";
+      return "a waiting thread of the application made progress";
     case Driver::progress_thread:
-      return "the progress thread drove it";
+      return "the progress thread made progress";
   }
   return "?";
 }
@@ -121,7 +121,7 @@ void partners_print(Out out, const EndpointView& view, runtime::PeerTable& names
     fmt::format_to(
         out,
         "    waiting for the window {}, for acknowledgements {} ({} frames), to be fetched {}, for "
-        "connects {}; being fetched {}; arrived for nobody {} bytes\n",
+        "connects {}; being fetched {}; without a receive {} bytes\n",
         p.queued, p.unacked, p.frames_unacked, p.unfinished, p.connecting, p.pulls, p.unexpected_bytes);
   }
 }
@@ -138,7 +138,7 @@ std::string pending_text(const PendingRow& r, const EndpointView& view, runtime:
   if (r.what != PendingRow::What::connect) fmt::format_to(out, ", {} bytes", r.length);
   if (r.resends) fmt::format_to(out, ", sent again {} times", r.resends);
   if (r.since) fmt::format_to(out, ", first sent {} ago", age_text(since(view.taken, r.since)));
-  if (r.forgotten) text += ", nobody waits for it";
+  if (r.forgotten) text += ", forgotten by the application";
   return text;
 }
 
@@ -180,7 +180,9 @@ void endpoint_print(Out out, const EndpointView& view, runtime::PeerTable& names
   fmt::format_to(out, "{}\n{:=<{}}\n", title, "", title.size());
   const protocol::Snapshot& s = view.snapshot();
   if (s.at == 0) {
-    fmt::format_to(out, "It has not said yet what it does: it opened its endpoint and did nothing since.\n");
+    fmt::format_to(
+        out,
+        "It has not published its state yet, because it has done nothing since it opened its endpoint.\n");
   } else {
     const bool torn = view.view().ended != view.view().begun;
     fmt::format_to(out, "As of {} ago{}; counters and events are of now\n", age_text(since(view.taken, s.at)),

@@ -92,7 +92,7 @@ end
 local function dissect_body(frame, tree, p, first_pass)
   local packet = packets[p.type]
   if not packet then
-    tree:add_proto_expert_info(e.unknown, types[p.type] and "A type that is reserved and never sent" or "A type that nobody knows")
+    tree:add_proto_expert_info(e.unknown, types[p.type] and "A type that is reserved and never sent" or "An unknown type")
     frame:show_bytes(tree, f.data, 17, frame.size - 17)
     return nil
   end
