@@ -99,8 +99,8 @@ int main(int argc, char** argv) {
   int repeats = 5, cpu = -1;
   double seconds = 0.05;
   app.add_option("--sizes", sizes, "bytes of a piece")->delimiter(',')->check(CLI::Range(1, 1 << 20));
-  app.add_option("--repeats", repeats, "of everything, interleaved")->check(CLI::Range(1, 1000));
-  app.add_option("--seconds", seconds, "of each measurement")->check(CLI::Range(0.001, 60.0));
+  app.add_option("--repeats", repeats, "repetitions of everything, interleaved")->check(CLI::Range(1, 1000));
+  app.add_option("--seconds", seconds, "seconds of each measurement")->check(CLI::Range(0.001, 60.0));
   app.add_option("--cpu", cpu, "core of the thread that submits (default: not bound)");
   CLI11_PARSE(app, argc, argv);
 

@@ -66,12 +66,14 @@ void connect_from(omx::protocol::Endpoint& endpoint, NicId nic, bool extended, o
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Memory that an endpoint needs for each idle partner");
+  CLI::App app("Memory that an endpoint needs for each idle peer");
   std::uint32_t partners = 10000;
   bool plain = false;
   bool json = false;
-  app.add_option("--partners", partners, "how many")->check(CLI::Range(1, 1000000))->capture_default_str();
-  app.add_flag("--plain", plain, "partners that speak the reference protocol only");
+  app.add_option("--partners", partners, "number of peers")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_flag("--plain", plain, "peers that speak only the legacy protocol");
   app.add_flag("--json", json, "print a JSON object");
   CLI11_PARSE(app, argc, argv);
 

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   std::uint32_t length = 4 << 20;
   double compute_us = 5000;
   int cpu = -1, rounds = 100;
-  app.add_option("peer", peer, "name or MAC address of the sender; none: be it");
+  app.add_option("peer", peer, "name or MAC address of the sender; without it, this is the sender");
   app.add_option("--length", length, "bytes of the message")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

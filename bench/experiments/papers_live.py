@@ -105,7 +105,7 @@ def measured_before(path):
     except OSError as reason:
         raise MeasurementFailed(f"--again: {path} cannot be read: {reason.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise MeasurementFailed(f"--again: {path} is no file that --json wrote") from None
+        raise MeasurementFailed(f"--again: {path} is not a file that --json wrote") from None
     if not figures:
         raise MeasurementFailed(f"--again: {path} has no figures")
     return facts, figures
@@ -118,13 +118,13 @@ def make_parser():
     parser.add_argument("--quick", action="store_true", help="one short round of one size, which shows only that everything works; needs --output")
     parser.add_argument("--output", metavar="DIR", help="where the document and the folder evaluation go (default: docs/performance)")
     parser.add_argument("--rounds", type=int, metavar="N", help=f"at most (default {MOST_ROUNDS}, with --quick 1)")
-    parser.add_argument("--minutes", type=float, default=MINUTES, metavar="M", help=f"no round begins that would not end by then (default {MINUTES})")
+    parser.add_argument("--minutes", type=float, default=MINUTES, metavar="M", help=f"start no round that would end later (default {MINUTES})")
     parser.add_argument("--no-prediction", action="store_true", help="without the build that skips copies (--quick implies it)")
-    parser.add_argument("--prediction-build", metavar="DIR", help="where that is (default: build/prediction; made when it is missing)")
+    parser.add_argument("--prediction-build", metavar="DIR", help="folder of that build (default: build/prediction; made when it is missing)")
     parser.add_argument("--json", metavar="FILE", help="write the figures of all rounds there as well")
-    parser.add_argument("--again", metavar="FILE", help="measure nothing: write the document from what --json wrote")
+    parser.add_argument("--again", metavar="FILE", help="measure nothing, but write the document from a file that --json wrote")
     bench_build.add_options(parser)
-    parser.add_argument("--spoil", metavar="OPERATION", help="change a byte of what that operation brings: the check must find it, and this fail")
+    parser.add_argument("--spoil", metavar="OPERATION", help="change a byte that this operation transfers: the check must find it, and this command must fail")
     return parser
 
 

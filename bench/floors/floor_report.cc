@@ -23,7 +23,7 @@ void add_server_options(CLI::App& app, Options& options) {
 void add_client_options(CLI::App& app, Options& options) {
   app.add_option("--cpu", options.cpu, "core to run on (default: not bound)");
   app.add_option("--sizes", options.sizes, "sizes in bytes, comma-separated")->delimiter(',');
-  app.add_option("--repeats", options.repeats, "times that the list of sizes is gone through")
+  app.add_option("--repeats", options.repeats, "how often the list of sizes is measured")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--iterations", options.iterations, "ping-pong: round trips per size and repeat")

@@ -100,7 +100,7 @@ class XdpSocket {
     ::close(control);
 
     const int map = ::bpf_map_create(BPF_MAP_TYPE_XSKMAP, "omx_floor_xsk", 4, 4, 1, nullptr);
-    if (map < 0) die(77, "AF_XDP takes root: {}", std::strerror(errno));
+    if (map < 0) die(77, "AF_XDP needs root: {}", std::strerror(errno));
     const int program = program_load(map);
     if (program < 0) die(77, "no XDP program can be loaded: {}", std::strerror(errno));
     bpf_link_create_opts link{};
@@ -108,7 +108,7 @@ class XdpSocket {
     link.flags = options.generic ? XDP_FLAGS_SKB_MODE : XDP_FLAGS_DRV_MODE;
     // The kernel closes the link's descriptor when this program ends, which removes the XDP program.
     if (::bpf_link_create(program, index, BPF_XDP, &link) < 0)
-      die(77, "{} takes no XDP program: {}", name, std::strerror(errno));
+      die(77, "{} accepts no XDP program: {}", name, std::strerror(errno));
 
     void* const memory = ::mmap(nullptr, std::size_t{kFrames} * kFrameBytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

@@ -45,7 +45,7 @@ struct End {
     const ssize_t got = ::process_vm_readv(peer, &here, 1, &there, 1, 0);
     if (got == static_cast<ssize_t>(size)) return;
     shared->failed.store(true, std::memory_order_relaxed);
-    die(kUnable, "process_vm_readv: {}", got < 0 ? std::strerror(errno) : "read less");
+    die(kUnable, "process_vm_readv: {}", got < 0 ? std::strerror(errno) : "read less than the size");
   }
 };
 

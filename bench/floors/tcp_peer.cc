@@ -178,7 +178,7 @@ void pingpong(const TcpOptions& options) {
       Clock::time_point before = Clock::now();
       for (int i = -options.warm_up; i < options.iterations; i++) {
         connection.send(buffer.data(), size);
-        if (!connection.receive(buffer.data(), size)) die(1, "the server has gone");
+        if (!connection.receive(buffer.data(), size)) die(1, "the server has ended");
         const Clock::time_point after = Clock::now();
         if (i >= 0) report.latency(size, seconds_between(before, after) * 1e6 / 2);
         before = after;
@@ -197,7 +197,7 @@ double stream_once(Connection& connection, std::vector<char>& buffer, const Requ
     connection.send(&buffer[i % places * request.size], request.size);
   }
   char answer;
-  if (!connection.receive(&answer, 1)) die(1, "the server has gone");
+  if (!connection.receive(&answer, 1)) die(1, "the server has ended");
   return seconds_between(start, Clock::now());
 }
 
@@ -237,7 +237,7 @@ int main(int argc, char** argv) {
     role->add_flag("--blocking", options.blocking, "sleep in the kernel instead of polling, on both sides");
   }
   stream_role->add_option("--control", options.control, "congestion control (default: the kernel's)");
-  stream_role->add_option("--warm-up-bytes", options.warm_bytes, "before the measurement")
+  stream_role->add_option("--warm-up-bytes", options.warm_bytes, "bytes sent before the measurement")
       ->capture_default_str();
   for (CLI::App* role : {server_role, pingpong_role, stream_role}) {
     role->add_option("--port", options.port)->capture_default_str();

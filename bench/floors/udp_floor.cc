@@ -95,7 +95,8 @@ class Peer {
   }
   void zerocopy_report() {
     if (zerocopy_)
-      fmt::print(stderr, "{} trains sent without copy, {} of them copied by the kernel\n", done_, copied_);
+      fmt::print(stderr, "{} GSO batches sent without copy, {} of them copied by the kernel\n", done_,
+                 copied_);
   }
 
   // Polls for a datagram. Ends the program after kLostSeconds.
@@ -106,7 +107,7 @@ class Peer {
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno != EAGAIN && errno != EINTR) die(1, "recv: {}", std::strerror(errno));
       if (looks % 1024 == 1023 && seconds_between(start, Clock::now()) > kLostSeconds)
-        die(1, "nothing came for {} s: a datagram was lost", kLostSeconds);
+        die(1, "no datagram came for {} s: one was lost", kLostSeconds);
     }
   }
   void send(const void* data, std::size_t size, std::size_t segment) {
@@ -193,7 +194,7 @@ void serve(const UdpOptions& options) {
   if (::recvfrom(peer.fd(), &request, sizeof request, 0, reinterpret_cast<sockaddr*>(&from), &length) !=
           static_cast<ssize_t>(sizeof request) ||
       request.magic != kMagic)
-    die(1, "the first datagram is no request");
+    die(1, "the first datagram is not a request");
   peer.connect(reinterpret_cast<const sockaddr*>(&from), length);
   while (request.count > 0) {
     peer.send(&request, sizeof request, options.datagram);
@@ -203,7 +204,7 @@ void serve(const UdpOptions& options) {
       exchange.send();
     }
     if (peer.receive(&request, sizeof request) != sizeof request || request.magic != kMagic)
-      die(1, "a datagram is no request");
+      die(1, "a datagram is not a request");
   }
   ::freeaddrinfo(own);
 }
@@ -249,15 +250,15 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   UdpOptions options;
   CLI::App* server = app.add_subcommand("server", "answer a client");
-  server->add_option("--address", options.address, "of this host")->required();
+  server->add_option("--address", options.address, "address of this host")->required();
   server->add_option("--cpu", options.cpu, "the core to run on");
   CLI::App* client = app.add_subcommand("client", "measure and print");
   client->add_option("--peer", options.peer, "address of the server")->required();
-  client->add_option("--datagram", options.datagram, "bytes of one, the MTU less the headers")
+  client->add_option("--datagram", options.datagram, "bytes of a datagram: the MTU less the headers")
       ->check(CLI::Range(64, 65507));
   client->add_flag("--zerocopy", options.zerocopy,
-                   "send without copy (MSG_ZEROCOPY), and say how often that was done");
-  client->add_option("--window", options.window, "bytes under way, at most");
+                   "send without copy (MSG_ZEROCOPY), and print how often that happened");
+  client->add_option("--window", options.window, "most bytes in flight");
   add_client_options(*client, options);
   CLI11_PARSE(app, argc, argv);
   pin(options.cpu);

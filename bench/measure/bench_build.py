@@ -19,7 +19,7 @@ OPTIONAL = {
 
 def add_options(parser):
     parser.add_argument("--build", default=DEFAULT_BUILD, metavar="DIR",
-                        help="where the programs are built, and looked for (default: build/release)")
+                        help="folder in which the programs are built or found (default: build/release)")
     parser.add_argument("--prepare", action="store_true", help="measure nothing: only build what is needed, and say what is missing")
 
 
@@ -55,7 +55,7 @@ def run_build(folder, targets, *options):
     """Builds targets. Progress goes to stderr, because figures go to stdout."""
     done = subprocess.run([BUILD, *options, folder, *targets], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False, preexec_fn=end_with_parent)
     if done.returncode:
-        raise MeasurementFailed("what is to be measured could not be built, for the reason above")
+        raise MeasurementFailed("the programs to measure could not be built, for the reason above")
 
 
 def built(build, programs, lab=True, optional=()):

@@ -230,7 +230,7 @@ def run_client(command, chatty=False):
         raise MeasurementFailed(f"no result within {PATIENCE_S} s: {' '.join(command)}") from None
     if done.returncode != 0:
         print(done.stderr or "", end="", file=sys.stderr)
-        raise MeasurementFailed(f"it failed: {' '.join(command)}")
+        raise MeasurementFailed(f"this command failed: {' '.join(command)}")
     return done.stdout
 
 

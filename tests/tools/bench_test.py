@@ -64,7 +64,7 @@ class Run(unittest.TestCase):
 
     def test_client_that_fails(self):
         status, text = said(lambda: bench_run.run_pair(["sleep", "60"], ["false"]))
-        self.assertEqual((status, text), (1, "bench: it failed: false\n"))
+        self.assertEqual((status, text), (1, "bench: this command failed: false\n"))
 
     def test_verdict(self):
         self.assertEqual(bench_run.verdict(False, [False], "busy"), 0)

@@ -186,7 +186,7 @@ class Refusals(unittest.TestCase):
         for content in ("{}", "[]", "no JSON", '{"facts": {}, "figures": []}', '{"facts": 1, "figures": 2}'):
             with open(self.file, "w", encoding="utf-8") as file:
                 file.write(content)
-            self.sentence(refused(papers_live.main, "--live", "--again", self.file), 1, r"^papers: --again: \S+ is no file that --json wrote\n$")
+            self.sentence(refused(papers_live.main, "--live", "--again", self.file), 1, r"^papers: --again: \S+ is not a file that --json wrote\n$")
 
     def test_minutes(self):
         for minutes in ("nan", "-5", "0", "inf"):

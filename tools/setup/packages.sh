@@ -32,7 +32,7 @@ omx_packages_get() {
     echo "Some packages are missing. As root: apt-get update && ${install[*]}" >&2
     return 1
   fi
-  echo "Installing ${#missing[@]} packages, which takes a minute or some: ${missing[*]}"
+  echo "Installing ${#missing[@]} packages, which takes some minutes: ${missing[*]}"
   local log
   log=$(mktemp)
   if ! omx_progress "$log" apt-get update -q ||
@@ -51,9 +51,9 @@ omx_packages_ensure() {
   local needed=("${OMX_BUILD_PACKAGES[@]}")
   if [ "${1:-all}" != build ]; then needed+=("${OMX_CHECK_PACKAGES[@]}"); fi
   if ! command -v dpkg-query >/dev/null; then
-    echo "This is not Debian; if something is missing, install what these packages hold: ${needed[*]} ${OMX_MPI_PACKAGES[*]}" >&2
+    echo "This is not Debian; if something is missing, install the contents of these packages: ${needed[*]} ${OMX_MPI_PACKAGES[*]}" >&2
     return
   fi
   omx_packages_get "${needed[@]}" || exit 1
-  omx_packages_get "${OMX_MPI_PACKAGES[@]}" || echo "Going on without them, and so without what needs MPI or libfabric" >&2
+  omx_packages_get "${OMX_MPI_PACKAGES[@]}" || echo "Continuing without them: parts that need MPI or libfabric are left out" >&2
 }

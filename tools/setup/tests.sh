@@ -17,7 +17,7 @@ omx_tests() {
   [ -s "$log/LastTestsFailed.log" ] || return 1  # ctest itself failed
   failed=$(sed 's/^[0-9]*://' "$log/LastTestsFailed.log" | sort | tr '\n' ' ')
   if grep -Eq 'ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|: runtime error: ' "$log/LastTest.log"; then
-    echo "A sanitizer reported: not run again"
+    echo "A sanitizer reported an error: not run again"
     return 1
   fi
   printf '\n-- once more, alone: %s\n' "$failed"
