@@ -296,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(All, Restarted,
                                          Restart{true, true, false}, Restart{true, true, true},
                                          Restart{false, true, false}, Restart{false, true, true}));
 
-// omx_sim --workload deaths --seed 1962
+// omx_sim --workload churn --seed 1962
 TEST_F(Connect, restart__late_request_of_the_instance_before_changes_nothing) {
   for (const bool both_restart : {false, true}) {
     network.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs workloads in the simulated network, any number of seeds, or one with a trace.
 //   omx_sim --seeds 2000                      seeds 1 to 2000 of the mixed workload
-//   omx_sim --workload deaths --seeds 2000    with endpoints that die
+//   omx_sim --workload churn --seeds 2000     with endpoints that crash and restart
 //   omx_sim --workload stalls --seeds 2000    with hosts that stop and cables that are cut
 //   omx_sim --seed 17 --trace                 one run, with what happened on stderr
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "simulation/engine/churn.h"
 #include "simulation/engine/mixed.h"
-#include "simulation/engine/restless.h"
 #include "simulation/engine/stalls.h"
 
 namespace {
@@ -32,6 +32,11 @@ struct Arguments {
   bool trace = false;
 };
 
+// Returns the workload that a name stands for, which may be one that earlier versions used.
+std::string workload_of(const std::string& name) {
+  return name == "deaths" || name == "restless" ? "churn" : name;
+}
+
 // The command that repeats a run.
 std::string replay(const char* program, const Arguments& a, std::uint64_t seed) {
   return fmt::format("{} --workload {} --seed {} --operations {} --trace", program, a.workload, seed,
@@ -44,7 +49,7 @@ RunResult run(const Arguments& a, std::uint64_t seed, bool trace) {
   options.operations = a.operations;
   options.trace = trace ? stderr : nullptr;
   if (a.workload == "stalls") return stalls_run(options);
-  return a.workload == "deaths" ? restless_run(options) : mixed_run(options);
+  return a.workload == "churn" ? churn_run(options) : mixed_run(options);
 }
 
 int run_one(const Arguments& a) {
@@ -88,10 +93,10 @@ int run_many(const char* program, const Arguments& a) {
 int main(int argc, char** argv) {
   CLI::App app("Runs the real engine in a simulated network; the same seed gives the same run.");
   Arguments a;
-  app.add_option(
-         "--workload", a.workload,
-         "mixed: nobody dies; deaths: crashes, pauses, partitions; stalls: silences around the time-out")
-      ->check(CLI::IsMember({"mixed", "deaths", "stalls"}))
+  app.add_option("--workload", a.workload,
+                 "mixed: no endpoint crashes; churn: crashes, pauses, partitions; stalls: silences around "
+                 "the time-out")
+      ->check(CLI::IsMember({"mixed", "churn", "stalls", "deaths", "restless"}))
       ->capture_default_str();
   app.add_option("--seed", a.seed, "one run with this seed");
   app.add_option("--seeds", a.seeds, "so many runs");
@@ -100,6 +105,7 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", a.jobs, "runs at a time")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_flag("--trace", a.trace, "what happens, on stderr (with --seed)");
   CLI11_PARSE(app, argc, argv);
+  a.workload = workload_of(a.workload);
   if ((a.seed == 0) == (a.seeds == 0)) {
     fmt::print(stderr, "omx_sim: give either --seed N or --seeds N\n");
     return 2;

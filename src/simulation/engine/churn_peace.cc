@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "simulation/engine/restless_workload.h"
+#include "simulation/engine/churn_workload.h"
 
 namespace omx::simulation {
 
@@ -17,24 +17,24 @@ constexpr TimeNs kPatienceExtended = 60 * kSecond;
 constexpr int kReferenceTries = 5;
 }  // namespace
 
-bool Restless::over(const Operation& o) const {
+bool Churn::over(const Operation& o) const {
   return o.ended || o.instance->dead() || (o.kind == RequestKind::receive && o.expected == 0);
 }
 
-bool Restless::settled() {
+bool Churn::settled() {
   return failed() ||
          std::all_of(operations_.begin(), operations_.end(), [this](const auto& o) { return over(*o); });
 }
 
 // Without the extension a large message may have been taken for a repetition: its receiver lives, answers,
 // and knows nothing of it. Only a disconnect ends that.
-void Restless::unstick() {
+void Churn::unstick() {
   for (const auto& o : operations_)
     if (!over(*o) && o->kind == RequestKind::send && !strict(o->host, o->to)) disconnect(o->host, o->to);
 }
 
 // Everything that was sent is asked for, until every request has ended and no message waits.
-void Restless::settle() {
+void Churn::settle() {
   const auto quiet = [this] {
     for (std::uint32_t i = 0; i < hosts(); i++)
       if (instance(i).matching.messages() > 0) return false;
@@ -57,7 +57,7 @@ void Restless::settle() {
   }
 }
 
-void Restless::connect_all() {
+void Churn::connect_all() {
   for (std::uint32_t i = 0; i < hosts(); i++)
     for (std::uint32_t j = 0; j < hosts(); j++)
       if (i != j) connect(i, j, false);
@@ -67,7 +67,7 @@ void Restless::connect_all() {
 }
 
 // One message of each class from everybody to everybody.
-void Restless::exchange_all() {
+void Churn::exchange_all() {
   for (std::uint32_t i = 0; i < hosts(); i++) {
     for (std::uint32_t j = 0; j < hosts(); j++) {
       if (i == j) continue;
@@ -80,7 +80,7 @@ void Restless::exchange_all() {
   settle();
 }
 
-void Restless::peace() {
+void Churn::peace() {
   world_.faults().groups.clear();
   // With or without what remains of the weather.
   if (random_.chance(0.3)) world_.faults().plan = {};

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "protocol/partner.h"
-#include "simulation/engine/restless_workload.h"
+#include "simulation/engine/churn_workload.h"
 #include "wire/codec.h"
 
 namespace omx::simulation {
@@ -73,11 +73,11 @@ const char* name(Cleanup why) {
 
 }  // namespace
 
-bool Restless::strict(std::uint32_t a, std::uint32_t b) const {
+bool Churn::strict(std::uint32_t a, std::uint32_t b) const {
   return network_.hosts[a].config.extension && network_.hosts[b].config.extension;
 }
 
-bool Restless::may_fail(const Operation& o, Status status) {
+bool Churn::may_fail(const Operation& o, Status status) {
   switch (o.kind) {
     case RequestKind::send:
       return send_may_fail(o, status);
@@ -89,7 +89,7 @@ bool Restless::may_fail(const Operation& o, Status status) {
   return false;
 }
 
-bool Restless::send_may_fail(const Operation& m, Status status) {
+bool Churn::send_may_fail(const Operation& m, Status status) {
   if (m.to == m.host) return false;
   // Not connected: given up, or refused by a later instance.
   if (!m.target) return status == Status::endpoint_unreachable || status == Status::bad_session;
@@ -98,7 +98,7 @@ bool Restless::send_may_fail(const Operation& m, Status status) {
   return m.instance->peers[m.to].losses > m.losses;
 }
 
-bool Restless::receive_may_fail(const Operation& r, Status status) {
+bool Churn::receive_may_fail(const Operation& r, Status status) {
   const Operation& m = operation(r.expected);
   if (m.host == r.host) return false;
   if (status != Status::endpoint_unreachable && status != Status::bad_session &&
@@ -111,14 +111,14 @@ bool Restless::receive_may_fail(const Operation& r, Status status) {
           contact_.silent(r.host, m.host, world_.now(), timeout_));
 }
 
-bool Restless::connect_may_fail(const Operation& o, Status status) {
+bool Churn::connect_may_fail(const Operation& o, Status status) {
   if (status != Status::endpoint_unreachable) return false;
   if (!strict(o.host, o.to) || o.instance->peers[o.to].losses > o.losses) return true;
   return world_.now() + kSkew >= o.start + timeout_ &&
          contact_.last(o.host, o.to, world_.now()) < o.start + contact_.talk();
 }
 
-bool Restless::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
+bool Churn::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
   if (why == Cleanup::disconnected) return true;
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   const auto found = by_session_.find(partner.true_session);
@@ -143,7 +143,7 @@ bool Restless::loss_explained(Instance& at, const protocol::Partner& partner, Cl
   return late(ours.last_dead) || late(lives_[other].last_death) || late(lives_[at.host].last_death);
 }
 
-TimeNs Restless::horizon(std::uint32_t a, std::uint32_t b) const {
+TimeNs Churn::horizon(std::uint32_t a, std::uint32_t b) const {
   const TimeNs now = world_.now();
   TimeNs oldest = now;
   for (const Life* life : {&lives_[a], &lives_[b]})  // they lie in the ring of a paused host
@@ -152,7 +152,7 @@ TimeNs Restless::horizon(std::uint32_t a, std::uint32_t b) const {
   return oldest - std::min(oldest, kUnderWay);
 }
 
-void Restless::delivered(SimHost& host, const SimFrame& frame) {
+void Churn::delivered(SimHost& host, const SimFrame& frame) {
   Instance::Peer& peer = instance(host.index()).peers[frame.from];
   if (sign_of_life(frame, instance(host.index()).session, instance(frame.from).session, key_))
     peer.heard = world_.now();
@@ -163,7 +163,7 @@ void Restless::delivered(SimHost& host, const SimFrame& frame) {
   peer.joined_from = horizon(host.index(), frame.from);
 }
 
-void Restless::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
+void Churn::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}: {}", at.host, other, name(why)));
   const auto found = by_session_.find(partner.true_session);
@@ -173,7 +173,7 @@ void Restless::partner_lost(Instance& at, const protocol::Partner& partner, Clea
 }
 
 // Since when nobody is there to answer; kNever: somebody is, or there is no telling.
-TimeNs Restless::gone_since(const Operation& o) {
+TimeNs Churn::gone_since(const Operation& o) {
   if (o.ended || o.instance->dead() || world_.host(o.host).paused()) return protocol::kNever;
   std::uint32_t other = o.to;
   const Instance* peer = o.target;
@@ -188,7 +188,7 @@ TimeNs Restless::gone_since(const Operation& o) {
 }
 
 // Since when somebody is there who must answer; kNever: nobody, or the application there may take its time.
-TimeNs Restless::owed_since(const Operation& o) {
+TimeNs Churn::owed_since(const Operation& o) {
   if (o.ended || o.instance->dead()) return protocol::kNever;
   const bool receive = o.kind == RequestKind::receive;
   if (receive && o.expected == 0) return protocol::kNever;
@@ -200,7 +200,7 @@ TimeNs Restless::owed_since(const Operation& o) {
                                                      : std::max({together, o.start, o.matched});
 }
 
-void Restless::overdue_check() {
+void Churn::overdue_check() {
   for (const auto& pointer : operations_) {
     const Operation& o = *pointer;
     const TimeNs owed = owed_since(o);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What happens in the workload of deaths.
-#include "simulation/engine/restless.h"
+#include "simulation/engine/churn.h"
 
 #include <fmt/format.h>
 
 #include "protocol/partner.h"
-#include "simulation/engine/restless_workload.h"
+#include "simulation/engine/churn_workload.h"
 
 namespace omx::simulation {
 
@@ -18,7 +18,7 @@ constexpr std::uint32_t kKey = 0x6b6579;
 // With a third of the CONNECTs lost, as many as fit into this time are not all lost.
 constexpr TimeNs kTalk = 15 * kSecond;
 
-MixedNetwork restless_network(std::uint64_t seed) {
+MixedNetwork churn_network(std::uint64_t seed) {
   MixedNetwork network = mixed_network(seed, kKey);
   const TimeNs timeout = Random(seed ^ 0xdea7).chance(0.5) ? 30 * kSecond : 60 * kSecond;
   for (HostOptions& host : network.hosts) {
@@ -33,15 +33,15 @@ MixedNetwork restless_network(std::uint64_t seed) {
 
 }  // namespace
 
-Restless::Restless(const RunOptions& options)
-    : Workload(options, restless_network(options.seed), kKey),
+Churn::Churn(const RunOptions& options)
+    : Workload(options, churn_network(options.seed), kKey),
       timeout_(network_.hosts.front().config.peer_timeout),
       contact_(hosts(), kTalk),
       lives_(hosts()) {
   world_.on_delivery([this](SimHost& host, const SimFrame& frame) { delivered(host, frame); });
 }
 
-void Restless::contact_update() {
+void Churn::contact_update() {
   for (std::uint32_t a = 0; a < hosts(); a++) {
     for (std::uint32_t b = a + 1; b < hosts(); b++) {
       const SimHost &x = world_.host(a), &y = world_.host(b);
@@ -53,7 +53,7 @@ void Restless::contact_update() {
 }
 
 // Time passes in pieces, so that what takes too long is seen.
-void Restless::run_for(TimeNs time) {
+void Churn::run_for(TimeNs time) {
   while (time > 0 && !failed()) {
     const TimeNs piece = std::min(time, 2 * kSecond);
     world_.run_for(piece);
@@ -62,20 +62,20 @@ void Restless::run_for(TimeNs time) {
   }
 }
 
-void Restless::pause(std::uint32_t host) {
+void Churn::pause(std::uint32_t host) {
   lives_[host].last_pause = world_.now();
   world_.host(host).pause();
   contact_update();
 }
 
-void Restless::resume(std::uint32_t host) {
+void Churn::resume(std::uint32_t host) {
   if (!world_.host(host).paused()) return;
   lives_[host].last_resume = world_.now();
   world_.host(host).resume();
   contact_update();
 }
 
-void Restless::crash(std::uint32_t host) {
+void Churn::crash(std::uint32_t host) {
   if (!world_.host(host).alive()) return;
   if (trace_) trace_->line(world_.now(), fmt::format("{} crashes", host));
   instance(host).died = lives_[host].last_death = world_.now();
@@ -83,14 +83,14 @@ void Restless::crash(std::uint32_t host) {
   contact_update();
 }
 
-void Restless::restart(std::uint32_t host) {
+void Churn::restart(std::uint32_t host) {
   crash(host);
   world_.host(host).restart();
   instance_create(host);
   contact_update();
 }
 
-void Restless::partition() {
+void Churn::partition() {
   auto& groups = world_.faults().groups;
   groups.clear();
   if (random_.chance(0.6))
@@ -98,12 +98,12 @@ void Restless::partition() {
   contact_update();
 }
 
-void Restless::disconnect(std::uint32_t host, std::uint32_t to) {
+void Churn::disconnect(std::uint32_t host, std::uint32_t to) {
   if (protocol::Partner* p = engine(host).find_partner(World::nic_of(to), 0))
     engine(host).disconnect(clock(host), p);
 }
 
-void Restless::send_something(std::uint32_t host, std::uint32_t to) {
+void Churn::send_something(std::uint32_t host, std::uint32_t to) {
   const Instance::Peer& known = instance(host).peers[to];
   SendWish wish;
   // Whom we connected to, or whoever connected to us.
@@ -120,7 +120,7 @@ void Restless::send_something(std::uint32_t host, std::uint32_t to) {
   send(host, to, partner, wish);
 }
 
-void Restless::cancel_something() {
+void Churn::cancel_something() {
   if (operations_.empty()) return;
   Operation& o = *operations_[random_.below(operations_.size())];
   if (o.kind != RequestKind::receive || o.ended || !o.request || o.instance->dead()) return;
@@ -128,7 +128,7 @@ void Restless::cancel_something() {
   cancel(o, random_.chance(0.5));
 }
 
-void Restless::step() {
+void Churn::step() {
   const std::uint32_t host = any_host(), other = any_host();
   const std::uint64_t what = random_.below(1000);
   if (!world_.host(host).alive()) {
@@ -166,7 +166,7 @@ void Restless::step() {
   if (random_.chance(0.3)) run_for(random_.below(100'000));
 }
 
-void Restless::act() {
+void Churn::act() {
   for (std::uint32_t i = 0; i < hosts(); i++)
     for (std::uint32_t j = 0; j < hosts(); j++)
       if (i != j) connect(i, j, false);
@@ -176,8 +176,8 @@ void Restless::act() {
   if (!failed()) peace();
 }
 
-RunResult restless_run(const RunOptions& options) {
-  Restless run(options);
+RunResult churn_run(const RunOptions& options) {
+  Churn run(options);
   return run.run();
 }
 

@@ -6,9 +6,9 @@
 
 namespace omx::simulation {
 
-class Restless final : public Workload {
+class Churn final : public Workload {
  public:
-  explicit Restless(const RunOptions& options);
+  explicit Churn(const RunOptions& options);
 
  private:
   // What happened to a host, and when.
@@ -17,7 +17,7 @@ class Restless final : public Workload {
     TimeNs last_pause = 0, last_resume = 0;
   };
 
-  // --- restless.cc ---
+  // --- churn.cc ---
   void act() override;
   void step();
   void send_something(std::uint32_t host, std::uint32_t to);
@@ -30,7 +30,7 @@ class Restless final : public Workload {
   void partition();
   void contact_update();
   void run_for(TimeNs time);
-  // --- restless_peace.cc ---
+  // --- churn_peace.cc ---
   void peace();
   void settle();
   void unstick();
@@ -38,7 +38,7 @@ class Restless final : public Workload {
   bool settled();
   void connect_all();
   void exchange_all();
-  // --- restless_causes.cc ---
+  // --- churn_causes.cc ---
   bool strict(std::uint32_t a, std::uint32_t b) const override;
   bool may_fail(const Operation& o, protocol::Status status) override;
   bool send_may_fail(const Operation& m, protocol::Status status);
