@@ -18,8 +18,8 @@ constexpr std::uint32_t kKey = 0x6b6579;
 // With a third of the CONNECTs lost, as many as fit into this time are not all lost.
 constexpr TimeNs kTalk = 15 * kSecond;
 
-MixedNetwork churn_network(std::uint64_t seed) {
-  MixedNetwork network = mixed_network(seed, kKey);
+RandomNetwork churn_network(std::uint64_t seed) {
+  RandomNetwork network = random_network(seed, kKey);
   const TimeNs timeout = Random(seed ^ 0xdea7).chance(0.5) ? 30 * kSecond : 60 * kSecond;
   for (HostOptions& host : network.hosts) {
     protocol::Config& c = host.config;

@@ -24,7 +24,7 @@ void HostObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup
   run_.forget(run_.instance(host_), partner, why);
 }
 
-Workload::Workload(const RunOptions& options, MixedNetwork network, std::uint32_t key)
+Workload::Workload(const RunOptions& options, RandomNetwork network, std::uint32_t key)
     : options_(options),
       network_(std::move(network)),
       key_(key),

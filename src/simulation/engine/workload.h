@@ -15,8 +15,8 @@
 #include "protocol/observer.h"
 #include "protocol/partner.h"
 #include "simulation/engine/instance.h"
-#include "simulation/engine/mixed_network.h"
 #include "simulation/engine/operation.h"
+#include "simulation/engine/random_network.h"
 #include "simulation/engine/run.h"
 #include "simulation/engine/world.h"
 
@@ -42,7 +42,7 @@ class HostObserver final : public protocol::Observer {
 
 class Workload {
  public:
-  Workload(const RunOptions& options, MixedNetwork network, std::uint32_t key);
+  Workload(const RunOptions& options, RandomNetwork network, std::uint32_t key);
   virtual ~Workload() = default;
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
@@ -103,7 +103,7 @@ class Workload {
   void connect_ended(Operation& o, const protocol::Completion& c);
 
   RunOptions options_;
-  MixedNetwork network_;
+  RandomNetwork network_;
   std::uint32_t key_;
   Random random_;
   std::size_t largest_;  // message; and the size of receives for anything

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "simulation/engine/churn.h"
-#include "simulation/engine/mixed.h"
+#include "simulation/engine/random_mix.h"
 #include "simulation/engine/stalls.h"
 
 namespace omx::simulation {
@@ -36,10 +36,10 @@ TEST_P(Determinism, a_trace_changes_nothing) {
 
 using Parameter = testing::TestParamInfo<RunResult (*)(const RunOptions&)>;
 std::string workload_name(const Parameter& parameter) {
-  static constexpr const char* kNames[] = {"mixed", "churn", "stalls"};
+  static constexpr const char* kNames[] = {"random_mix", "churn", "stalls"};
   return kNames[parameter.index];
 }
-INSTANTIATE_TEST_SUITE_P(Workloads, Determinism, testing::Values(&mixed_run, &churn_run, &stalls_run),
+INSTANTIATE_TEST_SUITE_P(Workloads, Determinism, testing::Values(&random_mix_run, &churn_run, &stalls_run),
                          workload_name);
 
 }  // namespace

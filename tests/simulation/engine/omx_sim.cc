@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs workloads in the simulated network, any number of seeds, or one with a trace.
-//   omx_sim --seeds 2000                      seeds 1 to 2000 of the mixed workload
+//   omx_sim --seeds 2000                      seeds 1 to 2000 of the workload random-mix
 //   omx_sim --workload churn --seeds 2000     with endpoints that crash and restart
 //   omx_sim --workload stalls --seeds 2000    with hosts that stop and cables that are cut
 //   omx_sim --seed 17 --trace                 one run, with what happened on stderr
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "simulation/engine/churn.h"
-#include "simulation/engine/mixed.h"
+#include "simulation/engine/random_mix.h"
 #include "simulation/engine/stalls.h"
 
 namespace {
@@ -25,7 +25,7 @@ namespace {
 using namespace omx::simulation;
 
 struct Arguments {
-  std::string workload = "mixed";
+  std::string workload = "random-mix";
   std::uint64_t seed = 0, seeds = 0, first = 1;
   std::uint32_t operations = RunOptions{}.operations;
   std::uint32_t jobs = std::max(1U, std::thread::hardware_concurrency());
@@ -34,6 +34,7 @@ struct Arguments {
 
 // Returns the workload that a name stands for, which may be one that earlier versions used.
 std::string workload_of(const std::string& name) {
+  if (name == "mixed") return "random-mix";
   return name == "deaths" || name == "restless" ? "churn" : name;
 }
 
@@ -49,7 +50,7 @@ RunResult run(const Arguments& a, std::uint64_t seed, bool trace) {
   options.operations = a.operations;
   options.trace = trace ? stderr : nullptr;
   if (a.workload == "stalls") return stalls_run(options);
-  return a.workload == "churn" ? churn_run(options) : mixed_run(options);
+  return a.workload == "churn" ? churn_run(options) : random_mix_run(options);
 }
 
 int run_one(const Arguments& a) {
@@ -93,10 +94,11 @@ int run_many(const char* program, const Arguments& a) {
 int main(int argc, char** argv) {
   CLI::App app("Runs the real engine in a simulated network; the same seed gives the same run.");
   Arguments a;
-  app.add_option("--workload", a.workload,
-                 "mixed: no endpoint crashes; churn: crashes, pauses, partitions; stalls: silences around "
-                 "the time-out")
-      ->check(CLI::IsMember({"mixed", "churn", "stalls", "deaths", "restless"}))
+  app.add_option(
+         "--workload", a.workload,
+         "random-mix: no endpoint crashes; churn: crashes, pauses, partitions; stalls: silences around "
+         "the time-out")
+      ->check(CLI::IsMember({"random-mix", "churn", "stalls", "mixed", "deaths", "restless"}))
       ->capture_default_str();
   app.add_option("--seed", a.seed, "one run with this seed");
   app.add_option("--seeds", a.seeds, "so many runs");

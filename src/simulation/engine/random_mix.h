@@ -9,6 +9,6 @@
 
 namespace omx::simulation {
 
-RunResult mixed_run(const RunOptions& options);
+RunResult random_mix_run(const RunOptions& options);
 
 }  // namespace omx::simulation

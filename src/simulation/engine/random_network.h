@@ -9,12 +9,12 @@
 
 namespace omx::simulation {
 
-struct MixedNetwork {
+struct RandomNetwork {
   WorldOptions world;
   std::vector<HostOptions> hosts;
   FaultPlan faults;
 };
 
-MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key);
+RandomNetwork random_network(std::uint64_t seed, std::uint32_t key);
 
 }  // namespace omx::simulation

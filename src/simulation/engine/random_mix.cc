@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulation/engine/mixed.h"
+#include "simulation/engine/random_mix.h"
 
 #include <fmt/format.h>
 
@@ -20,9 +20,10 @@ constexpr TimeNs kPatience = 4000 * kSecond;
 // Where all have the extension.
 constexpr TimeNs kPatienceExtended = 60 * kSecond;
 
-class Mixed final : public Workload {
+class RandomMix final : public Workload {
  public:
-  explicit Mixed(const RunOptions& options) : Workload(options, mixed_network(options.seed, kKey), kKey) {}
+  explicit RandomMix(const RunOptions& options)
+      : Workload(options, random_network(options.seed, kKey), kKey) {}
 
  private:
   void act() override;
@@ -35,7 +36,7 @@ class Mixed final : public Workload {
   void settle();
 };
 
-void Mixed::send_something(std::uint32_t host, std::uint32_t to) {
+void RandomMix::send_something(std::uint32_t host, std::uint32_t to) {
   protocol::Partner* partner = host == to ? engine(host).self() : instance(host).peers[to].partner;
   if (!partner) return;
   SendWish wish;
@@ -45,19 +46,19 @@ void Mixed::send_something(std::uint32_t host, std::uint32_t to) {
   send(host, to, partner, wish);
 }
 
-void Mixed::cancel_something() {
+void RandomMix::cancel_something() {
   if (operations_.empty()) return;
   Operation& o = *operations_[random_.below(operations_.size())];
   if (o.kind != RequestKind::receive || o.ended || !o.request) return;
   cancel(o, random_.chance(0.5));
 }
 
-void Mixed::pause() {
+void RandomMix::pause() {
   SimHost& host = world_.host(any_host());
   host.paused() ? host.resume() : host.pause();
 }
 
-void Mixed::step() {
+void RandomMix::step() {
   const std::uint32_t host = any_host(), other = any_host();
   const std::uint64_t what = random_.below(100);
   if (what < 48) {
@@ -77,7 +78,7 @@ void Mixed::step() {
   if (random_.chance(0.3)) world_.run_for(random_.below(100'000));
 }
 
-void Mixed::connect_all() {
+void RandomMix::connect_all() {
   for (std::uint32_t i = 0; i < hosts(); i++)
     for (std::uint32_t j = 0; j < hosts(); j++)
       if (i != j) connect(i, j, false);
@@ -86,7 +87,7 @@ void Mixed::connect_all() {
   world_.run_for(random_.below(2000) * 1000);
 }
 
-bool Mixed::all_ended() const {
+bool RandomMix::all_ended() const {
   if (failed()) return true;
   const auto over = [](const auto& o) { return o->ended || o->kind == RequestKind::receive; };
   return std::all_of(undelivered_.begin(), undelivered_.end(), [](std::uint64_t n) { return n == 0; }) &&
@@ -94,7 +95,7 @@ bool Mixed::all_ended() const {
 }
 
 // Everything that was sent is asked for; then nothing may be missing.
-void Mixed::settle() {
+void RandomMix::settle() {
   for (std::uint32_t i = 0; i < hosts(); i++) world_.host(i).resume();
   const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
   // A round of wildcard receives at a time, as a receive that waits may take what another was posted for.
@@ -120,7 +121,7 @@ void Mixed::settle() {
   receives_cancel();
 }
 
-void Mixed::act() {
+void RandomMix::act() {
   connect_all();
   for (std::uint32_t i = 0; i < options_.operations && !failed(); i++) step();
   if (!failed()) settle();
@@ -132,8 +133,8 @@ void Mixed::act() {
 
 }  // namespace
 
-RunResult mixed_run(const RunOptions& options) {
-  Mixed run(options);
+RunResult random_mix_run(const RunOptions& options) {
+  RandomMix run(options);
   return run.run();
 }
 

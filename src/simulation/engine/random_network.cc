@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulation/engine/mixed_network.h"
+#include "simulation/engine/random_network.h"
 
 #include <iterator>
 
@@ -41,9 +41,9 @@ FaultPlan choose_faults(Random& random, bool may_corrupt) {
 
 }  // namespace
 
-MixedNetwork mixed_network(std::uint64_t seed, std::uint32_t key) {
+RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
   Random random(seed ^ 0x5717c4);
-  MixedNetwork network;
+  RandomNetwork network;
   network.world = choose_world(random, seed);
   const auto hosts = static_cast<std::uint32_t>(2 + random.below(4));
   enum class Kind { extended, mxoe, reference, mixed };
