@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "protocol/partner.h"
-#include "simulation/engine/churn_workload.h"
+#include "simulation/engine/churn_recovery.h"
 
 namespace omx::simulation {
 
@@ -15,8 +15,6 @@ using protocol::kMillisecond;
 using protocol::RequestKind;
 
 constexpr std::uint32_t kKey = 0x6b6579;
-// With a third of the CONNECTs lost, as many as fit into this time are not all lost.
-constexpr TimeNs kTalk = 15 * kSecond;
 
 RandomNetwork churn_network(std::uint64_t seed) {
   RandomNetwork network = random_network(seed, kKey);
@@ -31,77 +29,16 @@ RandomNetwork churn_network(std::uint64_t seed) {
   return network;
 }
 
-}  // namespace
+class Churn final : public ChurnRecovery {
+ public:
+  explicit Churn(const RunOptions& options) : ChurnRecovery(options, churn_network(options.seed), kKey) {}
 
-Churn::Churn(const RunOptions& options)
-    : Workload(options, churn_network(options.seed), kKey),
-      timeout_(network_.hosts.front().config.peer_timeout),
-      contact_(hosts(), kTalk),
-      lives_(hosts()) {
-  world_.on_delivery([this](SimHost& host, const SimFrame& frame) { delivered(host, frame); });
-}
-
-void Churn::contact_update() {
-  for (std::uint32_t a = 0; a < hosts(); a++) {
-    for (std::uint32_t b = a + 1; b < hosts(); b++) {
-      const SimHost &x = world_.host(a), &y = world_.host(b);
-      const bool able =
-          x.alive() && y.alive() && !x.paused() && !y.paused() && !world_.faults().separated(a, b);
-      contact_.set(a, b, able, world_.now());
-    }
-  }
-}
-
-// Time passes in pieces, so that what takes too long is seen.
-void Churn::run_for(TimeNs time) {
-  while (time > 0 && !failed()) {
-    const TimeNs piece = std::min(time, 2 * kSecond);
-    world_.run_for(piece);
-    time -= piece;
-    if (piece > kMillisecond) overdue_check();
-  }
-}
-
-void Churn::pause(std::uint32_t host) {
-  lives_[host].last_pause = world_.now();
-  world_.host(host).pause();
-  contact_update();
-}
-
-void Churn::resume(std::uint32_t host) {
-  if (!world_.host(host).paused()) return;
-  lives_[host].last_resume = world_.now();
-  world_.host(host).resume();
-  contact_update();
-}
-
-void Churn::crash(std::uint32_t host) {
-  if (!world_.host(host).alive()) return;
-  if (trace_) trace_->line(world_.now(), fmt::format("{} crashes", host));
-  instance(host).died = lives_[host].last_death = world_.now();
-  world_.host(host).crash();
-  contact_update();
-}
-
-void Churn::restart(std::uint32_t host) {
-  crash(host);
-  world_.host(host).restart();
-  instance_create(host);
-  contact_update();
-}
-
-void Churn::partition() {
-  auto& groups = world_.faults().groups;
-  groups.clear();
-  if (random_.chance(0.6))
-    for (std::uint32_t i = 0; i < hosts(); i++) groups.push_back(static_cast<unsigned>(random_.below(2)));
-  contact_update();
-}
-
-void Churn::disconnect(std::uint32_t host, std::uint32_t to) {
-  if (protocol::Partner* p = engine(host).find_partner(World::nic_of(to), 0))
-    engine(host).disconnect(clock(host), p);
-}
+ private:
+  void act() override;
+  void step();
+  void send_something(std::uint32_t host, std::uint32_t to);
+  void cancel_something();
+};
 
 void Churn::send_something(std::uint32_t host, std::uint32_t to) {
   const Instance::Peer& known = instance(host).peers[to];
@@ -173,8 +110,10 @@ void Churn::act() {
   reap_all();
   run_for(random_.below(2000) * 1000);
   for (std::uint32_t i = 0; i < options_.operations && !failed(); i++) step();
-  if (!failed()) peace();
+  if (!failed()) recover();
 }
+
+}  // namespace
 
 RunResult churn_run(const RunOptions& options) {
   Churn run(options);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why something may fail in the workload of deaths. A request fails only with its partner: the engine forgot
-// it, or was not connected to it. An engine forgets a partner only because it is told to, because nothing was
-// heard for peer_timeout while hosts were dead, paused or separated, because the peer is another instance, or
-// because the peer forgot first, for such a reason of its own.
+#include "simulation/engine/churn_causes.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "protocol/partner.h"
-#include "simulation/engine/churn_workload.h"
 #include "wire/codec.h"
 
 namespace omx::simulation {
@@ -19,6 +16,8 @@ using protocol::Status;
 
 namespace {
 
+// With a third of the CONNECTs lost, as many as fit into this time are not all lost.
+constexpr TimeNs kTalk = 15 * kSecond;
 // Frames are not longer under way: queues, spikes and what is held back together.
 constexpr TimeNs kUnderWay = 1 * kSecond;
 // Beyond peer_timeout: the last repetition must have had time to be answered, and the last two questions
@@ -73,11 +72,19 @@ const char* name(Cleanup why) {
 
 }  // namespace
 
-bool Churn::strict(std::uint32_t a, std::uint32_t b) const {
+ChurnCauses::ChurnCauses(const RunOptions& options, RandomNetwork network, std::uint32_t key)
+    : Workload(options, std::move(network), key),
+      timeout_(network_.hosts.front().config.peer_timeout),
+      contact_(hosts(), kTalk),
+      lives_(hosts()) {
+  world_.on_delivery([this](SimHost& host, const SimFrame& frame) { delivered(host, frame); });
+}
+
+bool ChurnCauses::strict(std::uint32_t a, std::uint32_t b) const {
   return network_.hosts[a].config.extension && network_.hosts[b].config.extension;
 }
 
-bool Churn::may_fail(const Operation& o, Status status) {
+bool ChurnCauses::may_fail(const Operation& o, Status status) {
   switch (o.kind) {
     case RequestKind::send:
       return send_may_fail(o, status);
@@ -89,7 +96,7 @@ bool Churn::may_fail(const Operation& o, Status status) {
   return false;
 }
 
-bool Churn::send_may_fail(const Operation& m, Status status) {
+bool ChurnCauses::send_may_fail(const Operation& m, Status status) {
   if (m.to == m.host) return false;
   // Not connected: given up, or refused by a later instance.
   if (!m.target) return status == Status::endpoint_unreachable || status == Status::bad_session;
@@ -98,7 +105,7 @@ bool Churn::send_may_fail(const Operation& m, Status status) {
   return m.instance->peers[m.to].losses > m.losses;
 }
 
-bool Churn::receive_may_fail(const Operation& r, Status status) {
+bool ChurnCauses::receive_may_fail(const Operation& r, Status status) {
   const Operation& m = operation(r.expected);
   if (m.host == r.host) return false;
   if (status != Status::endpoint_unreachable && status != Status::bad_session &&
@@ -111,14 +118,14 @@ bool Churn::receive_may_fail(const Operation& r, Status status) {
           contact_.silent(r.host, m.host, world_.now(), timeout_));
 }
 
-bool Churn::connect_may_fail(const Operation& o, Status status) {
+bool ChurnCauses::connect_may_fail(const Operation& o, Status status) {
   if (status != Status::endpoint_unreachable) return false;
   if (!strict(o.host, o.to) || o.instance->peers[o.to].losses > o.losses) return true;
   return world_.now() + kSkew >= o.start + timeout_ &&
          contact_.last(o.host, o.to, world_.now()) < o.start + contact_.talk();
 }
 
-bool Churn::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
+bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
   if (why == Cleanup::disconnected) return true;
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   const auto found = by_session_.find(partner.true_session);
@@ -143,7 +150,7 @@ bool Churn::loss_explained(Instance& at, const protocol::Partner& partner, Clean
   return late(ours.last_dead) || late(lives_[other].last_death) || late(lives_[at.host].last_death);
 }
 
-TimeNs Churn::horizon(std::uint32_t a, std::uint32_t b) const {
+TimeNs ChurnCauses::horizon(std::uint32_t a, std::uint32_t b) const {
   const TimeNs now = world_.now();
   TimeNs oldest = now;
   for (const Life* life : {&lives_[a], &lives_[b]})  // they lie in the ring of a paused host
@@ -152,7 +159,7 @@ TimeNs Churn::horizon(std::uint32_t a, std::uint32_t b) const {
   return oldest - std::min(oldest, kUnderWay);
 }
 
-void Churn::delivered(SimHost& host, const SimFrame& frame) {
+void ChurnCauses::delivered(SimHost& host, const SimFrame& frame) {
   Instance::Peer& peer = instance(host.index()).peers[frame.from];
   if (sign_of_life(frame, instance(host.index()).session, instance(frame.from).session, key_))
     peer.heard = world_.now();
@@ -163,7 +170,7 @@ void Churn::delivered(SimHost& host, const SimFrame& frame) {
   peer.joined_from = horizon(host.index(), frame.from);
 }
 
-void Churn::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
+void ChurnCauses::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}: {}", at.host, other, name(why)));
   const auto found = by_session_.find(partner.true_session);
@@ -173,7 +180,7 @@ void Churn::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup
 }
 
 // Since when nobody is there to answer; kNever: somebody is, or there is no telling.
-TimeNs Churn::gone_since(const Operation& o) {
+TimeNs ChurnCauses::gone_since(const Operation& o) {
   if (o.ended || o.instance->dead() || world_.host(o.host).paused()) return protocol::kNever;
   std::uint32_t other = o.to;
   const Instance* peer = o.target;
@@ -188,7 +195,7 @@ TimeNs Churn::gone_since(const Operation& o) {
 }
 
 // Since when somebody is there who must answer; kNever: nobody, or the application there may take its time.
-TimeNs Churn::owed_since(const Operation& o) {
+TimeNs ChurnCauses::owed_since(const Operation& o) {
   if (o.ended || o.instance->dead()) return protocol::kNever;
   const bool receive = o.kind == RequestKind::receive;
   if (receive && o.expected == 0) return protocol::kNever;
@@ -200,7 +207,7 @@ TimeNs Churn::owed_since(const Operation& o) {
                                                      : std::max({together, o.start, o.matched});
 }
 
-void Churn::overdue_check() {
+void ChurnCauses::overdue_check() {
   for (const auto& pointer : operations_) {
     const Operation& o = *pointer;
     const TimeNs owed = owed_since(o);

@@ -6,39 +6,31 @@
 
 #include <algorithm>
 
-#include "simulation/engine/stalls_workload.h"
+#include "simulation/engine/stalls_end.h"
 
 namespace omx::simulation {
 
 namespace {
+
 constexpr std::uint32_t kKey = 0x6b6579;
-}
 
-void StallsObserver::on_arrival(const protocol::Partner& from, std::uint64_t info, const protocol::Request*) {
-  run_.arrived(host_, from, info);
-}
+class Stalls final : public StallsEnd, public EventTarget {
+ public:
+  explicit Stalls(const RunOptions& options);
+  RunResult run();
+  void on_event(std::uint64_t outage) override;
 
-void StallsObserver::on_dropped(const protocol::Partner&, std::uint64_t info) {
-  run_.dropped(info);
-}
+ private:
+  void step();
+  void act(std::uint32_t host, std::uint32_t other);
+  void outage_begin(std::size_t index);
+  void outage_end(std::size_t index);
+  void contact_update();
+  void life_end(std::uint32_t host);
+  void life_begin(std::uint32_t host);
+};
 
-void StallsObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup) {
-  run_.forgot(host_, partner);
-}
-
-Stalls::Stalls(const RunOptions& options)
-    : options_(options),
-      plan_(stalls_plan(options.seed, kKey, steps(options))),
-      random_(options.seed),
-      world_(plan_.world),
-      silence_(static_cast<std::uint32_t>(plan_.hosts.size()), plan_.timeout, plan_.talk),
-      current_(plan_.hosts.size()),
-      addresses_(plan_.hosts.size() * plan_.hosts.size()),
-      stalls_(plan_.hosts.size()) {
-  if (options.trace) {
-    trace_.emplace(options.trace);
-    world_.trace_to(&*trace_);
-  }
+Stalls::Stalls(const RunOptions& options) : StallsEnd(options, kKey) {
   world_.faults().plan = plan_.faults;
   world_.on_activity([this](SimHost& host) { reap(host.index()); });
   for (HostOptions host : plan_.hosts) {
@@ -49,11 +41,6 @@ Stalls::Stalls(const RunOptions& options)
   }
   world_.on_delivery([this](SimHost& host, const SimFrame& frame) { heard(host.index(), frame.from); });
   contact_update();
-}
-
-void Stalls::fail(const std::string& text) {
-  if (failure_.empty()) failure_ = text;
-  if (trace_) trace_->line(world_.now(), "FAILURE: " + text);
 }
 
 void Stalls::life_begin(std::uint32_t host) {
@@ -160,16 +147,6 @@ void Stalls::on_event(std::uint64_t outage) {
   outage_end(outage);
 }
 
-// Time passes in pieces, so that what takes too long is seen.
-void Stalls::run_for(TimeNs time) {
-  while (time > 0 && !failed()) {
-    const TimeNs piece = std::min(time, plan_.timeout / 8);
-    world_.run_for(piece);
-    time -= piece;
-    if (piece > protocol::kMillisecond) overdue_check();
-  }
-}
-
 void Stalls::act(std::uint32_t host, std::uint32_t other) {
   const Address& a = address(host, other);
   const std::uint64_t what = random_.below(100);
@@ -220,6 +197,8 @@ RunResult Stalls::run() {
   if (!failed()) end();
   return run_result(world_, failure_, messages_, bytes_);
 }
+
+}  // namespace
 
 RunResult stalls_run(const RunOptions& options) {
   Stalls run(options);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the applications in a run of stalls do.
+#include "simulation/engine/stalls_calls.h"
+
 #include <fmt/format.h>
 
 #include <iterator>
-
-#include "simulation/engine/stalls_workload.h"
 
 namespace omx::simulation {
 
@@ -13,16 +13,7 @@ using protocol::Request;
 using protocol::RequestKind;
 using protocol::Status;
 
-namespace {
-
-// Whether it is not the one that is open with the partner.
-bool conversation_over(const protocol::Partner& partner, std::uint32_t conversation) {
-  return !partner.connected() || partner.conversation != conversation;
-}
-
-}  // namespace
-
-Call& Stalls::call_begin(RequestKind kind, std::uint32_t host, std::uint32_t other) {
+Call& StallsCalls::call_begin(RequestKind kind, std::uint32_t host, std::uint32_t other) {
   Call& c = calls_.emplace_back();
   c.id = calls_.size();
   c.kind = kind;
@@ -35,11 +26,7 @@ Call& Stalls::call_begin(RequestKind kind, std::uint32_t host, std::uint32_t oth
   return c;
 }
 
-void Stalls::note(const Call& c, const std::string& text) {
-  if (trace_) trace_->line(world_.now(), fmt::format("call {} of {}: {}", c.id, c.host, text));
-}
-
-void Stalls::connect(std::uint32_t host, std::uint32_t other) {
+void StallsCalls::connect(std::uint32_t host, std::uint32_t other) {
   Call& c = call_begin(RequestKind::connect, host, other);
   address(host, other).connecting = true;
   note(c, fmt::format("connects to {}", other));
@@ -49,7 +36,7 @@ void Stalls::connect(std::uint32_t host, std::uint32_t other) {
   c.request = *r;
 }
 
-void Stalls::send(std::uint32_t host, std::uint32_t other, std::size_t length, Class how) {
+void StallsCalls::send(std::uint32_t host, std::uint32_t other, std::size_t length, Class how) {
   Address& a = address(host, other);
   Call& m = call_begin(RequestKind::send, host, other);
   const std::uint64_t id = calls_.size();
@@ -89,7 +76,7 @@ void Stalls::send(std::uint32_t host, std::uint32_t other, std::size_t length, C
   bytes_ += length;
 }
 
-void Stalls::send_something(std::uint32_t host, std::uint32_t other) {
+void StallsCalls::send_something(std::uint32_t host, std::uint32_t other) {
   static constexpr std::size_t kLengths[] = {0, 8, 32, 33, 128, 129, 1000, 4096, 4097, 9000, 20'000};
   std::size_t length = kLengths[random_.below(std::size(kLengths))];
   if (random_.chance(0.3)) length = random_.below(random_.chance(0.1) ? kStallsLargest : 5000);
@@ -102,7 +89,7 @@ void Stalls::send_something(std::uint32_t host, std::uint32_t other) {
   send(host, other, length, how);
 }
 
-void Stalls::receive(std::uint32_t host, std::optional<std::uint32_t> from, bool anything) {
+void StallsCalls::receive(std::uint32_t host, std::optional<std::uint32_t> from, bool anything) {
   Call& r = call_begin(RequestKind::receive, host, from.value_or(host));
   if (!memory_.empty()) {
     r.data = std::move(memory_.back());
@@ -131,7 +118,7 @@ void Stalls::receive(std::uint32_t host, std::optional<std::uint32_t> from, bool
   r.request = *request;
 }
 
-void Stalls::probe(std::uint32_t host, std::uint32_t other) {
+void StallsCalls::probe(std::uint32_t host, std::uint32_t other) {
   const protocol::Partner* source = random_.chance(0.5) ? address(host, other).partner : nullptr;
   const std::uint64_t mask = random_.chance(0.5) ? kStallsTags : 0;
   const std::uint64_t tag = random_.below(kStallsTags + 1) & mask;
@@ -144,7 +131,7 @@ void Stalls::probe(std::uint32_t host, std::uint32_t other) {
     fail(fmt::format("host {} probes a message that does not match: {:#x}", host, found->match_info));
 }
 
-void Stalls::cancel(Call& c) {
+void StallsCalls::cancel(Call& c) {
   note(c, "is cancelled");
   const auto cancelled = engine(c.host).cancel(c.request);
   if (!cancelled) return fail("a cancel was refused");
@@ -154,41 +141,12 @@ void Stalls::cancel(Call& c) {
   memory_.push_back(std::move(c.data));
 }
 
-void Stalls::cancel_something(std::uint32_t host) {
+void StallsCalls::cancel_something(std::uint32_t host) {
   Call& c = calls_[random_.below(calls_.size())];
   if (c.kind == RequestKind::receive && !c.ended && c.host == host) cancel(c);
 }
 
-// A connect succeeded, or a message came from somebody whose address is not known.
-void Stalls::address_learn(std::uint32_t host, std::uint32_t other, const Completion& c, TimeNs begun) {
-  Address& a = address(host, other);
-  const auto life = by_session_.find(c.session);
-  if (life == by_session_.end() || life->second->host != other)
-    return fail(
-        fmt::format("host {} learns the session {:#x} of {}, which has none such", host, c.session, other));
-  const bool same = a.stream && a.conversation == c.conversation && a.session == c.session;
-  if (same && !a.stream->failed) return;
-  if (same && c.kind != RequestKind::connect) return;
-  a.partner = c.partner;
-  a.session = c.session;
-  a.conversation = c.conversation;
-  a.usable = true;
-  a.forgotten = conversation_over(*c.partner, c.conversation) ? a.last_forgotten : 0;
-  a.stream = &streams_.emplace_back();
-  a.stream->from = current_[host];
-  a.stream->to = life->second;
-  a.stream->generation = ++a.streams;
-  a.stream->begun = begun;
-}
-
-void Stalls::address_failed(std::uint32_t host, std::uint32_t other) {
-  Address& a = address(host, other);
-  if (!a.usable) return;
-  a.usable = false;
-  a.again = random_.chance(0.6);
-}
-
-void Stalls::reap(std::uint32_t host) {
+void StallsCalls::reap(std::uint32_t host) {
   while (Request* r = engine(host).peek_done()) {
     const bool buffered = r->buffered, large = !buffered && r->send_class == protocol::SendClass::large;
     ended(host, engine(host).consume(r), buffered, large);
@@ -196,13 +154,23 @@ void Stalls::reap(std::uint32_t host) {
   while (const auto message = engine(host).lost_take()) lost(message->match_info);
 }
 
-void Stalls::reap_all() {
+void StallsCalls::reap_all() {
   for (std::uint32_t i = 0; i < hosts(); i++) {
     if (!runs(i)) continue;
     if (messages_ % 4 == 0) engine(i).release(clock(i));
     if (messages_ % 5 == 0) engine(i).copy_make(clock(i));
     reap(i);
     world_.host(i).deadline_check();
+  }
+}
+
+// Time passes in pieces, so that what takes too long is seen.
+void StallsCalls::run_for(TimeNs time) {
+  while (time > 0 && !failed()) {
+    const TimeNs piece = std::min(time, plan_.timeout / 8);
+    world_.run_for(piece);
+    time -= piece;
+    if (piece > protocol::kMillisecond) overdue_check();
   }
 }
 

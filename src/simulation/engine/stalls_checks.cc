@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What must hold in a run of stalls all the time.
+#include "simulation/engine/stalls_checks.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "simulation/engine/stalls_workload.h"
 
 namespace omx::simulation {
 
@@ -18,13 +18,53 @@ std::uint32_t host_of(const protocol::Partner& partner) {
 }
 }  // namespace
 
-Call* Stalls::message(std::uint64_t info) {
+void StallsObserver::on_arrival(const protocol::Partner& from, std::uint64_t info, const protocol::Request*) {
+  run_.arrived(host_, from, info);
+}
+
+void StallsObserver::on_dropped(const protocol::Partner&, std::uint64_t info) {
+  run_.dropped(info);
+}
+
+void StallsObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup) {
+  run_.forgot(host_, partner);
+}
+
+StallsChecks::StallsChecks(const RunOptions& options, std::uint32_t key)
+    : options_(options),
+      plan_(stalls_plan(options.seed, key, steps(options))),
+      random_(options.seed),
+      world_(plan_.world),
+      silence_(static_cast<std::uint32_t>(plan_.hosts.size()), plan_.timeout, plan_.talk),
+      current_(plan_.hosts.size()),
+      addresses_(plan_.hosts.size() * plan_.hosts.size()),
+      stalls_(plan_.hosts.size()) {
+  if (options.trace) {
+    trace_.emplace(options.trace);
+    world_.trace_to(&*trace_);
+  }
+}
+
+void StallsChecks::fail(const std::string& text) {
+  if (failure_.empty()) failure_ = text;
+  if (trace_) trace_->line(world_.now(), "FAILURE: " + text);
+}
+
+void StallsChecks::note(const Call& c, const std::string& text) {
+  if (trace_) trace_->line(world_.now(), fmt::format("call {} of {}: {}", c.id, c.host, text));
+}
+
+bool StallsChecks::conversation_over(const protocol::Partner& partner, std::uint32_t conversation) {
+  return !partner.connected() || partner.conversation != conversation;
+}
+
+Call* StallsChecks::message(std::uint64_t info) {
   const std::uint64_t id = info >> kStallsIdShift;
   if (id == 0 || id > calls_.size() || calls_[id - 1].kind != RequestKind::send) return nullptr;
   return &calls_[id - 1];
 }
 
-void Stalls::arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info) {
+void StallsChecks::arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info) {
   Call* m = message(info);
   if (!m) return fail(fmt::format("a message arrived that no host sent: {:#x}", info));
   const std::uint64_t id = info >> kStallsIdShift;
@@ -44,25 +84,25 @@ void Stalls::arrived(std::uint32_t host, const protocol::Partner& from, std::uin
   newest = s.generation;
 }
 
-void Stalls::heard(std::uint32_t host, std::uint32_t from) {
+void StallsChecks::heard(std::uint32_t host, std::uint32_t from) {
   address(host, from).heard = silence_.ran(host, from, world_.now());
 }
 
-void Stalls::dropped(std::uint64_t info) {
+void StallsChecks::dropped(std::uint64_t info) {
   Call* m = message(info);
   if (!m || m->arrived == 0 || m->delivered || m->dropped != 0)
     return fail(fmt::format("message {:#x} was dropped and does not wait", info));
   m->dropped = ++order_;
 }
 
-void Stalls::forgot(std::uint32_t host, const protocol::Partner& partner) {
+void StallsChecks::forgot(std::uint32_t host, const protocol::Partner& partner) {
   Address& a = address(host, host_of(partner));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}", host, host_of(partner)));
   a.last_forgotten = world_.now();
   if (a.stream && a.forgotten == 0) a.forgotten = world_.now();
 }
 
-void Stalls::lost(std::uint64_t info) {
+void StallsChecks::lost(std::uint64_t info) {
   Call* m = message(info);
   if (!m || !m->ended || m->lost)
     return fail(fmt::format("message {:#x} is reported as lost and pending", info));
@@ -72,11 +112,40 @@ void Stalls::lost(std::uint64_t info) {
     fail(fmt::format("message {} was lost without a silence", m->id));
 }
 
-bool Stalls::explained(std::uint32_t a, std::uint32_t b, TimeNs begun) {
+bool StallsChecks::explained(std::uint32_t a, std::uint32_t b, TimeNs begun) {
   return !calm_ && silence_.excused(a, b, world_.now()) >= begun;
 }
 
-void Stalls::stream_failed(Stream& stream, std::uint64_t number) {
+// A connect succeeded, or a message came from somebody whose address is not known.
+void StallsChecks::address_learn(std::uint32_t host, std::uint32_t other, const Completion& c, TimeNs begun) {
+  Address& a = address(host, other);
+  const auto life = by_session_.find(c.session);
+  if (life == by_session_.end() || life->second->host != other)
+    return fail(
+        fmt::format("host {} learns the session {:#x} of {}, which has none such", host, c.session, other));
+  const bool same = a.stream && a.conversation == c.conversation && a.session == c.session;
+  if (same && !a.stream->failed) return;
+  if (same && c.kind != RequestKind::connect) return;
+  a.partner = c.partner;
+  a.session = c.session;
+  a.conversation = c.conversation;
+  a.usable = true;
+  a.forgotten = conversation_over(*c.partner, c.conversation) ? a.last_forgotten : 0;
+  a.stream = &streams_.emplace_back();
+  a.stream->from = current_[host];
+  a.stream->to = life->second;
+  a.stream->generation = ++a.streams;
+  a.stream->begun = begun;
+}
+
+void StallsChecks::address_failed(std::uint32_t host, std::uint32_t other) {
+  Address& a = address(host, other);
+  if (!a.usable) return;
+  a.usable = false;
+  a.again = random_.chance(0.6);
+}
+
+void StallsChecks::stream_failed(Stream& stream, std::uint64_t number) {
   stream.failed_at = stream.failed ? std::min(stream.failed_at, number) : number;
   stream.failed = true;
   const Address& a = address(stream.from->host, stream.to->host);
@@ -86,7 +155,7 @@ void Stalls::stream_failed(Stream& stream, std::uint64_t number) {
                    stream.from->host, stream.to->host));
 }
 
-void Stalls::connect_ended(Call& c, const Completion& completion) {
+void StallsChecks::connect_ended(Call& c, const Completion& completion) {
   Address& a = address(c.host, c.other);
   a.connecting = false;
   if (completion.status == Status::success) return address_learn(c.host, c.other, completion, world_.now());
@@ -99,7 +168,7 @@ void Stalls::connect_ended(Call& c, const Completion& completion) {
                    static_cast<int>(completion.status)));
 }
 
-void Stalls::send_ended(Call& m, Status status, bool buffered, bool large) {
+void StallsChecks::send_ended(Call& m, Status status, bool buffered, bool large) {
   if (status != Status::success) return stream_failed(*m.stream, m.number);
   // A message that was complete already may fail in the queue of what the application has yet to see.
   if (m.stream->failed && m.number >= m.stream->failed_at)
@@ -111,7 +180,7 @@ void Stalls::send_ended(Call& m, Status status, bool buffered, bool large) {
 }
 
 // A message that is delivered has none before it that was lost without an error.
-void Stalls::delivered(Call& m, const Call& receive, const Completion& completion) {
+void StallsChecks::delivered(Call& m, const Call& receive, const Completion& completion) {
   if (m.delivered) return fail(fmt::format("message {} was delivered twice", m.id));
   m.delivered = true;
   if (m.arrived == 0 || m.dropped != 0 || m.other != receive.host)
@@ -128,7 +197,7 @@ void Stalls::delivered(Call& m, const Call& receive, const Completion& completio
   }
 }
 
-void Stalls::receive_ended(Call& r, const Completion& c) {
+void StallsChecks::receive_ended(Call& r, const Completion& c) {
   const bool well = c.status == Status::success;
   // A directed receive may end before any message is found for it.
   Call* m = message(c.match_info);
@@ -153,7 +222,7 @@ void Stalls::receive_ended(Call& r, const Completion& c) {
   }
 }
 
-void Stalls::ended(std::uint32_t host, const Completion& c, bool buffered, bool large) {
+void StallsChecks::ended(std::uint32_t host, const Completion& c, bool buffered, bool large) {
   Call& call = *static_cast<Call*>(c.context);
   if (call.ended || call.host != host || call.kind != c.kind)
     return fail(fmt::format("a call of host {} ended twice or as another", host));
@@ -173,7 +242,7 @@ void Stalls::ended(std::uint32_t host, const Completion& c, bool buffered, bool 
   }
 }
 
-void Stalls::overdue_check() {
+void StallsChecks::overdue_check() {
   const TimeNs limit = plan_.timeout + plan_.timeout / 2;
   for (const Call& c : calls_) {
     if (c.ended || (c.kind == RequestKind::receive && !c.awaited)) continue;

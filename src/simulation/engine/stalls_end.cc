@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What must hold when the outages are over: both sides agree, nothing is missing in what goes on, and
 // everybody can start over.
+#include "simulation/engine/stalls_end.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "simulation/engine/leftovers.h"
-#include "simulation/engine/stalls_workload.h"
 
 namespace omx::simulation {
 
 using protocol::RequestKind;
 
-bool Stalls::quiet() {
+bool StallsEnd::quiet() {
   if (failed()) return true;
   for (std::uint32_t i = 0; i < hosts(); i++)
     if (!engine(i).unexpected_empty()) return false;
@@ -21,7 +22,7 @@ bool Stalls::quiet() {
 }
 
 // Everything that comes is received, until every send and connect has ended.
-void Stalls::settle(const char* when) {
+void StallsEnd::settle(const char* when) {
   const TimeNs piece = plan_.timeout / 20;
   for (TimeNs waited = 0; waited < 4 * plan_.timeout && !quiet(); waited += piece) {
     for (std::uint32_t i = 0; i < hosts(); i++)
@@ -39,7 +40,7 @@ void Stalls::settle(const char* when) {
 }
 
 // The sender goes on: nothing of what it sent before may be missing.
-void Stalls::complete_check(const Stream& stream) {
+void StallsEnd::complete_check(const Stream& stream) {
   for (const std::uint64_t id : stream.messages) {
     const Call& m = calls_[id - 1];
     if (!m.delivered)
@@ -49,7 +50,7 @@ void Stalls::complete_check(const Stream& stream) {
 }
 
 // Both sides of a conversation go on, or neither does.
-void Stalls::agreement_check(const std::vector<Call*>& tests) {
+void StallsEnd::agreement_check(const std::vector<Call*>& tests) {
   for (const Call* test : tests) {
     if (!test->well || failed()) continue;
     if (test->stream->to->over) return fail("a message to an endpoint that is gone was acknowledged");
@@ -63,7 +64,7 @@ void Stalls::agreement_check(const std::vector<Call*>& tests) {
 }
 
 // Whoever waits for a message in a conversation that is over has been told.
-void Stalls::dead_check() {
+void StallsEnd::dead_check() {
   for (const Call& c : calls_) {
     if (!c.ended && c.awaited && c.stream->failed && !failed())
       fail(
@@ -72,7 +73,7 @@ void Stalls::dead_check() {
 }
 
 // Some application was told of each message that was complete for its sender and is not delivered.
-void Stalls::silent_loss_check() {
+void StallsEnd::silent_loss_check() {
   for (const Call& m : calls_) {
     if (m.kind != RequestKind::send || !m.well || m.delivered || m.reported || m.lost) continue;
     if (m.life->over || m.stream->to->over || failed()) continue;
@@ -81,7 +82,7 @@ void Stalls::silent_loss_check() {
   }
 }
 
-void Stalls::start_over() {
+void StallsEnd::start_over() {
   std::vector<Call*> calls;
   for (std::uint32_t i = 0; i < hosts(); i++) {
     for (std::uint32_t j = 0; j < hosts(); j++) {
@@ -117,7 +118,7 @@ void Stalls::start_over() {
   }
 }
 
-void Stalls::leftovers() {
+void StallsEnd::leftovers() {
   for (Call& c : calls_)
     if (!c.ended && !failed()) cancel(c);
   for (const Call& c : calls_)
@@ -129,7 +130,7 @@ void Stalls::leftovers() {
   if (!failed() && world_.frames().live() > 0) fail("frames are still under way");
 }
 
-void Stalls::end() {
+void StallsEnd::end() {
   while (active_ > 0 && !failed()) run_for(plan_.timeout / 4);
   settle("after the outages");
   run_for(plan_.timeout);

@@ -12,24 +12,8 @@ namespace omx::simulation {
 using protocol::Request;
 using protocol::RequestKind;
 
-void HostObserver::on_arrival(const protocol::Partner& from, std::uint64_t info, const Request* receive) {
-  run_.arrived(run_.instance(host_), from, info, receive);
-}
-
-void HostObserver::on_dropped(const protocol::Partner&, std::uint64_t info) {
-  run_.dropped(run_.instance(host_), info);
-}
-
-void HostObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup why) {
-  run_.forget(run_.instance(host_), partner, why);
-}
-
 Workload::Workload(const RunOptions& options, RandomNetwork network, std::uint32_t key)
-    : options_(options),
-      network_(std::move(network)),
-      key_(key),
-      random_(options.seed),
-      world_(network_.world) {
+    : WorkloadChecks(options, std::move(network), key) {
   if (options.trace) {
     trace_.emplace(options.trace);
     world_.trace_to(&*trace_);
@@ -68,10 +52,6 @@ Operation& Workload::operation_begin(RequestKind kind, std::uint32_t host) {
   o.instance = current_[host];
   o.start = world_.now();
   return o;
-}
-
-void Workload::note(const Operation& o, const std::string& text) {
-  if (trace_) trace_->line(world_.now(), fmt::format("operation {} of {}: {}", o.id, o.host, text));
 }
 
 void Workload::connect(std::uint32_t host, std::uint32_t to, bool bad_key) {

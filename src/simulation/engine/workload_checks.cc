@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What must hold in every workload.
+#include "simulation/engine/workload_checks.h"
+
 #include <fmt/format.h>
 
 #include "protocol/partner.h"
 #include "simulation/engine/leftovers.h"
-#include "simulation/engine/workload.h"
 
 namespace omx::simulation {
 
@@ -13,20 +14,36 @@ using protocol::Request;
 using protocol::RequestKind;
 using protocol::Status;
 
-void Workload::fail(const std::string& text) {
+void HostObserver::on_arrival(const protocol::Partner& from, std::uint64_t info, const Request* receive) {
+  run_.arrived(run_.instance(host_), from, info, receive);
+}
+
+void HostObserver::on_dropped(const protocol::Partner&, std::uint64_t info) {
+  run_.dropped(run_.instance(host_), info);
+}
+
+void HostObserver::on_forget(const protocol::Partner& partner, protocol::Cleanup why) {
+  run_.forget(run_.instance(host_), partner, why);
+}
+
+void WorkloadChecks::fail(const std::string& text) {
   if (failure_.empty()) failure_ = text;
   if (trace_) trace_->line(world_.now(), "FAILURE: " + text);
 }
 
-void Workload::message_matched(Operation& receive, std::uint64_t message) {
+void WorkloadChecks::note(const Operation& o, const std::string& text) {
+  if (trace_) trace_->line(world_.now(), fmt::format("operation {} of {}: {}", o.id, o.host, text));
+}
+
+void WorkloadChecks::message_matched(Operation& receive, std::uint64_t message) {
   receive.expected = message;
   receive.matched = operation(message).matched = world_.now();
   receive.losses = operation(message).receiver_losses;
   receive.waiting = false;
 }
 
-void Workload::arrived(Instance& at, const protocol::Partner& from, std::uint64_t info,
-                       const Request* receive) {
+void WorkloadChecks::arrived(Instance& at, const protocol::Partner& from, std::uint64_t info,
+                             const Request* receive) {
   const std::uint64_t id = info >> kIdShift;
   if (id == 0 || id > operations_.size() || operation(id).kind != RequestKind::send)
     return fail(fmt::format("a message arrived that nobody sent: {:#x}", info));
@@ -55,12 +72,12 @@ void Workload::arrived(Instance& at, const protocol::Partner& from, std::uint64_
   at.posted.erase(posted);
 }
 
-void Workload::dropped(Instance& at, std::uint64_t info) {
+void WorkloadChecks::dropped(Instance& at, std::uint64_t info) {
   if (!at.matching.drop(info >> kIdShift))
     fail(fmt::format("message {} was dropped, MX says it does not wait", info >> kIdShift));
 }
 
-void Workload::forget(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) {
+void WorkloadChecks::forget(Instance& at, const protocol::Partner& partner, protocol::Cleanup why) {
   if (partner.connected()) partner_lost(at, partner, why);
   Instance::Peer& peer = at.peers[partner.nic - World::nic_of(0)];
   peer.losses++;
@@ -68,7 +85,7 @@ void Workload::forget(Instance& at, const protocol::Partner& partner, protocol::
   peer.joined = false;
 }
 
-void Workload::receive_ended(Operation& r, const Completion& c) {
+void WorkloadChecks::receive_ended(Operation& r, const Completion& c) {
   if (c.status == Status::cancelled) {
     if (!r.cancelled) fail(fmt::format("receive {} was cancelled by nobody", r.id));
     return;
@@ -95,7 +112,7 @@ void Workload::receive_ended(Operation& r, const Completion& c) {
 }
 
 // `accepted`: the engine says so because the receiver does; `taken`: because a receive has the data.
-void Workload::send_ended(Operation& m, Status status, bool accepted, bool taken) {
+void WorkloadChecks::send_ended(Operation& m, Status status, bool accepted, bool taken) {
   if (status == Status::success || status == Status::truncated) {
     const bool cut = status == Status::truncated;
     if (cut && !m.truncated && !m.receive_failed)
@@ -111,7 +128,7 @@ void Workload::send_ended(Operation& m, Status status, bool accepted, bool taken
                      static_cast<int>(status)));
 }
 
-void Workload::connect_ended(Operation& o, const Completion& c) {
+void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
   if (o.bad_key && c.status == Status::bad_key) return;
   // Where the two are connected nonetheless, nothing that it offered is withdrawn.
   if (c.status != Status::success && !c.partner->connected())
@@ -130,7 +147,7 @@ void Workload::connect_ended(Operation& o, const Completion& c) {
   peer.session = c.session;
 }
 
-void Workload::ended(Instance& at, const Completion& c, bool accepted, bool large) {
+void WorkloadChecks::ended(Instance& at, const Completion& c, bool accepted, bool large) {
   Operation& o = *static_cast<Operation*>(c.context);
   if (o.ended) return fail(fmt::format("operation {} ended twice", o.id));
   o.ended = true;
@@ -149,7 +166,7 @@ void Workload::ended(Instance& at, const Completion& c, bool accepted, bool larg
   }
 }
 
-void Workload::reap(SimHost& host) {
+void WorkloadChecks::reap(SimHost& host) {
   while (Request* r = host.engine().peek_done()) {
     const bool accepted = !r->buffered, large = accepted && r->send_class == protocol::SendClass::large;
     ended(*current_[host.index()], host.engine().consume(r), accepted, large);
@@ -159,7 +176,7 @@ void Workload::reap(SimHost& host) {
   }
 }
 
-void Workload::leftovers(bool timers) {
+void WorkloadChecks::leftovers(bool timers) {
   for (std::uint32_t i = 0; i < hosts() && !failed(); i++)
     if (const std::string left = host_leftovers(world_.host(i), timers); !left.empty()) fail(left);
   if (world_.frames().live() > 0) fail("frames are still under way");

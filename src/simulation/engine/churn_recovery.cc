@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of the workload of deaths: all live, hear each other, and must get on.
+#include "simulation/engine/churn_recovery.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "simulation/engine/churn_workload.h"
 
 namespace omx::simulation {
 
@@ -17,24 +16,24 @@ constexpr TimeNs kPatienceExtended = 60 * kSecond;
 constexpr int kReferenceTries = 5;
 }  // namespace
 
-bool Churn::over(const Operation& o) const {
+bool ChurnRecovery::over(const Operation& o) const {
   return o.ended || o.instance->dead() || (o.kind == RequestKind::receive && o.expected == 0);
 }
 
-bool Churn::settled() {
+bool ChurnRecovery::settled() {
   return failed() ||
          std::all_of(operations_.begin(), operations_.end(), [this](const auto& o) { return over(*o); });
 }
 
 // Without the extension a large message may have been taken for a repetition: its receiver lives, answers,
 // and knows nothing of it. Only a disconnect ends that.
-void Churn::unstick() {
+void ChurnRecovery::unstick() {
   for (const auto& o : operations_)
     if (!over(*o) && o->kind == RequestKind::send && !strict(o->host, o->to)) disconnect(o->host, o->to);
 }
 
 // Everything that was sent is asked for, until every request has ended and no message waits.
-void Churn::settle() {
+void ChurnRecovery::settle() {
   const auto quiet = [this] {
     for (std::uint32_t i = 0; i < hosts(); i++)
       if (instance(i).matching.messages() > 0) return false;
@@ -57,7 +56,7 @@ void Churn::settle() {
   }
 }
 
-void Churn::connect_all() {
+void ChurnRecovery::connect_all() {
   for (std::uint32_t i = 0; i < hosts(); i++)
     for (std::uint32_t j = 0; j < hosts(); j++)
       if (i != j) connect(i, j, false);
@@ -67,7 +66,7 @@ void Churn::connect_all() {
 }
 
 // One message of each class from everybody to everybody.
-void Churn::exchange_all() {
+void ChurnRecovery::exchange_all() {
   for (std::uint32_t i = 0; i < hosts(); i++) {
     for (std::uint32_t j = 0; j < hosts(); j++) {
       if (i == j) continue;
@@ -80,7 +79,7 @@ void Churn::exchange_all() {
   settle();
 }
 
-void Churn::peace() {
+void ChurnRecovery::recover() {
   world_.faults().groups.clear();
   // With or without what remains of the weather.
   if (random_.chance(0.3)) world_.faults().plan = {};

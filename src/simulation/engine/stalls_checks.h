@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// What must hold all the time in a run of stalls.
 #pragma once
 
 #include <algorithm>
@@ -19,33 +20,33 @@
 
 namespace omx::simulation {
 
-class Stalls;
+inline constexpr unsigned kStallsIdShift = 8;
+inline constexpr std::uint64_t kStallsTags = 3;
+inline constexpr std::size_t kStallsLargest = 70'000;
+
+class StallsChecks;
 
 class StallsObserver final : public protocol::Observer {
  public:
-  StallsObserver(Stalls& run, std::uint32_t host) : run_(run), host_(host) {}
+  StallsObserver(StallsChecks& run, std::uint32_t host) : run_(run), host_(host) {}
   void on_arrival(const protocol::Partner& from, std::uint64_t info,
                   const protocol::Request* receive) override;
   void on_dropped(const protocol::Partner& from, std::uint64_t info) override;
   void on_forget(const protocol::Partner& partner, protocol::Cleanup why) override;
 
  private:
-  Stalls& run_;
+  StallsChecks& run_;
   std::uint32_t host_;
 };
 
-class Stalls final : public EventTarget {
+class StallsChecks {
  public:
-  explicit Stalls(const RunOptions& options);
-  RunResult run();
-  void on_event(std::uint64_t outage) override;
-
-  // What observers report (stalls_checks.cc).
+  // What observers report.
   void arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info);
   void dropped(std::uint64_t info);
   void forgot(std::uint32_t host, const protocol::Partner& partner);
 
- private:
+ protected:
   // What an application knows of a peer.
   struct Address {
     protocol::Partner* partner = nullptr;
@@ -61,32 +62,15 @@ class Stalls final : public EventTarget {
     TimeNs heard = 0;  // the last frame from it: Silence::ran
   };
 
-  // --- stalls.cc: what happens ---
-  void step();
-  void act(std::uint32_t host, std::uint32_t other);
-  void outage_begin(std::size_t index);
-  void outage_end(std::size_t index);
-  void contact_update();
-  void life_end(std::uint32_t host);
-  void life_begin(std::uint32_t host);
-  void run_for(TimeNs time);
+  StallsChecks(const RunOptions& options, std::uint32_t key);
+  ~StallsChecks() = default;
+
   void fail(const std::string& text);
   bool failed() const { return !failure_.empty(); }
-  // --- stalls_calls.cc: what applications do ---
-  Call& call_begin(protocol::RequestKind kind, std::uint32_t host, std::uint32_t other);
   void note(const Call& c, const std::string& text);
-  void connect(std::uint32_t host, std::uint32_t other);
-  void send(std::uint32_t host, std::uint32_t other, std::size_t length, Class how);
-  void send_something(std::uint32_t host, std::uint32_t other);
-  void receive(std::uint32_t host, std::optional<std::uint32_t> from, bool anything);
-  void probe(std::uint32_t host, std::uint32_t other);
-  void cancel_something(std::uint32_t host);
-  void cancel(Call& c);
-  void address_learn(std::uint32_t host, std::uint32_t other, const protocol::Completion& c, TimeNs begun);
-  void address_failed(std::uint32_t host, std::uint32_t other);
-  void reap(std::uint32_t host);
-  void reap_all();
-  // --- stalls_checks.cc: what must hold all the time ---
+  // Whether it is not the one that is open with the partner.
+  static bool conversation_over(const protocol::Partner& partner, std::uint32_t conversation);
+  Call* message(std::uint64_t info);
   void ended(std::uint32_t host, const protocol::Completion& c, bool buffered, bool large);
   void connect_ended(Call& c, const protocol::Completion& completion);
   void send_ended(Call& c, protocol::Status status, bool buffered, bool large);
@@ -99,17 +83,6 @@ class Stalls final : public EventTarget {
   // Whether a silence, or the end of an endpoint, explains an error.
   bool explained(std::uint32_t a, std::uint32_t b, TimeNs begun);
   void overdue_check();
-  // --- stalls_end.cc: what must hold when all is well again ---
-  void end();
-  void settle(const char* when);
-  bool quiet();
-  void agreement_check(const std::vector<Call*>& tests);
-  void complete_check(const Stream& stream);
-  void dead_check();
-  void silent_loss_check();
-  void start_over();
-  void leftovers();
-
   protocol::Endpoint& engine(std::uint32_t host) { return world_.host(host).engine(); }
   TimeNs clock(std::uint32_t host) { return world_.host(host).clock(); }
   std::uint32_t hosts() const { return world_.host_count(); }
@@ -120,7 +93,6 @@ class Stalls final : public EventTarget {
   // A run has fewer steps than others, as time passes in most of them.
   static std::uint32_t steps(const RunOptions& options) { return std::max(options.operations / 4, 4U); }
   bool runs(std::uint32_t host) { return world_.host(host).alive() && !world_.host(host).paused(); }
-  Call* message(std::uint64_t info);
 
   RunOptions options_;
   StallsPlan plan_;
@@ -143,10 +115,10 @@ class Stalls final : public EventTarget {
   std::uint64_t messages_ = 0, bytes_ = 0;
   bool calm_ = false;  // all is well again: nothing may fail any more
   std::string failure_;
-};
 
-inline constexpr unsigned kStallsIdShift = 8;
-inline constexpr std::uint64_t kStallsTags = 3;
-inline constexpr std::size_t kStallsLargest = 70'000;
+ private:
+  void address_learn(std::uint32_t host, std::uint32_t other, const protocol::Completion& c, TimeNs begun);
+  void address_failed(std::uint32_t host, std::uint32_t other);
+};
 
 }  // namespace omx::simulation

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The end of the workload of deaths: all live, hear each other, and must get on.
+#pragma once
+
+#include "simulation/engine/churn_hosts.h"
+
+namespace omx::simulation {
+
+class ChurnRecovery : public ChurnHosts {
+ protected:
+  using ChurnHosts::ChurnHosts;
+
+  void recover();
+
+ private:
+  void settle();
+  void unstick();
+  bool over(const Operation& o) const;
+  bool settled();
+  void connect_all();
+  void exchange_all();
+};
+
+}  // namespace omx::simulation

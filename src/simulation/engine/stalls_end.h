@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What must hold when the outages are over: both sides agree, nothing is missing in what goes on, and
+// everybody can start over.
+#pragma once
+
+#include <vector>
+
+#include "simulation/engine/stalls_calls.h"
+
+namespace omx::simulation {
+
+class StallsEnd : public StallsCalls {
+ protected:
+  using StallsCalls::StallsCalls;
+
+  void end();
+
+ private:
+  void settle(const char* when);
+  bool quiet();
+  void agreement_check(const std::vector<Call*>& tests);
+  void complete_check(const Stream& stream);
+  void dead_check();
+  void silent_loss_check();
+  void start_over();
+  void leftovers();
+};
+
+}  // namespace omx::simulation
