@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <map>
 
+#include "simulation/nic/collectives.h"
+#include "simulation/nic/incast.h"
+#include "simulation/nic/kernel_run.h"
 #include "simulation/nic/kernels.h"
 #include "simulation/nic/parameters_today.h"
 #include "simulation/nic/workloads.h"

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workloads of all processes of all hosts: an Alltoall, and a sort that does what NAS IS does: keys of which
-// each is the mean of four random numbers are counted by bucket, the counts exchanged, and then the keys, so
-// that each process has those of its range. Between processes of one host data go through memory.
+#include "simulation/nic/collectives.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/random.h"
 #include "simulation/nic/measuring.h"
-#include "simulation/nic/workloads.h"
 
 namespace omx::simulation::nic {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the programs of kernels.h on two hosts of eight processes.
+#include "simulation/nic/kernel_run.h"
+
 #include <algorithm>
 
 #include "simulation/nic/kernels.h"
 #include "simulation/nic/measuring.h"
-#include "simulation/nic/workloads.h"
 
 namespace omx::simulation::nic {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "simulation/nic/workloads.h"
+#include "simulation/nic/work.h"
 
 namespace omx::simulation::nic {
 

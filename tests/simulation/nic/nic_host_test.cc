@@ -2,6 +2,7 @@
 // The model of NIC and hosts obeys physics: each parameter moves results in the direction in which it must.
 #include <gtest/gtest.h>
 
+#include "simulation/nic/collectives.h"
 #include "simulation/nic/workloads.h"
 
 namespace omx::simulation::nic {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "simulation/nic/workloads.h"
+#include "simulation/nic/kernel_run.h"
 
 namespace omx::simulation::nic {
 namespace {

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "simulation/nic/collectives.h"
+#include "simulation/nic/incast.h"
 #include "simulation/nic/parameters_today.h"
 #include "simulation/nic/workloads.h"
 
