@@ -60,7 +60,7 @@ void Churn::send_something(std::uint32_t host, std::uint32_t to) {
 void Churn::cancel_something() {
   if (operations_.empty()) return;
   Operation& o = *operations_[random_.below(operations_.size())];
-  if (o.kind != RequestKind::receive || o.ended || !o.request || o.instance->dead()) return;
+  if (o.kind != RequestKind::receive || o.ended || !o.request || o.instance->crashed()) return;
   if (world_.host(o.host).paused()) return;
   cancel(o, random_.chance(0.5));
 }

@@ -112,7 +112,7 @@ bool ChurnCauses::receive_may_fail(const Operation& r, Status status) {
       status != Status::bad_rdma_window)
     return false;
   if (!strict(r.host, m.host)) return true;
-  return r.instance->peers[m.host].losses > r.losses || m.instance->dead() ||
+  return r.instance->peers[m.host].losses > r.losses || m.instance->crashed() ||
          m.instance->peers[r.host].losses > m.losses ||
          (world_.now() + kSkew >= r.matched + timeout_ &&
           contact_.silent(r.host, m.host, world_.now(), timeout_));
@@ -136,18 +136,18 @@ bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner,
     const bool deaf = world_.now() + kSkew >= ours.heard + timeout_;
     // The two never agreed: the connect that we answered had been given up.
     const Instance::Peer& theirs = peer.peers[at.host];
-    if (theirs.last_vain > 0 && theirs.last_vain >= ours.joined_from) return true;
-    return deaf && (peer.dead() || contact_.silent(at.host, other, world_.now(), timeout_));
+    if (theirs.last_failed_connect > 0 && theirs.last_failed_connect >= ours.joined_from) return true;
+    return deaf && (peer.crashed() || contact_.silent(at.host, other, world_.now(), timeout_));
   }
-  if (peer.dead()) return true;
+  if (peer.crashed()) return true;
   const Instance::Peer& theirs = peer.peers[at.host];
   if (theirs.losses > 0 && theirs.last_loss >= ours.joined_from) return true;
   // A connect of theirs failed before both knew of it: the count is withdrawn that we took up.
-  if (theirs.last_vain > 0 && theirs.last_vain >= ours.joined_from) return true;
+  if (theirs.last_failed_connect > 0 && theirs.last_failed_connect >= ours.joined_from) return true;
   // Frames of those who died, or to them.
   const TimeNs oldest = horizon(at.host, other);
   const auto late = [&](TimeNs then) { return then > 0 && then >= oldest; };
-  return late(ours.last_dead) || late(lives_[other].last_death) || late(lives_[at.host].last_death);
+  return late(ours.last_forgot_crashed) || late(lives_[other].last_crash) || late(lives_[at.host].last_crash);
 }
 
 TimeNs ChurnCauses::horizon(std::uint32_t a, std::uint32_t b) const {
@@ -174,14 +174,15 @@ void ChurnCauses::partner_lost(Instance& at, const protocol::Partner& partner, C
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}: {}", at.host, other, name(why)));
   const auto found = by_session_.find(partner.true_session);
-  if (found != by_session_.end() && found->second->dead()) at.peers[other].last_dead = world_.now();
+  if (found != by_session_.end() && found->second->crashed())
+    at.peers[other].last_forgot_crashed = world_.now();
   if (!strict(at.host, other) || loss_explained(at, partner, why)) return;
   fail(fmt::format("host {} forgot {} without a cause: {}", at.host, other, name(why)));
 }
 
 // Since when nobody is there to answer; kNever: somebody is, or there is no telling.
 TimeNs ChurnCauses::gone_since(const Operation& o) {
-  if (o.ended || o.instance->dead() || world_.host(o.host).paused()) return protocol::kNever;
+  if (o.ended || o.instance->crashed() || world_.host(o.host).paused()) return protocol::kNever;
   std::uint32_t other = o.to;
   const Instance* peer = o.target;
   if (o.kind == RequestKind::receive) {
@@ -191,17 +192,18 @@ TimeNs ChurnCauses::gone_since(const Operation& o) {
   }
   if (other == o.host) return protocol::kNever;
   const TimeNs apart = contact_.apart_since(o.host, other);
-  return peer ? std::min(apart, peer->died) : apart;
+  return peer ? std::min(apart, peer->crashed_at) : apart;
 }
 
 // Since when somebody is there who must answer; kNever: nobody, or the application there may take its time.
 TimeNs ChurnCauses::owed_since(const Operation& o) {
-  if (o.ended || o.instance->dead()) return protocol::kNever;
+  if (o.ended || o.instance->crashed()) return protocol::kNever;
   const bool receive = o.kind == RequestKind::receive;
   if (receive && o.expected == 0) return protocol::kNever;
   const std::uint32_t other = receive ? operation(o.expected).host : o.to;
   if (other == o.host || !strict(o.host, other)) return protocol::kNever;
-  const bool application = o.kind == RequestKind::send && o.matched == 0 && !(o.target && o.target->dead());
+  const bool application =
+      o.kind == RequestKind::send && o.matched == 0 && !(o.target && o.target->crashed());
   const TimeNs together = contact_.together_since(o.host, other);
   return application || together == protocol::kNever ? protocol::kNever
                                                      : std::max({together, o.start, o.matched});

@@ -17,7 +17,7 @@ class ChurnCauses : public Workload {
  protected:
   // What happened to a host, and when.
   struct Life {
-    TimeNs last_death = 0;
+    TimeNs last_crash = 0;
     TimeNs last_pause = 0, last_resume = 0;
   };
 

@@ -46,7 +46,7 @@ void ChurnHosts::resume(std::uint32_t host) {
 void ChurnHosts::crash(std::uint32_t host) {
   if (!world_.host(host).alive()) return;
   if (trace_) trace_->line(world_.now(), fmt::format("{} crashes", host));
-  instance(host).died = lives_[host].last_death = world_.now();
+  instance(host).crashed_at = lives_[host].last_crash = world_.now();
   world_.host(host).crash();
   contact_update();
 }

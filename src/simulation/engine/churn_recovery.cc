@@ -10,14 +10,14 @@ namespace omx::simulation {
 using protocol::RequestKind;
 
 namespace {
-constexpr TimeNs kPatience = 4000 * kSecond;
+constexpr TimeNs kSettleLimit = 4000 * kSecond;
 // Where all have the extension.
-constexpr TimeNs kPatienceExtended = 60 * kSecond;
+constexpr TimeNs kSettleLimitExtended = 60 * kSecond;
 constexpr int kReferenceTries = 5;
 }  // namespace
 
 bool ChurnRecovery::over(const Operation& o) const {
-  return o.ended || o.instance->dead() || (o.kind == RequestKind::receive && o.expected == 0);
+  return o.ended || o.instance->crashed() || (o.kind == RequestKind::receive && o.expected == 0);
 }
 
 bool ChurnRecovery::settled() {
@@ -39,7 +39,7 @@ void ChurnRecovery::settle() {
       if (instance(i).matching.messages() > 0) return false;
     return settled();
   };
-  const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
+  const TimeNs patience = relaxed() ? kSettleLimit : kSettleLimitExtended;
   for (TimeNs waited = 0; waited < patience && !quiet() && !failed(); waited += kSecond) {
     for (std::uint32_t i = 0; i < hosts(); i++) {
       for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);

@@ -24,23 +24,23 @@ class Instance {
     std::uint32_t session = 0;             // that it was told then
     std::uint64_t losses = 0;              // how often the engine forgot it
     TimeNs last_loss = 0;
-    bool joined = false;     // the engine is connected to it ...
-    TimeNs joined_from = 0;  // ... because of frames that were sent after this
-    TimeNs heard = 0;        // when a frame came that proves that it lives
-    TimeNs last_vain = 0;    // when a connect to it failed that it may have taken up
-    TimeNs last_dead = 0;    // when it forgot an instance that had died
+    bool joined = false;             // the engine is connected to it ...
+    TimeNs joined_from = 0;          // ... because of frames that were sent after this
+    TimeNs heard = 0;                // when a frame came that proves that it lives
+    TimeNs last_failed_connect = 0;  // when a connect to it failed that it may have taken up
+    TimeNs last_forgot_crashed = 0;  // when it forgot an instance that had died
   };
 
   std::uint32_t host;
   std::uint32_t session;
   TimeNs born;
-  TimeNs died = protocol::kNever;
+  TimeNs crashed_at = protocol::kNever;
   MatchingModel matching;
   std::unordered_map<const protocol::Request*, std::uint64_t> posted;  // receives in the model, by request
   std::vector<Peer> peers;
   std::map<const Instance*, std::uint64_t> newest;  // message that arrived, by sender
 
-  bool dead() const { return died != protocol::kNever; }
+  bool crashed() const { return crashed_at != protocol::kNever; }
 };
 
 }  // namespace omx::simulation

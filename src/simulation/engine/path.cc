@@ -24,7 +24,7 @@ using protocol::RequestKind;
 using protocol::Segment;
 using protocol::Status;
 
-constexpr TimeNs kPatience = 60'000 * kMillisecond;
+constexpr TimeNs kSettleLimit = 60'000 * kMillisecond;
 constexpr TimeNs kHeldLeast = 20'000;
 constexpr std::uint64_t kQueueLeast = 256U << 10;
 constexpr std::uint64_t kHostRate = 10'000'000'000;  // the narrow place is on the way
@@ -84,7 +84,7 @@ Path::Path(const PathOptions& options) : options_(options), world_(world_options
 bool Path::connect() {
   if (!sender().engine().connect(sender().clock(), receiver().nic(), 0, 0, 0, nullptr, false)) return false;
   sender().deadline_check();
-  return world_.run_until([this] { return to_ != nullptr || !result_.failure.empty(); }, kPatience) && to_;
+  return world_.run_until([this] { return to_ != nullptr || !result_.failure.empty(); }, kSettleLimit) && to_;
 }
 
 void Path::post(Message& message) {

@@ -16,9 +16,9 @@ using protocol::RequestKind;
 
 constexpr std::uint32_t kKey = 0x6b6579;
 // Reference peers repeat twice a second, and a wide hole takes them many rounds.
-constexpr TimeNs kPatience = 4000 * kSecond;
+constexpr TimeNs kSettleLimit = 4000 * kSecond;
 // Where all have the extension.
-constexpr TimeNs kPatienceExtended = 60 * kSecond;
+constexpr TimeNs kSettleLimitExtended = 60 * kSecond;
 
 class RandomMix final : public Workload {
  public:
@@ -97,7 +97,7 @@ bool RandomMix::all_ended() const {
 // Everything that was sent is asked for; then nothing may be missing.
 void RandomMix::settle() {
   for (std::uint32_t i = 0; i < hosts(); i++) world_.host(i).resume();
-  const TimeNs patience = relaxed() ? kPatience : kPatienceExtended;
+  const TimeNs patience = relaxed() ? kSettleLimit : kSettleLimitExtended;
   // A round of wildcard receives at a time, as a receive that waits may take what another was posted for.
   for (TimeNs waited = 0; waited < patience && !all_ended(); waited += kSecond) {
     for (std::uint32_t i = 0; i < hosts(); i++) {

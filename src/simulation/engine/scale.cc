@@ -25,7 +25,7 @@ using protocol::Segment;
 using protocol::Status;
 using Bytes = std::vector<std::byte>;
 
-constexpr TimeNs kPatience = 1000 * 1000 * kMillisecond;
+constexpr TimeNs kSettleLimit = 1000 * 1000 * kMillisecond;
 constexpr std::uint32_t kPosted = 256;  // receives that a host has posted at most
 
 double cpu_ns() {
@@ -97,7 +97,7 @@ void Scale::connect_all() {
     host.deadline_check();
   }
   const TimeNs start = world_.now();
-  if (!world_.run_until([this] { return connects_ == 0 || !result_.failure.empty(); }, kPatience))
+  if (!world_.run_until([this] { return connects_ == 0 || !result_.failure.empty(); }, kSettleLimit))
     result_.failure = "not all hosts connected";
   result_.connecting = world_.now() - start;
   world_.run_for(10'000 * kMillisecond);  // until the frame sizes are known, too
@@ -213,7 +213,8 @@ ScaleResult Scale::run() {
   started_ = world_.now();
   const double cpu = cpu_ns();
   for (std::uint32_t i = 0; i < options_.hosts; i++) start(i);
-  const bool done = world_.run_until([this] { return pending_ == 0 || !result_.failure.empty(); }, kPatience);
+  const bool done =
+      world_.run_until([this] { return pending_ == 0 || !result_.failure.empty(); }, kSettleLimit);
   result_.time = world_.now() - started_;
   result_.cpu_per_message =
       (cpu_ns() - cpu) / static_cast<double>(std::max<std::uint64_t>(result_.messages, 1));

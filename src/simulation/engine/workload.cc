@@ -155,7 +155,7 @@ void Workload::reap_all() {
 
 void Workload::receives_cancel() {
   for (const auto& o : operations_) {
-    if (o->ended || o->kind != RequestKind::receive || o->instance->dead()) continue;
+    if (o->ended || o->kind != RequestKind::receive || o->instance->crashed()) continue;
     if (!o->waiting) return fail(fmt::format("receive {} was matched and never ended", o->id));
     cancel(*o, false);
   }

@@ -132,7 +132,7 @@ void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
   if (o.bad_key && c.status == Status::bad_key) return;
   // Where the two are connected nonetheless, nothing that it offered is withdrawn.
   if (c.status != Status::success && !c.partner->connected())
-    o.instance->peers[o.to].last_vain = world_.now();
+    o.instance->peers[o.to].last_failed_connect = world_.now();
   if (o.bad_key || c.status != Status::success) {
     if (c.status == Status::success || c.status == Status::bad_key || !may_fail(o, c.status))
       fail(fmt::format("connect {} from {} to {} ended with status {}", o.id, o.host, o.to,
@@ -140,7 +140,7 @@ void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
     return;
   }
   const auto found = by_session_.find(c.session);
-  if (found == by_session_.end() || found->second->host != o.to || found->second->died < o.start)
+  if (found == by_session_.end() || found->second->host != o.to || found->second->crashed_at < o.start)
     return fail(fmt::format("connect {} found nobody who lives", o.id));
   Instance::Peer& peer = o.instance->peers[o.to];
   peer.partner = c.partner;
