@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens in the workload of deaths.
+// The steps of the workload churn.
 #include "simulation/engine/churn.h"
 
 #include <fmt/format.h>
@@ -22,8 +22,7 @@ RandomNetwork churn_network(std::uint64_t seed) {
   for (HostOptions& host : network.hosts) {
     protocol::Config& c = host.config;
     c.peer_timeout = timeout;
-    // Without parking, a message that has no room holds up all that is behind it until the application
-    // receives.
+    // Without parking, a message without room holds up all messages behind it until the application receives.
     if (!c.parks || c.mode != wire::Mode::omx) c.buffer_bytes = protocol::Config{}.buffer_bytes;
   }
   return network;
@@ -43,7 +42,7 @@ class Churn final : public ChurnRecovery {
 void Churn::send_something(std::uint32_t host, std::uint32_t to) {
   const Instance::Peer& known = instance(host).peers[to];
   SendWish wish;
-  // Whom we connected to, or whoever connected to us.
+  // Address a peer that this host connected to, or any peer that connected to this host.
   protocol::Partner* partner = known.partner;
   if (random_.chance(0.5)) {
     partner = engine(host).find_partner(World::nic_of(to), 0);
@@ -70,7 +69,7 @@ void Churn::step() {
   const std::uint64_t what = random_.below(1000);
   if (!world_.host(host).alive()) {
     if (random_.chance(0.2)) restart(host);
-  } else if (world_.host(host).paused()) {  // it does nothing
+  } else if (world_.host(host).paused()) {  // its application makes no calls
     if (random_.chance(0.1)) resume(host);
   } else if (what < 440) {
     send_something(host, random_.chance(0.05) ? host : other);
@@ -81,7 +80,7 @@ void Churn::step() {
   } else if (what < 945) {
     if (host == other) return;
     connect(host, other, random_.chance(0.2));
-    // Both at once.
+    // Sometimes both sides connect at once.
     const bool able = world_.host(other).alive() && !world_.host(other).paused();
     if (able && random_.chance(0.3)) connect(other, host, false);
   } else if (what < 955) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The workload of deaths: on top of what the mixed one does, endpoints crash and come back with the same id,
-// disconnect, pause for longer than their peers are patient, and networks fall apart and heal.
+// The workload churn. It adds to the random mix that endpoints crash and restart with the same id,
+// disconnect, and pause for longer than the peer time-out, and that networks split and heal.
 //
-// What must hold: a failure has a cause (churn_causes.cc); what waits for somebody who is gone ends within
-// Config::peer_timeout and kSlack, what waits for one who is there within kAnswer; and in the end all can
-// connect again, messages of each class pass between all, and nothing is left over. Pairs in which one end
-// has no extension cannot always tell who forgot whom (docs/reference/wire.md 5): for them the causes are not
-// examined.
+// What must hold: every failure has a cause (churn_causes.h). A request to a peer that is gone ends within
+// Config::peer_timeout and kSlack, a request to a peer that is there within kAnswer. In the end all hosts can
+// connect again, messages of each class pass between all of them, and nothing is left over. If one end of a
+// pair has no extension, the two cannot always tell which side forgot the other (docs/reference/wire.md 5).
+// The causes of such pairs are not examined.
 #pragma once
 
 #include "simulation/engine/run.h"

@@ -16,21 +16,21 @@ using protocol::Status;
 
 namespace {
 
-// With a third of the CONNECTs lost, as many as fit into this time are not all lost.
+// Even if a third of the CONNECTs is lost, one of those sent within this time arrives.
 constexpr TimeNs kTalk = 15 * kSecond;
-// Frames are not longer under way: queues, spikes and what is held back together.
+// The longest time a frame is under way: queues, spikes and frames that are held back together.
 constexpr TimeNs kUnderWay = 1 * kSecond;
-// Beyond peer_timeout: the last repetition must have had time to be answered, and the last two questions
-// whether anybody is there, which come once a second.
+// Time beyond peer_timeout: the last repetition must have had time to be answered. So must the last two
+// requests for a sign of life, which come once a second.
 constexpr TimeNs kSlack = 5 * kSecond;
-// Between two that hear each other, what is lost is sent again within 1.25 s, the longest pause there is. The
+// Between two hosts that hear each other, lost frames are repeated within 1.25 s, the longest pause. The
 // longest wait in 1000 seeds was 7 s, of a connect in a network that loses a third of the CONNECTs.
 constexpr TimeNs kAnswer = 15 * kSecond;
-// Clocks differ.
+// The largest difference between two clocks.
 constexpr TimeNs kSkew = 20 * protocol::kMillisecond;
 
-// Whether a frame shows the instance in `session` that one in `sender` lives, whatever else the engine makes
-// of it.
+// Returns whether a frame proves to the instance in `session` that the one in `sender` lives, whatever else
+// the engine does with it.
 bool sign_of_life(const SimFrame& frame, std::uint32_t session, std::uint32_t sender, std::uint32_t key) {
   if (frame.damaged) return false;
   const wire::Frame in(frame.bytes);
@@ -98,7 +98,7 @@ bool ChurnCauses::may_fail(const Operation& o, Status status) {
 
 bool ChurnCauses::send_may_fail(const Operation& m, Status status) {
   if (m.to == m.host) return false;
-  // Not connected: given up, or refused by a later instance.
+  // Not connected: the peer was given up, or a later instance refused the message.
   if (!m.target) return status == Status::endpoint_unreachable || status == Status::bad_session;
   if (m.stale) return status == Status::bad_session;
   if (status != Status::endpoint_unreachable && status != Status::bad_session) return false;
@@ -134,7 +134,7 @@ bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner,
   const Instance::Peer& ours = at.peers[other];
   if (why == Cleanup::given_up) {
     const bool deaf = world_.now() + kSkew >= ours.heard + timeout_;
-    // The two never agreed: the connect that we answered had been given up.
+    // The two never agreed: the connect that this side answered had been given up.
     const Instance::Peer& theirs = peer.peers[at.host];
     if (theirs.last_failed_connect > 0 && theirs.last_failed_connect >= ours.joined_from) return true;
     return deaf && (peer.crashed() || contact_.silent(at.host, other, world_.now(), timeout_));
@@ -142,9 +142,10 @@ bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner,
   if (peer.crashed()) return true;
   const Instance::Peer& theirs = peer.peers[at.host];
   if (theirs.losses > 0 && theirs.last_loss >= ours.joined_from) return true;
-  // A connect of theirs failed before both knew of it: the count is withdrawn that we took up.
+  // A connect of the peer failed before both sides knew of it. So the count that this side adopted was
+  // withdrawn.
   if (theirs.last_failed_connect > 0 && theirs.last_failed_connect >= ours.joined_from) return true;
-  // Frames of those who died, or to them.
+  // Frames from, or to, an instance that crashed.
   const TimeNs oldest = horizon(at.host, other);
   const auto late = [&](TimeNs then) { return then > 0 && then >= oldest; };
   return late(ours.last_forgot_crashed) || late(lives_[other].last_crash) || late(lives_[at.host].last_crash);
@@ -153,7 +154,7 @@ bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner,
 TimeNs ChurnCauses::horizon(std::uint32_t a, std::uint32_t b) const {
   const TimeNs now = world_.now();
   TimeNs oldest = now;
-  for (const Life* life : {&lives_[a], &lives_[b]})  // they lie in the ring of a paused host
+  for (const Life* life : {&lives_[a], &lives_[b]})  // the frames waited in the ring of a paused host
     if (life->last_resume > 0 && now - life->last_resume <= kUnderWay)
       oldest = std::min(oldest, life->last_pause);
   return oldest - std::min(oldest, kUnderWay);
@@ -180,7 +181,7 @@ void ChurnCauses::partner_lost(Instance& at, const protocol::Partner& partner, C
   fail(fmt::format("host {} forgot {} without a cause: {}", at.host, other, name(why)));
 }
 
-// Since when nobody is there to answer; kNever: somebody is, or there is no telling.
+// Returns since when no peer is there to answer, or kNever if one is or that is unknown.
 TimeNs ChurnCauses::gone_since(const Operation& o) {
   if (o.ended || o.instance->crashed() || world_.host(o.host).paused()) return protocol::kNever;
   std::uint32_t other = o.to;
@@ -195,7 +196,8 @@ TimeNs ChurnCauses::gone_since(const Operation& o) {
   return peer ? std::min(apart, peer->crashed_at) : apart;
 }
 
-// Since when somebody is there who must answer; kNever: nobody, or the application there may take its time.
+// Returns since when a peer is there that must answer. Returns kNever if none is, or if its application may
+// take its time.
 TimeNs ChurnCauses::owed_since(const Operation& o) {
   if (o.ended || o.instance->crashed()) return protocol::kNever;
   const bool receive = o.kind == RequestKind::receive;
@@ -219,7 +221,7 @@ void ChurnCauses::overdue_check() {
     const TimeNs gone = gone_since(o);
     if (gone == protocol::kNever) continue;
     const TimeNs waits = std::max({gone, o.start, o.matched, lives_[o.host].last_resume});
-    // Towards a peer without extension a NOTIFY of failure may have to wait as long again.
+    // Without the extension, a NOTIFY of failure may have to wait as long again.
     const std::uint32_t other = o.kind == RequestKind::receive ? operation(o.expected).host : o.to;
     if (world_.now() > waits + timeout_ * (strict(o.host, other) ? 1 : 2) + kSlack)
       return fail(fmt::format("operation {} of host {} still waits for one who is gone, after {} s", o.id,

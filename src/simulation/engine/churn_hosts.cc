@@ -20,7 +20,7 @@ void ChurnHosts::contact_update() {
   }
 }
 
-// Time passes in pieces, so that what takes too long is seen.
+// Lets time pass in pieces, so that requests that take too long are noticed.
 void ChurnHosts::run_for(TimeNs time) {
   while (time > 0 && !failed()) {
     const TimeNs piece = std::min(time, 2 * kSecond);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can happen to hosts in the workload churn: they crash, restart, disconnect and pause, and the network
-// falls apart and heals.
+// Events of hosts in the workload churn: they crash, restart, disconnect and pause, and the network splits
+// and heals.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ using protocol::RequestKind;
 
 namespace {
 constexpr TimeNs kSettleLimit = 4000 * kSecond;
-// Where all have the extension.
+// If all hosts have the extension.
 constexpr TimeNs kSettleLimitExtended = 60 * kSecond;
 constexpr int kReferenceTries = 5;
 }  // namespace
@@ -25,14 +25,14 @@ bool ChurnRecovery::settled() {
          std::all_of(operations_.begin(), operations_.end(), [this](const auto& o) { return over(*o); });
 }
 
-// Without the extension a large message may have been taken for a repetition: its receiver lives, answers,
-// and knows nothing of it. Only a disconnect ends that.
+// Without the extension a large message may have been taken for a repetition. Its receiver lives and answers
+// but does not know the message. Only a disconnect ends that.
 void ChurnRecovery::unstick() {
   for (const auto& o : operations_)
     if (!over(*o) && o->kind == RequestKind::send && !strict(o->host, o->to)) disconnect(o->host, o->to);
 }
 
-// Everything that was sent is asked for, until every request has ended and no message waits.
+// Receives everything that was sent, until every request has ended and no message waits.
 void ChurnRecovery::settle() {
   const auto quiet = [this] {
     for (std::uint32_t i = 0; i < hosts(); i++)
@@ -43,7 +43,7 @@ void ChurnRecovery::settle() {
   for (TimeNs waited = 0; waited < patience && !quiet() && !failed(); waited += kSecond) {
     for (std::uint32_t i = 0; i < hosts(); i++) {
       for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);
-      // Small memory refuses what no receive waits for.
+      // Hosts with little memory refuse messages for which no receive waits.
       while (instance(i).posted.size() < 4) receive(i, true);
     }
     reap_all();
@@ -65,7 +65,7 @@ void ChurnRecovery::connect_all() {
   settle();
 }
 
-// One message of each class from everybody to everybody.
+// Sends one message of each class from every host to every other one.
 void ChurnRecovery::exchange_all() {
   for (std::uint32_t i = 0; i < hosts(); i++) {
     for (std::uint32_t j = 0; j < hosts(); j++) {
@@ -81,7 +81,7 @@ void ChurnRecovery::exchange_all() {
 
 void ChurnRecovery::recover() {
   world_.faults().groups.clear();
-  // With or without what remains of the weather.
+  // Frame losses and delays may end or go on.
   if (random_.chance(0.3)) world_.faults().plan = {};
   for (std::uint32_t i = 0; i < hosts(); i++) {
     if (!world_.host(i).alive()) restart(i);
@@ -92,10 +92,10 @@ void ChurnRecovery::recover() {
   if (failed()) return;
   const int tries = relaxed() ? kReferenceTries : 1;
   for (int i = 0; i < tries && !failed(); i++) {
-    receives_cancel();  // some are too small
+    receives_cancel();  // some receives are too small
     const std::size_t before = operations_.size();
     connect_all();
-    world_.run_for(2 * kSecond);  // what is under way arrives
+    world_.run_for(2 * kSecond);  // frames under way arrive
     calm_ = true;
     exchange_all();
     const bool all = std::all_of(operations_.begin() + static_cast<std::ptrdiff_t>(before), operations_.end(),
@@ -106,7 +106,7 @@ void ChurnRecovery::recover() {
   if (failed()) return;
   receives_cancel();
   world_.run_for(600 * kSecond);  // a lost MTU probe is repeated twice a minute
-  // A path that is shorter than the MTU is probed again from time to time.
+  // A path narrower than the MTU is probed again from time to time.
   if (!failed()) leftovers(network_.world.path_mtu == 0);
 }
 

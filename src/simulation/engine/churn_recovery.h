@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of the workload of deaths: all live, hear each other, and must get on.
+// The end of the workload churn: all hosts run and hear each other, and must be able to communicate.
 #pragma once
 
 #include "simulation/engine/churn_hosts.h"

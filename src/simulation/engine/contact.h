@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which hosts could hear each other, and when: what decides whether silence explains a failure.
+// When hosts could hear each other. Decides whether silence explains a failure.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,21 @@ class Contact {
     p.able = able;
     p.since = now;
   }
-  // Since when they cannot; kNever: they can.
+  // Returns since when the two cannot hear each other, or kNever if they can.
   TimeNs apart_since(std::uint32_t a, std::uint32_t b) {
     return pair(a, b).able ? protocol::kNever : pair(a, b).since;
   }
-  // Since when they can; kNever: they cannot.
+  // Returns since when the two can hear each other, or kNever if they cannot.
   TimeNs together_since(std::uint32_t a, std::uint32_t b) {
     return pair(a, b).able ? pair(a, b).since : protocol::kNever;
   }
-  // The last time at which they certainly had heard each other.
+  // Returns the last time at which the two had certainly heard each other.
   TimeNs last(std::uint32_t a, std::uint32_t b, TimeNs now) {
     const Pair& p = pair(a, b);
     return p.able && now - p.since >= talk_ ? now : p.good;
   }
   TimeNs talk() const { return talk_; }
-  // So long without that both may have been given up by a host that waits for `timeout`.
+  // Returns whether the silence is so long that a host that waits for `timeout` may have given up the other.
   bool silent(std::uint32_t a, std::uint32_t b, TimeNs now, TimeNs timeout) {
     return now - last(a, b, now) >= timeout - talk_;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Virtual time: things that will happen, in order. Events of the same instant happen in the order in which
-// they were scheduled, so that a run depends on nothing but its seed.
+// Virtual time: a queue of future events. Events of the same instant happen in the order in which they were
+// scheduled, so that a run depends only on its seed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace omx::simulation {
 
 using protocol::TimeNs;
 
-// Something that events happen to. `argument` is what it scheduled them with.
+// An object that events happen to. `argument` is the one given to schedule().
 class EventTarget {
  public:
   virtual void on_event(std::uint64_t argument) = 0;
@@ -29,12 +29,12 @@ class EventQueue {
   TimeNs next() const { return heap_.empty() ? protocol::kNever : heap_.top().at; }
   std::uint64_t happened() const { return happened_; }
 
-  // Not before now. The target must outlive the event.
+  // Schedules an event, not before now. The target must outlive the event.
   void schedule(TimeNs at, EventTarget& target, std::uint64_t argument) {
     heap_.push({at < now_ ? now_ : at, sequence_++, &target, argument});
   }
 
-  // The next event; false when there is none until `end`.
+  // Runs the next event. Returns false when there is none until `end`.
   bool step(TimeNs end = protocol::kNever) {
     if (heap_.empty() || heap_.top().at > end) return false;
     const Event event = heap_.top();
@@ -44,7 +44,7 @@ class EventQueue {
     event.target->on_event(event.argument);
     return true;
   }
-  // Nothing happens until then.
+  // Advances the time when no event comes before it.
   void skip_to(TimeNs time) {
     if (time > now_ && time <= next()) now_ = time;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes wrong with frames on their way from a host into the network. All from one seed.
+// Faults of frames between a host and the network, all drawn from one seed.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace omx::simulation {
 using protocol::TimeNs;
 
 struct FaultPlan {
-  double loss = 0;          // each frame by itself
+  double loss = 0;          // of each frame independently
   double burst_start = 0;   // a burst of losses begins with this frame ...
-  double burst_end = 0.25;  // ... and ends after each lost one with this probability
+  double burst_end = 0.25;  // ... and ends after each lost frame with this probability
   double duplicate = 0;
   double corrupt = 0;  // one bit flips behind the addresses
   double reorder = 0;  // a frame is held back for up to reorder_most
   TimeNs reorder_most = 200'000;
-  double spike = 0;  // everything behind this frame waits, too
+  double spike = 0;  // all frames behind this one wait, too
   TimeNs spike_most = 5 * protocol::kMillisecond;
   std::optional<wire::PacketType> lost_type;  // frames of this type are lost with lost_type_rate
   double lost_type_rate = 0;
@@ -35,7 +35,7 @@ struct Fate {
   bool lost = false;
   bool corrupted = false;
   unsigned copies = 1;
-  TimeNs held = 0;  // this frame only
+  TimeNs held = 0;  // only this frame is held back
   TimeNs spike = 0;
 };
 
@@ -44,9 +44,10 @@ class Faults {
   explicit Faults(std::uint64_t seed) : random_(seed) {}
 
   FaultPlan plan;
-  // Hosts that cannot hear each other: those of different groups. Empty: all hear all.
+  // Groups of hosts: hosts of different groups cannot hear each other. Empty: all hear all.
   std::vector<unsigned> groups;
-  // Ways that are closed, from one host to another; the way back is another entry. Twice: two causes.
+  // Closed directions, from one host to another. The opposite direction is another entry. An entry may appear
+  // twice, for two causes.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> closed;
 
   bool separated(std::uint32_t from, std::uint32_t to) const {

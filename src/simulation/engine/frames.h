@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames on their way, in memory that is used again.
+// Frames in flight, in memory that is reused.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct SimFrame {
   std::uint64_t number = 0;  // of the frame in the run; copies share it
   std::uint32_t from = 0;    // host
   bool damaged = false;
-  bool lane = false;  // goes by the receiver's UDP lane
-  unsigned rail = 0;  // which of its sender's boards, and which switch
+  bool lane = false;  // goes by the receiver's UDP bulk path
+  unsigned rail = 0;  // number of the sender's board, and of the switch it is on
 
   wire::PacketType type() const { return static_cast<wire::PacketType>(bytes[16]); }
   NicId destination() const { return mac_load(bytes.data()); }

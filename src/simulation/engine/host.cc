@@ -13,9 +13,9 @@ namespace {
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::size_t kTypeAt = 16;
 constexpr std::size_t kBulkBatch = 16;
-constexpr std::size_t kLaneFrames = 512;  // that the lane's socket holds
+constexpr std::size_t kLaneFrames = 512;  // capacity of the bulk path's socket
 constexpr std::uint32_t kUdpOverhead = 28;
-constexpr TimeNs kLaneLookAfter = protocol::kMillisecond;  // also when nothing is awaited by it
+constexpr TimeNs kLaneLookAfter = protocol::kMillisecond;  // also if the engine awaits nothing by it
 constexpr std::uint64_t kLaneLook = 1, kCopies = 2;
 }  // namespace
 
@@ -61,7 +61,7 @@ TimeNs SimHost::clock() const {
   return now + static_cast<TimeNs>(static_cast<__int128>(now) * options_.clock_ppm / kMillion);
 }
 
-// The first instant at which the clock shows this.
+// Returns the first instant at which the host's clock shows this time.
 TimeNs SimHost::true_time(TimeNs clock) const {
   if (clock == protocol::kNever) return clock;
   const auto scaled = static_cast<unsigned __int128>(clock) * kMillion;
@@ -123,7 +123,7 @@ void SimHost::ring_process(bool lane_too) {
     const std::uint32_t frame = ring_.front();
     ring_.pop_front();
     const auto& bytes = world_.frames()[frame].bytes;
-    // What is received into its place is copied by nobody.
+    // Frames received into their final place need no copy.
     const bool place = !copies_ || frame % 2 == 0;
     if (place && bytes.size() > kTypeAt &&
         bytes[kTypeAt] == static_cast<std::byte>(wire::PacketType::pull_reply)) {
@@ -164,7 +164,7 @@ void SimHost::frame_process(std::uint32_t frame) {
   held_.push_back({frame, ticket});
 }
 
-// Nobody may read them any more.
+// Gives back slots and spoils them, because no copy may read them any more.
 void SimHost::held_give_back() {
   while (!held_.empty() && held_.front().ticket <= copies_->completed()) {
     auto& bytes = world_.frames()[held_.front().frame].bytes;
@@ -179,8 +179,8 @@ void SimHost::frame_done(std::uint32_t frame) {
   world_.frames().destroy(frame);
 }
 
-// As link/bulk_lane does it: the data of all frames of a batch go where the engine expects them, and then it
-// turns out which of them belong there.
+// Hands over the frames of a batch as the bulk path of the link does. The data of all frames go where the
+// engine expects them. Only then does it turn out which of them belong there.
 void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane, unsigned rail) {
   std::array<protocol::ExpectedFrame, kBulkBatch> expected;
   const auto room = std::span(expected).first(batch.size());
@@ -199,7 +199,7 @@ void SimHost::bulk_process(std::span<const std::uint32_t> batch, bool by_lane, u
   for (std::size_t i = 0; i < batch.size(); i++) {
     auto& bytes = world_.frames()[batch[i]].bytes;
     if (placed[i]) {
-      // Of these only the header is there.
+      // Only the header of these frames is still there.
       std::fill(bytes.begin() + expected[i].header, bytes.end(), std::byte{0xDD});
       engine_->on_placed(clock(), expected[i], bytes, rail);
     } else {

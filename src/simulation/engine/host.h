@@ -18,12 +18,12 @@ namespace omx::simulation {
 class World;
 
 struct HostOptions {
-  protocol::Config config;  // nic and session are given by the world
+  protocol::Config config;  // the world sets nic and session
   PortLimits port;          // into the network
   std::uint32_t ring_frames = 4096;
-  bool lane = false;                       // takes large messages by a UDP lane ...
-  TimeNs lane_dies_at = protocol::kNever;  // ... until somebody blocks it
-  std::uint64_t copies_seed = 0;           // 0: the engine copies; else somebody does it for it, late
+  bool lane = false;                       // takes large messages by a UDP bulk path ...
+  TimeNs lane_dies_at = protocol::kNever;  // ... until a firewall blocks it
+  std::uint64_t copies_seed = 0;           // 0: the engine copies; else LateCopies does, seeded by this
   std::vector<PortLimits> rails;           // its further boards, each on a switch of its own
   int clock_ppm = 0;                       // how much faster than true time its clock runs
 };
@@ -39,16 +39,17 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   bool alive() const { return engine_ != nullptr; }
   bool paused() const { return paused_; }
   protocol::Endpoint& engine() { return *engine_; }
-  // For calls of the engine; never goes back.
+  // Returns the time for calls of the engine. It never goes back.
   TimeNs clock() const;
 
-  // The application does not call the library: frames wait in the ring, and are lost when it is full.
+  // Stops the application's calls: frames wait in the ring, and are lost when it is full.
   void pause();
   void resume();
-  // The endpoint dies without a word. restart() opens one with the same id and another session.
+  // crash() ends the endpoint without a message to its peers. restart() opens one with the same id and
+  // another session.
   void crash();
   void restart();
-  // After calls of the engine from outside: its next deadline may have changed.
+  // Must follow calls of the engine from outside, because its next deadline may have changed.
   void deadline_check();
 
   void frame_arrived(std::uint32_t frame);
@@ -84,17 +85,17 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   std::unique_ptr<protocol::Endpoint> engine_;
   bool paused_ = false;
   std::deque<std::uint32_t> ring_;
-  std::deque<std::uint32_t> lane_;  // read only while the engine awaits something by it
+  std::deque<std::uint32_t> lane_;  // read only while the engine awaits data by the bulk path
   struct Held {
     std::uint32_t frame;
     std::uint64_t ticket;
   };
   std::deque<Held> held_;  // slots of the ring that copies still read
   std::uint64_t ring_drops_ = 0;
-  TimeNs wake_at_ = protocol::kNever;  // true time of the earliest wake-up scheduled
+  TimeNs wake_at_ = protocol::kNever;  // true time of the earliest scheduled wake-up
   wire::TxFrame tx_;
   std::vector<iovec> segments_;
-  bool by_lane_ = false;  // the frame that is being made
+  bool by_lane_ = false;  // of the frame under construction
   unsigned by_rail_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One life of a host's endpoint, as the checkers see it: what MX says it must do beside what it does.
+// One opening of a host's endpoint, as the checkers see it: what it must do according to MX, beside what it
+// does.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,17 @@ class Instance {
   Instance(std::uint32_t on_host, std::uint32_t in_session, std::size_t hosts, TimeNs now)
       : host(on_host), session(in_session), born(now), peers(hosts) {}
 
-  // What it knows of another host.
+  // What the instance knows of another host.
   struct Peer {
     protocol::Partner* partner = nullptr;  // from the last connect; nullptr: none yet
-    std::uint32_t session = 0;             // that it was told then
-    std::uint64_t losses = 0;              // how often the engine forgot it
+    std::uint32_t session = 0;             // the session returned by that connect
+    std::uint64_t losses = 0;              // how often the engine forgot the peer
     TimeNs last_loss = 0;
-    bool joined = false;             // the engine is connected to it ...
-    TimeNs joined_from = 0;          // ... because of frames that were sent after this
-    TimeNs heard = 0;                // when a frame came that proves that it lives
-    TimeNs last_failed_connect = 0;  // when a connect to it failed that it may have taken up
-    TimeNs last_forgot_crashed = 0;  // when it forgot an instance that had died
+    bool joined = false;             // the engine is connected to the peer ...
+    TimeNs joined_from = 0;          // ... because of frames sent after this time
+    TimeNs heard = 0;                // when a frame came that proves that the peer lives
+    TimeNs last_failed_connect = 0;  // when a connect to the peer failed that the peer may have adopted
+    TimeNs last_forgot_crashed = 0;  // when it forgot an instance that had crashed
   };
 
   std::uint32_t host;
@@ -38,7 +39,7 @@ class Instance {
   MatchingModel matching;
   std::unordered_map<const protocol::Request*, std::uint64_t> posted;  // receives in the model, by request
   std::vector<Peer> peers;
-  std::map<const Instance*, std::uint64_t> newest;  // message that arrived, by sender
+  std::map<const Instance*, std::uint64_t> newest;  // newest message that arrived, by sender
 
   bool crashed() const { return crashed_at != protocol::kNever; }
 };

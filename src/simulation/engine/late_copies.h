@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy engine of the simulated hosts that takes its time: copies are made late and in any order, and the
-// frames they read are held until then. What is held is spoilt when it is given back.
+// A slow copy engine for simulated hosts. Copies are made late and in any order, and the frames that they
+// read are held until then. Given back frames are overwritten.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace omx::simulation {
 
 class LateCopies final : public protocol::Offload {
  public:
-  // `schedule` asks for progress() at a time.
+  // `schedule` is called with the time at which progress() is due.
   LateCopies(std::uint64_t seed, std::function<TimeNs()> clock, std::function<void(TimeNs)> schedule)
       : random_(seed), clock_(std::move(clock)), schedule_(std::move(schedule)) {}
 
@@ -26,9 +26,10 @@ class LateCopies final : public protocol::Offload {
 
   // Makes the copies that are due.
   void progress() { make(clock_()); }
-  // The newest ticket since the last call: of the frame that was handed to the engine. 0: none.
+  // Returns the newest ticket since the last call, which is that of the frame just handed to the engine. 0:
+  // none.
   std::uint64_t taken() { return std::exchange(taken_, 0); }
-  // The host is no more, nor is its memory.
+  // Drops all copies, because the endpoint and its memory are gone.
   void forget();
 
  private:

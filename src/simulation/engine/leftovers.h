@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine must not hold when all is over.
+// Finds what an engine still holds at the end of a run.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace omx::simulation {
 
-// Returns what a host still holds; empty: nothing. `timers`: it must not even have one that is armed.
+// Returns what a host still holds, or an empty text. With `timers` even an armed timer counts.
 std::string host_leftovers(SimHost& host, bool timers);
 
 }  // namespace omx::simulation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What MX matching means, written down as plainly as possible (docs/spec/protocol.md 9): one list of receives
-// in the order they were posted, one of messages in the order they arrived, both searched from the front.
-// Slow, and run beside the engine.
+// MX matching, written as plainly as possible (docs/spec/protocol.md 9): a list of receives in the order in
+// which they were posted, and a list of messages in the order in which they arrived. Both are searched from
+// the front. The model is slow, and runs beside the engine.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class MatchingModel {
   struct Receive {
     std::uint64_t id = 0;
     std::uint64_t info = 0, mask = 0;
-    const void* source = nullptr;  // a partner, or anybody
+    const void* source = nullptr;  // a peer, or nullptr for any
   };
   struct Message {
     std::uint64_t id = 0;
@@ -23,7 +23,7 @@ class MatchingModel {
     const void* source = nullptr;
   };
 
-  // The message that a new receive takes at once; otherwise it waits.
+  // Returns the message that a new receive takes at once. Without one, the receive waits.
   std::optional<std::uint64_t> post(const Receive& receive) {
     for (auto m = messages_.begin(); m != messages_.end(); m++) {
       if (!fits(receive, *m)) continue;
@@ -34,7 +34,7 @@ class MatchingModel {
     receives_.push_back(receive);
     return std::nullopt;
   }
-  // The receive that takes a new message; otherwise it waits.
+  // Returns the receive that takes a new message. Without one, the message waits.
   std::optional<std::uint64_t> arrive(const Message& message) {
     for (auto r = receives_.begin(); r != receives_.end(); r++) {
       if (!fits(*r, message)) continue;
@@ -45,7 +45,7 @@ class MatchingModel {
     messages_.push_back(message);
     return std::nullopt;
   }
-  // Whether it still waited.
+  // Removes a receive. Returns whether it still waited.
   bool cancel(std::uint64_t receive) {
     for (auto r = receives_.begin(); r != receives_.end(); r++) {
       if (r->id != receive) continue;
@@ -54,7 +54,7 @@ class MatchingModel {
     }
     return false;
   }
-  // Whether it still waited.
+  // Removes a message. Returns whether it still waited.
   bool drop(std::uint64_t message) {
     for (auto m = messages_.begin(); m != messages_.end(); m++) {
       if (m->id != message) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call of a simulated application: its memory, what it asked for, and what has become of it.
+// One call of a simulated application: its memory, its arguments, and its outcome.
 #pragma once
 
 #include <cstdint>
@@ -26,38 +26,38 @@ struct Operation {
   std::vector<protocol::Segment> segments;
   std::uint64_t info = 0, mask = 0;
   TimeNs start = 0;
-  std::uint64_t losses = 0;  // of the partner, before it; receive: before it was matched
+  std::uint64_t losses = 0;  // of the peer, before the call; receive: before it was matched
   bool bad_key = false;
   bool ended = false;
-  bool well = false;  // with success
+  bool well = false;  // ended with success
 
-  // A send is a message.
-  Instance* target = nullptr;         // whom the engine was connected to
+  // Fields of a send, which is a message.
+  Instance* target = nullptr;         // the instance that the engine was connected to
   bool stale = false;                 // the address names an earlier instance
-  bool arrived = false;               // matched there or kept as unexpected ...
-  std::uint64_t receiver_losses = 0;  // ... when the receiver had forgotten the sender so often
+  bool arrived = false;               // matched at the receiver or kept as unexpected ...
+  std::uint64_t receiver_losses = 0;  // ... when the receiver had forgotten the sender this often
   bool delivered = false;
   bool truncated = false;       // its receive was too small
   bool receive_failed = false;  // its receive ended without the data
 
   TimeNs matched = 0;  // when the model brought message and receive together
 
-  // A receive.
+  // Fields of a receive.
   std::uint64_t expected = 0;  // id of the message that the model gave it
   bool waiting = false;        // still in the model
   bool cancelled = false;
 };
 
 constexpr unsigned kIdShift = 8;          // match information: the message's id ...
-constexpr std::uint64_t kTagMask = 0xFF;  // ... above what receives look at
+constexpr std::uint64_t kTagMask = 0xFF;  // ... above the bits that receives compare
 
-// The whole of its data as up to five pieces, some of them empty.
+// Splits all of its data into up to five segments, some of them empty.
 void operation_split(Operation& operation, Random& random);
 
-// What is wrong with a message in the memory of its receive; empty: nothing. Sets `truncated`.
+// Returns what is wrong with a message in the memory of its receive, or an empty text. Sets `truncated`.
 std::string delivery_check(Operation& message, const Operation& receive, const protocol::Completion& c);
 
-// A message length: often one where something changes.
+// Draws a message length, often one at which the message class changes.
 std::size_t length_choose(Random& random, std::size_t largest);
 
 }  // namespace omx::simulation

@@ -27,7 +27,7 @@ using protocol::Status;
 constexpr TimeNs kSettleLimit = 60'000 * kMillisecond;
 constexpr TimeNs kHeldLeast = 20'000;
 constexpr std::uint64_t kQueueLeast = 256U << 10;
-constexpr std::uint64_t kHostRate = 10'000'000'000;  // the narrow place is on the way
+constexpr std::uint64_t kHostRate = 10'000'000'000;  // so that only the switch port limits the rate
 constexpr std::uint32_t kSender = 0, kReceiver = 1;
 
 WorldOptions world_options(const PathOptions& options) {
@@ -75,7 +75,7 @@ Path::Path(const PathOptions& options) : options_(options), world_(world_options
   host.config.mtu = options.mtu;
   host.port.bits_per_second = std::max(options.bits_per_second, kHostRate);
   host.port.delay = options.delay - options.delay / 2;
-  host.port.queue_bytes = 1ULL << 30;  // the kernel makes a sender wait, it does not drop
+  host.port.queue_bytes = 1ULL << 30;  // the kernel makes a sender wait instead of dropping
   host.ring_frames = 1U << 20;
   for (int i = 0; i < 2; i++) world_.add(host);
   world_.on_activity([this](SimHost& busy) { reap(busy); });
@@ -141,7 +141,7 @@ PathResult Path::run() {
   faults.reorder = options_.reorder;
   faults.reorder_most =
       options_.held_most > 0 ? options_.held_most : std::max(options_.delay / 5, kHeldLeast);
-  // As many receives again, so that each message finds one.
+  // Twice as many receives again, so that each message finds one.
   for (std::uint32_t i = 0; i < 3 * options_.window; i++) {
     Message& message = *messages_.emplace_back(std::make_unique<Message>());
     message.sends = i < options_.window;

@@ -15,9 +15,9 @@ using protocol::kMillisecond;
 using protocol::RequestKind;
 
 constexpr std::uint32_t kKey = 0x6b6579;
-// Reference peers repeat twice a second, and a wide hole takes them many rounds.
+// Legacy peers repeat twice a second, and a wide hole takes them many rounds.
 constexpr TimeNs kSettleLimit = 4000 * kSecond;
-// Where all have the extension.
+// If all hosts have the extension.
 constexpr TimeNs kSettleLimitExtended = 60 * kSecond;
 
 class RandomMix final : public Workload {
@@ -83,7 +83,7 @@ void RandomMix::connect_all() {
     for (std::uint32_t j = 0; j < hosts(); j++)
       if (i != j) connect(i, j, false);
   reap_all();
-  // Some connections may still be under way when the first messages go.
+  // Some connections may still be incomplete when the first messages are sent.
   world_.run_for(random_.below(2000) * 1000);
 }
 
@@ -94,15 +94,16 @@ bool RandomMix::all_ended() const {
          std::all_of(operations_.begin(), operations_.end(), over);
 }
 
-// Everything that was sent is asked for; then nothing may be missing.
+// Receives everything that was sent. Then nothing may be missing.
 void RandomMix::settle() {
   for (std::uint32_t i = 0; i < hosts(); i++) world_.host(i).resume();
   const TimeNs patience = relaxed() ? kSettleLimit : kSettleLimitExtended;
-  // A round of wildcard receives at a time, as a receive that waits may take what another was posted for.
+  // Post wildcard receives one round at a time: a waiting receive may take a message that another was posted
+  // for.
   for (TimeNs waited = 0; waited < patience && !all_ended(); waited += kSecond) {
     for (std::uint32_t i = 0; i < hosts(); i++) {
       for (std::uint64_t n = instance(i).matching.messages(); n > 0; n--) receive(i, true);
-      // Small memory refuses what no receive waits for.
+      // Hosts with little memory refuse messages for which no receive waits.
       for (std::uint64_t n = std::min<std::uint64_t>(undelivered_[i], 4); n > 0; n--) receive(i, true);
     }
     reap_all();
@@ -127,7 +128,7 @@ void RandomMix::act() {
   if (!failed()) settle();
   if (failed()) return;
   world_.run_for(600 * kSecond);  // a lost MTU probe is repeated twice a minute
-  // A path that is shorter than the MTU is probed again from time to time.
+  // A path narrower than the MTU is probed again from time to time.
   leftovers(network_.world.path_mtu == 0);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The mixed workload: everything an application can ask for, at random, on a network that loses, repeats,
-// holds back and damages frames. Nobody dies, so the outcome is known exactly: every message is delivered
-// once, whole, to the receive that MX matching says, each request ends once with the right status, and in the
-// end nothing is left over.
+// The workload random mix: every call an application can make, at random, on a network that loses, repeats,
+// holds back and damages frames. No endpoint crashes, so the outcome is known exactly. Every message is
+// delivered once, whole, to the receive that MX matching says. Each request ends once with the right status.
+// In the end nothing is left over.
 #pragma once
 
 #include "simulation/engine/run.h"

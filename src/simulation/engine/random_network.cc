@@ -54,13 +54,14 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
                                 : Kind::mixed;
   static constexpr std::uint32_t kMtus[] = {9000, 1500, 4200, 3000, 1280, 576};
   static constexpr std::uint32_t kThresholds[] = {128, 1000, 8192, 32768};
-  // One frame at a time, little, and as by default.
+  // Windows of one frame, of little, and of the default.
   static constexpr std::uint32_t kWindows[] = {1, 64U << 10, 2U << 20, 2U << 20};
   const std::uint32_t mtu = kMtus[random.below(kind == Kind::extended ? 6 : 4)];
   const bool path_is_short = network.world.path_mtu != 0;
   const bool checksum = kind != Kind::reference && kind != Kind::mixed && random.chance(0.4);
   const bool small_memory = random.chance(0.2);
-  // So little that data stay with their senders. Who cannot do that needs room for a message at least.
+  // So little memory that data stay with their senders. A host that cannot park messages needs room for one
+  // at least.
   const bool parks = !random.chance(0.2);
   const bool tiny_memory = kind == Kind::extended && parks && random.chance(0.3);
   for (std::uint32_t i = 0; i < hosts; i++) {
@@ -68,7 +69,7 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
     protocol::Config& c = host.config;
     c.key = key;
     c.mtu = kind == Kind::extended && random.chance(0.3) ? kMtus[random.below(6)] : mtu;
-    // Without the extension nobody finds out that a path is shorter than the MTU.
+    // Without the extension no host finds out that a path is narrower than the MTU.
     if (path_is_short && kind != Kind::extended) c.mtu = 1500;
     c.mode = kind == Kind::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
     c.extension = kind == Kind::extended || kind == Kind::mxoe || (kind == Kind::mixed && i % 2 == 0);
@@ -87,7 +88,7 @@ RandomNetwork random_network(std::uint64_t seed, std::uint32_t key) {
     host.clock_ppm = static_cast<int>(random.below(401)) - 200;
     host.ring_frames = random.chance(0.2) ? 64 : 2048;
     host.port.bits_per_second = 10'000'000'000;
-    host.port.queue_bytes = 16U << 20;  // the kernel makes a sender wait, it does not drop
+    host.port.queue_bytes = 16U << 20;  // the kernel makes a sender wait instead of dropping
     network.hosts.push_back(host);
   }
   network.faults = choose_faults(random, checksum);

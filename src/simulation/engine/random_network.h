@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The network of a mixed run: how many hosts, what their engines are told, what the cables do. All from the
+// A randomly drawn network: the number of hosts, the options of their engines, and the faults. All from the
 // seed.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run of a workload is told and what it reports. Everything, the network's and the engines' options
-// included, follows from the seed.
+// Options and result of a run of a workload. Everything follows from the seed, even the options of network
+// and engines.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct RunOptions {
 };
 
 struct RunResult {
-  std::string failure;  // empty: none
+  std::string failure;  // empty: no failure
   std::uint64_t digest = 0;
   std::uint64_t messages = 0, bytes = 0, frames = 0, lost = 0;
   TimeNs time = 0;
   bool ok() const { return failure.empty(); }
 };
-// Returns what a run reports that has ended in this world.
+// Returns the result of a run that has ended in this world.
 RunResult run_result(const World& world, const std::string& failure, std::uint64_t messages,
                      std::uint64_t bytes);
 

@@ -26,7 +26,7 @@ using protocol::Status;
 using Bytes = std::vector<std::byte>;
 
 constexpr TimeNs kSettleLimit = 1000 * 1000 * kMillisecond;
-constexpr std::uint32_t kPosted = 256;  // receives that a host has posted at most
+constexpr std::uint32_t kPosted = 256;  // the most receives that a host has posted
 
 double cpu_ns() {
   timespec time{};
@@ -34,9 +34,9 @@ double cpu_ns() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-// What a host's application holds.
+// The state of a host's application.
 struct Application {
-  Bytes message;  // that it sends to everybody
+  Bytes message;  // the one it sends to all others
   std::vector<protocol::Partner*> receivers;
   std::vector<std::unique_ptr<Bytes>> buffers;
   std::uint64_t to_post = 0, to_receive = 0, to_send = 0;
@@ -80,7 +80,7 @@ Scale::Scale(const ScaleOptions& options)
   HostOptions host;
   host.config.mtu = options.mtu;
   host.port.bits_per_second = options.bits_per_second;
-  host.port.queue_bytes = 1ULL << 30;  // the kernel makes a sender wait, it does not drop
+  host.port.queue_bytes = 1ULL << 30;  // the kernel makes a sender wait instead of dropping
   host.ring_frames = 1U << 20;         // processors are infinitely fast here
   for (std::uint32_t i = 0; i < options.hosts; i++) world_.add(host);
 }
@@ -114,7 +114,7 @@ void Scale::post(std::uint32_t host, Bytes& buffer) {
     result_.failure = "a receive was refused";
 }
 
-// All that the host sends; what it receives was posted before anybody sends.
+// Starts all sends of the host. Receives are posted before any host sends.
 void Scale::start(std::uint32_t host) {
   Application& a = applications_[host];
   const Segment segment{a.message.data(), options_.length};

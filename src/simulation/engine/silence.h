@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long each host has run without being able to hear another one: what decides whether a failure between
-// the two is explained, and when a request must have ended.
+// How long each host has run without being able to hear another one. Decides whether a failure between the
+// two is explained, and when a request must have ended.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace omx::simulation {
 
 class Silence {
  public:
-  // A host gives another one up after `timeout`. Two hosts that hear each other for `talk` without a break
+  // A host gives up another one after `timeout`. Two hosts that hear each other for `talk` without a break
   // have certainly heard each other, whatever is lost.
   Silence(std::uint32_t hosts, TimeNs timeout, TimeNs talk)
       : hosts_(hosts), timeout_(timeout), talk_(talk), pairs_(std::size_t{hosts} * hosts) {}
 
-  // From now on `host` runs or not, and hears `other`, who hears it, or not.
+  // Sets whether `host` runs, and whether it and `other` hear each other, from now on.
   void set(std::uint32_t host, std::uint32_t other, bool runs, bool able, TimeNs now) {
     Pair& p = pair(host, other);
     advance(p, now);
@@ -26,18 +26,18 @@ class Silence {
     p.runs = runs;
     p.able = able;
   }
-  // The last time until now at which one of the two may have given up the other; 0: never.
+  // Returns the last time until now at which one of the two may have given up the other; 0: never.
   TimeNs excused(std::uint32_t a, std::uint32_t b, TimeNs now) {
     advance(pair(a, b), now);
     advance(pair(b, a), now);
     return std::max(pair(a, b).excused, pair(b, a).excused);
   }
-  // How long `host` has run in all.
+  // Returns how long `host` has run in all.
   TimeNs ran(std::uint32_t host, std::uint32_t other, TimeNs now) {
     advance(pair(host, other), now);
     return pair(host, other).ran;
   }
-  // How long they have been able to.
+  // Returns how long the two have been able to hear each other.
   TimeNs together(std::uint32_t host, std::uint32_t other, TimeNs now) {
     const Pair& p = pair(host, other);
     return p.able ? now - p.together : 0;
@@ -48,10 +48,10 @@ class Silence {
  private:
   struct Pair {
     bool runs = true, able = true;
-    TimeNs since = 0;     // of what follows
-    TimeNs together = 0;  // able since then
+    TimeNs since = 0;     // time of the values below
+    TimeNs together = 0;  // since when the two can hear each other
     TimeNs ran = 0;
-    TimeNs silent = 0;  // run since they last had certainly heard each other
+    TimeNs silent = 0;  // time run since the two had last certainly heard each other
     TimeNs excused = 0;
   };
   Pair& pair(std::uint32_t host, std::uint32_t other) { return pairs_[host * hosts_ + other]; }

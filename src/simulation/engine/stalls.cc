@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens in a run of stalls.
+// Events in a run of stalls.
 #include "simulation/engine/stalls.h"
 
 #include <fmt/format.h>
@@ -114,7 +114,7 @@ void Stalls::outage_end(std::size_t index) {
   };
   const auto resume = [&](std::uint32_t host) {
     if (--stalls_[host] > 0) return;
-    // The application may call before anybody has read what came meanwhile.
+    // The application may make a call before the frames that came meanwhile are read.
     if (world_.host(host).alive() && random_.chance(0.3)) act(host, any_other(host));
     world_.host(host).resume();
   };
@@ -151,7 +151,7 @@ void Stalls::act(std::uint32_t host, std::uint32_t other) {
   const Address& a = address(host, other);
   const std::uint64_t what = random_.below(100);
   if (!a.usable) {
-    // An application that gave up a peer may still receive what has come from it.
+    // An application that gave up a peer may still receive messages that came from it.
     if (what < 40) receive(host, {}, random_.chance(0.5));
     if (what >= 60 && a.again && !a.connecting) connect(host, other);
     return;
@@ -174,7 +174,7 @@ void Stalls::step() {
   const auto host = static_cast<std::uint32_t>(random_.below(hosts()));
   if (runs(host)) act(host, any_other(host));
   reap_all();
-  // Some calls follow at once; some find that a part of an outage has passed.
+  // Some calls follow at once. Others come after a part of an outage.
   if (active_ > 0 && random_.chance(0.2)) return run_for(random_.below(plan_.timeout / 3));
   if (random_.chance(0.5)) run_for(random_.below(random_.chance(0.1) ? plan_.timeout / 20 : 100'000));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the applications in a run of stalls do.
+// The calls of applications in a run of stalls.
 #include "simulation/engine/stalls_calls.h"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ void StallsCalls::send(std::uint32_t host, std::uint32_t other, std::size_t leng
   note(m, fmt::format("sends {} bytes to {}, class {}, number {} of stream {}.{}", length, other,
                       static_cast<int>(how), m.number, m.life->number, m.stream->generation));
   const auto r = engine(host).send(clock(host), op);
-  if (!r) {  // what is injected waits in memory that is limited
+  if (!r) {  // injected messages wait in limited memory
     if (how != Class::injected) return fail("a send was refused");
     m.ended = true;
     return;
@@ -107,7 +107,7 @@ void StallsCalls::receive(std::uint32_t host, std::optional<std::uint32_t> from,
     const Address& a = address(host, *from);
     op.source = a.partner;
     op.awaited = r.awaited = random_.chance(0.8);
-    // The layers above the engine know which sources were given up, and say so.
+    // The layers above the engine know which sources were given up, and pass that on.
     if (conversation_over(*a.partner, a.conversation)) op.source_gone = a.partner->gone;
     r.stream = a.stream;
   }
@@ -164,7 +164,7 @@ void StallsCalls::reap_all() {
   }
 }
 
-// Time passes in pieces, so that what takes too long is seen.
+// Lets time pass in pieces, so that requests that take too long are noticed.
 void StallsCalls::run_for(TimeNs time) {
   while (time > 0 && !failed()) {
     const TimeNs piece = std::min(time, plan_.timeout / 8);

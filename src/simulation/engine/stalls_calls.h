@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the applications in a run of stalls do.
+// The calls of applications in a run of stalls.
 #pragma once
 
 #include <cstdint>

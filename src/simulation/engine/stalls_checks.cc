@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold in a run of stalls all the time.
+// The conditions that hold all the time in a run of stalls.
 #include "simulation/engine/stalls_checks.h"
 
 #include <fmt/format.h>
@@ -116,7 +116,7 @@ bool StallsChecks::explained(std::uint32_t a, std::uint32_t b, TimeNs begun) {
   return !calm_ && silence_.excused(a, b, world_.now()) >= begun;
 }
 
-// A connect succeeded, or a message came from somebody whose address is not known.
+// Notes the address from a successful connect, or from a message of a peer whose address is not known.
 void StallsChecks::address_learn(std::uint32_t host, std::uint32_t other, const Completion& c, TimeNs begun) {
   Address& a = address(host, other);
   const auto life = by_session_.find(c.session);
@@ -170,7 +170,8 @@ void StallsChecks::connect_ended(Call& c, const Completion& completion) {
 
 void StallsChecks::send_ended(Call& m, Status status, bool buffered, bool large) {
   if (status != Status::success) return stream_failed(*m.stream, m.number);
-  // A message that was complete already may fail in the queue of what the application has yet to see.
+  // A message that is complete may still fail in the queue of completions that the application has not yet
+  // seen.
   if (m.stream->failed && m.number >= m.stream->failed_at)
     return fail(fmt::format("send {} ended with success behind an error", m.id));
   if (large && !m.delivered)
@@ -179,7 +180,7 @@ void StallsChecks::send_ended(Call& m, Status status, bool buffered, bool large)
     return fail(fmt::format("send {} ended with success and has not arrived", m.id));
 }
 
-// A message that is delivered has none before it that was lost without an error.
+// Checks that no message before a delivered one was lost without an error.
 void StallsChecks::delivered(Call& m, const Call& receive, const Completion& completion) {
   if (m.delivered) return fail(fmt::format("message {} was delivered twice", m.id));
   m.delivered = true;
@@ -199,7 +200,7 @@ void StallsChecks::delivered(Call& m, const Call& receive, const Completion& com
 
 void StallsChecks::receive_ended(Call& r, const Completion& c) {
   const bool well = c.status == Status::success;
-  // A directed receive may end before any message is found for it.
+  // A receive that names its source may end before a message is found for it.
   Call* m = message(c.match_info);
   const bool matched = m && m->arrived != 0 && (well || c.msg_length == m->data.size());
   if (well && !matched) return fail("a receive succeeded without a message");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold all the time in a run of stalls.
+// The conditions that hold all the time in a run of stalls.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class StallsObserver final : public protocol::Observer {
 
 class StallsChecks {
  public:
-  // What observers report.
+  // Called by the observers.
   void arrived(std::uint32_t host, const protocol::Partner& from, std::uint64_t info);
   void dropped(std::uint64_t info);
   void forgot(std::uint32_t host, const protocol::Partner& partner);
@@ -55,11 +55,11 @@ class StallsChecks {
     std::uint32_t streams = 0;
     Stream* stream = nullptr;
     bool usable = false;
-    bool again = false;  // will connect again
+    bool again = false;  // the application will connect again
     bool connecting = false;
-    TimeNs forgotten = 0;  // when the engine first forgot the peer during the stream; 0: not yet
+    TimeNs forgotten = 0;  // when the engine first forgot the peer during the stream; 0: never
     TimeNs last_forgotten = 0;
-    TimeNs heard = 0;  // the last frame from it: Silence::ran
+    TimeNs heard = 0;  // Silence::ran at the last frame from the peer
   };
 
   StallsChecks(const RunOptions& options, std::uint32_t key);
@@ -68,7 +68,7 @@ class StallsChecks {
   void fail(const std::string& text);
   bool failed() const { return !failure_.empty(); }
   void note(const Call& c, const std::string& text);
-  // Whether it is not the one that is open with the partner.
+  // Returns whether the conversation is no longer the one that is open with the peer.
   static bool conversation_over(const protocol::Partner& partner, std::uint32_t conversation);
   Call* message(std::uint64_t info);
   void ended(std::uint32_t host, const protocol::Completion& c, bool buffered, bool large);
@@ -76,11 +76,11 @@ class StallsChecks {
   void send_ended(Call& c, protocol::Status status, bool buffered, bool large);
   void receive_ended(Call& c, const protocol::Completion& completion);
   void delivered(Call& m, const Call& receive, const protocol::Completion& completion);
-  // `number`: of the message that failed; a success of those from there on is wrong.
+  // Notes that a stream failed with message `number`. A success of that message or a later one is wrong.
   void stream_failed(Stream& stream, std::uint64_t number);
   void lost(std::uint64_t info);
   void heard(std::uint32_t host, std::uint32_t from);
-  // Whether a silence, or the end of an endpoint, explains an error.
+  // Returns whether a silence, or the end of an endpoint, explains an error.
   bool explained(std::uint32_t a, std::uint32_t b, TimeNs begun);
   void overdue_check();
   protocol::Endpoint& engine(std::uint32_t host) { return world_.host(host).engine(); }
@@ -90,7 +90,7 @@ class StallsChecks {
   std::uint32_t any_other(std::uint32_t host) {
     return static_cast<std::uint32_t>((host + 1 + random_.below(hosts() - 1)) % hosts());
   }
-  // A run has fewer steps than others, as time passes in most of them.
+  // Returns the number of steps. There are fewer than in other workloads, as time passes in most of them.
   static std::uint32_t steps(const RunOptions& options) { return std::max(options.operations / 4, 4U); }
   bool runs(std::uint32_t host) { return world_.host(host).alive() && !world_.host(host).paused(); }
 
@@ -109,11 +109,11 @@ class StallsChecks {
   std::deque<Call> calls_;                          // by id - 1
   std::vector<std::vector<std::uint32_t>> newest_;  // by life and host: the latest stream that arrived there
   std::vector<unsigned> stalls_;                    // by host: outages that stop it
-  std::vector<std::vector<std::byte>> memory_;      // of receives that are over
+  std::vector<std::vector<std::byte>> memory_;      // of receives that have ended
   std::size_t begun_ = 0, active_ = 0;              // outages
   std::uint64_t order_ = 0;
   std::uint64_t messages_ = 0, bytes_ = 0;
-  bool calm_ = false;  // all is well again: nothing may fail any more
+  bool calm_ = false;  // the faults are over: nothing may fail any more
   std::string failure_;
 
  private:

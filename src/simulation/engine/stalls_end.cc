@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold when the outages are over: both sides agree, nothing is missing in what goes on, and
-// everybody can start over.
 #include "simulation/engine/stalls_end.h"
 
 #include <fmt/format.h>
@@ -21,7 +19,7 @@ bool StallsEnd::quiet() {
                      [](const Call& c) { return c.ended || c.kind == RequestKind::receive; });
 }
 
-// Everything that comes is received, until every send and connect has ended.
+// Receives everything that arrives, until every send and connect has ended.
 void StallsEnd::settle(const char* when) {
   const TimeNs piece = plan_.timeout / 20;
   for (TimeNs waited = 0; waited < 4 * plan_.timeout && !quiet(); waited += piece) {
@@ -39,7 +37,7 @@ void StallsEnd::settle(const char* when) {
   }
 }
 
-// The sender goes on: nothing of what it sent before may be missing.
+// Checks that no earlier message is missing, because the sender can still send.
 void StallsEnd::complete_check(const Stream& stream) {
   for (const std::uint64_t id : stream.messages) {
     const Call& m = calls_[id - 1];
@@ -49,7 +47,7 @@ void StallsEnd::complete_check(const Stream& stream) {
   }
 }
 
-// Both sides of a conversation go on, or neither does.
+// Checks that both sides of a conversation can continue, or neither.
 void StallsEnd::agreement_check(const std::vector<Call*>& tests) {
   for (const Call* test : tests) {
     if (!test->well || failed()) continue;
@@ -57,13 +55,13 @@ void StallsEnd::agreement_check(const std::vector<Call*>& tests) {
     complete_check(*test->stream);
     const Address& theirs = address(test->other, test->host);
     if (!theirs.stream || !theirs.stream->failed || theirs.stream->to != test->life) continue;
-    // Their conversation is over, and ours began while they still held it.
+    // The peer's conversation is over, and this side's began while the peer still held it.
     if (theirs.forgotten != 0 && test->stream->begun > theirs.forgotten) continue;
     return fail(fmt::format("host {} can send to {}, whose own stream has failed", test->host, test->other));
   }
 }
 
-// Whoever waits for a message in a conversation that is over has been told.
+// Checks that every receive that waited for a message of an ended conversation has ended.
 void StallsEnd::dead_check() {
   for (const Call& c : calls_) {
     if (!c.ended && c.awaited && c.stream->failed && !failed())
@@ -72,7 +70,7 @@ void StallsEnd::dead_check() {
   }
 }
 
-// Some application was told of each message that was complete for its sender and is not delivered.
+// Checks that some application was told of each undelivered message that was complete for its sender.
 void StallsEnd::silent_loss_check() {
   for (const Call& m : calls_) {
     if (m.kind != RequestKind::send || !m.well || m.delivered || m.reported || m.lost) continue;

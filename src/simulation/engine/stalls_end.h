@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold when the outages are over: both sides agree, nothing is missing in what goes on, and
-// everybody can start over.
+// The conditions that hold when the outages are over: both sides agree, nothing is missing in conversations
+// that continue, and all hosts can start over.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@ namespace omx::simulation {
 namespace {
 
 constexpr TimeNs kSecond = 1000 * protocol::kMillisecond;
-// What is repeated is repeated so often within the time-out.
+// How often the engine repeats a packet within the time-out.
 constexpr TimeNs kTries = 20;
 
 HostOptions choose_host(Random& random, const StallsPlan& plan, std::uint32_t key, wire::Mode mode) {
@@ -37,7 +37,7 @@ HostOptions choose_host(Random& random, const StallsPlan& plan, std::uint32_t ke
   return host;
 }
 
-// Shorter than anybody minds, near the limit, or longer than every time-out.
+// Draws a duration: too short to matter, near the limit, or longer than every time-out.
 TimeNs choose_duration(Random& random, const StallsPlan& plan) {
   const TimeNs t = plan.timeout;
   const std::uint64_t dice = random.below(10);

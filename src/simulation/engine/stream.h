@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ledger of a run of stalls: streams of numbered messages, and what has become of each message on both
-// sides.
+// The records of a run of stalls: streams of numbered messages, and the state of each message on both sides.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct Life {
   bool over = false;
 };
 
-// What a sender sends under one address of a peer, from the connect that gave it to the first error.
+// The messages sent under one address of a peer, from the connect that gave it to the first error.
 struct Stream {
   const Life* from = nullptr;
   const Life* to = nullptr;
@@ -40,22 +39,22 @@ struct Call {
   std::uint64_t id = 0;  // counts from 1
   std::uint32_t host = 0;
   const Life* life = nullptr;
-  std::uint32_t other = 0;  // send, connect, awaited receive
+  std::uint32_t other = 0;  // of a send, connect, or awaited receive
   bool awaited = false;
   protocol::Request* request = nullptr;
   std::vector<std::byte> data;
   protocol::Segment segment;
   TimeNs start = 0;
   TimeNs ran = 0;           // Silence::ran at its start
-  std::uint64_t order = 0;  // of its start among all that happened
+  std::uint64_t order = 0;  // position of its start in the sequence of all events
   bool ended = false;
   bool well = false;
 
-  // A message.
+  // Fields of a message.
   Stream* stream = nullptr;
   std::uint64_t number = 0;   // in its stream
-  std::uint64_t arrived = 0;  // when, among all that happened; 0: not yet
-  std::uint64_t dropped = 0;  // by the receiver's engine, before any receive had it
+  std::uint64_t arrived = 0;  // position of its arrival in the sequence of all events; 0: not yet
+  std::uint64_t dropped = 0;  // dropped by the receiver's engine, before any receive took it
   bool delivered = false;
   bool reported = false;  // its receive ended with an error
   bool lost = false;      // its sender was told that it failed after its success

@@ -10,7 +10,7 @@ namespace omx::simulation {
 
 namespace {
 
-// The number with its session count in front: "1:37".
+// Returns the number with its session count in front: "1:37".
 std::string number(std::uint16_t seqnum) {
   return fmt::format("{}:{}", seqnum >> 14, seqnum & 0x3FFF);
 }
@@ -19,7 +19,7 @@ std::string message(const wire::Message& m) {
   return fmt::format("number {} ack {} match {:#x}", number(m.seqnum), number(m.piggyack), m.match_info);
 }
 
-// Which layout a frame has is not written in it; omx is assumed where they differ.
+// A frame does not say which layout it has. Where the layouts differ, omx is assumed.
 std::string details(const SimFrame& frame) {
   const wire::Frame in(frame.bytes);
   const std::byte* data = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run as readable lines: time, what happened, who sent what to whom.
+// Writes a run as readable lines: time, event, sender and receiver.
 #pragma once
 
 #include <cstdio>
@@ -10,8 +10,8 @@
 
 namespace omx::simulation {
 
-// "MEDIUM 3 of ..." as far as the header tells: type, numbers, lengths. Never fails: damaged frames are shown
-// as what they are.
+// Returns "MEDIUM 3 of ..." as far as the header tells: type, numbers, lengths. Never fails: damaged frames
+// are shown as they are.
 std::string frame_text(const SimFrame& frame);
 
 class Trace {

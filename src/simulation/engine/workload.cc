@@ -20,7 +20,7 @@ Workload::Workload(const RunOptions& options, RandomNetwork network, std::uint32
   }
   world_.on_activity([this](SimHost& host) { reap(host); });
   world_.faults().plan = network_.faults;
-  // Enough for 8-bit frame numbers to come round twice at MTU 1500; not in every run, as it takes time.
+  // Enough for 8-bit frame numbers to wrap twice at MTU 1500. Not in every run, as it takes time.
   largest_ = random_.chance(0.15) ? 800'000 : 120'000;
   current_.resize(network_.hosts.size());
   undelivered_.resize(network_.hosts.size());

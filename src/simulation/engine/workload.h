@@ -18,14 +18,14 @@ class Workload : public WorkloadChecks {
     std::size_t length = 0;
     bool synchronous = false;
     bool forgotten = false;
-    std::uint32_t session = wire::kUnknownSession;  // in the address
+    std::uint32_t session = wire::kUnknownSession;  // the one that the address names
   };
 
   virtual void act() = 0;
 
   void connect(std::uint32_t host, std::uint32_t to, bool bad_key);
   void send(std::uint32_t host, std::uint32_t to, protocol::Partner* partner, const SendWish& wish);
-  // A receive for anything, or for something.
+  // Posts a receive for anything, or for some messages.
   void receive(std::uint32_t host, bool anything);
   void cancel(Operation& o, bool complete);
   void reap_all();
@@ -33,7 +33,7 @@ class Workload : public WorkloadChecks {
 
   protocol::Endpoint& engine(std::uint32_t host) { return world_.host(host).engine(); }
   TimeNs clock(std::uint32_t host) { return world_.host(host).clock(); }
-  // Some have no extension.
+  // Returns whether some hosts have no extension.
   bool relaxed() const;
   std::uint32_t any_host() { return static_cast<std::uint32_t>(random_.below(hosts())); }
   Operation& operation_begin(protocol::RequestKind kind, std::uint32_t host);

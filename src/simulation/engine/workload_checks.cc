@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must hold in every workload.
+// The conditions that hold in every workload.
 #include "simulation/engine/workload_checks.h"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ void WorkloadChecks::arrived(Instance& at, const protocol::Partner& from, std::u
   if (id == 0 || id > operations_.size() || operation(id).kind != RequestKind::send)
     return fail(fmt::format("a message arrived that nobody sent: {:#x}", info));
   Operation& m = operation(id);
-  // Half of it may have been given up, and the rest taken for a new one.
+  // A half of the message may have been given up, and the rest taken for a new one.
   const bool again = !strict(at.host, m.host) && !m.delivered;
   if (m.arrived && !again) return fail(fmt::format("message {} arrived twice", id));
   m.arrived = true;
@@ -111,7 +111,8 @@ void WorkloadChecks::receive_ended(Operation& r, const Completion& c) {
   if (!options_.trace) r.data = {};
 }
 
-// `accepted`: the engine says so because the receiver does; `taken`: because a receive has the data.
+// `accepted`: the engine reports success because the receiver accepted the message. `taken`: because a
+// receive has the data.
 void WorkloadChecks::send_ended(Operation& m, Status status, bool accepted, bool taken) {
   if (status == Status::success || status == Status::truncated) {
     const bool cut = status == Status::truncated;
@@ -130,7 +131,7 @@ void WorkloadChecks::send_ended(Operation& m, Status status, bool accepted, bool
 
 void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
   if (o.bad_key && c.status == Status::bad_key) return;
-  // Where the two are connected nonetheless, nothing that it offered is withdrawn.
+  // If the two are connected nonetheless, nothing that the connect offered is withdrawn.
   if (c.status != Status::success && !c.partner->connected())
     o.instance->peers[o.to].last_failed_connect = world_.now();
   if (o.bad_key || c.status != Status::success) {
@@ -171,7 +172,7 @@ void WorkloadChecks::reap(SimHost& host) {
     const bool accepted = !r->buffered, large = accepted && r->send_class == protocol::SendClass::large;
     ended(*current_[host.index()], host.engine().consume(r), accepted, large);
   }
-  // What was complete for its sender has no end any more that could be checked.
+  // Messages that were complete for their senders have no other end that could be checked.
   while (host.engine().lost_take()) {
   }
 }

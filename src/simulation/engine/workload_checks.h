@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks that hold in every workload, whatever happens. Each request ends once. A message is delivered at
 // most once, whole, to the receive that MX matching says (matching_model.h), in the order in which its sender
-// sent. Success means what it says. Each workload says what may fail, and when.
+// sent. Success means what it says. Each workload decides what may fail, and when.
 #pragma once
 
 #include <deque>
@@ -25,7 +25,7 @@ inline constexpr TimeNs kSecond = 1000 * protocol::kMillisecond;
 
 class WorkloadChecks;
 
-// A host's engine reports to it.
+// Receives the reports of a host's engine.
 class HostObserver final : public protocol::Observer {
  public:
   HostObserver(WorkloadChecks& run, std::uint32_t host) : run_(run), host_(host) {}
@@ -45,7 +45,7 @@ class WorkloadChecks {
   WorkloadChecks(const WorkloadChecks&) = delete;
   WorkloadChecks& operator=(const WorkloadChecks&) = delete;
 
-  // What observers report.
+  // Called by the observers.
   void arrived(Instance& at, const protocol::Partner& from, std::uint64_t info,
                const protocol::Request* receive);
   void dropped(Instance& at, std::uint64_t info);
@@ -60,19 +60,20 @@ class WorkloadChecks {
         random_(options.seed),
         world_(network_.world) {}
 
-  // Whether two hosts can always tell who forgot whom: without deaths nobody does.
+  // Returns whether two hosts can always tell which of them forgot the other. Without crashes no host forgets
+  // another.
   virtual bool strict(std::uint32_t, std::uint32_t) const { return true; }
-  // Whether something happened that explains why the operation ended with this status.
+  // Returns whether an event explains why the operation ended with this status.
   virtual bool may_fail(const Operation&, protocol::Status) { return false; }
-  // An engine forgets a partner that it was connected to.
+  // Called when an engine forgets a peer that it was connected to.
   virtual void partner_lost(Instance&, const protocol::Partner&, protocol::Cleanup) {}
 
   void fail(const std::string& text);
   bool failed() const { return !failure_.empty(); }
   void reap(SimHost& host);
-  // What an engine must not hold when all is over. `timers`: not even one that is armed.
+  // Fails if an engine still holds anything. With `timers` even an armed timer counts.
   void leftovers(bool timers);
-  void note(const Operation& o, const std::string& text);  // in the trace
+  void note(const Operation& o, const std::string& text);  // writes a line into the trace
   void message_matched(Operation& receive, std::uint64_t message);
   Operation& operation(std::uint64_t id) { return *operations_[id - 1]; }
   std::uint32_t hosts() const { return world_.host_count(); }
@@ -81,7 +82,7 @@ class WorkloadChecks {
   RandomNetwork network_;
   std::uint32_t key_;
   Random random_;
-  std::size_t largest_;  // message; and the size of receives for anything
+  std::size_t largest_;  // the longest message, and the size of receives for anything
   std::vector<std::unique_ptr<HostObserver>> observers_;
   std::vector<std::unique_ptr<Instance>> instances_;
   std::vector<Instance*> current_;  // by host

@@ -83,7 +83,7 @@ void World::on_event(std::uint64_t argument) {
 
 void World::forward(std::uint32_t index) {
   SimFrame& frame = frames_[index];
-  // Each board has a switch of its own: there is no way from one to another.
+  // Each board has a switch of its own, and switches are not connected.
   const NicId to = frame.destination() - nic_of(0, frame.rail);
   const bool fits =
       options_.path_mtu == 0 || frame.bytes.size() <= options_.path_mtu + std::size_t{wire::kEthernetHeader};

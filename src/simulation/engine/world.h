@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The simulated network: hosts, each with a cable to one switch, virtual time and faults. Everything that
-// happens follows from the options, the calls, and one seed.
+// The simulated network: hosts, each with a cable to one switch, virtual time and faults. Everything follows
+// from the options, the calls, and one seed.
 //
 // The road of a frame: host.cc (engine sends) -> world.cc (faults, the sender's port, the switch, the port to
 // the receiver) -> host.cc (ring, engine).
@@ -47,21 +47,21 @@ class World final : public EventTarget {
   void on_delivery(std::function<void(SimHost&, const SimFrame&)> function) {
     on_delivery_ = std::move(function);
   }
-  // Readable lines of all that happens; nullptr: none.
+  // Writes all events as readable lines into `trace`. nullptr: none.
   void trace_to(Trace* trace) { trace_ = trace; }
 
-  // Until the condition holds; false when the time limit passed or nothing can happen any more.
+  // Runs until the condition holds. Returns false when the time limit passed or no event is left.
   bool run_until(const std::function<bool()>& condition, TimeNs limit);
   void run_for(TimeNs time);
 
-  // Cuts the cable of one of its boards, or mends it: frames that are on it are lost.
+  // Cuts or mends the cable of one of a host's boards. Frames on the cable are lost.
   void cut(std::uint32_t host, unsigned rail, bool cut) { cuts_[{host, rail}] = cut; }
 
-  // What makes two runs the same: all frames sent so far, bytes and times.
+  // Returns a digest of all frames sent so far, bytes and times. Two equal runs have the same.
   std::uint64_t digest() const { return digest_; }
   struct Totals {
     std::uint64_t frames = 0;   // handed to the network by engines
-    std::uint64_t bytes = 0;    // of them
+    std::uint64_t bytes = 0;    // of these frames
     std::uint64_t lost = 0;     // by faults
     std::uint64_t dropped = 0;  // by full ports and the path MTU
     std::uint64_t events = 0;

@@ -20,7 +20,7 @@ using Keys = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t kKeyBits = 23;
 
-// One process of all, and the exchange that it is in.
+// One of all processes, and the exchange that it takes part in.
 struct Rank {
   Process* process = nullptr;
   std::uint32_t host = 0, index = 0;
@@ -57,8 +57,8 @@ class Collective {
   }
 
  protected:
-  // Time that the rank computes before the exchange of the round; sets what it sends and room for what it
-  // receives (also from ranks of its own host).
+  // Prepares what the rank sends in the round, and room for what it receives (also from ranks of its own
+  // host). Returns the time that the rank computes before the exchange.
   virtual double prepare(std::uint32_t rank) = 0;
 
   std::size_t count() const { return ranks_.size(); }
@@ -84,7 +84,7 @@ class Collective {
     }
     if (ns > 0) r.process->compute(ns, [] {});
     for (std::uint32_t n = 1; n <= ranks_.size(); n++) {
-      // Everybody begins with another one.
+      // Each rank begins with a different peer.
       const auto to = static_cast<std::uint32_t>((i + n) % ranks_.size());
       if (here(i, to)) {
         const double copy = m_.network.host(r.host).local_copy_ns(
@@ -98,7 +98,7 @@ class Collective {
                 me.out[to], match(i, round));
       });
     }
-    // What goes through memory is here when everything else is.
+    // Data through memory are there when all other data are.
     r.process->call(0, [this, i] { done_check(i); });
   }
 
@@ -155,7 +155,7 @@ class Sort final : public Collective {
       }
       keys_.push_back(std::move(keys));
     }
-    // Ranges of about as many keys each, as the counts of the buckets tell: from the keys of all.
+    // Makes ranges of about equal numbers of keys, as the bucket counts would: from the keys of all ranks.
     Keys all;
     for (const Keys& keys : keys_) all.insert(all.end(), keys.begin(), keys.end());
     std::sort(all.begin(), all.end());
@@ -167,7 +167,7 @@ class Sort final : public Collective {
     }
   }
 
-  // Every even round exchanges counts, every odd one keys.
+  // Prepares counts in every even round, keys in every odd one.
   double prepare(std::uint32_t rank) override {
     const bool counts = ranks_[rank].round % 2 == 0;
     for (std::uint32_t other = 0; other < count(); other++) {
@@ -187,7 +187,7 @@ class Sort final : public Collective {
     return counts ? keys * options_.network.parameters.key_ns : 0;
   }
 
-  // What arrived belongs to who has it.
+  // Returns whether every key arrived at the rank of its range.
   bool sorted() const {
     for (std::uint32_t i = 0; i < count(); i++) {
       for (std::uint32_t from = 0; from < count(); from++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Workloads of all processes of all hosts: an Alltoall, and a sort that does what NAS IS does: keys of which
-// each is the mean of four random numbers are counted by bucket, the counts exchanged, and then the keys, so
-// that each process has those of its range. Between processes of one host data go through memory.
+// Workloads of all processes of all hosts: an Alltoall, and a sort like NAS IS. Its keys are means of four
+// random numbers. They are counted by bucket, the counts are exchanged, and then the keys, so that each
+// process has the keys of its range. Between processes of one host data go through memory.
 #pragma once
 
 #include "simulation/nic/work.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A core does one thing after the other. What interrupts ask for goes first; pieces are of a frame at most,
-// so they need not be interrupted themselves, but computing is. A core with nothing to do that no process
-// polls on falls asleep.
+// A core does one thing at a time. Work for interrupts goes first. Pieces of work last for one frame at most
+// and are not interrupted, but computing is. A core without work falls asleep unless a process polls on it.
 #pragma once
 
 #include <deque>
@@ -13,7 +12,7 @@
 namespace omx::simulation::nic {
 
 struct Work {
-  std::function<double()> cost;  // ns, asked when it begins
+  std::function<double()> cost;  // in ns, called when the work begins
   std::function<void()> done;
   bool computing = false;  // gives way to interrupts
 };
@@ -32,8 +31,8 @@ class Core {
     begin();
   }
 
-  bool polled = false;  // a process looks for messages without end, so it never sleeps
-  // For long enough that it sleeps, if it may.
+  bool polled = false;  // a process polls without end, so the core never sleeps
+  // Returns whether the core was without work for so long that it sleeps, if it may.
   bool idle() const {
     return !polled && !busy_ && later_.now() >= idle_since_ + static_cast<TimeNs>(parameters_.sleep_after_ns);
   }
@@ -56,7 +55,7 @@ class Core {
     if (work.computing) computed_ = std::move(work.done);
     computes_ = work.computing;
     later_.after(cost, [this, turn = ++turn_, done = std::move(work.done)] {
-      if (turn != turn_) return;  // it gave way
+      if (turn != turn_) return;  // it was interrupted
       const std::function<void()> end = computes_ ? std::move(computed_) : done;
       computes_ = false;
       end();

@@ -87,8 +87,8 @@ void Host::frame_arrived(std::uint32_t frame) {
   if (!nic_.arrived(frame, bytes.size(), wire::destination_endpoint(bytes), marked)) frames_.destroy(frame);
 }
 
-// An interrupt on its way does not wait for the handler of the last one: [C] IV-B2 has a frame with an
-// interrupt each every 965 ns.
+// An interrupt does not wait for the handler of the one before it: [C] IV-B2 has a frame with an interrupt
+// every 965 ns.
 void Host::interrupt(std::uint32_t queue, double ago_ns) {
   std::uint32_t core = setup_.bound_core;
   if (setup_.interrupts == Interrupts::queues) core = queue;
@@ -100,7 +100,7 @@ void Host::interrupt(std::uint32_t queue, double ago_ns) {
   });
 }
 
-// A pair of cores sleeps together or not at all.
+// Returns the time to wake the core. Both cores of a pair sleep, or neither.
 double Host::wake_ns(std::uint32_t core) const {
   return cores_[core]->idle() && cores_[neighbour_of(core)]->idle() ? parameters_.wake_ns : 0;
 }
@@ -110,7 +110,7 @@ void Host::poll(std::uint32_t queue, std::uint32_t core, std::uint32_t taken) {
   const bool off = setup_.strategy == Strategy::off || parameters_.timeout_ns <= 0;
   const bool enough = off && taken >= parameters_.off_frames;
   if (enough || !nic_.take(queue, frame)) {
-    // Not before all is sent that the frames asked for: another core must not pass this one.
+    // Everything that the frames asked for is sent first. Otherwise another core could overtake this one.
     cores_[core]->interrupted_by({[] { return 0.0; }, [this, queue] { nic_.poll_done(queue); }});
     return;
   }
@@ -125,7 +125,7 @@ double Host::lines_ns(std::uint32_t from, std::uint32_t to, double lines, CacheC
   counts.lines += static_cast<std::uint64_t>(lines);
   const Distance far = distance(from, to);
   if (far == Distance::same) return 0;
-  // The shared cache has them: they do not miss it.
+  // The shared cache holds the lines, so they are no misses of that cache.
   if (far == Distance::shared) return lines * parameters_.line_shared_ns;
   counts.moved += static_cast<std::uint64_t>(lines);
   return lines * (far == Distance::socket ? parameters_.line_socket_ns : parameters_.line_far_ns);
@@ -143,7 +143,7 @@ bool Host::by_driver(std::uint32_t frame) const {
   return type == wire::PacketType::pull || type == wire::PacketType::pull_reply;
 }
 
-// What the driver needs for a frame before the engine may know of it.
+// Returns the driver's time for a frame before the engine may process it.
 double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
   Process* process = owner(frame);
   if (process == nullptr) return parameters_.frame_ns;  // dropped
@@ -163,8 +163,9 @@ double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
     kernel_lines.moved += static_cast<std::uint64_t>(2 * bytes / kLine);
     return ns + time_of(bytes, parameters_.memcpy_rate);
   }
-  kernel_lines.lines -= static_cast<std::uint64_t>(2 * bytes / kLine);  // the engine's are no accesses
-  // The frame's buffer and the destination begin at different places of their pages.
+  // The copy engine's accesses do not count.
+  kernel_lines.lines -= static_cast<std::uint64_t>(2 * bytes / kLine);
+  // The frame's buffer and the destination begin at different offsets in their pages.
   const double chunks = std::ceil(bytes / parameters_.engine_chunk) + parameters_.engine_split;
   engine_free_ =
       std::max(engine_free_, later_.now()) + static_cast<TimeNs>(time_of(bytes, parameters_.engine_rate));
@@ -182,18 +183,18 @@ void Host::deliver(std::uint32_t frame, std::uint32_t core) {
   sent(*process, core, true);
   timers_check(*process);
   if (process->engine().completion_count() == before) return;
-  // The last frame waits for all that the engine was given.
+  // The last frame waits until the copy engine has finished.
   cores_[core]->interrupted_by(
       {[this] { return engine_wait_ns(); }, [this, process, core] { completion_event(*process, core); }});
 }
 
-// Until the engine has done all that it was given.
+// Returns the time until the copy engine has finished everything.
 double Host::engine_wait_ns() const {
   const double done = static_cast<double>(engine_free_) + parameters_.engine_latency_ns;
   return std::max(done - static_cast<double>(later_.now()), 0.0);
 }
 
-// The library learns of the frame.
+// Reports the frame to the library.
 void Host::event(Process& process, std::uint32_t core, std::uint32_t frame) {
   cores_[process.core_]->asked_by_process(
       {[this, &process, core, frame] {
@@ -225,7 +226,7 @@ void Host::completion_event(Process& process, std::uint32_t core) {
        [this, &process] { progressed(process); }});
 }
 
-// There are completions; those that have been announced need no other turn.
+// Calls the application if there are completions that no earlier call announced.
 void Host::progressed(Process& process) {
   const std::uint64_t count = process.engine().completion_count();
   const auto fresh = static_cast<double>(count - process.completions_announced_);
@@ -236,7 +237,7 @@ void Host::progressed(Process& process) {
        [&process] { process.on_progress(); }});
 }
 
-// One frame after the other costs its time on the core, and leaves.
+// Charges the core for one frame after the other, and sends it.
 void Host::sent(Process& process, std::uint32_t core, bool interrupt) {
   bool first = true;
   for (; !process.out_.empty(); process.out_.pop_front()) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host of the papers: cores, a NIC, processes with an endpoint each, which is the real engine. What the
-// engine does takes no time by itself; the host says what the original's driver and library would have taken.
+// A host of the papers: cores, a NIC, and processes with an endpoint each, which is the real engine. The
+// engine's work takes no virtual time by itself. The host adds the time that the original driver and library
+// would have taken.
 //
-// The road of a frame: nic.cc (interrupt) -> interrupt() -> poll() on the interrupted core: the driver's part
-// -> for the data and requests of large messages the engine at once, else an event for the library on the
-// process's core, and there the engine. What it sends costs the core on which it was called.
+// The road of a frame: nic.cc (interrupt) -> interrupt() -> poll() on the interrupted core, the driver's
+// part. Data and requests of large messages then go to the engine at once. Other frames become an event for
+// the library on the process's core, and reach the engine there. Frames that the engine sends cost the core
+// on which it was called.
 #pragma once
 
 #include <functional>
@@ -20,20 +22,20 @@
 namespace omx::simulation::nic {
 
 enum class Interrupts : std::uint8_t { round_robin, bound, queues };
-enum class Copies : std::uint8_t { processor, engine, ignored };  // of large messages, by the driver
+enum class Copies : std::uint8_t { processor, engine, ignored };  // of large messages, in the driver
 
 struct HostSetup {
   Strategy strategy = Strategy::timeout;
   Interrupts interrupts = Interrupts::round_robin;
   std::uint32_t bound_core = 0;
   bool may_sleep = false;
-  bool all_busy = false;  // processes that do something else poll on the other cores
+  bool all_busy = false;  // processes that do other work poll on the other cores
   Copies copies = Copies::processor;
   bool mpi = false;
   std::vector<std::uint32_t> process_cores = {0};
 };
 
-// Cache lines that the receive path asks for, and those of them that another core had.
+// Cache lines that the receive path accesses, and those of them that another core had.
 struct CacheCounts {
   std::uint64_t lines = 0, moved = 0;
 };
@@ -50,12 +52,12 @@ class Process final : public wire::FrameSink {
   protocol::Endpoint& engine() { return *engine_; }
   const protocol::Counters& counters() const { return counters_; }
 
-  // The process calls the library: on its core, when that has time. What the engine sends meanwhile is paid
-  // for, beside `ns`.
+  // Calls the library from the process, on its core, when the core has time. What the engine sends meanwhile
+  // costs time beside `ns`.
   void call(double ns, std::function<void()> what);
-  // The process computes: interrupts come between, the library does not.
+  // Lets the process compute. Interrupts come in between, calls of the library do not.
   void compute(double ns, std::function<void()> done);
-  // Called on its core when the library may have completed something.
+  // Called on the process's core when the library may have completed something.
   std::function<void()> on_progress;
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
@@ -71,7 +73,7 @@ class Process final : public wire::FrameSink {
   wire::TxFrame tx_;
   std::vector<iovec> segments_;
   std::deque<std::uint32_t> out_;      // what the engine sent in this call
-  std::uint32_t state_core_;           // whose cache has the driver's state of the endpoint
+  std::uint32_t state_core_;           // the core whose cache has the driver's state of the endpoint
   TimeNs wake_at_ = protocol::kNever;  // of the engine's timers
   std::uint64_t completions_announced_ = 0;
 };
@@ -89,10 +91,10 @@ class Host {
   Later& later() { return later_; }
   const Core& core(std::uint32_t index) const { return *cores_[index]; }
   CacheCounts kernel_lines, user_lines;
-  double sends_ns = 0;  // part of the interrupts' and processes' time that is sending
+  double sends_ns = 0;  // the part of the interrupts' and processes' time that is spent on sending
 
   void frame_arrived(std::uint32_t frame);
-  // From memory of one process to that of another.
+  // Returns the time of a copy from the memory of one process to that of another.
   double local_copy_ns(std::uint32_t from_core, std::uint32_t to_core, std::uint64_t bytes) const;
 
  private:
@@ -121,7 +123,7 @@ class Host {
   std::vector<std::unique_ptr<Process>> processes_;
   Nic nic_;
   std::uint32_t next_core_ = 1;
-  TimeNs engine_free_ = 0;  // the copy engine has done all that it was given
+  TimeNs engine_free_ = 0;  // when the copy engine has finished everything
 };
 
 }  // namespace omx::simulation::nic

@@ -21,9 +21,9 @@ using Bytes = std::vector<std::byte>;
 constexpr std::uint32_t kPosted = 4;
 
 struct Sender {
-  std::uint32_t host = 0, hub = 0;  // the process that it sends to
+  std::uint32_t host = 0, hub = 0;  // the process that this host sends to
   std::uint64_t sent = 0;
-  std::deque<TimeNs> began;  // of messages that have not been received
+  std::deque<TimeNs> began;  // start of each message that was not yet received
 };
 
 class Incast {
@@ -64,7 +64,7 @@ class Incast {
   }
 
  private:
-  // The first of a rate's messages come at random times, too.
+  // Starts a sender. With a given rate even the first messages come at random times.
   void begin(std::uint32_t s) {
     if (options_.gap_ns > 0) return later(s);
     for (std::uint32_t i = 0; i < options_.window; i++) send(s);

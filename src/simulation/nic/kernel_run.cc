@@ -18,7 +18,7 @@ struct Worker {
   Process* process = nullptr;
   std::uint32_t host = 0, index = 0;
   Program program;
-  std::vector<std::byte> out, in;  // what is sent and received does not matter, so all share it
+  std::vector<std::byte> out, in;  // contents do not matter, so all messages share them
   std::size_t step = 0;
   std::uint32_t iteration = 0;
   std::uint64_t awaited = 0;  // sends and receives of this step
@@ -69,7 +69,7 @@ class KernelRun {
     w.awaited = step(i).receives.size();
     for (const Transfer& t : step(i).receives) receive(i, t);
     if (!step(i).pipelined) send(i);
-    // It may all be there.
+    // All messages may already be there.
     w.process->call(0, [this, i] { check(i); });
   }
 
@@ -83,7 +83,7 @@ class KernelRun {
     });
   }
 
-  // Nobody waits for the sends of a pipelined step: their data have been copied.
+  // Sends the data of a step. A pipelined step does not wait for its sends, as their data have been copied.
   void send(std::uint32_t i) {
     Worker& w = workers_[i];
     const bool counts = !step(i).pipelined;
@@ -109,7 +109,7 @@ class KernelRun {
     }
   }
 
-  // Messages of the same host: those that have come and are wanted are taken.
+  // Takes messages of the same host that have come and are needed.
   void by_memory(std::uint32_t i, std::uint32_t from) {
     Worker& w = workers_[i];
     while (w.taken_by_memory[from] < std::min(w.came_by_memory[from], w.wanted[from])) {

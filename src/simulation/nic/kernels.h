@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What processes of the NAS Parallel Benchmarks send each other, as programs of steps: kernels of our own
-// that have the benchmarks' messages (sizes, counts, partners, order; from the public definition, NPB 2 and 3
-// with MPI), and compute nothing but time. Sixteen processes, numbered as MPI does by default: the first
-// eight on the first host.
+// Communication of the NAS Parallel Benchmarks as programs of steps. These kernels are our own. They have the
+// benchmarks' messages (sizes, counts, partners and order, from the public definition, NPB 2 and 3 with MPI).
+// Computing is only time. There are sixteen processes, numbered as MPI does by default: the first eight are
+// on the first host.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Transfer {
 };
 struct Step {
   std::vector<Transfer> receives, sends;
-  double share = 0;        // of the iteration's computing
-  bool pipelined = false;  // receive, compute, send; otherwise send and receive, compute
+  double share = 0;        // of the iteration's computing time
+  bool pipelined = false;  // receive, compute, send; otherwise: send and receive, compute
 };
 using Program = std::vector<Step>;  // of one process, one iteration
 
@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kKernelRanks = 16;
 inline constexpr std::string_view kKernelNames[] = {"bt.C", "cg.B", "cg.C", "ep.C", "ft.B",
                                                     "is.C", "lu.C", "mg.B", "mg.C", "sp.C"};
 
-// Empty: there is no kernel of that name.
+// Returns an empty program if no kernel has that name.
 Program kernel_program(std::string_view name, std::uint32_t rank);
 
 }  // namespace omx::simulation::nic

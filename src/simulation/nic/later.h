@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Virtual time for parts that are told what to do then as a function.
+// Virtual time with functions as events.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all workloads do: connect, count from here on, send and receive bytes.
+// What all workloads have in common: connecting, measuring from begin() on, sending and receiving bytes.
 #pragma once
 
 #include <span>
@@ -21,21 +21,21 @@ class Measuring {
     return result_;
   }
 
-  // To be called inside Process::call or on_progress.
+  // Must be called inside Process::call or on_progress.
   void send(Process& from, protocol::Partner* to, std::span<std::byte> data, std::uint64_t match,
             bool synchronous = false, void* context = nullptr);
   void receive(Process& at, std::span<std::byte> data, std::uint64_t match, void* context);
   void receive(Process& at, std::vector<std::byte>& data, std::uint64_t match) {
     receive(at, data, match, &data);
   }
-  // What a send or a receive costs a process beside what it sends.
+  // Returns the time that a send or receive costs a process, without the frames that it sends.
   double operation_ns() const {
     const Parameters& p = options_.network.parameters;
     return p.library_ns + (options_.network.host.mpi ? p.mpi_ns : 0);
   }
 
   Network network;
-  // Whose load is measured: the second of two hosts, or the one that all send to.
+  // Returns the host whose load is measured: the second of two hosts, or the one that all others send to.
   std::uint32_t receiver() const { return options_.network.hosts == 0 ? 1 : 0; }
 
  protected:

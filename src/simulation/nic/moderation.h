@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a NIC raises interrupts: what the firmware does with each frame, as a state machine without time.
+// When a NIC raises interrupts: what its firmware does for each frame, as a state machine without time.
 //
 //   frame arrives -> on_arrival -> (DMA) -> on_dma_done: true = raise now
-//                                                        false = the timeout, begun by the first that waits
+//                                                        false = wait for the timeout, which the first
+//                                                        waiting frame began
 //   timeout expired -> on_timeout: raise
 #pragma once
 
@@ -15,10 +16,10 @@ namespace omx::simulation::nic {
 
 enum class Strategy : std::uint8_t {
   off,       // an interrupt for each frame
-  timeout,   // after a time
-  openmx,    // Algorithm 1 of the coalescing paper: marked frames at once, others after the time
-  stream,    // Algorithm 2: as openmx, but while other frames are on their way to memory it is put off
-  adaptive,  // its future work: as openmx, and the time follows the traffic
+  timeout,   // after a fixed time
+  openmx,    // Algorithm 1 of the coalescing paper: at once for marked frames, for others after the time
+  stream,    // Algorithm 2: as openmx, but postponed while other frames are on their way to memory
+  adaptive,  // that paper's future work: as openmx, and the time follows the traffic
 };
 inline constexpr std::string_view kStrategyNames[] = {"off", "timeout", "openmx", "stream", "adaptive"};
 inline std::optional<Strategy> strategy_named(std::string_view name) {
@@ -29,7 +30,8 @@ inline std::optional<Strategy> strategy_named(std::string_view name) {
 
 class Moderator {
  public:
-  // most_waiting: so many frames raise an interrupt whatever the time is; 0: any number may wait.
+  // `most_waiting` is the number of frames that raise an interrupt whatever the time is. 0: any number may
+  // wait.
   Moderator(Strategy strategy, double timeout_ns, double step_ns, double most_waiting = 0)
       : strategy_(strategy),
         timeout_(timeout_ns),
@@ -66,12 +68,12 @@ class Moderator {
   void on_timeout() {
     deferred_ = false;
     if (strategy_ != Strategy::adaptive) return;
-    // Few waited: they waited in vain. Many: so do those after them.
+    // If few frames waited, waiting gained nothing. If many waited, more will follow.
     timeout_ = waiting_ <= 2 ? timeout_ / 2 : std::min(std::max(timeout_, step_) * 2, most_);
     if (timeout_ < step_) timeout_ = step_;
   }
 
-  // An interrupt was raised, by whatever cause, or the host has looked by itself.
+  // Notes that an interrupt was raised, by whatever cause, or that the host polled.
   void on_raised() { waiting_ = 0; }
 
   double timeout() const { return timeout_; }

@@ -29,8 +29,8 @@ protocol::Config engine_config(const NetworkOptions& options) {
   config.mode = options.mode;
   config.mtu = options.mtu;
   config.base_frame = options.mtu + wire::kEthernetHeader;
-  // The original shared no frames, sent nothing large that was not asked for, and sent again by clock alone,
-  // late.
+  // The original did not coalesce frames and sent no large message unscheduled. It repeated by timer alone,
+  // and late.
   config.pack = false;
   config.notacked_max_extended = config.notacked_max;
   config.ack_delay_extended = config.ack_delay;
@@ -73,7 +73,7 @@ void Network::transmit(std::uint32_t from, std::uint32_t frame) {
   });
 }
 
-// A frame for everybody has no receiver in these networks.
+// Broadcast frames have no receiver in these networks.
 void Network::through_switch(std::uint32_t from, std::uint32_t frame) {
   const std::uint64_t to = frames_[frame].destination() - kFirstNic;
   if (to >= hosts_.size() || to == from) return frames_.destroy(frame);
@@ -101,7 +101,7 @@ bool Network::know(std::uint32_t h, std::uint32_t i, std::uint32_t to, std::uint
   return to == 0 && hub_process(h, i) == peer;
 }
 
-// How many connections it begins.
+// Begins connects and returns their number.
 std::uint64_t Network::connect(std::uint32_t h, std::uint32_t i) {
   std::uint64_t begun = 0;
   for (std::uint32_t to = 0; to < host_count(); to++) {
@@ -131,7 +131,7 @@ bool Network::connect_all() {
   });
   run_for(100'000);
   const bool connected = run_until([&left] { return left == 0; });
-  run_for(200'000'000);  // probes have proven the frame size
+  run_for(200'000'000);  // until probes have proven the frame size
   each([](std::uint32_t, std::uint32_t, Process& p) { p.on_progress = nullptr; });
   return connected;
 }

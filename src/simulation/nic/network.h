@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hosts of the papers and what is between them: a cable for two, as the papers had it, or a switch for many.
+// The hosts of the papers and the network between them: a cable for two hosts, as in the papers, or a switch
+// for many.
 #pragma once
 
 #include <functional>
@@ -18,17 +19,18 @@ enum class Peers : std::uint8_t {
 
 struct NetworkOptions {
   Parameters parameters;
-  HostSetup host;           // all
-  std::uint32_t hosts = 0;  // at a switch; 0: two with a cable
+  HostSetup host;           // of all hosts
+  std::uint32_t hosts = 0;  // hosts at a switch; 0: two hosts with a cable
   Peers peers = Peers::all;
-  std::vector<std::uint32_t> far_cores;  // of the processes of the hosts but the first; empty: as there
+  // Of the processes of all hosts but the first; empty: as on the first.
+  std::vector<std::uint32_t> far_cores;
   std::uint32_t mtu = 1500;
   wire::Mode mode = wire::Mode::omx;
   std::uint32_t pull_blocks = 4;
-  std::uint64_t seed = 1;  // when each host begins, within some microseconds
+  std::uint64_t seed = 1;  // draws when each host begins, within some microseconds
 };
 
-// Of every process: the real engine's, with the constants of the original.
+// Returns the configuration of every process: the real engine's, with the constants of the original.
 protocol::Config engine_config(const NetworkOptions& options);
 
 class Network {
@@ -42,20 +44,22 @@ class Network {
   TimeNs now() const { return later_.now(); }
   std::uint64_t digest() const { return digest_; }
 
-  // All processes that know each other, both ways; none is measured. False: it failed.
+  // Connects all processes that know each other, in both directions. None of this is measured. Returns false
+  // on failure.
   bool connect_all();
   bool know(std::uint32_t host, std::uint32_t process, std::uint32_t to, std::uint32_t peer);
   protocol::Partner* partner(std::uint32_t host, std::uint32_t process, std::uint32_t to, std::uint32_t peer);
-  // The process of the first host that a process of another one knows, if not all do.
+  // Returns the process of the first host that a process of another host knows, unless every process knows
+  // all.
   std::uint32_t hub_process(std::uint32_t host, std::uint32_t process);
 
-  // False: nothing happens any more, or the time is over.
+  // Returns false if nothing more happens, or the time is over.
   bool run_until(const std::function<bool()>& condition, TimeNs limit = 600'000'000'000ULL);
   void run_for(TimeNs time);
 
-  // May change a frame that is about to leave a host.
+  // Called for each frame that is about to leave a host, which it may change.
   std::function<void(std::uint32_t host, SimFrame& frame)> on_transmit;
-  // Puts a frame of an unknown type on the cable, as large as a message of so many bytes.
+  // Puts a frame of an unknown type on the cable, as large as one with a message of `bytes` bytes.
   void send_invalid(std::uint32_t from, std::uint32_t bytes);
 
  private:

@@ -43,7 +43,7 @@ void Nic::accept(const Arrived& arrived) {
   queues_[arrived.queue].held++;
   queues_[arrived.queue].moderator.on_arrival();
   counters_.frames++;
-  // One transfer after the other, each done some time later: the bus carries the next meanwhile.
+  // Transfers follow one another. Each is complete some time later, while the bus carries the next one.
   dma_free_ = std::max(dma_free_, later_.now()) +
               static_cast<TimeNs>(static_cast<double>(arrived.bytes) * 1e9 / parameters_.dma_rate);
   const double more = parameters_.dma_latency_ns + (options_.queues > 1 ? parameters_.multiqueue_ns : 0);
@@ -72,7 +72,7 @@ void Nic::timer_start(std::uint32_t index) {
   });
 }
 
-// While the host is at it the next one is on its way already.
+// The next interrupt is delivered while the host handles this one.
 void Nic::raise(std::uint32_t index, double ago_ns) {
   Queue& queue = queues_[index];
   if (queue.claimed) {
@@ -107,7 +107,7 @@ bool Nic::take(std::uint32_t index, std::uint32_t& frame) {
 void Nic::poll_done(std::uint32_t index) {
   Queue& queue = queues_[index];
   queue.claimed = false;
-  // What it leaves had interrupts of its own, which came in vain.
+  // Frames that were left had interrupts of their own, which found nothing to do.
   if (queue.announced > 0) return raise(index, parameters_.irq_delivery_ns);
   if (queue.owed) raise(index, static_cast<double>(later_.now() - queue.owed_since));
 }

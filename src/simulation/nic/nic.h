@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiving side of a NIC: descriptors, DMA to memory, queues, and interrupts. What it does not know is
-// when the host comes: it says interrupt(queue), and the host takes frames until it says poll_done(queue).
+// The receiving side of a NIC: descriptors, DMA to memory, queues, and interrupts. The NIC does not know when
+// the host takes frames. It calls interrupt(queue), and the host takes frames until it calls
+// poll_done(queue).
 #pragma once
 
 #include <deque>
@@ -15,7 +16,7 @@ namespace omx::simulation::nic {
 
 struct NicOptions {
   Strategy strategy = Strategy::timeout;
-  std::uint32_t queues = 1;  // several: by the endpoint that a frame is for
+  std::uint32_t queues = 1;  // if several: chosen by a frame's endpoint
 };
 
 struct NicCounters {
@@ -24,21 +25,22 @@ struct NicCounters {
 
 class Nic {
  public:
-  // interrupt(queue, ns): it was raised so long ago, while the handler was still at work.
+  // interrupt(queue, ns) is called for an interrupt that was raised `ns` ago, while the handler was still
+  // running.
   Nic(Later& later, const Parameters& parameters, const NicOptions& options,
       std::function<void(std::uint32_t queue, double ns)> interrupt);
 
-  // False: no descriptor is left, the frame is lost; or, with flow control, waits on the cable with all that
-  // are behind it.
+  // Takes a frame from the cable. Returns false if no descriptor is left. Then the frame is lost. With flow
+  // control it waits on the cable with all frames behind it.
   bool arrived(std::uint32_t frame, std::size_t bytes, int endpoint, bool marked);
   std::uint32_t queue_of(int endpoint) const;
 
-  // For the host's handler: the next frame that was in memory when the interrupt was raised, or, if the
-  // handler polls on (NAPI), that is in memory now; false: no more. That later ones wait for an interrupt of
-  // their own follows from [C] Table III: a fragment that came 3 us behind the marked one, while the host had
-  // 60 us of work, was handled 20 us late.
+  // Gives the handler the next frame that was in memory when the interrupt was raised. If the handler keeps
+  // polling (NAPI), it gives the next one that is in memory now. Returns false if there is none. Later frames
+  // wait for an interrupt of their own. This follows from [C] Table III: a fragment that came 3 us after the
+  // marked one, while the host had 60 us of work, was handled 20 us late.
   bool take(std::uint32_t queue, std::uint32_t& frame);
-  // The handler ends. It may have left frames, for which there is another interrupt.
+  // Ends the handler. It may have left frames, for which there is another interrupt.
   void poll_done(std::uint32_t queue);
 
   const NicCounters& counters() const { return counters_; }
@@ -49,10 +51,10 @@ class Nic {
     Moderator moderator;
     std::deque<std::uint32_t> ready;
     std::uint32_t held = 0;     // descriptors in use
-    std::size_t announced = 0;  // of `ready`, by the last interrupt
+    std::size_t announced = 0;  // how many of `ready` the last interrupt announced
     bool claimed = false;       // from an interrupt until poll_done
-    bool owed = false;          // another interrupt then,
-    TimeNs owed_since = 0;      // raised here
+    bool owed = false;          // another interrupt follows then,
+    TimeNs owed_since = 0;      // which was raised at this time
     bool timer = false;
     std::uint64_t timer_number = 0;
   };

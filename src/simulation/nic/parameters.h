@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every number of the model of NIC and host, with its unit and where it comes from;
-// docs/performance/evaluation.md prints this table. Papers: [C] interrupt coalescing, [Q] multiqueue
-// (journal), [I] I/OAT copy offload, [J] Open-MX journal. A number is
+// Every number of the model of NIC and host, with its unit and its source. docs/performance/evaluation.md
+// prints this table. Papers: [C] interrupt coalescing, [Q] multiqueue (journal), [I] I/OAT copy offload, [J]
+// Open-MX journal. A number is
+//
 //   given    by a paper's text,
-//   derived  from figures of a paper's text, as told,
-//   fitted   so that one figure, which is named, comes out; that figure then proves nothing about the model,
-//   assumed  because no paper tells it.
+//   derived  from numbers in a paper's text, as described,
+//   fitted   so that one named figure comes out; that figure then proves nothing about the model,
+//   assumed  because no paper gives it.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +91,7 @@ struct Parameters {
   OMX_NIC_PARAMETERS(X)
 #undef X
 
-  // nullptr: there is none of that name.
+  // Returns the parameter of that name, or nullptr if there is none.
   double* find(std::string_view wanted) {
 #define X(name, value, unit, kind, source) \
   if (wanted == #name) return &name;
@@ -100,13 +101,14 @@ struct Parameters {
   }
 };
 
-// What a value may be. Beyond it the model means nothing, or does not end.
+// The range of a value. Outside of it the model means nothing, or does not end.
 struct Range {
   double least, most;
 };
 Range range_of(std::string_view name);
 
-// A sentence about a value that is out of its range, or about two that contradict each other; or nothing.
+// Returns a sentence about a value that is out of its range, or about two that contradict each other. Returns
+// an empty text if all are right.
 std::string parameters_wrong(const Parameters& parameters);
 
 struct ParameterText {

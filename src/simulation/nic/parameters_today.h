@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The same numbers for hosts of today, for docs/performance/beyond-the-papers.md: servers of 2023 with PCI
-// Express of the fifth generation. The design stays that of the papers: a driver in the kernel that is
-// interrupted. A number is
-//   published  by the source that is named (a manual, a paper, a kernel's table),
-//   derived    from published ones, as told,
+// Express 5. The design is still that of the papers, a driver in the kernel that is interrupted. A number is
+//
+//   published  by the named source (a manual, a paper, a kernel's table),
+//   derived    from published numbers, as described,
 //   measured   by this project (docs/performance/notebook.md),
 //   papers     as in the papers' set, because it counts what the design does and not what hosts need for it,
-//   assumed    with what speaks for it.
+//   assumed    for the reason given.
 #pragma once
 
 #include <algorithm>
@@ -89,7 +89,7 @@ inline constexpr ParameterText kParameterTextsToday[] = {
 #undef X
 };
 
-// The unit is that of the papers' set.
+// Returns the unit, which is that of the papers' set.
 inline std::string_view unit_of(std::string_view name) {
   const auto* found = std::find_if(std::begin(kParameterTexts), std::end(kParameterTexts),
                                    [name](const ParameterText& p) { return p.name == name; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The host of the papers: two sockets, in each two pairs of cores, each pair with one cache. Linux numbers
-// the cores of such machines across the sockets, so the next number is never near; the papers draw their
-// numbers in a figure of which no text remains.
+// The host of the papers: two sockets with two pairs of cores each. Each pair has one cache. Linux numbers
+// the cores of such machines across the sockets, so consecutive numbers are never near. The papers show their
+// numbering in a figure that no text describes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a workload on the simulated hosts is told and what it reports.
+// Options and result of a workload on the simulated hosts.
 #pragma once
 
 #include <optional>
@@ -13,27 +13,27 @@ struct WorkOptions {
   NetworkOptions network;
   std::uint32_t size = 0;
   std::uint32_t iterations = 100;
-  std::uint32_t window = 64;  // of a stream: messages on their way
-  std::uint32_t mark_moved =
-      0;  // the last fragment of a medium message gives its mark to one so much earlier
+  std::uint32_t window = 64;  // of a stream: messages under way
+  // The last fragment of a medium message gives its mark to a fragment this many places earlier.
+  std::uint32_t mark_moved = 0;
   std::optional<wire::PacketType> unmarked;  // frames of this type carry no mark
-  bool synchronous = false;                  // of a stream: the next message when the last has been received
-  std::string kernel;                        // name of one of kernels.h
-  double compute_ns = 0;                     // of a kernel: each process in each iteration
+  bool synchronous = false;  // of a stream: each message waits until the one before it was received
+  std::string kernel;        // one of kernels.h
+  double compute_ns = 0;     // of a kernel: for each process in each iteration
   double gap_ns = 0;  // of an incast: mean time between messages of all senders; 0: as fast as they can
 };
 
-// Of the measured part, both hosts together unless told otherwise.
+// Results of the measured part, for both hosts together unless stated otherwise.
 struct WorkResult {
-  std::string failure;  // empty: none
+  std::string failure;  // empty: no failure
   double time_ns = 0;
   std::uint64_t messages = 0;  // ping-pong: both directions
   std::uint64_t frames = 0, interrupts = 0, dropped = 0;
   std::uint64_t receiver_interrupts = 0;  // of the second host
   CacheCounts kernel, user;
-  double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // that cores of the second host were busy
-  double latency_us = 0,
-         latency_p99_us = 0;  // of an incast: from the call that sends to the completed receive
+  double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // time that cores of the second host were busy
+  // Of an incast: from the call that sends to the completed receive.
+  double latency_us = 0, latency_p99_us = 0;
   std::uint64_t digest = 0;
 
   double per_message_us() const { return messages == 0 ? 0 : time_ns / 1e3 / static_cast<double>(messages); }

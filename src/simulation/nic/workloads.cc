@@ -26,7 +26,7 @@ Bytes pattern(std::uint32_t size, std::uint64_t seed) {
   return bytes;
 }
 
-// Counts the completions of a process by kind; false if one failed.
+// Counts the completions of a process by kind. reap() returns false if one failed.
 struct Seen {
   std::uint64_t sends = 0, receives = 0;
 };
@@ -40,8 +40,8 @@ bool reap(Process& process, Seen& seen) {
   return good;
 }
 
-// What the coalescing paper did with marks: one type of frames has none, or not the last fragment of a medium
-// message has it, but one before it.
+// Changes marks as the coalescing paper did. Either frames of one type have no mark, or an earlier fragment
+// of a medium message has it instead of the last one.
 class Marks {
  public:
   Marks(Network& network, const WorkOptions& options) : size_(options.size), moved_(options.mark_moved) {
@@ -170,7 +170,7 @@ WorkResult invalid(const WorkOptions& options) {
     return c.frames + c.dropped - before >= options.iterations;
   };
   if (!m.network.run_until(all)) return m.failed("not all frames arrived");
-  // The handler may be behind by all of them.
+  // The handler may be late by the work for all frames.
   m.network.run_for(1'000'000 + options.iterations * 10'000ULL);
   return m.end(options.iterations);
 }
