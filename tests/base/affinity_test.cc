@@ -30,7 +30,7 @@ TEST_F(affinity, a_processor_that_is_not_there) {
   EXPECT_EQ(affinity_read(), before_);
 }
 
-// What a bound thread is allowed is more than where it may run, and asking does not move it.
+// A bound thread is allowed more processors than those it may run on, and asking does not move it.
 TEST_F(affinity, possible__is_found_from_a_bound_thread) {
   const std::vector<int> possible = affinity_possible();
   EXPECT_THAT(possible, testing::IsSupersetOf(before_));

@@ -17,7 +17,7 @@ import tempfile
 SKIP = 77
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPILER = "aarch64-linux-gnu-g++"
-# Headers of libraries are the same for all processors; those of the C library are not, so these come last.
+# Headers of libraries are the same for all processors. Those of the C library are not, so they come last.
 FLAGS = ["-std=c++20", "-O2", "-DFMT_HEADER_ONLY", f"-I{ROOT}/src", f"-I{ROOT}/include", "-idirafter", "/usr/include"]
 
 FORMER = """

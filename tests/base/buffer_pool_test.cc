@@ -55,7 +55,7 @@ TEST(BufferPool, get__absurd_sizes) {
   EXPECT_EQ(pool.get(~std::size_t{0}), nullptr);
 }
 
-// One use after the other with all memory must not hold the limit once per class.
+// Successive uses that each take all memory must not fill the limit once per class.
 TEST(BufferPool, kept__together_with_what_is_used_stays_in_the_limit) {
   constexpr std::size_t kLimit = 1 << 20;
   BufferPool pool(kLimit);

@@ -23,7 +23,7 @@ std::uint32_t bitwise(const std::vector<std::uint8_t>& data) {
   return ~crc;
 }
 
-// RFC 3720, B.4, and the usual check value.
+// The vectors of RFC 3720, B.4, and the usual check value.
 TEST(Crc32c, crc32c__known_vectors) {
   const std::string_view digits = "123456789";
   EXPECT_EQ(crc32c(0, digits.data(), digits.size()), 0xe3069283U);

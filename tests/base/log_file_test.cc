@@ -136,7 +136,7 @@ TEST_F(log_file, a_pipe_without_a_reader_holds_nobody_up) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("OMX: warning: one\n"));
 }
 
-// Of the day, at the beginning of a line.
+// Returns the seconds of the day at the beginning of a line.
 int seconds_of(const std::string& line) {
   int hours = 0, minutes = 0, seconds = 0;
   EXPECT_EQ(std::sscanf(line.c_str(), "%*d-%*d-%*d %d:%d:%d", &hours, &minutes, &seconds), 3) << line;
@@ -162,7 +162,7 @@ TEST_F(log_file, a_forked_child_has_its_own) {
   const std::string its = text_of("log-" + std::to_string(child));
   EXPECT_THAT(mine, testing::AllOf(HasSubstr("parent"), testing::Not(HasSubstr("child"))));
   EXPECT_TRUE(std::regex_match(its, std::regex(std::string(kTime) + "OMX: warning: child\n"))) << its;
-  // The child does not ask for the time zone, and prints local time all the same.
+  // The child does not ask for the time zone, and still prints local time.
   EXPECT_LT((seconds_of(its) - seconds_of(mine) + 86'400) % 86'400, 3'600);
   ::unsetenv("TZ");
   ::tzset();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the memory model of C++ permits, explored with Relacy: every interleaving, and every old value that a
-// load may return. The flag and the mark are the real ones; only their atomic words are replaced. The forms
-// that were in use before are explored as well and must be found wrong, so the search is known to see it.
+// Explores what the memory model of C++ permits, with Relacy: every interleaving, and every old value that a
+// load may return. The flag and the mark are the real ones. Only their atomic words are replaced. Earlier
+// forms of them are explored as well and must be found wrong, which proves that the search finds such errors.
 #include <gtest/gtest.h>
 
 #include <ostream>
 
 #include <relacy/relacy.hpp>
-// Its macros for programs that are written for it.
+// Relacy's macros for programs that are written for it.
 #undef memory_order_relaxed
 #undef memory_order_consume
 #undef memory_order_acquire
@@ -46,7 +46,7 @@ rl::memory_order order_of(std::memory_order order) {
   return rl::mo_seq_cst;
 }
 
-// A std::atomic whose loads return whatever they may.
+// A std::atomic whose loads return every value that the model permits.
 template <class T>
 class Explored {
  public:
@@ -65,12 +65,13 @@ struct ExploredFences {
   static void acquire() { rl::atomic_thread_fence(rl::mo_acquire, $); }
 };
 
-// Whether no execution breaks the suite's rule.
+// Returns whether no execution breaks the suite's rule.
 template <class Suite>
 bool holds() {
   rl::test_params params;
   params.search_type = rl::fair_full_search_scheduler_type;
-  std::ostream nowhere(nullptr);  // the history of what broke it, which is of interest only when a test fails
+  // Drops the history of a failed execution, which matters only when a test fails.
+  std::ostream nowhere(nullptr);
   params.output_stream = &nowhere;
   params.progress_stream = &nowhere;
   return rl::simulate<Suite>(params);
@@ -80,7 +81,8 @@ bool holds() {
 
 using Flag = BasicWakeFlag<Explored>;
 
-// Thread 0 publishes, thread 1 sleeps. The rule: not asleep beside news of which nobody told.
+// Thread 0 publishes, thread 1 sleeps. The rule: thread 1 does not sleep while there is news that it was not
+// woken for.
 template <class Handshake>
 struct Sleep : rl::test_suite<Sleep<Handshake>, 2> {
   Handshake handshake;
@@ -107,7 +109,7 @@ struct WithFlag {
   }
 };
 
-// As the queues of libfabric did it: a release store and a load, against a store and a load.
+// The earlier form in the queues of libfabric: a release store and a load, against a store and a load.
 struct WithStores {
   Explored<int> news{0}, armed{0};
   bool publish() {
@@ -151,7 +153,7 @@ TEST(memory_model, a_store_instead_of_disarm_misses_news) {
   EXPECT_FALSE(holds<Sleep<WithPlainDisarm>>());
 }
 
-// News under a lock, which the sleeper takes for its look (completion queues).
+// News under a lock, which the sleeper takes when it looks for news (completion queues).
 struct WithLock {
   Flag flag;
   rl::mutex lock;
@@ -171,7 +173,7 @@ struct WithLock {
   }
 };
 
-// The look before the flag is armed.
+// Looks for news before the flag is armed.
 struct WithLockTooEarly : WithLock {
   bool look() {
     lock.lock($);
@@ -244,11 +246,11 @@ struct Marked : rl::test_suite<Marked<Writer>, 2> {
 struct StoreAhead {
   static void end(Explored<int>& mark) { store_ahead<ExploredFences>(mark, 0); }
 };
-// As regions of memory inside a host ended.
+// The earlier form in which regions of memory inside a host ended.
 struct SequentialStore {
   static void end(Explored<int>& mark) { mark.store(0, std::memory_order_seq_cst); }
 };
-// As the view of an endpoint for other processes began.
+// The earlier form in which the view of an endpoint for other processes began.
 struct Exchange {
   static void end(Explored<int>& mark) { mark.exchange(0, std::memory_order_acq_rel); }
 };

@@ -62,7 +62,7 @@ TEST_F(netlink, dump__of_several_datagrams) {
 
 TEST_F(netlink, dump__torn_is_asked_for_again_and_its_parts_are_not_handed_on) {
   kernel->answer({object(1), object(3, kTorn), netlink_end(NLMSG_DONE, 0, kMulti)});
-  kernel->answer({object(1), netlink_end(NLMSG_DONE, 0, kTorn)});  // the end alone may say so
+  kernel->answer({object(1), netlink_end(NLMSG_DONE, 0, kTorn)});  // the end alone may carry the flag
   kernel->answer({object(1), object(2), object(3), netlink_end(NLMSG_DONE, 0, kMulti)});
   EXPECT_EQ(dump(), 0);
   EXPECT_THAT(found, ElementsAre(1, 2, 3));

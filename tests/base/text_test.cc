@@ -14,7 +14,8 @@ TEST(shown, control_characters) {
   EXPECT_EQ(shown("a\x1B[2J\nb\x7F"), "a?[2J?b?");
 }
 
-// C1 controls: U+009B begins a terminal sequence as ESC [ does; alone, some terminals take the byte for it.
+// C1 controls: U+009B begins a terminal sequence as ESC [ does. Some terminals take even its last byte alone
+// for it.
 TEST(shown, control_characters_beyond_ascii) {
   EXPECT_EQ(shown("a\xC2\x9B"
                   "2Jb"),

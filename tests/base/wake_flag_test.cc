@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handshake of base/wake_flag.h on this machine's processors. What other processors may do:
-// memory_model_test.cc, arm64_order.py.
+// The handshake of base/wake_flag.h on this machine's processors. memory_model_test.cc and arm64_order.py
+// examine what other processors may do.
 #include "base/wake_flag.h"
 
 #include <gtest/gtest.h>
@@ -38,14 +38,16 @@ TEST(wake_flag, zeroed_memory_is_one_that_is_not_armed) {
   EXPECT_FALSE(reinterpret_cast<WakeFlag*>(memory)->take());
 }
 
-// Two threads walk along the same cells at about the same time, many times, each doing its own step in each.
-// Cells are many, and their words lie apart, so that stores wait for their cache lines while loads go on.
+// Two threads walk along the same cells at about the same time, many times, and each does its own step in
+// each cell. There are many cells, and their words lie apart, so that stores wait for their cache lines while
+// loads go on.
 class Walks {
  public:
   static constexpr std::size_t kCells = 256;
 
-  // One thread calls sleeper(cell, round), which returns whether it found news; another one notifier(cell,
-  // round), which returns whether it found a sleeper. Returns how many news were missed: found by neither.
+  // Runs sleeper(cell, round), which returns whether it found news, in one thread. Runs notifier(cell,
+  // round), which returns whether it found a sleeper, in another. Returns how many news were missed, that is,
+  // found by neither.
   template <class Sleeper, class Notifier>
   unsigned missed(Sleeper sleeper, Notifier notifier) {
     std::thread thread([&] {
@@ -72,7 +74,7 @@ class Walks {
   struct alignas(128) Line {
     std::atomic<unsigned> value{0};
   };
-  // False: there is no such round.
+  // Waits for the other thread's round. Returns false if there is no such round.
   bool meet(unsigned round, Line& mine, const Line& theirs) const {
     mine.value.store(round, std::memory_order_release);
     for (unsigned looks = 1; theirs.value.load(std::memory_order_acquire) < round; looks++) {
