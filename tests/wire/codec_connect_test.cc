@@ -39,7 +39,7 @@ Bytes frame_of(const Connect& packet) {
   return encoded([&](std::byte* out) { return encode_connect(out, head_to_b(PacketType::connect), packet); });
 }
 
-// Makes the checksum of a changed block right again.
+// Corrects the checksum of a changed block.
 void seal(Bytes& frame) {
   const std::size_t crc_at = 48 + load8(frame.data() + 53) - 4u;
   store_be32(frame.data() + crc_at, crc32c(0, frame.data() + 12, crc_at - 12));
@@ -78,7 +78,7 @@ TEST(codec_connect, encode_connect__rails_layout) {
   EXPECT_EQ(frame_of(packet).at(72), std::byte{3});
   EXPECT_EQ(mac_load(frame_of(packet).data() + 76 + 6), 0x020000000002U);
   EXPECT_EQ(mac_load(frame_of(packet).data() + 76 + 18), 0U);
-  packet.ext.features |= kFeatureLane;  // stands before them
+  packet.ext.features |= kFeatureLane;  // the bulk path's address stands before the boards
   packet.ext.lane.port = 27456;
   packet.ext.lane.frame = 1472;
   EXPECT_EQ(frame_of(packet).at(53), std::byte{28 + 20 + 28});
@@ -100,12 +100,12 @@ TEST(codec_connect, decode_connect__rails_that_nobody_can_have) {
   EXPECT_EQ(drop_of([](RailNics& r) { r.nics[1] = 0; }), Drop::bad_length);
   EXPECT_EQ(drop_of([](RailNics& r) { r.nics[2] = 0x010000000005; }), Drop::bad_length);
   EXPECT_EQ(drop_of([](RailNics& r) { r.nics[2] = r.nics[0]; }), Drop::bad_length);
-  // More than there is room for.
+  // A count above the maximum.
   Bytes frame = frame_of(request_with_rails());
   frame[72] = std::byte{5};
   store_be32(frame.data() + 100, crc32c(0, frame.data() + 12, 100 - 12));
   EXPECT_EQ(connect(frame), Drop::bad_length);
-  // Announced, but the block is too short for them.
+  // Boards are announced, but the block is too short for them.
   frame = frame_of(extended_request());
   frame[54] = std::byte{kFeatureRails >> 8};
   store_be32(frame.data() + 72, crc32c(0, frame.data() + 12, 72 - 12));
@@ -121,7 +121,7 @@ TEST(codec_connect, decode_connect__data_length) {
   Bytes frame = from_hex(kConnectRequest.hex);
   frame[20] = std::byte{15};
   EXPECT_EQ(connect(frame), Drop::bad_length);
-  frame[20] = std::byte{28};  // 32 + 28 = 60: just there
+  frame[20] = std::byte{28};  // 32 + 28 = 60: the frame just holds it
   EXPECT_EQ(connect(frame), Drop::none);
   frame[20] = std::byte{29};
   EXPECT_EQ(connect(frame), Drop::truncated);
@@ -223,7 +223,7 @@ TEST(codec_connect, decode_connect__longer_block_of_a_newer_version) {
   frame[20] = std::byte{52};
   frame[52] = std::byte{2};
   frame[53] = std::byte{36};
-  frame[74] = std::byte{0x77};  // a field that we do not know
+  frame[74] = std::byte{0x77};  // a field that this version does not know
   seal(frame);
   Connect packet;
   ASSERT_EQ(connect(frame, &packet), Drop::none);

@@ -23,7 +23,7 @@ TEST(codec_control, decode_truc__data_length) {
   Bytes frame = from_hex(kTruc.hex);
   frame[20] = std::byte{15};
   EXPECT_EQ(truc(frame, false), Drop::bad_length);
-  frame[20] = std::byte{32};  // 28 + 32 = 60: just there
+  frame[20] = std::byte{32};  // 28 + 32 = 60: the frame just holds it
   EXPECT_EQ(truc(frame, false), Drop::none);
   frame[20] = std::byte{33};
   EXPECT_EQ(truc(frame, false), Drop::truncated);

@@ -155,7 +155,7 @@ TEST(codec_message, decode_medium__omx_unit_only_of_extended_peers) {
 }
 
 TEST(codec_message, decode_medium__offset_is_computed_in_64_bits) {
-  // 255 * 65535 + 65535 stays below 2^32, so the longest length field is the one to try.
+  // 255 * 65535 + 65535 stays below 2^32, so the largest length field is the critical one.
   EXPECT_EQ(medium(medium_frame(Mode::omx, 0xffffffff, 65535, 255, 0, 65535), Mode::omx, true), Drop::none);
   EXPECT_EQ(medium(medium_frame(Mode::omx, 255 * 65535, 65535, 255, 0, 65535), Mode::omx, true),
             Drop::bad_length);
@@ -259,7 +259,7 @@ TEST(codec_message, decode_rndv__longer_data_of_a_newer_peer) {
   EXPECT_EQ(got.tail, 0) << "the reference has none";
 }
 
-// One record of `said` bytes, of which `given` are there.
+// Makes a PACK with one record that announces `said` bytes, of which `given` are there.
 Bytes pack_frame(std::uint16_t said, std::size_t given, std::uint16_t length, std::uint8_t flags = 0) {
   Pack packet;
   packet.flags = flags;

@@ -108,7 +108,7 @@ TEST(codec_pull, decode_pull_reply__head_index_of_a_reference_peer_is_garbage) {
   PullReply packet;
   ASSERT_EQ(pull_reply(frame, false, &packet), Drop::none);
   EXPECT_EQ(packet.flags, 0);
-  EXPECT_EQ(pull_reply(frame, true), Drop::truncated);  // the checksum flag asks for four bytes more
+  EXPECT_EQ(pull_reply(frame, true), Drop::truncated);  // the checksum flag requires four more bytes
 }
 
 Drop notify(const Bytes& frame, bool extended) {

@@ -111,7 +111,7 @@ TEST(codec, covered_length__of_each_example) {
   for (const auto& c : cases) {
     Bytes frame = from_hex(c.example->hex);
     frame.resize(frame.size() + c.example->data_bytes);
-    // The flags of two examples lie in a byte that happens to be the head index.
+    // In two examples the flags lie in a byte that is the low byte of the peer index.
     if (frame[16] == std::byte{42}) frame[15] = std::byte{0};
     EXPECT_EQ(covered_length(frame, c.example->mode), c.covered) << c.example->name;
   }

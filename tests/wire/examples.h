@@ -13,7 +13,7 @@ namespace omx::wire::test {
 struct Example {
   const char* name;
   Mode mode;
-  std::size_t data_bytes;  // that follow the bytes shown; zeros in the tests
+  std::size_t data_bytes;  // data bytes that follow the bytes shown; zeros in the tests
   std::string_view hex;
 };
 

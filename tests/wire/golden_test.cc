@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kMatchInfo = 0x1234567887654321;
 
-// `header` and `data`, padded as the link does, are the bytes of the example; the reference's frame may be
-// longer than ours by padding.
+// Expects that `header` and `data`, padded as the link does, are the bytes of the example. The example may be
+// longer by padding.
 void expect_bytes(const Example& example, const Bytes& header, const Bytes& data = {}) {
   Bytes expected = from_hex(example.hex);
   Bytes frame = example.data_bytes ? header : whole_frame(header, data);
@@ -21,7 +21,7 @@ void expect_bytes(const Example& example, const Bytes& header, const Bytes& data
   EXPECT_EQ(to_hex(frame), to_hex(expected));
 }
 
-// The example as it would arrive: with data behind it.
+// Returns the example as it arrives, with data behind it.
 Bytes arrived(const Example& example) {
   Bytes frame = from_hex(example.hex);
   frame.resize(frame.size() + example.data_bytes);
@@ -42,7 +42,7 @@ void expect_head(const Bytes& frame, const Head& expected) {
   EXPECT_EQ(head.type, expected.type);
 }
 
-// The matching header of the examples from A to B.
+// Returns the matching header of the examples from A to B.
 template <class T>
 T message_to_b(std::uint16_t seqnum) {
   T packet;
@@ -332,8 +332,8 @@ TEST(golden, discovery__serial) {
   expect_head(frame, {.dst = kBroadcastNic, .src = kNicA, .peer_index = 0, .type = PacketType::raw});
 }
 
-// Whatever prefix of a frame arrives, a decoder answers without reading beyond it; and a prefix that still
-// holds what the length fields announce decodes like the whole.
+// For any prefix of a frame a decoder returns without reading beyond it. A prefix that still holds what the
+// length fields announce decodes like the whole.
 TEST(golden, truncation__every_length_of_every_example) {
   for (const Example* example : kExamples) {
     const Bytes frame = arrived(*example);
@@ -353,7 +353,7 @@ TEST(golden, truncation__every_length_of_every_example) {
   }
 }
 
-// A single wrong byte anywhere may be accepted or not, but never harms.
+// A frame with a single wrong byte may be accepted or not, but never does harm.
 TEST(golden, corruption__every_byte_of_every_example) {
   for (const Example* example : kExamples) {
     const Bytes original = arrived(*example);

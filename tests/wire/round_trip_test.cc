@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random packets of every type through encoder and decoder: as they were sent to an extended peer, and
-// without what only extended peers read to another.
+// Random packets of every type go through encoder and decoder: as they were sent to an extended peer, and,
+// for other peers, without what only extended peers read.
 #include <gtest/gtest.h>
 
 #include "wire_util.h"
@@ -50,7 +50,7 @@ class RoundTrip : public testing::TestWithParam<std::tuple<Mode, bool>> {
     packet.session = number<std::uint32_t>();
   }
 
-  // The frame that a link would send: also checks head, extent and trailer.
+  // Returns the frame that a link would send, after it checked head, extent and trailer.
   Bytes sent(const Head& head_in, Bytes header, const Bytes& data, std::uint8_t flag_bits,
              bool index_kept = true) {
     const std::size_t covered = header.size() + data.size();
@@ -261,7 +261,7 @@ TEST_P(RoundTrip, pull_reply) {
     packet.magic = number<std::uint32_t>();
     const Bytes data = random_bytes(random_, packet.frame_length);
     Head h = head(PacketType::pull_reply);
-    h.peer_index = 0;  // an extended receiver takes its low byte for flags
+    h.peer_index = 0;  // an extended receiver reads its low byte as flags
     const Bytes frame = sent(h, encoded([&](std::byte* o) { return encode_pull_reply(o, h, packet); }), data,
                              packet.flags, false);
     PullReply got;
@@ -393,7 +393,7 @@ TEST_P(RoundTrip, discovery) {
   }
 }
 
-// Random bytes behind a valid type: most are refused, none harms.
+// Random bytes behind a valid type: most frames are refused, none does harm.
 TEST_P(RoundTrip, noise) {
   for (int i = 0; i < 100 * kRounds; i++) {
     Bytes frame = random_bytes(random_, random_.below(200));

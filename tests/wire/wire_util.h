@@ -61,7 +61,8 @@ inline Bytes from_text(std::string_view text) {
   return bytes;
 }
 
-// The header that `encode(out)` writes. The buffer starts dirty, so a pad that is not written shows.
+// Returns the header that `encode(out)` writes. The buffer is filled with garbage first, so a pad that is not
+// written shows.
 template <class Encode>
 Bytes encoded(Encode&& encode) {
   Bytes out(kHeaderCapacity, std::byte{0xa5});
@@ -76,7 +77,8 @@ Bytes encoded(Encode&& encode) {
   return out;
 }
 
-// Header, data, trailer where flags ask for it, and zeros up to the Ethernet minimum: what a link sends.
+// Returns what a link sends: header, data, the trailer if the flags ask for it, and zeros up to the Ethernet
+// minimum.
 inline Bytes whole_frame(Bytes header, Frame data = {}, std::uint8_t flags = 0) {
   Bytes frame = std::move(header);
   frame.insert(frame.end(), data.begin(), data.end());
@@ -95,13 +97,13 @@ inline Bytes random_bytes(Random& random, std::size_t size) {
   return bytes;
 }
 
-// A copy of the first `size` bytes in an allocation of exactly that size, so that ASan sees any read behind
+// Copies the first `size` bytes into an allocation of exactly that size, so that ASan sees any read behind
 // it.
 inline Bytes cut(Frame frame, std::size_t size) {
   return Bytes(frame.begin(), frame.begin() + size);
 }
 
-// Decodes whatever the type byte says. Reserved and unknown types are bad_type.
+// Decodes the packet by its type byte. Returns bad_type for reserved and unknown types.
 inline Drop decode_any(Frame frame, Mode mode, bool extended) {
   Head head;
   if (const Drop drop = decode_head(frame, head); drop != Drop::none) return drop;
