@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 4 of docs/spec/copy-offload.md 11: a queue that takes nothing, for a while or for ever.
+// Test 4 of docs/spec/copy-offload.md 11: a queue that takes nothing, for a while or indefinitely.
 #include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
@@ -50,7 +50,7 @@ TEST(dsa_busy, does_not_hand_late_pieces_to_the_device_twice) {
   rig.engine->submit({source.data() + 1000, destination.data() + 1000, 1000});
   rig.engine->poll(1);
   rig.surroundings.advance(600);
-  rig.engine->poll(1);  // the first is late, the second is not
+  rig.engine->poll(1);  // the first piece is late, the second is not
   EXPECT_EQ(rig.engine->completed(), 1U);
   rig.device.script().queue_depth = 8;
   EXPECT_TRUE(rig.engine->drain(kNever));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 1 of docs/spec/copy-offload.md 11: the layout, against the kernel's header where there is one, and as
+// Test 1 of docs/spec/copy-offload.md 11: the layout, against the kernel's header if there is one, and as
 // bytes.
 #include "copy/dsa_descriptor.h"
 

@@ -8,14 +8,14 @@ namespace {
 constexpr std::size_t kPage = EmulatedDevice::kPage;
 constexpr std::size_t kPages = 5;
 
-// Five pages and a bit on both sides; with absent pages as said.
+// Copies five pages and a bit, with absent pages as each test sets them.
 struct FaultCase {
   explicit FaultCase(const EmulatedScript& script = {})
       : rig(script), source(kPages + 2, 1), destination(kPages + 2) {}
 
   const std::byte* from() const { return source.data() + kPage - 100; }
   std::byte* to() const { return destination.data() + kPage - 300; }
-  // As an earlier piece left them: the engine does not touch them first.
+  // Submits a resident piece, so the engine does not touch the pages first.
   void run() {
     const Submission s = rig.engine->submit({from(), to(), kBytes, true});
     ASSERT_EQ(s.answer, Answer::accepted);
@@ -110,7 +110,7 @@ TEST(dsa_faults, twice_on_one_page_go_to_the_cpu) {
   EXPECT_EQ(stubborn.rig.count(Counter::cpu_bytes), FaultCase::kBytes - 100 - 2 * kPage);
 }
 
-// Pages that go away again while others are repaired.
+// Pages that become absent again while others are repaired.
 class Fickle final : public EmulatedSurroundings {
  public:
   explicit Fickle(EmulatedDevice& device) : EmulatedSurroundings(device), device_(device) {}

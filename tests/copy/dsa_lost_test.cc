@@ -46,7 +46,7 @@ TEST(dsa_lost, completion_that_comes_after_the_end_hits_memory_that_is_kept) {
   for (std::size_t i = 0; i < 3; i++)
     engine->submit({source.data() + i * 100, destination.data() + i * 100, 100});
   engine.reset();
-  // New users of what was freed: mappings, and an engine.
+  // New users of freed memory: mappings, and an engine.
   std::vector<std::unique_ptr<Pages>> others;
   for (int i = 0; i < 16; i++) others.push_back(std::make_unique<Pages>(1));
   DsaRig second({});
@@ -73,7 +73,7 @@ TEST(dsa_lost, completion_while_the_drain_is_awaited_counts) {
   EXPECT_STRNE(rig.engine->disabled_reason(), "");
 }
 
-// The device says that nothing is outstanding: then the memory is ours, and the copy is good.
+// If the device says that nothing is outstanding, the memory is ours and the copy is good.
 TEST(dsa_lost, completion_is_no_failure_when_a_drain_confirms) {
   EmulatedScript script;
   script.completion = Completion::at_once;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening and probing. The "device" is a named pipe, which like today's work queues refuses mmap and takes
-// write(), with the software device behind it.
+// Opening and probing. The "device" is a named pipe with the software device behind it. Like today's work
+// queues it refuses mmap and takes write().
 #include "copy/dsa_open.h"
 
 #include <fcntl.h>

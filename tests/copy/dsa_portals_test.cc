@@ -14,9 +14,9 @@
 namespace omx::copy {
 namespace {
 
-// Between portal and file: how much is written, and what refused.
+// Stands between portal and file. Decides how much is written and which calls are refused.
 struct Shim {
-  std::vector<std::size_t> most;   // descriptors of the next calls; then as many as there are
+  std::vector<std::size_t> most;   // descriptors taken in the next calls; after these, all
   int refuse = 0;                  // errno of every call
   std::vector<std::size_t> calls;  // bytes offered
 
@@ -110,7 +110,8 @@ TEST(write_portal, without_permission_leaves_it_to_the_cpu) {
   EXPECT_STRNE(rig.engine->disabled_reason(), "");
 }
 
-// The socket fills up as a queue does. Nothing is lost or doubled, whichever pieces the CPU copied meanwhile.
+// The socket fills up as a queue does. No piece is lost or doubled, whichever pieces the CPU copied
+// meanwhile.
 TEST(write_portal, to_a_full_file_is_busy_and_goes_on_later) {
   FileRig rig({}, {.most_outstanding = 64, .full_ns = 60'000'000'000});
   rig.file.hold(true);
@@ -145,7 +146,7 @@ TEST(write_portal, device_page_faults_are_repaired_across_threads) {
   EXPECT_TRUE(same_bytes(source.data(), destination.data(), source.size()));
 }
 
-// Runs `check` in a forked process.
+// Runs `check` in a forked process. Returns its result.
 bool in_child(const std::function<bool()>& check) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(check() ? 0 : 1);
@@ -167,7 +168,7 @@ TEST(dsa_fork, child_is_refused_and_the_parent_goes_on) {
     right &= engine.completed() == 3 && engine.drain(kNever) && rig.device.accepted() == 2;
     for (Ticket t = 1; t <= 3; t++) right &= engine.failed(t);
     right &= *engine.disabled_reason() != '\0';
-    rig.engine.reset();  // takes nothing away from the parent
+    rig.engine.reset();  // must not disturb the parent
     return right;
   }));
   EXPECT_EQ(rig.engine->completed(), 0U);
@@ -175,7 +176,7 @@ TEST(dsa_fork, child_is_refused_and_the_parent_goes_on) {
   EXPECT_TRUE(rig.engine->drain(kNever));
   EXPECT_TRUE(same_bytes(source.data(), destination.data(), 300));
   EXPECT_FALSE(rig.engine->failed(1));
-  // A new engine of the child's own works there.
+  // The child's own new engine works.
   EXPECT_TRUE(in_child([&] {
     DsaRig own({});
     const Pages here(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 8 of docs/spec/copy-offload.md 11: everything at once, by seed. The result equals memcpy, nothing is
+// Test 8 of docs/spec/copy-offload.md 11: everything at once, by seed. The result equals memcpy. Nothing is
 // written beside it, no descriptor is left over, and only lost pieces fail.
 #include "tests/support/dsa_rig.h"
 

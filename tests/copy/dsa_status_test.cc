@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 7 of docs/spec/copy-offload.md 11: whatever status comes, the data is right in the end.
+// Test 7 of docs/spec/copy-offload.md 11: the data are right in the end, whatever status comes.
 #include "tests/support/dsa_rig.h"
 
 namespace omx::copy {
@@ -27,7 +27,8 @@ TEST(dsa_status, of_any_value_leaves_the_data_right) {
   for (unsigned status = 1; status < 256; status++) {
     SCOPED_TRACE(status);
     const unsigned code = status & 0x7f;
-    if (code == 0x01 || code == 0) continue;  // a lie that nobody can see; and bit 7 alone is no status
+    // 0x01 would be a lie that cannot be noticed, and bit 7 alone is no status.
+    if (code == 0x01 || code == 0) continue;
     DsaRig rig({});
     rig.device.script().inject[0] = static_cast<std::uint8_t>(status);
     const Pages destination(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every engine has to do, on all of them.
+// Requirements on every engine, run with all of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Engines : public ::testing::TestWithParam<SubjectKind> {
   void SetUp() override { subject_ = GetParam().make(); }
   CopyEngine& engine() { return subject_->engine(); }
 
-  // Submits, whatever it takes.
+  // Submits a piece, and polls while the engine is busy.
   Ticket submit(const Piece& piece) {
     for (;;) {
       const Submission submission = engine().submit(piece);
@@ -46,7 +46,7 @@ TEST_P(Engines, copy_every_length_up_to_200_and_around_a_page) {
   for (std::size_t n = 0; n <= 200; n++) lengths.push_back(n);
   for (const std::size_t middle : {1000, 2000, 3000, 4096, 8192, 65536})
     for (std::size_t n = middle - 2; n <= middle + 2; n++) lengths.push_back(n);
-  // Buffers of exactly the size, which a sanitizer watches.
+  // Buffers of exactly the needed size, which a sanitizer watches.
   std::vector<Bytes> sources, destinations;
   for (const std::size_t n : lengths) {
     sources.push_back(random_bytes(n, n + 1));
@@ -104,7 +104,7 @@ TEST_P(Engines, count_completions_in_order_and_are_busy_at_their_limit) {
     EXPECT_LE(engine().outstanding(), most);
     EXPECT_GE(engine().completed(), before);
     before = engine().completed();
-    // Whatever is over is there.
+    // All completed pieces have their data.
     for (Ticket t = 1; t <= before; t++) ASSERT_EQ(destinations[t - 1], source) << t;
   }
   while (engine().outstanding() > 0) {
@@ -143,7 +143,7 @@ TEST_P(Engines, count_what_they_did) {
   EXPECT_STREQ(engine().disabled_reason(), "");
 }
 
-// Any interleaving of calls. Each place of the destination has guards and is used again when it is free.
+// Any interleaving of calls. Each place of the destination has guards, and is reused when it is free.
 TEST_P(Engines, equal_memcpy_whatever_the_order_of_calls) {
   constexpr std::size_t kPlaces = 16, kPlace = 20000, kLongest = 19000;
   constexpr std::byte kGuard{0x5a};

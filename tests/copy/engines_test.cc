@@ -49,7 +49,7 @@ TEST(engines, list_says_why_not) {
 
 TEST(engines, a_helper_thread_needs_a_second_processor) {
   const FakeSysfs nothing("");
-  std::thread([&] {  // whose processors are its own
+  std::thread([&] {  // a thread has processors of its own
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder made of a text in tests/data/dsa-sysfs, gone with its object.
+// A folder made from a text in tests/data/dsa-sysfs, removed with its object.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace omx::copy {
 
 class FakeSysfs {
  public:
-  // Empty: without the driver's folder.
+  // An empty name stands for a system without the driver's folder.
   explicit FakeSysfs(const std::string& name) {
     char path[] = "/tmp/omx_dsa_XXXXXX";
     root_ = ::mkdtemp(path);
@@ -33,7 +33,8 @@ class FakeSysfs {
       if (value != std::string::npos)
         std::ofstream(file) << line.substr(value + 3) << "\n";
       else
-        std::filesystem::create_directories(file);  // root could read any file
+        // A folder in place of the file, as root could read any file.
+        std::filesystem::create_directories(file);
     }
   }
   ~FakeSysfs() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Test 12 of docs/spec/copy-offload.md 11: a real accelerator, where this user may use one.
+// Test 12 of docs/spec/copy-offload.md 11: a real accelerator, if this user may use one.
 #include <gtest/gtest.h>
 
 #include <algorithm>

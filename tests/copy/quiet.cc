@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Thousands of engines are switched off on purpose here; what each says about it is not wanted.
+// Thousands of engines are switched off on purpose here, so their warnings are not printed.
 #include <gtest/gtest.h>
 
 #include "base/log.h"

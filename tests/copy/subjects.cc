@@ -65,7 +65,7 @@ SubjectKind emulated_kind(std::string name, const EmulatedScript& script, const 
 
 SubjectKind file_kind(std::string name, const EmulatedScript& script) {
   DsaOptions options;
-  // A test machine may stop any thread for long.
+  // A test machine may stop any thread for a long time.
   options.full_ns = options.lost_ns = 60'000'000'000;
   return {std::move(name), [=] { return std::make_unique<ByFile>(script, options); }};
 }

@@ -48,7 +48,7 @@ TEST(thread_engine, many_lives) {
   }
 }
 
-// The helper falls asleep between pieces, and the owner while it waits: no wake-up may be missed.
+// The copy thread falls asleep between pieces, and the owner while it waits. No wake-up may be missed.
 TEST(thread_engine, wakes_up_for_every_piece) {
   auto engine = make(4);
   const auto source = bytes_of(64, 1);
