@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same seed gives the same run, byte for byte; another seed another one.
+// The same seed gives the same run, byte for byte. Another seed gives another run.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest message there is, 4 GiB - 1, so that offsets pass 2^31 and lengths need all of their 32 bits.
-// It needs no such memory: sender and receiver name one piece of memory 256 times.
+// The largest message, 4 GiB - 1, so that offsets pass 2^31 and lengths need all of their 32 bits. It does
+// not need that much memory: sender and receiver name one piece of memory 256 times.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -12,7 +12,7 @@ namespace omx::simulation {
 namespace {
 
 constexpr std::uint64_t kLength = 0xFFFFFFFF;
-// A prime: an offset that lost its upper bits finds other data.
+// A prime, so that an offset that lost its upper bits finds other data.
 constexpr std::uint64_t kPiece = 16'777'259;
 static_assert(kPiece * protocol::kMaxSegments > kLength);
 
@@ -25,8 +25,7 @@ std::vector<protocol::Segment> pieces(std::byte* memory) {
 
 class Huge : public testing::TestWithParam<PairKind> {
  protected:
-  // What has arrived before the window of the pull is complete; it is checked and wiped before the memory is
-  // used again.
+  // Checks and wipes the data before the window of the pull, which are complete, before the memory is reused.
   void check_until(std::uint64_t end) {
     while (checked < end) {
       const std::uint64_t at = checked % kPiece;

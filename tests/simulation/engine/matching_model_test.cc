@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model that judges the engine, judged by hand.
+// The model that judges the engine, checked by hand.
 #include "simulation/engine/matching_model.h"
 
 #include <gtest/gtest.h>

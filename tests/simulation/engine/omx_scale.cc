@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Figures of large simulated networks:
+// Results of large simulated networks:
 //   omx_scale incast --hosts 65 --length 1M --mtu 9000
 //   omx_scale all-to-all --hosts 1000 --length 16
 #include <fmt/format.h>

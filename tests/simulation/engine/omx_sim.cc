@@ -38,7 +38,7 @@ std::string workload_of(const std::string& name) {
   return name == "deaths" || name == "restless" ? "churn" : name;
 }
 
-// The command that repeats a run.
+// Returns the command that repeats a run.
 std::string replay(const char* program, const Arguments& a, std::uint64_t seed) {
   return fmt::format("{} --workload {} --seed {} --operations {} --trace", program, a.workload, seed,
                      a.operations);
@@ -62,7 +62,7 @@ int run_one(const Arguments& a) {
   return r.ok() ? 0 : 1;
 }
 
-// Runs have nothing in common, so they may run beside each other.
+// Runs several seeds at a time, as they have nothing in common.
 int run_many(const char* program, const Arguments& a) {
   std::atomic<std::uint64_t> next = a.first, failed = 0, messages = 0, frames = 0;
   std::mutex output;
@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "omx_sim: give either --seed N or --seeds N\n");
     return 2;
   }
-  // Receives are large and many: their memory must not go to the kernel and back each time.
+  // There are many large receives. Their memory must not go to the kernel and back each time.
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   return a.seed != 0 ? run_one(a) : run_many(argv[0], a);

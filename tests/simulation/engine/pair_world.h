@@ -13,7 +13,7 @@ namespace omx::simulation {
 
 inline constexpr TimeNs kSecond = 1000 * protocol::kMillisecond;
 
-// What the two are.
+// The kind of both hosts.
 struct PairKind {
   wire::Mode mode = wire::Mode::omx;
   bool extension = true;

@@ -67,7 +67,7 @@ TEST(Path, short_messages__as_fast_as_tcp_at_one_percent) {
   }
 }
 
-// What it asks for beyond the window may overflow a queue on the way.
+// The requests beyond the window may overflow a queue on the path.
 TEST(Path, sleeping_receiver__does_not_overrun_a_slow_way) {
   PathOptions options = path(kMillisecond, 0, 0);
   options.bits_per_second = 200'000'000;

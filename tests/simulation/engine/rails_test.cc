@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two hosts with several boards each, every board on a switch of its own: how large messages are striped, and
-// what happens when cables are cut and mended in the middle of them.
+// Two hosts with several boards each, every board on a switch of its own. Tests how large messages are
+// striped, and what happens when cables are cut and mended in the middle of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class RailsWorld {
     ASSERT_EQ(engine(0).consume(*r).status, Status::success);
   }
 
-  // From host 0 to host 1, and what happens meanwhile; the time that it takes.
+  // Sends a message from host 0 to host 1 while `meanwhile` runs. Returns the time that it takes.
   TimeNs transfer(
       std::uint32_t bytes, std::uint64_t match, const std::function<void()>& meanwhile = [] {}) {
     std::vector<std::byte> out(bytes), in(bytes);
@@ -88,7 +88,7 @@ TEST(Rails, stripe__two_equal_boards_carry_nearly_twice_as_much) {
   for (const std::uint32_t mtu : {9000U, 1500U}) {
     RailsWorld w({kGigabit, kGigabit}, 1, mtu);
     w.connect();
-    w.transfer(kLarge, 0);  // proves them
+    w.transfer(kLarge, 0);  // proves the paths
     for (std::uint64_t i = 1; i < 5; i++) EXPECT_GT(gigabits(kLarge, w.transfer(kLarge, i)), 1.85) << mtu;
     EXPECT_EQ(w.count(1, Counter::rail_suspected), 0U);
     EXPECT_EQ(w.count(1, Counter::pull_rerequest_rail), 0U);
@@ -126,13 +126,13 @@ TEST(Rails, cut__of_either_board_costs_a_repetition_and_the_other_goes_on) {
     });
     EXPECT_LT(cut, 2 * whole + 60 * kMillisecond) << rail;
     EXPECT_GE(w.count(1, Counter::rail_suspected), 1U) << rail;
-    // All that follows goes by the other one, short messages too.
+    // Everything that follows takes the other path, even short messages.
     for (std::uint64_t i = 3; i < 6; i++) EXPECT_GT(gigabits(kLarge, w.transfer(kLarge, i)), 0.85) << rail;
     EXPECT_LT(w.transfer(100, 10), 2 * kMillisecond) << rail;
 
     w.world.cut(1, rail, false);
     w.world.run_for(2 * kSecond);
-    w.transfer(kLarge, 11);  // probes it
+    w.transfer(kLarge, 11);  // probes the path again
     EXPECT_GT(gigabits(kLarge, w.transfer(kLarge, 12)), 1.85) << rail;
     EXPECT_EQ(w.engine(1).state().partners[1]->rails->home, 0) << rail;
   }
@@ -181,7 +181,7 @@ TEST(Rails, peers__that_have_one_board_see_nothing_of_it) {
   EXPECT_EQ(w.engine(2).find_partner(World::nic_of(0), 0)->rails, nullptr);
 }
 
-// Whatever is lost, cut and mended, every message arrives once and whole. A failure names its seed.
+// Every message arrives once and whole, whatever is lost, cut and mended. A failure names its seed.
 class RailsSeed : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RailsSeed, cuts__and_loss_at_any_time_lose_nothing) {
@@ -203,7 +203,7 @@ TEST_P(RailsSeed, cuts__and_loss_at_any_time_lose_nothing) {
         w.world.cut(static_cast<std::uint32_t>(random.below(2)),
                     static_cast<unsigned>(random.below(rates.size())), random.below(2) != 0);
       }
-      // One of them works.
+      // At least one of them works.
       const auto rail = static_cast<unsigned>(random.below(rates.size()));
       for (std::uint32_t host = 0; host < 2; host++) w.world.cut(host, rail, false);
     });
@@ -212,7 +212,7 @@ TEST_P(RailsSeed, cuts__and_loss_at_any_time_lose_nothing) {
   w.world.faults().plan = {};
   for (std::uint32_t host = 0; host < 2; host++)
     for (unsigned rail = 0; rail < rates.size(); rail++) w.world.cut(host, rail, false);
-  // All that works is used again, and home is where it was.
+  // All working paths are used again, and the home path is the first one.
   const auto settled = [&] {
     const protocol::Rails &at_sender = *w.peer_of(0)->rails, &at_receiver = *w.peer_of(1)->rails;
     unsigned up = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many at once. Time is virtual here, so rates can be asserted.
+// Many senders at once. Time is virtual here, so rates can be asserted.
 #include "simulation/engine/scale.h"
 
 #include <gtest/gtest.h>
@@ -26,8 +26,8 @@ TEST(scale, incast__fills_the_port_and_overruns_nothing) {
   }
 }
 
-// What is asked for again and lost again is another loss: else the others leave it no room until they are
-// done.
+// A block that is lost again counts as another loss. Otherwise the other senders leave it no room until they
+// are done.
 TEST(scale, incast__small_ports__nobody_is_left_behind) {
   for (const std::uint32_t mtu : {1500U, 9000U}) {
     ScaleOptions options = incast(65, mtu);
@@ -40,7 +40,7 @@ TEST(scale, incast__small_ports__nobody_is_left_behind) {
 }
 
 TEST(scale, incast__starves_nobody) {
-  // Eight messages from each: a sender that is served less than the others is done long after them.
+  // Each sender sends eight messages. A sender that is served less than the others finishes long after them.
   ScaleOptions options = incast(33, 9000);
   options.messages = 8;
   const ScaleResult r = scale_run(options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two hosts whose processors do something else most of the time, on a cable that loses nothing: what is late
-// is not lost. And that what is lost is still missed.
+// Two hosts whose processors are busy with other work most of the time, on a cable without losses. Late
+// packets must not count as lost. Packets that are lost must still be missed.
 #include <cstring>
 #include <vector>
 
@@ -17,7 +17,7 @@ using protocol::RequestKind;
 using protocol::Segment;
 using protocol::Status;
 
-// One message after the other, to and fro.
+// Sends one message after the other, back and forth.
 class Starved : public testing::Test {
  protected:
   struct Slot final : EventTarget {
@@ -33,7 +33,7 @@ class Starved : public testing::Test {
     for (auto& data : data_) data.assign(length, std::byte{1});
     pair_->world.on_activity([this](SimHost& host) { reap(host.index()); });
   }
-  // From now on both have the processor for `runs`, and not for `waits`, on average.
+  // From now on both hosts have the processor for `runs`, and not for `waits`, on average.
   void starve(TimeNs runs, TimeNs waits) {
     starves_ = true;
     runs_ = runs;
@@ -45,7 +45,7 @@ class Starved : public testing::Test {
     }
   }
   void feed() { starves_ = false; }
-  // The scheduler: some time on the processor, some time off it.
+  // Acts as the scheduler: some time on the processor, some time off it.
   void turn(Slot& slot) {
     SimHost& host = pair_->world.host(slot.host);
     const bool runs = host.paused() || !starves_;
@@ -58,7 +58,7 @@ class Starved : public testing::Test {
     pair_->world.schedule(pair_->world.now() + 1 + random_.below(most), slot, 0);
     if (runs) start(slot.host);
   }
-  // The message that this host owes.
+  // Sends the message that this host owes.
   void start(std::uint32_t host) {
     if (!owed_[host]) return;
     owed_[host] = false;
@@ -82,7 +82,7 @@ class Starved : public testing::Test {
       start(host);
     }
   }
-  // How long `messages` take.
+  // Returns how long `messages` take.
   TimeNs exchange(std::uint64_t messages) {
     const TimeNs begin = pair_->world.now();
     received_ = 0;
@@ -109,12 +109,12 @@ class Starved : public testing::Test {
   std::uint64_t received_ = 0, messages_ = 0;
 };
 
-// What is sent again costs both sides the time that they lack; and a window that shrinks for it makes many
-// rounds of few, in each of which both must have run.
+// Repetitions cost both sides time that they lack. A window that shrinks because of them makes many rounds of
+// few messages, and in each round both hosts must have run.
 TEST_F(Starved, late__is_not_asked_for_again) {
   struct {
     std::uint32_t mtu, length;
-    double stops;  // in the middle of an answer
+    double stops;  // stops in the middle of an answer
   } const cases[] = {{1500, 1 << 20, 0},     {1500, 4 << 20, 0},     {9000, 1 << 20, 0},
                      {9000, 1 << 20, 0.002}, {1500, 1 << 20, 0.001}, {1500, 4 << 20, 0.001}};
   for (const auto& c : cases) {
@@ -146,7 +146,7 @@ TEST_F(Starved, lost__is_missed_no_later) {
   }
 }
 
-// A sender answers in the order in which it was asked: who is not the first waits longer.
+// A sender answers in the order in which it was asked, so a receiver that is not the first waits longer.
 TEST(Queued, behind_others__is_not_asked_for_again) {
   PairWorld pair(PairKind{}, 1500, 100'000'000);
   ASSERT_TRUE(pair.connect_both());

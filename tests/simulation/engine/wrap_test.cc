@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers that come round again: 14-bit message numbers, the two bits of session count above them, and the
-// 8-bit frame numbers of a pull. On a cable that loses, repeats and reorders, each message must still arrive
-// exactly once and in order.
+// Numbers that wrap: 14-bit message numbers, the two bits of session count above them, and the 8-bit frame
+// numbers of a pull. On a cable that loses, repeats and reorders, each message must still arrive exactly once
+// and in order.
 #include <cstring>
 #include <deque>
 #include <vector>
@@ -20,7 +20,7 @@ using protocol::Status;
 
 class Wrap : public testing::TestWithParam<PairKind> {
  protected:
-  // One direction: messages that hold their number, and what has come of them.
+  // One direction: messages that contain their number, and their state.
   struct Stream {
     std::uint64_t sent = 0, ended = 0, received = 0;
     std::uint64_t newest = 0;               // number of the last message received
@@ -44,7 +44,7 @@ class Wrap : public testing::TestWithParam<PairKind> {
     free_.pop_back();
     return room;
   }
-  // Tiny or small.
+  // Sends a tiny or small message.
   void send(std::uint32_t from) {
     Stream& stream = streams[from];
     const std::uint64_t number = ++stream.sent;
@@ -93,7 +93,7 @@ class Wrap : public testing::TestWithParam<PairKind> {
       stream.newest = number;
     }
   }
-  // Sends so many in both directions, with sends and receives in turns.
+  // Sends this many messages in both directions, with sends and receives in turns.
   void exchange(std::uint64_t messages) {
     const std::uint64_t goal[2] = {streams[0].sent + messages, streams[1].sent + messages};
     while (!HasFatalFailure() && (streams[0].sent < goal[0] || streams[1].sent < goal[1])) {
@@ -109,7 +109,7 @@ class Wrap : public testing::TestWithParam<PairKind> {
       pair.world.run_for(random.below(100'000));
     }
   }
-  // Until the newest has arrived in both directions and nothing is unacknowledged.
+  // Runs until the newest message has arrived in both directions and none is unacknowledged.
   bool drain() {
     for (int i = 0; i < 100'000 && !HasFatalFailure(); i++) {
       bool all = true;
@@ -145,12 +145,12 @@ TEST_P(Wrap, message_numbers) {
     EXPECT_EQ(streams[i].received, kMessages);
     EXPECT_GT(pair.count(i, Counter::early), 100U);
     EXPECT_GT(pair.count(i, Counter::duplicate), 100U);
-    // Mistakes that repetition repairs show in how much is repeated: about half as much again as is repeated
-    // here, where one frame of a hundred is lost and one of twenty comes late.
+    // Errors that repetition repairs show in the amount of repetition. The limits are about half as much
+    // again as is repeated here, where one frame of a hundred is lost and one of twenty comes late.
     if (GetParam().extension) {
       EXPECT_GT(pair.count(i, Counter::resend_sack), 100U);
       EXPECT_LT(pair.count(i, Counter::resend_sack), 3300U);
-      // Repetitions that were lost, too, when the window was full.
+      // Repetitions that were lost, too, while the window was full.
       EXPECT_LT(pair.count(i, Counter::resend_timeout), 50U);
     } else {
       EXPECT_EQ(pair.count(i, Counter::resend_sack), 0U);
@@ -159,8 +159,8 @@ TEST_P(Wrap, message_numbers) {
   }
 }
 
-// Each time that a side is forgotten the numbers begin at another place, the session count moves, and the
-// numbers come round. Some messages are under way then, and lost with their partner.
+// Each time a side is forgotten, numbers begin at another place, the session count moves, and numbers wrap.
+// Messages that are under way then are lost with their peer.
 TEST_P(Wrap, session_counts) {
   lossless = false;
   for (std::uint32_t round = 0; round < 14; round++) {
@@ -214,7 +214,8 @@ TEST_P(Wrap, frame_numbers_of_a_pull) {
   EXPECT_GT(
       pair.count(1, Counter::drop_pull_reply_duplicate) + pair.count(1, Counter::drop_pull_reply_bad_frame),
       0U);
-  // A gap is asked for at once and in full: few are left to a timer, at which the reference waits a second.
+  // A gap is requested at once and completely. Few are left to a timer, at which a legacy peer waits a
+  // second.
   if (!GetParam().extension) {
     EXPECT_LT(pair.count(1, Counter::pull_rerequest_timer), 8U);
   }

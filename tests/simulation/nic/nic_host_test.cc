@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model of NIC and hosts obeys physics: each parameter moves results in the direction in which it must.
+// The model of NIC and hosts obeys physics: each parameter moves results in the right direction.
 #include <gtest/gtest.h>
 
 #include "simulation/nic/collectives.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many hosts at a switch, and what hosts of today have that those of the papers had not.
+// Many hosts at a switch, and abilities that hosts of today have and those of the papers had not.
 #include <gtest/gtest.h>
 
 #include <limits>
