@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file of its own, as compilers that see the replaced operators inlined warn about new and free.
+// This is a file of its own, as compilers that see the replaced operators inlined warn about new and free.
 #include "tests/support/allocation_count.h"
 
 #include <atomic>
@@ -43,7 +43,7 @@ void operator delete[](void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
-// What BufferPool uses.
+// BufferPool uses it.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) {
   g_allocations.fetch_add(1, std::memory_order_relaxed);
   void* memory = nullptr;

@@ -8,7 +8,7 @@ namespace omx::test {
 
 // Returns the calls of operator new and aligned_alloc in this program so far. Thread-safe.
 std::uint64_t allocation_count();
-// From now on new (std::nothrow), which the slabs use, finds no memory.
+// Makes new (std::nothrow), which the slabs use, find no memory from now on.
 void allocations_fail(bool fail);
 
 }  // namespace omx::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A file of its own, as compilers that see the replaced operators inlined warn about new and free.
+// This is a file of its own, as compilers that see the replaced operators inlined warn about new and free.
 #include "allocation_failure.h"
 
 #include <cstddef>
@@ -16,7 +16,7 @@ void* operator new(std::size_t size) {
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-// std::stable_sort uses it. Without this one, a sanitizer's would meet our delete.
+// std::stable_sort uses it. Without this one, a sanitizer's operator new would meet our delete.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return std::malloc(size);
 }

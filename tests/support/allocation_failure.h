@@ -5,8 +5,8 @@
 
 namespace omx::runtime {
 
-// This thread's call of operator new number `after` from now (0: the next) fails, once. Takes the former
-// order back; returns whether that was carried out. Negative: none fails.
+// Makes this thread's call of operator new number `after` from now (0: the next) fail, once. A negative
+// number lets none fail. Replaces the previous order, and returns whether that one was carried out.
 bool allocation_fail(std::int64_t after);
 
 }  // namespace omx::runtime

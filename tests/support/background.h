@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes on beside a test.
+// Activity in the background of a test.
 #pragma once
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ class Background {
   std::thread thread_;
 };
 
-// Whether all other threads of this process sleep: whoever was about to wait does so by then.
+// Returns whether all other threads of this process sleep. Then every thread that was about to wait does so.
 inline bool others_sleep() {
   const std::string self = std::to_string(::syscall(SYS_gettid));
   bool sleep = true;
@@ -41,7 +41,7 @@ inline bool others_sleep() {
     if (task->d_name[0] == '.' || self == task->d_name) continue;
     std::string line;
     std::getline(std::ifstream(std::string("/proc/self/task/") + task->d_name + "/stat"), line);
-    const std::size_t name_end = line.rfind(") ");  // a name may hold anything
+    const std::size_t name_end = line.rfind(") ");  // a name may contain any character
     sleep = sleep && (name_end == std::string::npos || line.compare(name_end, 3, ") S") == 0);
   }
   ::closedir(tasks);

@@ -10,7 +10,7 @@ namespace omx::runtime {
 
 class Child {
  public:
-  // Returns when `start` has returned true in the child, and with ok() false when it has not.
+  // Returns when `start` has returned true in the child. If it returned false, ok() is false.
   explicit Child(const std::function<bool()>& start);
   ~Child() { kill(); }
   Child(const Child&) = delete;
@@ -18,7 +18,7 @@ class Child {
 
   bool ok() const { return ok_; }
   pid_t pid() const { return pid_; }
-  // With SIGKILL; returns when it is gone.
+  // Kills the process with SIGKILL and returns when it is gone.
   void kill();
 
  private:
@@ -26,7 +26,7 @@ class Child {
   bool ok_ = false;
 };
 
-// Runs `check` in a forked process; its result.
+// Runs `check` in a forked process. Returns its result.
 bool in_child(const std::function<bool()>& check);
 
 }  // namespace omx::runtime

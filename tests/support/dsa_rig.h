@@ -26,7 +26,7 @@ struct DsaRig {
   ~DsaRig() { engine.reset(); }
 
   std::uint64_t count(Counter counter) const { return engine->counters().get(counter); }
-  // What the device was asked to move.
+  // Counts the moves that the device was asked for.
   std::size_t moves() const {
     std::size_t n = 0;
     for (const EmulatedWork& work : device.seen()) n += work.opcode == 3;
@@ -38,7 +38,7 @@ struct DsaRig {
   std::unique_ptr<DsaEngine> engine;
 };
 
-// Pages, filled.
+// Pages filled with a pattern.
 class Pages {
  public:
   explicit Pages(std::size_t count, std::uint64_t seed = 0) : bytes_(count * EmulatedDevice::kPage) {

@@ -29,12 +29,14 @@ EmulatedFile::~EmulatedFile() {
 }
 
 void EmulatedFile::run() {
-  std::vector<std::byte> backlog;  // read, but the device's queue is full
+  std::vector<std::byte> backlog;  // bytes read while the device's queue is full
   while (!ending_.load()) {
     pollfd ready{far_.get(), POLLIN, 0};
     if (held_.load())
       ready.events =
-          0;  // A device is faster than a timer of milliseconds, but nobody is kept from his processor by it.
+          // A device is faster than a timer of milliseconds, but does not take the processor from other
+          // threads.
+          0;
     const bool work =
         !backlog.empty() || with_device([](const EmulatedDevice& d) { return d.pending() > 0; });
     const timespec patience{0, work ? 50'000 : 1'000'000};
@@ -48,7 +50,7 @@ void EmulatedFile::run() {
     const std::lock_guard guard(mutex_);
     const PortalAnswer answer = device_.submit(backlog);
     backlog.erase(backlog.begin(), backlog.begin() + static_cast<std::ptrdiff_t>(answer.accepted * 64));
-    if (answer.error) backlog.clear();  // a kernel would have told the writer
+    if (answer.error) backlog.clear();  // a kernel would have returned the error to the writer
     device_.step(clock_now());
   }
 }

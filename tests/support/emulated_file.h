@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The software device behind a real descriptor, so that WriteFdPortal is tested with real system calls: a
-// socket pair (or whatever descriptor is given) whose far end is read by a thread, n x 64 bytes at a time.
+// The software device behind a real descriptor, so that WriteFdPortal is tested with real system calls. The
+// descriptor is one end of a socket pair, or another one that is given. A thread reads n x 64 bytes at a time
+// from its far end.
 #pragma once
 
 #include <atomic>
@@ -16,16 +17,16 @@ namespace omx::copy {
 
 class EmulatedFile {
  public:
-  // With a socket pair; near() is its end for the portal.
+  // Makes a socket pair. near() is its end for the portal.
   explicit EmulatedFile(const EmulatedScript& script);
   // Reads from `far`.
   EmulatedFile(const EmulatedScript& script, OwnFd far);
   ~EmulatedFile();
 
   OwnFd take_near() { return std::move(near_); }
-  // While held the device reads nothing, so that the file fills up.
+  // Stops the device from reading while `held`, so that the file fills up.
   void hold(bool held) { held_.store(held); }
-  // Where the descriptors come by a way that sanitizers do not see through.
+  // Orders memory for sanitizers where descriptors come by a way that they do not see through.
   void publish() { published_.fetch_add(1, std::memory_order_release); }
 
   template <class Look>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A NIC with a table of flow rules, as its driver answers the kernel: by ioctl.
+// A NIC with a table of flow rules, behind the ioctl interface that drivers offer.
 #pragma once
 
 #include <linux/ethtool.h>
@@ -17,10 +17,10 @@ class FakeFlows {
  public:
   std::uint32_t places = 0;  // 0: the driver has no rules
   bool chooses = false;
-  bool blind = false;                   // shows a rule other than it was given
-  bool extends = false;                 // sets FLOW_EXT on what it shows, as ixgbe does
+  bool blind = false;                   // returns another rule than it was given
+  bool extends = false;                 // sets FLOW_EXT on the rules that it returns, as ixgbe does
   int refuses_deletion = 0;             // errno
-  std::function<int()> on_insert = {};  // errno, or what else is to happen
+  std::function<int()> on_insert = {};  // returns an errno, and may do other things
   std::function<void()> inserted = {};
   std::map<std::uint32_t, ethtool_rx_flow_spec> rules;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A machine that is not here, with drivers in memory.
+// A made-up machine, with drivers in memory.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class FakeEthtool final : public Ethtool {
     int refuses = 0;                      // errno for each change
     bool adaptive_blocks = false;         // refuses other values while adaptive-rx is on
     bool shared_delay = false;            // tx-usecs follows rx-usecs
-    std::function<void()> on_rings = {};  // what else such a driver does
+    std::function<void()> on_rings = {};  // a side effect of such a driver
     steering::FakeFlows flows = {};
     std::optional<std::vector<Napi>> napis = {};
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The /sys and /proc of a machine that is not here, in a temporary folder.
+// The /sys and /proc of a made-up machine, in a temporary folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class FakeTree : public testing::Test {
     std::ofstream(file) << text << '\n';
   }
 
-  // A network card, with its device folder.
+  // Adds a network card, with its device folder.
   void add_card(const std::string& name, int index, int node = -1) const {
     const std::string folder = "/sys/class/net/" + name;
     write(folder + "/ifindex", std::to_string(index));

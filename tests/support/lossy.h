@@ -8,7 +8,8 @@
 
 namespace omx::link {
 
-// As long as the descriptor is open. Not open: this kernel (before 6.6) or user cannot, with the reason.
+// Loses packets as long as the returned descriptor is open. It is not open, with the reason, if this kernel
+// (before 6.6) or user cannot do that.
 OwnFd packets_lose(const std::string& interface, unsigned percent, std::string& reason);
 
 }  // namespace omx::link

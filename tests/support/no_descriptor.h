@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests of what happens when a process may open no more files.
+// For tests of a process that may open no more files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace omx {
 
-// No descriptor can be had meanwhile.
+// Uses up all descriptors while it lives.
 class NoDescriptor {
  public:
   NoDescriptor() {

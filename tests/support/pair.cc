@@ -13,9 +13,9 @@ Settings PairTest::settings() {
   Settings s;
   s.interfaces = "v0,v1";
   s.hostname = "host";
-  // Both ends are on this host: only these runs use shared memory.
+  // Both ends are on this host, but only these runs use shared memory.
   s.local = std::getenv("OMX_TEST_LOCAL") != nullptr;
-  s.local_rndv_threshold = 32768;  // not what a sanitizer makes of the measurement
+  s.local_rndv_threshold = 32768;  // a fixed value, because a sanitizer distorts the measurement
   s.progress = std::getenv("OMX_TEST_PROGRESS") ? ProgressMode::always : ProgressMode::off;
   s.discovery_ms = 200;
   if (by_udp()) s.link = *link_parse(std::getenv("OMX_LINK"));
@@ -62,7 +62,7 @@ Endpoint* PairTest::open(Process& process, const std::string& interface, std::ui
 }
 
 bool PairTest::others_wait() {
-  int looks = 0;  // several, as a lock may be what one of them sleeps for
+  int looks = 0;  // polls several times, because a thread may sleep for a lock in one of them
   return becomes_true([&] { return (looks = link::others_sleep() ? looks + 1 : 0) == 5; });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two endpoints of one process on the two ends of a virtual cable (boards v0 and v1): their frames go through
+// Two endpoints of one process on the two ends of a virtual cable (boards v0 and v1). Their frames go through
 // the kernel.
 #pragma once
 
@@ -28,19 +28,19 @@ Bytes pattern(std::size_t size, unsigned seed);
 class PairTest : public link::CableTest {
  protected:
   void SetUp() override;
-  // Settings of the process that SetUp makes.
+  // Returns the settings of the process that SetUp makes.
   virtual Settings settings();
-  // For tests that want several processes, or other settings.
+  // Makes another process object, for tests that want several, or other settings.
   std::unique_ptr<Process> process_create(const Settings& settings);
-  // a_ and b_ in two process objects, so that neither's waits help the other along.
+  // Opens a_ and b_ in two process objects, so that neither's waits make progress for the other.
   void open_apart(const Settings& settings);
   static Endpoint* open(Process& process, const std::string& interface, std::uint32_t id = kAnyEndpoint,
                         OpenOptions options = {});
 
-  // Until all other threads of this process sleep, as those do that wait on an endpoint.
+  // Waits until all other threads of this process sleep, as threads do that wait on an endpoint.
   static bool others_wait();
 
-  // Progress of both ends until the condition holds; false after a minute.
+  // Drives both ends until the condition holds. Returns false after a minute.
   template <class Condition>
   bool drive_until(Condition condition) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -53,7 +53,7 @@ class PairTest : public link::CableTest {
   }
 
   Completion complete(Endpoint& endpoint, Request* request);
-  // Connects and drives both; the address, or a failed expectation.
+  // Connects and drives both ends. Returns the address, or fails an expectation.
   Address connect(Endpoint& from, Endpoint& to);
   Status connect_status(Endpoint& from, NicId nic, std::uint8_t endpoint, std::uint32_t key = 0);
   static Request* post(Endpoint& endpoint, Bytes& buffer, std::uint64_t match_info,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link on which nothing comes: what tests of a part of it start from.
+// A link on which no frame arrives, as a base for tests of one part of a link.
 #pragma once
 
 #include "link/transport.h"

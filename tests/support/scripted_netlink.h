@@ -23,12 +23,12 @@ inline Datagram bytes_of(std::string_view hexadecimal) {
 
 class ScriptedNetlink final : public NetlinkPort {
  public:
-  // What answers the next request that has no answer yet. Its messages get the number of that request.
+  // Sets the answer to the next request that has none yet. Its messages get the number of that request.
   void answer(std::vector<Datagram> datagrams) { answers_.push_back(std::move(datagrams)); }
-  // The next receive() fails once.
+  // Makes the next receive() fail once.
   void fail_receive(int error) { receive_error_ = error; }
 
-  std::vector<nlmsghdr> requests;  // as they were sent
+  std::vector<nlmsghdr> requests;  // in the order in which they were sent
   std::vector<Datagram> sent;
 
   int send(NetlinkBytes request) override {
@@ -47,7 +47,7 @@ class ScriptedNetlink final : public NetlinkPort {
 
   Expected<std::vector<std::byte>, int> receive() override {
     if (receive_error_ != 0) return tl::unexpected<int>(std::exchange(receive_error_, 0));
-    if (pending_.empty()) return tl::unexpected<int>(ETIMEDOUT);  // the kernel's would never come
+    if (pending_.empty()) return tl::unexpected<int>(ETIMEDOUT);  // the kernel's answer would never come
     Datagram first = std::move(pending_.front());
     pending_.pop_front();
     return first;
@@ -75,7 +75,7 @@ class ScriptedNetlink final : public NetlinkPort {
   int receive_error_ = 0;
 };
 
-// One message, as a part of a datagram.
+// Returns one message, as a part of a datagram.
 inline Datagram netlink_message(std::uint16_t type, std::uint16_t flags, const Datagram& body,
                                 std::uint32_t sequence = 0) {
   nlmsghdr header{};
@@ -90,7 +90,7 @@ inline Datagram netlink_message(std::uint16_t type, std::uint16_t flags, const D
   return message;
 }
 
-// NLMSG_DONE or NLMSG_ERROR with an errno, or 0.
+// Returns NLMSG_DONE or NLMSG_ERROR with an errno, or 0.
 inline Datagram netlink_end(std::uint16_t type, int error, std::uint16_t flags = 0) {
   Datagram body(sizeof(std::int32_t));
   const std::int32_t negative = -error;

@@ -149,7 +149,7 @@ void CableTest::addresses_give(bool ipv6) {
 
 void CableTest::set_mtu(std::uint32_t mtu) {
   for (const char* name : {"v0", "v1"}) ip(fmt::format("link set {} mtu {} up", name, mtu));
-  // The kernel announces the carrier some time later.
+  // The kernel announces the carrier with a delay.
   ASSERT_TRUE(becomes_true([] { return is_running("v0") && is_running("v1"); }));
 }
 

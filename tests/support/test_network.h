@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network of its own for each test: the process moves to a new network namespace, which the kernel removes
-// when the last socket in it is gone.
+// A network of its own for each test. The process moves to a new network namespace, which the kernel removes
+// when the last socket in it is closed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,13 +15,14 @@
 
 namespace omx::link {
 
-// False with a reason when this process may not have one.
+// Enters the namespace. Returns false with a reason when this process may not have one.
 bool network_enter(std::string& reason);
 
-// Whether interfaces of this network namespace may have IPv6 addresses.
+// Returns whether interfaces of this network namespace may have IPv6 addresses.
 bool ipv6_on();
 
-// The /sys of that namespace, for this process only. False with a reason as above.
+// Mounts the /sys of that namespace, for this process only. Returns false with a reason as network_enter()
+// does.
 bool sysfs_enter(std::string& reason);
 
 // Runs `ip ARGUMENTS`; expects success.
@@ -29,8 +30,8 @@ void ip(const std::string& arguments);
 
 NicId nic_of(const std::string& interface);
 
-// Waits for a condition that soon becomes true; false after a minute, which even a starved machine has not
-// needed.
+// Waits for a condition that soon becomes true. Returns false after a minute, which even a starved machine
+// never needed.
 template <class Condition>
 bool becomes_true(Condition condition) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -41,14 +42,14 @@ bool becomes_true(Condition condition) {
   return true;
 }
 
-// A packet socket with what arrives at the interface, without the heads of frames.
+// Opens a packet socket that receives what arrives at the interface, without Ethernet headers.
 OwnFd packets_of(const std::string& interface, std::uint16_t ethertype);
-// Waits for the next of them; false after a minute.
+// Waits for the next packet. Returns false after a minute.
 bool packet_arrives(const OwnFd& packets);
 
 using Bytes = std::vector<std::byte>;
 
-// A frame of `size` bytes with the head of an endpoint packet and a pattern behind it.
+// Makes a frame of `size` bytes with the head of an endpoint packet and a pattern behind it.
 Bytes make_frame(NicId dst, NicId src, std::size_t size, std::uint8_t type = 37, std::uint8_t endpoint = 0,
                  std::uint8_t seed = 0);
 
@@ -58,23 +59,23 @@ class Collector : public FrameHandler {
   std::vector<Bytes> frames;
 };
 
-// Receives until `count` frames are there; false after a minute.
-bool receive_until(Transport& link, Collector& collector, std::size_t count);
+// Receives until `count` frames have arrived. Returns false after a minute.
+bool receive_until(Link& link, Collector& collector, std::size_t count);
 
-// Queues a whole frame: up to 320 bytes as header, longer ones with their tail as a segment.
-void frame_queue(Transport& link, const Bytes& frame);
-void frame_send(Transport& link, const Bytes& frame);
+// Queues a whole frame: up to 320 bytes as header, longer ones with the rest as a segment.
+void frame_queue(Link& link, const Bytes& frame);
+void frame_send(Link& link, const Bytes& frame);
 
 // Two ends of a virtual cable, v0 and v1, in a namespace of the test's own. Both ends may be in one
-// namespace: frames sent on v0 arrive on v1. With OMX_LINK=udp or udp6 they have addresses, between which
-// packets go over the loopback interface, that loses OMX_TEST_LOSS percent of them.
+// namespace: frames sent on v0 arrive on v1. With OMX_LINK=udp or udp6 they have addresses. Packets between
+// these go over the loopback interface, which loses OMX_TEST_LOSS percent of them.
 class CableTest : public testing::Test {
  protected:
   void SetUp() override;
-  // Skips what is about raw frames where messages go by UDP.
+  // Returns whether messages go by UDP, so that tests of raw frames are skipped.
   static bool by_udp();
-  std::unique_ptr<Transport> open(const std::string& interface, PacketLinkOptions options = {});
-  // Both ends with that MTU, up and running.
+  std::unique_ptr<Link> open(const std::string& interface, PacketLinkOptions options = {});
+  // Sets both ends to that MTU and waits until they run.
   void set_mtu(std::uint32_t mtu);
 
  private:
@@ -82,11 +83,11 @@ class CableTest : public testing::Test {
   OwnFd loss_;
 };
 
-// At the begin of a test that is about frames, the cable or the interface.
+// For the beginning of a test that is about frames, the cable or the interface.
 #define OMX_SKIP_BY_UDP() \
   if (by_udp()) GTEST_SKIP() << "this is about raw frames or their cable"
 
-// At the begin of a test that gives IPv6 addresses.
+// For the beginning of a test that uses IPv6 addresses.
 #define OMX_SKIP_WITHOUT_IPV6() \
   if (!ipv6_on()) GTEST_SKIP() << "IPv6 is off here"
 
