@@ -14,7 +14,7 @@
 namespace omx::protocol::test {
 namespace {
 
-// A cable of fixed memory.
+// A cable that uses a fixed amount of memory.
 class Cable : public wire::FrameSink {
  public:
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {

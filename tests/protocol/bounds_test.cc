@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What others can make us hold is bounded, and one of them cannot take it all.
+// The memory that peers can make an endpoint hold is bounded, and one peer cannot take all of it.
 #include "tests/protocol/support.h"
 #include "tests/support/allocation_count.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 class Bounds : public PairTest {
  protected:
-  // Connects as a reference peer that exists in frames only, and hands over message number `seqnum`.
+  // Connects as a legacy peer that exists in frames only, and delivers message number `seqnum`.
   void stranger(Host& h, std::uint64_t i, std::uint16_t seqnum) {
     const NicId nic = 0x060000000000 + i;
     wire::Connect request;
@@ -63,7 +63,7 @@ TEST_F(Bounds, unexpected__one_partner_leaves_room_for_others) {
   const std::size_t first = (*b)->memory().buffers;
   EXPECT_GT(first, (1U << 20) / 3);
   EXPECT_LE(first, (1U << 20) * 2 / 3);
-  // The others arrive at once, and none can push the next one out.
+  // The other peers' messages arrive at once, and none can push out the next one.
   std::uint64_t match = 2;
   for (Host* h : {&c, &d}) {
     Partner* p = connect(network, *h, *b);
@@ -130,7 +130,7 @@ TEST_F(Bounds, unexpected__a_partner_alone_may_always_send_one) {
   EXPECT_EQ(to_a->unexpected_bytes, 0U);
 }
 
-// --- large messages without memory: nobody waits for ever ---
+// --- large messages without memory: nothing waits indefinitely ---
 
 TEST_F(Bounds, no_memory__a_large_message_comes_again) {
   for (const bool handler : {false, true}) {
@@ -215,7 +215,7 @@ TEST_F(Bounds, notifies__of_a_peer_that_never_acknowledges) {
 }
 
 TEST_F(Bounds, notifies__go_before_messages_and_in_order) {
-  // B may not send numbers yet: its CONNECT request is not answered (reference.cc).
+  // B may not send numbers yet: its CONNECT request is not answered (see reference_test.cc).
   network.faults.drop = [](const Bytes& f) {
     return type_of(f) == wire::PacketType::connect && f[42] == std::byte{0} && f[11] == std::byte{2};
   };
@@ -227,7 +227,7 @@ TEST_F(Bounds, notifies__go_before_messages_and_in_order) {
   for (int i = 0; i < 100; i++) sends.push_back(send(*a, to_b, message(8), 1, true));
   network.run_for(100 * kMillisecond);
   EXPECT_EQ(to_a->notifies_queued, 100U);
-  std::vector<int> order;  // the first number of each
+  std::vector<int> order;  // the first number of each block
   network.faults.drop = [&](const Bytes& f) {
     if (type_of(f) == wire::PacketType::tiny) order.push_back(1000);
     wire::Notify packet;

@@ -46,7 +46,7 @@ TEST_F(CompletionTest, find_done__by_context_id) {
   EXPECT_EQ((*b)->find_done(id(2) | 2, id(15) | 15), nullptr);
   EXPECT_EQ((*b)->consume((*b)->find_done(id(2), id(15))).match_info, id(2) | 13);
   EXPECT_EQ((*b)->find_done(id(2), id(15)), nullptr);
-  // A mask without the field, or with part of it, looks at all ids.
+  // A mask that covers none of the field, or a part of it, matches all ids.
   EXPECT_EQ((*b)->consume((*b)->find_done(0, 0)).match_info, id(15));
   EXPECT_EQ((*b)->consume((*b)->find_done(id(1), id(1))).match_info, id(13) | 2);
   EXPECT_EQ((*b)->consume((*b)->peek_done()).match_info, id(14) | 1);
@@ -148,7 +148,7 @@ TEST_F(CompletionTest, forgotten__from_the_start_returns_null) {
     EXPECT_EQ((*a)->send(network.now, op).value(), nullptr);
     EXPECT_EQ((*b)->receive(network.now, rop).value(), nullptr);
     ASSERT_TRUE(network.run_until([&] { return in == out; }, kSecond));
-    op.session = 0x1234;  // refused at once: nothing may be left of it
+    op.session = 0x1234;  // refused at once: the engine must keep nothing of it
     EXPECT_EQ((*a)->send(network.now, op).value(), nullptr);
   }
   network.run_for(kSecond);
@@ -208,7 +208,7 @@ TEST_F(CopyLater, made_it_frees_the_memory) {
   std::fill(out.begin(), out.end(), std::byte{0xAA});
   EXPECT_EQ(wait(*b, r).status, Status::success);
   EXPECT_EQ(in, sent) << "the copy was sent again";
-  (*a)->copy_make(network.now);  // nothing is owed
+  (*a)->copy_make(network.now);  // no copy is due
 }
 
 TEST_F(CopyLater, one_at_a_time) {

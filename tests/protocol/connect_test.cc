@@ -58,7 +58,7 @@ TEST_F(Connect, connect__reply_lost) {
   network.faults.drop = [n = 0](const Bytes& f) mutable {
     return type_of(f) == wire::PacketType::connect && f[42] != std::byte{0} && n++ < 3;
   };
-  // The answered side talks before the asking side knows.
+  // The answering side sends before the asking side knows of the connection.
   Request* r = connect_start(*a, *b);
   ASSERT_TRUE(network.run_until([&] { return (*b)->partner_count() == 2; }));
   to_a = (*b)->find_partner((*a)->config().nic, 0);
@@ -66,8 +66,8 @@ TEST_F(Connect, connect__reply_lost) {
   EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
-// Two connect to each other, one with a wrong key. The refusal, which says that the peer knows no count of
-// ours yet, must not end the relation that the peer's own connect has begun meanwhile.
+// Two endpoints connect to each other, one with a wrong key. The refusal says that the peer knows no count of
+// this side yet. It must not end the conversation that the peer's own connect has begun meanwhile.
 TEST_F(Connect, connect__refused_while_the_peer_connects) {
   a = &network.add({});
   b = &network.add({});
@@ -211,8 +211,7 @@ TEST_F(Connect, connect_received__own_request_reflected_by_a_switch) {
   EXPECT_EQ((*a)->partner_count(), 1U);
 }
 
-// --- a peer that restarts on the same endpoint
-// ----------------------------------------------------------------
+// --- a peer that restarts on the same endpoint ---
 
 struct Restart {
   bool extension;
@@ -229,7 +228,7 @@ class Restarted : public PairTest, public testing::WithParamInterface<Restart> {
     if (GetParam().sent_before) exchange_both_ways();
     return config;
   }
-  // A large send of which b knows, and that waits for b's NOTIFY.
+  // Starts a large send that b knows, and that waits for b's NOTIFY.
   Request* send_waiting_for_notify() {
     Request* pending = send(*a, to_b, message(500000), 1);
     EXPECT_TRUE(network.run_until([&] { return (*b)->probe(1, ~0ULL).has_value(); }));
@@ -256,7 +255,7 @@ TEST_P(Restarted, restart__old_address_fails_and_reconnecting_works) {
     Request* unmatched = receive(*a, in, 2);
     network.run_for(100 * kMillisecond);
     b = &network.restart(1, with_session(0x2000 + round, config));
-    // With the old address: the new instance refuses, and so does our own check afterwards.
+    // With the old address the new instance refuses the message, and so does our own check afterwards.
     SendOp op;
     op.partner = to_b;
     op.session = old_session;
@@ -280,7 +279,7 @@ TEST_P(Restarted, restart__noticed_by_connecting_only) {
   exchange_both_ways();
 }
 
-// The old instance's large send waits for NOTIFY; the question whether it lives finds another instance.
+// The old instance's large send waits for NOTIFY. The request for a sign of life finds another instance.
 TEST_P(Restarted, restart__noticed_by_a_ping) {
   const Config config = open_both();
   Request* pending = send_waiting_for_notify();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conversations (docs/reference/contract.md): once a message was given up, nothing behind it arrives, both
-// sides learn it, and only an application's connect begins again.
+// Conversations (docs/contract.md): once a message was given up, no later message arrives. Both sides learn
+// that the conversation is over, and only an application's connect begins another one.
 #include "protocol/running_time.h"
 #include "tests/protocol/support.h"
 
@@ -22,7 +22,7 @@ class ConversationTest : public PairTest {
     network.run_for(time);
     network.faults.drop = nullptr;
   }
-  // a gives b up, which lives; the session of that instance.
+  // Lets a give up b, which lives. Returns the session of that instance.
   std::uint32_t b_given_up() {
     const std::uint32_t session = to_b->true_session;
     network.faults.drop = [](const Bytes&) { return true; };
@@ -65,9 +65,9 @@ TEST_F(ConversationTest, given_up__nothing_follows_behind_the_hole) {
   (void)(*a)->forget(send(*a, to_b, message(8), 2));
   network.run_for(10 * kSecond);
   network.faults.drop = nullptr;
-  // The peer lives and can be reached: still, nothing is sent to it.
+  // The peer lives and can be reached, but still nothing is sent to it.
   EXPECT_EQ(wait(*a, send(*a, to_b, message(8), 3)).status, Status::endpoint_unreachable);
-  // It learns the end when it has something to say, or waits for something.
+  // The peer learns the end when it sends something or waits for something.
   Request* back = send(*b, to_a, message(100000), 4);
   EXPECT_EQ(wait(*b, back, 10 * kSecond).status, Status::endpoint_unreachable);
   EXPECT_EQ(wait(*b, send(*b, to_a, message(8), 4)).status, Status::endpoint_unreachable);
@@ -79,7 +79,7 @@ TEST_F(ConversationTest, given_up__nothing_follows_behind_the_hole) {
   EXPECT_EQ(why_a->lost, 1U);
   EXPECT_EQ(why_b->why, PeerNews::Why::abandoned);
   EXPECT_EQ(why_b->failed, 1U);
-  // An application's connect begins again, and addresses of the first conversation are of no use in it.
+  // An application's connect begins again. Addresses of the first conversation are not valid in the second.
   EXPECT_EQ(wait(*a, connect_start(*a, *b)).status, Status::success);
   EXPECT_NE(partner_info(to_b).conversation, first);
   EXPECT_EQ(wait(*a, send_in(*a, to_b, first)).status, Status::endpoint_unreachable);
@@ -89,7 +89,7 @@ TEST_F(ConversationTest, given_up__nothing_follows_behind_the_hole) {
 
 TEST_F(ConversationTest, given_up__the_answer_to_a_ping_opens_nothing) {
   open_with(2 * kSecond, 500 * kSecond);
-  Request* waits = receive_from(*b, to_a);  // so b pings
+  Request* waits = receive_from(*b, to_a);  // this makes b send pings
   (void)send(*a, to_b, message(100000), 1);
   cut(10 * kSecond);
   EXPECT_FALSE(to_b->connected());
@@ -104,7 +104,7 @@ TEST_F(ConversationTest, given_up__large_messages_that_wait_keep_their_place) {
   Request* large = send(*a, to_b, message(100000, 1), 1);
   (void)send(*a, to_b, message(8, 2), 1);
   network.run_for(kSecond);
-  Request* r = receive_from(*b, to_a);  // of another match, so that b notices the silence
+  Request* r = receive_from(*b, to_a);  // has another match, so that b notices the silence
   cut(10 * kSecond);
   EXPECT_EQ(wait(*b, r).status, Status::endpoint_unreachable);
   Bytes &first = room(100000), &second = room(8);
@@ -167,7 +167,7 @@ TEST_F(ConversationTest, awaited__a_source_that_was_given_up_ends_the_receive_at
   op.match_info = 7;
   op.source = to_b;
   op.source_gone = Status::endpoint_unreachable;
-  // What has arrived is received all the same.
+  // Messages that have arrived are still received.
   EXPECT_EQ(wait(*a, (*a)->receive(network.now, op).value(), 0).status, Status::success);
   EXPECT_EQ(wait(*a, (*a)->receive(network.now, op).value(), 0).status, Status::endpoint_unreachable);
 }
@@ -239,12 +239,13 @@ TEST_F(ConversationTest, silence__is_told_once_and_so_is_its_end) {
   EXPECT_FALSE((*a)->news_take());
 }
 
-// A large message may wait long for its receive. Its sender owes nothing before it is asked for the data.
+// A large message may wait long for its receive. Its sender owes nothing before the receiver asks for the
+// data.
 TEST_F(ConversationTest, silence__counts_for_a_pull_from_its_beginning) {
   open_with(60 * kSecond, 60 * kSecond);
   Request* sent = send(*a, to_b, message(100000), 1);
   network.run_for(kSecond);
-  a->paused = true;  // it computes, and the other side does not ask for a sign of life
+  a->paused = true;  // its application computes, and the other side does not ask for a sign of life
   network.run_for(30 * kSecond);
   Request* r = receive(*b, room(100000), 1);
   network.run_for(kSecond);
@@ -254,7 +255,7 @@ TEST_F(ConversationTest, silence__counts_for_a_pull_from_its_beginning) {
   EXPECT_EQ(wait(*a, sent, 10 * kSecond).status, Status::success);
 }
 
-// The end of the instance before is not the end of the one that a receive names.
+// The end of the former instance is not the end of the one that a receive names.
 TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_for_it) {
   open_with(60 * kSecond, 60 * kSecond);
   Request* of_old = receive_from(*a, to_b, true, to_b->true_session);
@@ -271,7 +272,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_f
   EXPECT_EQ(wait(*a, of_new, kSecond).status, Status::success);
 }
 
-// The instance that a receive names has gone, and another was there before the receive.
+// The instance that a receive names is gone, and another one was there before the receive was posted.
 TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   open_with(60 * kSecond, 60 * kSecond);
   Request* of_present = receive_from(*a, to_b, true, to_b->true_session);
@@ -280,7 +281,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   network.run_for(10 * kSecond);
   EXPECT_FALSE((*a)->done(of_present));
   EXPECT_TRUE(to_b->connected());
-  // Likewise where there is no connection yet.
+  // The same holds while there is no connection yet.
   b = &network.restart(1, with_session(0x8888));
   network.run_for(10 * kSecond);
   a = &network.restart(0, with_session(0x9999));
@@ -304,7 +305,8 @@ TEST_F(ConversationTest, watch__a_peer_that_cannot_be_connected_to_is_told_to_th
   EXPECT_EQ(told, 2) << "each 4 s: one until the connect, and three until it ends";
 }
 
-// What was inserted before the end does not reach that instance again, what was inserted after it does.
+// An address that was inserted before the end does not reach that instance again. One inserted after the end
+// does.
 TEST_F(ConversationTest, awaited__only_a_receive_that_shuns_the_instance_ends_when_it_answers) {
   open_with(2 * kSecond, 500 * kSecond);
   const std::uint32_t session = b_given_up();
@@ -328,7 +330,8 @@ TEST_F(ConversationTest, awaited__only_a_receive_that_shuns_the_instance_ends_wh
   EXPECT_EQ(wait(*a, after).status, Status::success);
 }
 
-// A receive that may wait for a peer that comes later is not ended by one that expects it to be there.
+// A receive may wait for a peer that comes later. A connect for another receive, which expects the peer to be
+// there, does not end it.
 TEST_F(ConversationTest, awaited__a_failed_connect_ends_only_those_who_wanted_it) {
   Config config;
   config.connect_timeout = 3 * kSecond;
@@ -340,7 +343,7 @@ TEST_F(ConversationTest, awaited__a_failed_connect_ends_only_those_who_wanted_it
   EXPECT_FALSE((*a)->done(later));
 }
 
-// What the instance before had sent is for those who name that one, or none.
+// Messages that the former instance had sent go only to receives that name it, or that name no source.
 TEST_F(ConversationTest, awaited__an_instance_takes_only_its_own_messages) {
   open_with(60 * kSecond, 60 * kSecond);
   const std::uint32_t former = to_b->true_session;
@@ -377,12 +380,12 @@ TEST_F(ConversationTest, watch__what_is_told_to_the_probes_does_not_outlast_its_
     EXPECT_EQ((*a)->watch(network.now, op), Status::pending);
     network.run_for(100 * kMillisecond);
   }
-  // A connect has failed for it meanwhile; but nothing asks for some time.
+  // A connect for it has failed meanwhile, but for some time no caller asks.
   network.run_for(10 * kSecond);
   EXPECT_EQ((*a)->watch(network.now, op), Status::pending);
 }
 
-// --- time in which the engine was not run -----------------------------------------------------------------
+// --- time in which the engine was not run ---
 
 TEST_F(ConversationTest, absence__counts_for_no_timeout) {
   open_with(2 * kSecond, 2 * kSecond);
@@ -392,7 +395,7 @@ TEST_F(ConversationTest, absence__counts_for_no_timeout) {
   Request* connect = connect_start(*a, *b);
   (*a)->set_timeout(connect, kSecond);
   network.run_for(20'000);
-  a->paused = b->paused = true;  // both stop in the middle, with what is on the cable lost
+  a->paused = b->paused = true;  // both stop in the middle, and frames on the cable are lost
   network.faults.drop = [](const Bytes&) { return true; };
   network.run_for(66 * kSecond);
   network.faults.drop = nullptr;
@@ -404,7 +407,7 @@ TEST_F(ConversationTest, absence__counts_for_no_timeout) {
   EXPECT_EQ(wait(*a, large, 10 * kSecond).status, Status::success);
 }
 
-// Its time is not that of its callers from then on: each call has to translate.
+// From then on the engine's time differs from its callers', so each call has to translate.
 TEST_F(ConversationTest, absence__no_call_puts_the_engine_ahead_of_its_time) {
   open_with(60 * kSecond, 60 * kSecond);
   network.faults.drop = [](const Bytes&) { return true; };
@@ -444,7 +447,7 @@ TEST(RunningTime, enter__an_idle_engine_was_not_absent) {
   EXPECT_EQ(s.now, 5 * kSecond);
   time_enter(s, 500 * kSecond);  // nothing was pending
   EXPECT_EQ(s.now, 500 * kSecond);
-  time_enter(s, 0);  // no time at hand
+  time_enter(s, 0);  // the caller has no time
   EXPECT_EQ(s.now, 500 * kSecond);
   Timer timer(TimerKind::ack);
   s.timers.arm_by(timer, 501 * kSecond);

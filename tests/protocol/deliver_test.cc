@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unexpected handler, messages to oneself, and what a handler may do.
+// Unexpected handler, messages to the endpoint itself, and the calls that a handler may make.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -50,7 +50,7 @@ TEST_F(Handler, data__only_when_the_message_is_in_one_frame) {
     if (c.data) {
       EXPECT_EQ(calls[0].data, out);
     }
-    // A rendezvous that nobody wants ends with nothing transferred.
+    // A rendezvous that no handler or receive takes ends with nothing transferred.
     const Completion done = wait(*a, s, kSecond);
     EXPECT_EQ(done.status, c.synchronous || c.length > 32768 ? Status::truncated : Status::success);
     network.run_for(10 * kMillisecond);
@@ -181,8 +181,7 @@ TEST_F(Handler, partner_dropped_inside__a_large_message_of_it_has_no_data) {
   EXPECT_EQ(c.xfer_length, 0U);
 }
 
-// --- self
-// -----------------------------------------------------------------------------------------------------
+// --- messages to the endpoint itself ---
 
 class Self : public Handler {};
 
@@ -213,8 +212,8 @@ TEST_F(Self, self_send__posted_and_unexpected) {
   EXPECT_EQ(network.frames_sent, 0U);
 }
 
-// One copy: no memory between the two would hold the message.
-// As programs expect that switch off what is special about them (OMX_DISABLE_SELF).
+// There is one copy only: no memory in between could hold the message. Programs that set OMX_DISABLE_SELF
+// expect this, as it switches off the special path for such messages.
 TEST_F(Self, self_as_others__short_ones_complete_before_their_receive) {
   Config config;
   config.self_as_others = true;
@@ -260,7 +259,7 @@ TEST_F(Self, self_send__large_ones_are_copied_once) {
     Request* s = send(*a, (*a)->self(), out, 1);
     EXPECT_EQ((*a)->memory().buffers, 0U);
     if (unexpected) {
-      out[999'999] ^= std::byte{0xFF};  // taken when it is received, not before
+      out[999'999] ^= std::byte{0xFF};  // the data are read when they are received, not before
       r = receive(*a, in, 1);
     }
     EXPECT_EQ(wait(*a, r).status, Status::success);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two engines exchange messages: every class, both modes, faults of every kind.
+// Two engines exchange messages of every class, in both modes, with faults of every kind.
 #include <gtest/gtest.h>
 
 #include "tests/protocol/harness.h"
@@ -121,7 +121,7 @@ TEST_P(Exchange, truncation__both_sides_learn) {
   }
 }
 
-// Random messages in both directions; every one arrives once, in order per match value, intact.
+// Sends random messages in both directions. Each must arrive once, intact, and in order per match value.
 void storm(Network& network, Host& a, Partner* to_b, Host& b, Partner* to_a, int messages,
            std::uint64_t seed) {
   struct Way {

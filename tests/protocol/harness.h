@@ -17,12 +17,11 @@ namespace omx::protocol::test {
 
 struct Faults {
   double loss = 0, duplicate = 0, corrupt = 0, reorder = 0;
-  bool hold_lane = false;  // what goes by UDP lanes waits in Network::held
-  bool no_lane = false;    // nothing passes by UDP lanes
-  // Datagrams that the kernel got as one, to make several of them, are lost: by lanes, and where all goes by
-  // UDP.
+  bool hold_lane = false;  // frames by bulk paths wait in Network::held
+  bool no_lane = false;    // no frame passes by bulk paths
+  // GSO batches are lost: on bulk paths, and where all frames go by UDP.
   bool no_trains = false;
-  std::function<TimeNs(const std::vector<std::byte>&)> late;  // so much later this frame arrives
+  std::function<TimeNs(const std::vector<std::byte>&)> late;  // delays this frame by the returned time
   std::uint32_t path_mtu = 0;                                 // larger frames vanish; 0 = no limit
   std::function<bool(const std::vector<std::byte>&)> drop;    // true: drop this frame
 };
@@ -55,7 +54,7 @@ class Host : public wire::FrameSink {
     late_.clear();
   }
 
-  // By which of its boards the frame came; kRailsMost: by none.
+  // Returns the board to which the frame came, or kRailsMost.
   std::size_t board_of(const std::vector<std::byte>& frame) const {
     const Config& config = endpoint->config();
     const NicId to = mac_load(frame.data());
@@ -74,15 +73,15 @@ class Host : public wire::FrameSink {
 
   Counters counters;
   std::unique_ptr<Endpoint> endpoint;
-  bool paused = false;  // its application does not call the library; frames wait in its ring
+  bool paused = false;  // its application does not call the library, so frames wait in its ring
   std::deque<std::vector<std::byte>> ring;
-  wire::LaneAddress lane_to;      // of the last frame that went by a lane
-  std::uint32_t lane_frames = 0;  // that did
+  wire::LaneAddress lane_to;      // of the last frame that went by a bulk path
+  std::uint32_t lane_frames = 0;  // frames that went by a bulk path
   std::uint32_t flushes = 0;      // by the engine
-  bool gathers_late = false;      // payload is read at flush(), as links do it
+  bool gathers_late = false;      // payload is read at flush(), as links do
 
-  std::uint64_t trains = 0;  // frames that were to leave with others in one piece
-  void train_leave();        // what is queued
+  std::uint64_t trains = 0;  // frames that were to leave in one GSO batch with others
+  void train_leave();        // sends the queued frames
 
  private:
   struct Late {
@@ -115,19 +114,19 @@ class Network {
     hosts.push_back(std::make_unique<Host>(*this, config));
     return *hosts.back();
   }
-  // The endpoint dies without a word; a new one takes its place.
+  // Ends the endpoint without a message to its peers. A new one takes its place.
   Host& restart(std::size_t index, Config config) {
     config.nic = nic_of(index);
     hosts[index] = std::make_unique<Host>(*this, config);
     return *hosts[index];
   }
-  // Another network: nothing of the old one is on its way any more.
+  // Makes another network, in which no frame of the old one is under way.
   void clear() {
     hosts.clear();
     wire_.clear();
   }
   void kill(std::size_t index) { hosts[index].reset(); }
-  // A frame from nobody in particular, past all faults.
+  // Delivers a frame of no particular sender, past all faults.
   void inject(std::vector<std::byte> bytes) {
     if (bytes.size() < wire::kMinFrame) bytes.resize(wire::kMinFrame);
     wire_.emplace(now + 5'000, std::move(bytes));
@@ -152,7 +151,7 @@ class Network {
     }
   }
 
-  // One event: a frame or a deadline. False when nothing is left to happen before `end`.
+  // Runs one event, a frame or a deadline. Returns false when none is left before `end`.
   bool step(TimeNs end = kNever) {
     for (auto& h : hosts)
       if (h) h->train_leave();
@@ -176,7 +175,7 @@ class Network {
     return true;
   }
 
-  // Until the condition holds; false if virtual `limit` passed or nothing can happen any more.
+  // Runs until the condition holds. Returns false if virtual `limit` passed or no event is left.
   bool run_until(const std::function<bool()>& condition, TimeNs limit = 600'000 * kMillisecond) {
     const TimeNs end = now + limit;
     while (!condition())
@@ -196,7 +195,7 @@ class Network {
   Faults faults;
   std::vector<std::unique_ptr<Host>> hosts;
   std::uint64_t frames_sent = 0;
-  std::uint32_t near_frame = 0;  // larger frames than the MTU arrive, as inside a host
+  std::uint32_t near_frame = 0;  // larger frames than the MTU arrive, as on the intra-node path
 
  private:
   void deliver(const std::vector<std::byte>& bytes) {
@@ -248,7 +247,7 @@ inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segm
     return;
   }
   if (by_lane && network_.faults.no_lane) return;
-  // Frames of one size, and what is no longer behind them, are one train.
+  // Frames of one size, with no other frame between, form a GSO batch.
   if (!endpoint->config().lane_at_nic && !(by_lane && network_.faults.no_trains))
     return network_.carry(std::move(bytes));
   const bool joins = !frame_.alone && !train_.empty() && bytes.size() <= train_.front().size();
@@ -258,7 +257,7 @@ inline void Host::send(std::vector<std::byte> bytes, std::span<const iovec> segm
   if (frame_.alone) train_leave();
 }
 
-// Connects a to b and returns b as a sees it.
+// Connects a to b and returns b as a's peer.
 inline Partner* connect(Network& n, Host& a, Host& b, std::uint32_t key = 0) {
   auto request = a->connect(n.now, b->config().nic, b->config().endpoint, key, 0, nullptr, false);
   if (!request) return nullptr;

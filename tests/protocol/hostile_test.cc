@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hostile peer: it holds a valid connection and sends, beside its own frames, damaged ones of every type,
-// and the same in the name of strangers. What it does to itself does not matter. Nothing crashes, memory
-// stays in its bounds, and nobody else notices.
+// A hostile peer holds a valid connection. It sends damaged frames of every type beside its own frames, also
+// in the name of unknown peers. Its own messages may suffer. The engine must not crash, memory must stay in
+// its bounds, and no other peer may notice.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -23,7 +23,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
   Partner* c_to_b = connect(network, c, *b);
   Partner* b_to_c = connect(network, *b, c);
 
-  // Never to end: a receive from c only, a send that c does not receive.
+  // Requests that never end: a receive from c only, and a send that c does not receive.
   Bytes& private_room = room(1000);
   Segment private_segment = segment(private_room);
   ReceiveOp op;
@@ -51,7 +51,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
     if (seen.empty()) return;
     Bytes f = seen[random.below(seen.size())];
     const std::uint64_t how = random.below(10);
-    if (how < 7) {  // fields, mostly in the header
+    if (how < 7) {  // changes fields, mostly in the header
       for (std::uint64_t i = 1 + random.below(4); i > 0; i--) {
         const std::size_t end = random.chance(0.8) ? std::min<std::size_t>(f.size(), 64) : f.size();
         static const std::uint8_t kValues[] = {0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF};
@@ -73,7 +73,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
 
   Bytes big_in(40000), small_in(5000);
   for (int round = 0; round < 60; round++) {
-    // The hostile partner's own traffic: whatever comes of it.
+    // The hostile peer's own traffic, which may fail.
     if (!to_b->connected()) (void)(*a)->connect(network.now, (*b)->config().nic, 0, 0, 0, nullptr, true);
     for (const std::size_t length : {8, 100, 3000, 40000}) {
       Bytes& out = message(length);
@@ -100,7 +100,7 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
       attack();
       network.run_for(20'000);
     }
-    // Everybody else's.
+    // The traffic of all others, which may not.
     for (const std::size_t length : {8, 3000, 40000}) {
       exchange(c, c_to_b, *b, length, 0xBEEF00 + length);
       exchange(*b, b_to_c, c, length, 0xBEEF00 + length);
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Hostile, testing::Range<std::uint64_t>(1, 13));
 
 class Misdirected : public PairTest {};
 
-// As an interface hears it on which another one stands, or whose address was changed.
+// Frames that an interface receives for another one on the same link, or for an address that it had before.
 TEST_F(Misdirected, frames__for_another_nic_are_counted_and_dropped) {
   open();
   Bytes seen;

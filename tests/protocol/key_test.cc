@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrong keys: they let nobody in, and yet a relation that the other side has given up does not live on
-// because the one who asks does not know the key.
+// Wrong keys admit no peer. Still, a conversation that the other side gave up must end, even if the asking
+// side does not know the key.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -64,7 +64,7 @@ TEST_P(Key, wrong_in_a_connect__pings_keep_the_one_that_worked) {
   exchange_both_ways();
 }
 
-// The answer shows how B counted before the two agreed anew, and arrives after that.
+// The answer shows how B counted before the two agreed again. It arrives after they agreed.
 TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
   Config keyed;
   keyed.key = 0x1234;
@@ -95,8 +95,8 @@ TEST_F(PairTest, late_refusal__a_relation_that_is_new_again_is_kept) {
   exchange_both_ways();
 }
 
-// A gave B up, which B hears; it takes up A's new count. That B says so is lost, and A does not ask again.
-// B has this count only because the two knew each other: its ping completes the relation.
+// A gave B up. B hears that and adopts A's new count. B's answer is lost, and A does not ask again. B has
+// this count only because the two knew each other, so its ping completes the conversation.
 TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_its_ping) {
   Config keyed;
   keyed.key = 0x1234;
@@ -105,7 +105,7 @@ TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_i
   (void)receive(*b, room(8), 1);
   (void)send(*a, to_b, message(8), 1);
   network.run_for(kMillisecond / 10);
-  (*a)->disconnect(network.now, to_b);  // before B's acknowledgement, about which A asks
+  (*a)->disconnect(network.now, to_b);  // before B's acknowledgement, for which A asks
   network.faults.drop = [](const Bytes& frame) {
     wire::Connect packet;
     return is_connect(frame, true, packet);
@@ -121,7 +121,7 @@ TEST_F(PairTest, answer_of_who_knows_no_key_lost__the_relation_is_completed_by_i
   exchange_both_ways();
 }
 
-// The answer that refuses names the count; to claim that it is in use proves nothing.
+// The answer that refuses names the count. So a claim that the count is in use proves nothing.
 TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   Config keyed;
   keyed.key = 0x1234;
@@ -158,8 +158,8 @@ TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   EXPECT_FALSE(to_b->connected());
 }
 
-// A's connect has reached B once, which may send since, but A does not hear B's answer, and B does not know
-// the key with which it could ask.
+// A's connect has reached B once, so B may send. A does not hear B's answer, and B does not know the key that
+// it would need to ask.
 class HalfOpen : public PairTest {
  protected:
   void start() {

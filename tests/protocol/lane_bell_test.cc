@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a sleeper is woken for what comes by a lane (docs/reference/wire.md 15): ahead of the end, and on the
-// way of a long message.
+// When a sleeping receiver is woken for frames by the bulk path (docs/reference/wire.md 15): before the end,
+// and in the middle of a long message.
 #include "tests/protocol/support.h"
 #include "wire/codec.h"
 
@@ -37,7 +37,7 @@ class LaneBellTest : public PairTest {
     wire::Head head;
     return wire::decode_head(frame, head) == wire::Drop::none ? head.type : wire::PacketType::none;
   }
-  // "r" for a reply, "!" for an announcement, in the order in which they were sent.
+  // Notes "r" for a reply and "!" for an announcement, in the order in which they were sent.
   void note(const Bytes& frame) {
     if (type_of(frame) == wire::PacketType::pull_reply) {
       if (sent.ends_with('!')) left_at_once = a->flushes > flushes;
@@ -48,7 +48,7 @@ class LaneBellTest : public PairTest {
     }
   }
   std::size_t rings() const { return static_cast<std::size_t>(std::count(sent.begin(), sent.end(), '!')); }
-  // Replies behind the last announcement.
+  // Returns the number of replies behind the last announcement.
   std::size_t after_last() const { return sent.size() - 1 - sent.rfind('!'); }
 
   std::string sent;
@@ -76,7 +76,8 @@ TEST_F(LaneBellTest, the_end_is_announced_ahead_of_its_last_frames) {
   EXPECT_LE(after_last(), 160U * 1024 / 8900 + kTrain);
 }
 
-// A link sends what goes by the lane before frames of its own: a sleeper would be woken for all at the end.
+// A link sends bulk path frames before frames of its own. Without a flush a sleeping receiver would be woken
+// only at the end.
 TEST_F(LaneBellTest, an_announcement_does_not_wait_for_what_follows_it) {
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
@@ -87,7 +88,7 @@ TEST_F(LaneBellTest, a_long_message_rings_midway_too) {
   exchange(*a, to_b, *b, 1 << 20);
   EXPECT_EQ(rings(), 2U) << sent;
   const std::size_t first = sent.find('!'), replies = sent.size() - 2;
-  // A quarter of it, announced 160 KiB before that has come.
+  // A quarter of the message, announced 160 KiB before its end.
   EXPECT_GT(first, 0U);
   EXPECT_LT(first, replies / 4);
 }
@@ -104,7 +105,7 @@ TEST_F(LaneBellTest, messages_in_a_row_do_not) {
   EXPECT_GE(rings(), 1U) << sent;
 }
 
-// It was announced before all of it came: nothing else would wake a sleeper then.
+// The answer was announced before all of it came, and nothing else would wake a sleeping receiver then.
 TEST_F(LaneBellTest, an_announced_answer_is_awaited_until_it_is_whole) {
   network.faults.hold_lane = true;
   Bytes& in = room(300000);
@@ -134,7 +135,7 @@ TEST_F(LaneBellTest, an_announcement_that_comes_late_is_of_no_interest) {
   EXPECT_FALSE((*b)->lane_awaited(network.now));
 }
 
-// Whose data are held on the way, so that its pull runs and all its answers are missing.
+// The data of a pull are held back, so that the pull runs and all its answers are missing.
 class LaneAnswerTest : public LaneBellTest {
  protected:
   void SetUp() override {
@@ -147,7 +148,7 @@ class LaneAnswerTest : public LaneBellTest {
     pull = find_pull();
     ASSERT_NE(pull, nullptr);
     network.run_for(
-        1'100'000);  // what was announced is not awaited any more, and nothing is asked for again yet
+        1'100'000);  // the announced frames are no longer awaited, and no request was repeated yet
     state().lane_awaited = {};
   }
   State& state() { return (*b)->state(); }
@@ -188,7 +189,7 @@ TEST_F(LaneAnswerTest, none_to_a_pull_from_somebody_else) {
   EXPECT_TRUE(awaited());
 }
 
-// As when a part of a block is asked for again.
+// A request for a part of a block, as in a repetition.
 TEST_F(LaneAnswerTest, one_that_ends_within_a_block) {
   const PullBlock& block = pull->block(0);
   ASSERT_GT(block.frames, 3U);
@@ -201,7 +202,7 @@ TEST_F(LaneAnswerTest, each_once) {
   EXPECT_EQ(state().lane_awaited.answer_count, 1U);
 }
 
-// Who has no room for more waits for all that may come, until the time is over.
+// A receiver without room for more announcements waits for all frames that may come, until the time is over.
 TEST_F(LaneAnswerTest, more_than_there_is_room_for) {
   const PullBlock& block = pull->block(1);
   ASSERT_GT(block.frames, 12U);
@@ -213,7 +214,7 @@ TEST_F(LaneAnswerTest, more_than_there_is_room_for) {
   EXPECT_FALSE(awaited());
 }
 
-// Whose data stay away while others' come.
+// The data of one pull do not come, while those of others do.
 TEST_F(LaneAnswerTest, waiting_ends_though_others_send) {
   announce(*to_a, answer_until(0));
   for (int i = 0; i < 4; i++) {
@@ -229,7 +230,8 @@ TEST_F(LaneAnswerTest, none_by_a_lane_that_failed) {
   EXPECT_FALSE(awaited());
 }
 
-// It waits for no more than a look: the announcement follows the answer, and names none.
+// For a peer without the feature, the announcement follows the answer and names none. It waits for one poll
+// at most.
 TEST_F(LaneBellTest, who_does_not_know_it_is_not_told_ahead) {
   to_b->features &= static_cast<std::uint16_t>(~wire::kFeatureAhead);
   exchange(*a, to_b, *b, 300000);
@@ -237,7 +239,7 @@ TEST_F(LaneBellTest, who_does_not_know_it_is_not_told_ahead) {
   EXPECT_EQ(after_last(), 0U) << sent;
 }
 
-// Half-way or not, all of a message that can be asked for at once is.
+// All of a message that can be requested at once is requested, whether a wake-up comes half-way or not.
 TEST_F(LaneBellTest, a_bell_midway_costs_no_turn) {
   std::size_t midway = 0;
   for (std::size_t length = 260'000; length < 2'000'000; length += 37'000) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two endpoints with lanes.
+// Two endpoints with bulk paths.
 #pragma once
 
 #include "tests/protocol/support.h"
@@ -9,7 +9,7 @@ namespace omx::protocol::test {
 class LaneTest : public PairTest {
  protected:
   void open_lanes() { open(with_lane(1), with_lane(2)); }
-  // What the lane loses is awaited there, and comes by the link.
+  // Loses the frames of the bulk path. They are awaited there, and then come by the link.
   void lose_and_send_again(std::size_t length) {
     network.faults.no_lane = true;
     Bytes& out = message(length);
@@ -21,7 +21,7 @@ class LaneTest : public PairTest {
     EXPECT_EQ(in, out);
     EXPECT_EQ(wait(*a, sent).status, Status::success);
   }
-  // The first message brings the probe; the next ones have the lane.
+  // Sends a first message, which brings the probe. Later ones use the bulk path.
   void make_known() {
     exchange(*a, to_b, *b, 50000);
     ASSERT_TRUE(to_b->lane_out);

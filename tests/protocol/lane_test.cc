@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lanes: used when both ends have one in the same network and a probe came through, and left alone when
-// nothing comes by them.
+// Bulk paths are used when both ends have one in the same network and a probe came through. They are left
+// alone when no frames come by them.
 #include "tests/protocol/lane_fixture.h"
 
 namespace omx::protocol::test {
@@ -29,7 +29,7 @@ TEST_F(LaneTest, large__a_request_asks_for_a_whole_train) {
 
 TEST_F(LaneTest, medium__by_the_lane_and_announced) {
   open_lanes();
-  exchange(*a, to_b, *b, 20000);  // shows the lane, too
+  exchange(*a, to_b, *b, 20000);  // proves the bulk path, too
   network.run_for(kMillisecond);
   ASSERT_TRUE(to_b->lane_out);
   const auto fragments = a->counters[Counter::send_medium_frag];
@@ -44,7 +44,7 @@ TEST_F(LaneTest, medium__by_the_lane_and_announced) {
   EXPECT_EQ(a->lane_frames, before) << "two fragments gain nothing";
 }
 
-// What is over by little goes with the announcement, not in a train of its own.
+// A small remainder goes with the announcement, not in a GSO batch of its own.
 TEST_F(LaneTest, medium__one_train_and_an_announcement) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
@@ -76,7 +76,7 @@ TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
     }
     EXPECT_GT(shorter * 2, lengths) << most;
   }
-  // The longest, in many sizes: never nothing, never too much.
+  // The longest messages, with many fragment sizes: a fragment is never empty and never too large.
   for (const std::uint32_t most : {1U, 64U, 1408U, 32000U, 65535U}) {
     for (const std::uint32_t length : {1U, 2U, most + 1, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
       const std::uint32_t long_unit = wire::train_unit(length, most, kOverhead);
@@ -84,7 +84,7 @@ TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
       ASSERT_LE(long_unit, most) << length;
     }
   }
-  // A full train, and the rest.
+  // A full GSO batch, and the rest.
   const std::uint32_t unit = wire::train_unit(65536, 8904, kOverhead);
   EXPECT_LE(8 * (unit + kOverhead), wire::kTrainBytes);
   EXPECT_LE(65536 - 8 * unit, 512U);
@@ -153,7 +153,7 @@ TEST_F(LaneTest, fails__later_and_is_not_tried_again_at_once) {
   exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - again, 200 * kMillisecond) << "by the link";
   EXPECT_LE(a->lane_frames - frames, 2U);
-  // Mended, and trusted again after a while.
+  // The bulk path works again, and is trusted after a while.
   network.faults.no_lane = false;
   network.run_for(3 * kSecond);
   exchange(*a, to_b, *b, 100000);
@@ -161,7 +161,8 @@ TEST_F(LaneTest, fails__later_and_is_not_tried_again_at_once) {
   EXPECT_TRUE(to_a->lane_in && to_b->lane_out);
 }
 
-// Answers by frames say nothing of the lane, so its losses count though many large messages pass by the link.
+// Answers by frames say nothing about the bulk path. So its losses count although many large messages go by
+// the link.
 TEST_F(LaneTest, fails__medium_messages_among_large_ones_by_the_link) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
@@ -170,7 +171,7 @@ TEST_F(LaneTest, fails__medium_messages_among_large_ones_by_the_link) {
   network.faults.no_lane = true;
   for (int i = 0; i < 20; i++) {
     exchange(*a, to_b, *b, 20000);
-    to_a->lane_in = false;  // as where frames are faster
+    to_a->lane_in = false;  // as if frames were faster
     exchange(*a, to_b, *b, 1000000);
   }
   EXPECT_FALSE(to_b->lane_out);
@@ -259,7 +260,7 @@ TEST_F(LaneTest, owner__a_second_one_gets_no_lane) {
   EXPECT_TRUE(to_a->lane.present());
 }
 
-// Its sender may have no more unacknowledged than we said.
+// The sender may have no more unacknowledged frames than this side announced.
 TEST_F(LaneTest, acks__keep_up_with_the_frames) {
   open_lanes();
   make_known();
@@ -273,7 +274,8 @@ TEST_F(LaneTest, acks__keep_up_with_the_frames) {
   for (Request* r : sends) wait(*a, r);
 }
 
-// Under its own MAC, with the lane of another host: it is not sent what is meant for the liar.
+// A liar announces another host's bulk path under its own MAC address. That host must not get frames for the
+// liar.
 TEST_F(LaneTest, proof__nobody_else_can_give_it) {
   a = &network.add(with_lane(1));
   Host& victim = network.add(with_lane(2));
@@ -284,7 +286,7 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
   EXPECT_TRUE(to_liar->lane.present());
   EXPECT_FALSE(to_victim->lane.present());
   network.faults.no_lane = true;
-  Request* offered = send(*a, to_liar, message(20000), 5);  // with a probe that the liar cannot read
+  Request* offered = send(*a, to_liar, message(20000), 5);  // brings a probe that the liar cannot read
   network.run_for(kMillisecond);
   for (std::uint32_t guess = 0; guess < 1000; guess++) {
     wire::Probe probe;
@@ -300,7 +302,7 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
     (*a)->on_frame(network.now, forged);
   }
   EXPECT_FALSE(to_liar->lane_out);
-  // Nor by asking.
+  // A request does not help either.
   const auto before = a->lane_frames;
   Bytes& in = room(100000);
   Request* r = receive(liar, in, 7);
@@ -311,7 +313,7 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
   (void)offered;
 }
 
-// A host's next endpoint may get the port of one that is gone, and be known before that is forgotten.
+// A host's next endpoint may get the port of one that is gone, and may be known before that one is forgotten.
 TEST_F(LaneTest, owner__the_port_goes_to_the_later_one) {
   open_lanes();
   const auto connect_as = [&](std::uint8_t endpoint, std::uint32_t session) {
@@ -351,7 +353,7 @@ TEST_F(LaneTest, fails__a_pull_does_not_make_the_sender_trust_again) {
   EXPECT_FALSE(to_b->lane_out);
 }
 
-// That what we sent there got lost says nothing about what comes.
+// Losses in one direction say nothing about the other.
 TEST_F(LaneTest, fails__one_direction_leaves_the_other) {
   open_lanes();
   make_known();
@@ -373,7 +375,8 @@ TEST_F(LaneTest, mtu__the_lane_shrinks_with_it) {
   for (const std::size_t length : {20000, 300000}) exchange(*a, to_b, *b, length);
 }
 
-// Hosts of large MTU, with less between them than a base frame of Ethernet needs as a datagram.
+// Hosts with a large MTU, and a path between them that is narrower than a base frame of Ethernet as a
+// datagram.
 TEST_F(LaneTest, base_frame__is_what_the_link_says) {
   Config config;
   config.mtu = 9000 - 28 - 14;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several frames that leave in one piece (UDP segmentation): proven before they are relied on, given up when
-// they are lost.
+// GSO batches: proven before they are relied on, given up when they are lost.
 #include "tests/protocol/lane_fixture.h"
 
 namespace omx::protocol::test {
 namespace {
 
-// NICs that announce segmentation and cannot do it: single datagrams arrive, a probe of one would too.
+// NICs that announce segmentation and cannot do it. Single datagrams arrive, so a single probe would too.
 TEST_F(LaneTest, no_trains__large_messages_go_by_the_link) {
   network.faults.no_trains = true;
   open_lanes();
@@ -33,7 +32,7 @@ TEST_F(LaneTest, no_trains__later__what_is_lost_goes_singly) {
   EXPECT_FALSE(to_b->lane_out && to_a->lane_in);
 }
 
-// Where all goes by UDP.
+// All frames go by UDP.
 class UdpTrainTest : public LaneTest {
  protected:
   static Config by_udp(std::uint8_t host) {
@@ -44,7 +43,8 @@ class UdpTrainTest : public LaneTest {
   }
   void open_by_udp() {
     open(by_udp(1), by_udp(2));
-    // The address of a lane belongs to the NIC id here; the network of these tests has NIC ids of its own.
+    // The address of a bulk path belongs to the NIC id here, but the network of these tests has NIC ids of
+    // its own.
     to_a->lane = by_udp(1).lane;
     to_b->lane = by_udp(2).lane;
     (*a)->state().lane_owners[{to_b->lane.ip, to_b->lane.port}] = to_b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that leave from the user's memory and are copied on their way (send.cc).
+// Messages that are sent from the user's memory and copied while they are under way (send.cc).
 #include <new>
 
 #include "tests/protocol/support.h"
@@ -15,7 +15,7 @@ class LateCopies : public PairTest {
     open();
     exchange_both_ways();
   }
-  // Sends, and overwrites the memory when the send is complete.
+  // Sends a message, and overwrites the memory when the send is complete.
   void send_and_overwrite() {
     received_ = receive(*b, in_, 1);
     Bytes& out = message(kLength, 3);
@@ -59,14 +59,14 @@ TEST_F(LateCopies, sending_throws__the_memory_is_free_all_the_same) {
   Bytes& in = room(kLength);
   Request* r = receive(*b, in, 1);
   exchange(*b, to_a, *a, 20);
-  (void)send(*a, to_b, message(10), 2);  // the message before it is missing, and sent again
+  (void)send(*a, to_b, message(10), 2);  // the message before it is missing, and is repeated
   network.run_for(5 * kSecond);
   ASSERT_TRUE((*b)->done(r));
   EXPECT_EQ((*b)->consume(r).status, Status::success);
   EXPECT_EQ(in, pattern(3, kLength));
 }
 
-// What waited for the window leaves together.
+// Messages that waited for the window leave together.
 TEST_F(LateCopies, several__one_flush) {
   network.faults.drop = drop_all(wire::PacketType::truc);
   Bytes& out = message(kLength);

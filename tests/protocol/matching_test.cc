@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matching beside a model that searches plain lists from the start.
+// Matching, compared with a model that searches plain lists from the start.
 #include <list>
 
 #include "tests/protocol/support.h"
@@ -32,7 +32,7 @@ TEST_F(Matching, receive__mask_must_cover_the_info) {
 
 TEST_F(Matching, order__exact_and_wildcard_receives_mixed) {
   open();
-  // Posted: wildcard, exact, wildcard. Messages take them in posting order.
+  // Posted are a wildcard, an exact and a wildcard receive. Messages take them in that order.
   Request* w1 = receive(*b, room(8), 0, 0);
   Request* exact = receive(*b, room(8), 5);
   Request* w2 = receive(*b, room(8), 0, 0);
@@ -78,7 +78,7 @@ TEST_F(Matching, source__directed_receives) {
   EXPECT_FALSE((*b)->probe(1, ~0ULL, to_c));
 }
 
-// A receive from a peer that cannot be reached waits for nothing, a receive from any goes on.
+// A receive from a peer that cannot be reached ends. A receive from any source continues.
 TEST_F(Matching, source__unreachable_ends_directed_receives_and_connects) {
   open();
   Host& c = network.add({});
@@ -96,10 +96,10 @@ TEST_F(Matching, source__unreachable_ends_directed_receives_and_connects) {
   Request* from_any = receive(*b, room(8), 0, 0);
   (*b)->peer_unreachable(network.now, c->config().nic, 0);
   for (Request* request : directed) EXPECT_EQ(wait(*b, request).status, Status::endpoint_unreachable);
-  (*b)->peer_unreachable(network.now, 0x020000000077, 0);  // nobody that we know
+  (*b)->peer_unreachable(network.now, 0x020000000077, 0);  // an unknown peer
   (void)send(*a, to_b, message(8), 1);
   EXPECT_EQ(wait(*b, from_any).partner, to_a);
-  // One that was never reached.
+  // A peer that was never reached.
   Partner* nobody = (*b)->partner(0x020000000077, 3);
   ASSERT_TRUE(nobody);
   Request* request = (*b)->connect(network.now, 0x020000000077, 3, 0, 0, nullptr, false).value();
@@ -168,8 +168,7 @@ TEST_F(Matching, unexpected__ten_thousand_deep) {
   }
 }
 
-// --- the model
-// ------------------------------------------------------------------------------------------------
+// --- the model ---
 
 struct ModelMessage {
   std::uint64_t info;
@@ -177,13 +176,13 @@ struct ModelMessage {
 };
 struct ModelReceive {
   std::uint64_t info, mask;
-  bool from_a;  // directed
+  bool from_a;  // names its source
   Request* request;
 };
 
 class Model {
  public:
-  // The receive that a message goes to, or end().
+  // Returns the receive that takes a message, or end().
   std::list<ModelReceive>::iterator arrive(const ModelMessage& m) {
     auto i = posted.begin();
     while (i != posted.end() && (m.info & i->mask) != i->info) i++;

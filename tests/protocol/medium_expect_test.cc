@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the fragments belong that a lane brings, as a link is told, once the message was announced.
+// Tells a link the places of the fragments that come by the bulk path, once the message was announced.
 #include <algorithm>
 
 #include "tests/protocol/support.h"
@@ -15,7 +15,7 @@ class MediumExpect : public PairTest {
     network.run_for(kMillisecond);
     ASSERT_TRUE(to_b->lane_out);
     network.faults.hold_lane = true;
-    // The frames of one train are a little shorter; the last fragment goes by the link, which starts the
+    // The frames of one GSO batch are a little shorter. The last fragment goes by the link and starts the
     // message.
     length_ = train * to_b->sizes.medium_frag;
   }
@@ -24,7 +24,7 @@ class MediumExpect : public PairTest {
     places.resize((*b)->expected_by_lane(network.now, places));
     return places;
   }
-  // Until only what waits for the lane is missing.
+  // Runs until only frames of the bulk path are missing.
   void begin(bool has_data = false) {
     Segment s = segment(message(length_, 5));
     SendOp op;
@@ -36,7 +36,7 @@ class MediumExpect : public PairTest {
     network.run_for(kMillisecond / 10);
     ASSERT_EQ(network.held.size(), train);
   }
-  // As a link does it: of frame `at` of the lane, the data lie in that place.
+  // Places the data of frame `at` of the bulk path, as a link does.
   Bytes put(const ExpectedFrame& place, std::size_t at) {
     Bytes frame = network.held.at(at);
     EXPECT_EQ(frame.size(), place.header + place.length);
@@ -111,7 +111,7 @@ TEST_F(MediumExpect, two_at_once__none) {
   EXPECT_TRUE(expected().empty());
 }
 
-// What is received into a place may turn out to be something else: then nothing has happened.
+// A frame that was received into a place may be another one than expected. Then nothing has happened.
 TEST_F(MediumExpect, other_frames__are_not_taken) {
   Bytes& in = room(length_);
   Request* r = receive(*b, in, 1);
@@ -153,7 +153,7 @@ TEST_F(MediumExpect, other_frames__are_not_taken) {
   EXPECT_EQ(in, pattern(5, length_));
 }
 
-// Between the look at a frame and its turn the partner may be dropped.
+// The peer may be dropped after a frame was placed and before it is processed.
 TEST_F(MediumExpect, partner_dropped__what_was_placed_is_forgotten) {
   Bytes& in = room(length_);
   Request* r = receive(*b, in, 1);

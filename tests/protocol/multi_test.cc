@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receives whose memory takes several messages, messages that are claimed, and the ways in which sends
-// complete: what a libfabric provider needs beyond MX.
+// complete. A libfabric provider needs these beyond MX.
 #include <cstring>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace {
 
 class Multi : public PairTest {
  protected:
-  // From any source, of any match information; `s` must outlive it.
+  // Returns a receive from any source and of any match information. `s` must outlive it.
   static ReceiveOp into(const Segment& s, std::uint32_t least) {
     ReceiveOp op;
     op.segments = {&s, 1};
@@ -26,13 +26,13 @@ class Multi : public PairTest {
     op.match_mask = mask;
     return (*b)->receive(network.now, op).value();
   }
-  // The next completion at b.
+  // Returns the next completion at b.
   Completion next() {
     network.run_until([&] { return (*b)->peek_done() != nullptr; });
     Request* r = (*b)->peek_done();
     return r ? (*b)->consume(r) : Completion{};
   }
-  // As sent: `got` lies at its place.
+  // Returns whether the message lies at its place as it was sent.
   static bool holds(const Completion& got, const Bytes& sent) {
     return got.xfer_length == sent.size() && std::memcmp(got.place, sent.data(), sent.size()) == 0;
   }
@@ -52,7 +52,7 @@ TEST_F(Multi, messages_lie_one_behind_the_other_until_too_little_is_left) {
     EXPECT_TRUE(places.insert(c.place).second);
     const auto offset = static_cast<std::size_t>(c.place - memory.data());
     EXPECT_TRUE(holds(c, *sent[offset == 0 ? 0 : offset == 19'600 ? 1 : 2])) << offset;
-    // 800 bytes are left after the third; whichever message ends last releases the memory.
+    // 800 bytes are left after the third message. The message that ends last releases the memory.
     EXPECT_EQ(c.released, i == 2);
   }
   EXPECT_EQ((*b)->peek_done(), nullptr);
@@ -74,7 +74,7 @@ TEST_F(Multi, takes_what_waits_already_and_keeps_its_place_before_later_receives
   EXPECT_FALSE((*b)->done(later));
 }
 
-// It is watched as any other receive that names its source, also behind messages that it took.
+// The receive is watched as any other receive that names its source, even after it took messages.
 TEST_F(Multi, a_source_that_is_given_up_ends_it) {
   Config config;
   config.peer_timeout = 2 * kSecond;
@@ -87,7 +87,7 @@ TEST_F(Multi, a_source_that_is_given_up_ends_it) {
   Request* posted = (*b)->receive(network.now, op).value();
   (void)send(*a, to_b, message(700, 1), 1);
   EXPECT_FALSE(next().released);
-  // Half of a message is on its way when the cable is cut.
+  // Half of a message is under way when the cable is cut.
   Bytes& large = message(5000, 2);
   int frames = 0;
   network.faults.drop = [&](const Bytes&) { return frames++ > 0; };
@@ -98,7 +98,7 @@ TEST_F(Multi, a_source_that_is_given_up_ends_it) {
   EXPECT_TRUE(ends[1].released);
   EXPECT_FALSE((*b)->held(posted));
   network.faults.drop = nullptr;
-  // What is posted later ends at once.
+  // Receives that are posted later end at once.
   op.source_gone = Status::endpoint_unreachable;
   (void)(*b)->receive(network.now, op).value();
   const Completion c = next();
@@ -130,7 +130,7 @@ TEST_F(Multi, cancel_waits_for_the_message_that_is_arriving) {
   EXPECT_EQ(next().status, Status::success);
   const Completion end = next();
   EXPECT_EQ(end.status, Status::cancelled);
-  // The next message finds nothing posted.
+  // The next message finds no posted receive.
   (void)send(*a, to_b, message(100, 2), 2);
   network.run_until([&] { return (*b)->probe(2, ~0ULL).has_value(); });
   EXPECT_TRUE((*b)->probe(2, ~0ULL).has_value());
@@ -325,7 +325,7 @@ TEST_F(Awaited, fails_when_its_source_dies) {
   open(config);
   Request* r = await(1);
   network.run_for(60 * kSecond);
-  EXPECT_FALSE((*a)->done(r));  // whoever lives may take its time
+  EXPECT_FALSE((*a)->done(r));  // a living peer may take its time
   network.kill(1);
   EXPECT_EQ(wait(*a, r, 30 * kSecond).status, Status::endpoint_unreachable);
 }

@@ -6,7 +6,7 @@ namespace {
 
 class Nack : public PairTest {
  protected:
-  // A has one unacknowledged message towards B, which hears nothing.
+  // Sends one message from A to B, which hears nothing, so that it stays unacknowledged.
   Request* unacked() {
     Config config;
     config.zombie_max = 0;
@@ -14,7 +14,7 @@ class Nack : public PairTest {
     b->paused = true;
     return send(*a, to_b, message(8), 1);
   }
-  // A connect request of A's that B does not hear, as the network would send it back.
+  // Returns a connect request of A that B does not hear, as the network would send it back.
   Bytes unheard_connect(Request*& request) {
     Bytes sent;
     network.faults.drop = [&sent](const Bytes& frame) {
@@ -55,7 +55,7 @@ TEST_F(Nack, nack_lib__stale_or_for_another_number) {
   network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->next_acked, 1), 3));
   network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->next_acked, kSeqMask), 3));
   network.inject(hand_made_nack_lib(*b, *a, seq_next_session(to_b->next_acked), 3));
-  network.inject(hand_made_nack_lib(*b, *a, 0, 2));  // of a connect that is over
+  network.inject(hand_made_nack_lib(*b, *a, 0, 2));  // refers to a connect that is over
   network.run_for(100 * kMillisecond);
   EXPECT_FALSE((*a)->done(s));
   b->paused = false;
@@ -127,8 +127,8 @@ TEST_F(Nack, refused__what_does_not_fit_changes_nothing) {
   EXPECT_TRUE(refused(packet, from, to));
 }
 
-// Whoever reads our connects can forge this: partners do not break by it, not even by the ping of one that is
-// silent.
+// Any process that reads our connects can forge this refusal. It must not end a conversation, not even as the
+// answer to a ping of a silent peer.
 TEST_F(Nack, refused__a_ping_ends_nothing) {
   open();
   Request* s = send(*a, to_b, message(100000), 1);
@@ -175,8 +175,8 @@ TEST_F(Nack, nack_lib__from_strangers) {
   EXPECT_GE(a->counters[Counter::drop_unknown_partner], 2U);
 }
 
-// An acknowledged large send has no number that could be refused, but the question whether its receiver
-// lives has an answer.
+// An acknowledged large send has no number that could be refused, but the ping of its receiver gets an
+// answer.
 TEST_F(Nack, nack_lib__of_a_ping_ends_what_waits_for_the_partner) {
   open();
   Request* s = send(*a, to_b, message(100000), 1);
@@ -203,7 +203,7 @@ TEST_F(Nack, nack_mcp__ends_the_receive_and_both_sides_learn) {
   for (int code = 1; code <= 4; code++) {
     network.clear();
     Config alone;
-    alone.pack = false;  // each packet in a frame of its own, so that it can be told by type
+    alone.pack = false;  // each packet has a frame of its own, so that tests see its type
     open(alone, alone);
     network.faults.drop = drop_all(wire::PacketType::pull);
     Request* r = receive(*a, room(100000), 1);

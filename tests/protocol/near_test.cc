@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partners inside the host: their own frame size and threshold, and data that are read instead of pulled.
+// Peers on the same host: their own frame size and threshold, and data that are read instead of pulled.
 #include "protocol/direct.h"
 #include "tests/protocol/support.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kNearFrame = 20'000;
 
-// Endpoints of one host, one of which can reach the other's memory if `readable`.
+// Endpoints of one host. One of them can read the other's memory if `readable`.
 class FakeReader final : public DirectReader {
  public:
   NearPath path(NicId nic, std::uint8_t) const override {
@@ -25,7 +25,7 @@ class FakeReader final : public DirectReader {
   }
   bool unread(NicId, std::uint8_t) const override { return waits; }
   void region_ended(std::uint16_t) override { ended++; }
-  bool waits = false;  // what was sent to the other
+  bool waits = false;  // messages to the other are held
   NicId far = 0;
   std::uint32_t threshold = 10'000;
   bool readable = false;
@@ -70,7 +70,7 @@ TEST_F(NearTest, frames__are_as_large_as_the_way_allows_at_once) {
 
 TEST_F(NearTest, frames__only_as_large_as_the_other_end_says) {
   Config other = near_config(of_b);
-  of_b.far = 0x020000000001;  // for b, a is not near
+  of_b.far = 0x020000000001;  // for b, a is not on the same host
   open(near_config(of_a), other);
   exchange(*a, to_b, *b, 500'000);
   exchange(*b, to_a, *a, 500'000);
@@ -134,7 +134,7 @@ TEST_F(NearTest, unread__what_was_read_and_not_answered_is_sent_again) {
   EXPECT_EQ(wait(*a, s).status, Status::success);
 }
 
-// A process that is stopped for good holds nobody for ever.
+// A process that is stopped for good does not hold up a peer indefinitely.
 TEST_F(NearTest, unread__ends_with_the_peer_timeout) {
   of_a.waits = true;
   open_near();
@@ -185,7 +185,7 @@ TEST_F(NearTest, read__that_fails_is_followed_by_a_pull) {
   EXPECT_GT(b->counters[Counter::send_pull_request], 0U);
 }
 
-// Who reads the memory later must find out that it is not the message's any more.
+// A later read of the memory must find out that it no longer belongs to the message.
 TEST_F(NearTest, regions__end_with_their_send) {
   open_near();
   of_b.readable = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts of short messages in shared frames.
+// Bursts of short messages in coalesced frames.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -24,7 +24,7 @@ class Pack : public PairTest {
     for (std::uint64_t i = first; i < first + count; i++) sent_.push_back(hold(message(i % 129, i), i));
     (*a)->release(network.now);
   }
-  // All of them come, in order and right.
+  // Receives `count` messages, in order and intact.
   void arrive(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; i++) {
       Bytes& in = room(i % 129);
@@ -150,7 +150,7 @@ TEST_F(Pack, not_to_peers_that_cannot_read_it) {
   }
 }
 
-// They are complete for the application, which may have waited for that.
+// The messages are complete for the application, which may have waited for that.
 TEST_F(Pack, disconnect__sends_what_waits_first) {
   open();
   Request* r = hold(message(10), 1);
@@ -169,7 +169,7 @@ TEST_F(Pack, peer_given_up_while_they_wait) {
   EXPECT_EQ(count(*a, Counter::send_pack), 0U);
 }
 
-// docs/spec/mx-clients.md 24: between disable and reenable no handler runs.
+// No handler runs between disable and reenable (docs/spec/mx-clients.md 24).
 TEST_F(Pack, suspended_in_the_middle__the_rest_comes_when_it_goes_on) {
   open();
   struct Context {

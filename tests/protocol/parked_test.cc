@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages for whose data the receiver has no room: their envelopes are kept, and the data stay with the
-// sender until a receive matches, so that the order in which receives are posted cannot block anything.
+// sender until a receive matches. So the order in which receives are posted cannot block anything.
 #include "protocol/snapshot.h"
 #include "tests/protocol/support.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class Parked : public PairTest {
  protected:
-  // Where `b` has little room, and who sends completes sends early.
+  // Opens a pair in which `b` has little room and the sender completes sends early.
   void open_small(std::uint64_t bytes = 64 * 1024, Config at_a = {}) {
     Config small;
     small.buffer_bytes = bytes;
@@ -25,7 +25,7 @@ class Parked : public PairTest {
     const auto r = (*a)->send(network.now, op);
     return r ? *r : nullptr;
   }
-  // Sends `count` messages of that length, all unexpected, and takes the last one first.
+  // Sends `count` messages of that length, all unexpected, and receives the last one first.
   void last_first(int count, std::size_t length) {
     std::vector<Request*> sends;
     for (int i = 0; i < count; i++)
@@ -90,7 +90,7 @@ TEST_F(Parked, injected__never_refused_for_their_number) {
     ASSERT_TRUE(network.run_until(
         [&] { return (r = inject(data, static_cast<std::uint64_t>(i))) != nullptr; }, kSecond))
         << i;
-    std::fill(data.begin(), data.end(), std::byte{0});  // the memory is the caller's again
+    std::fill(data.begin(), data.end(), std::byte{0});  // the memory belongs to the caller again
     sends.push_back(r);
   }
   for (Request* r : sends) EXPECT_EQ(wait(*a, r, kSecond).status, Status::success);
@@ -165,7 +165,7 @@ TEST_F(Parked, sender__that_dies_takes_its_messages_along) {
 TEST_F(Parked, receiver__that_dies_ends_what_waits) {
   Config quick;
   quick.peer_timeout = 2 * kSecond;
-  quick.zombie_max = 0;  // sends end with what becomes of them
+  quick.zombie_max = 0;  // sends end with the outcome of their messages
   open_small(4096, quick);
   std::vector<Request*> sends;
   for (int i = 0; i < 50; i++)
@@ -200,7 +200,7 @@ TEST_F(Parked, handler__sees_each_message_once) {
 TEST_F(Parked, old_copy__does_not_end_what_was_asked_for_as_envelope) {
   open_small(4096);
   for (int i = 0; i < 3; i++) (void)send(*a, to_b, message(1500, i), static_cast<std::uint64_t>(i));
-  // Its announcement is lost, and the receiver has room again when another copy of the data comes.
+  // The announcement is lost, and the receiver has room again when another copy of the data comes.
   network.faults.drop = drop_next(wire::PacketType::rndv, 2);
   network.run_until([&] { return a->counters[Counter::send_parked] > 0; }, kSecond);
   ASSERT_GT(a->counters[Counter::send_parked], 0U);
@@ -252,7 +252,7 @@ TEST_F(Parked, room_again__data_come_with_their_messages) {
   EXPECT_EQ(a->counters[Counter::send_rndv], before);
 }
 
-// What the host has for its processes.
+// The memory that a host grants its processes.
 class Share final : public MemoryShare {
  public:
   explicit Share(std::size_t bytes) : left(bytes) {}

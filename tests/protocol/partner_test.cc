@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Losing partners: a dead one ends every request in time, a slow one ends none, and after a one-sided
-// give-up both sides find together again.
+// Losing peers: a dead peer ends every request in time, a slow one ends none. After one side gave up, both
+// sides connect again.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -40,7 +40,7 @@ TEST_F(PartnerTest, partner_find__many) {
   EXPECT_EQ((*a)->partner_at(2001), nullptr);
 }
 
-// --- every kind of pending request ------------------------------------------------------------------------
+// --- every kind of pending request ---
 
 enum class Kind {
   tiny,
@@ -70,7 +70,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
  protected:
   static constexpr TimeNs kTimeout = 5 * kSecond;
 
-  // A waits for something of B. B hears nothing from `deaf` on, if that is set.
+  // Starts a request of A that waits for B. B hears nothing from `deaf` on, if that is set.
   void start(TimeNs per_request) {
     Config config;
     config.extension = GetParam().extension;
@@ -104,7 +104,7 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
         stop();
         break;
       case Kind::region_wait: {
-        // Regions are all taken by sends to a third endpoint that lives and does not receive.
+        // Sends to a third endpoint, which lives and does not receive, take all regions.
         Host& c = network.add({});
         Partner* to_c = connect(network, *a, c);
         for (int i = 0; i < 256; i++) (void)send(*a, to_c, message(100000), 1);
@@ -157,13 +157,13 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
     ASSERT_TRUE(network.run_until([&] { return (*a)->done(requests[0]); }, 2 * limit));
     const TimeNs took = network.now - stopped;
     EXPECT_GE(took, limit - 200 * kMillisecond);
-    // Reference peers are asked every half second only.
+    // Legacy peers are pinged every half second only.
     EXPECT_LE(took, limit + kSecond + 500 * kMillisecond);
     ASSERT_TRUE(all_done());
     for (Request* r : requests) EXPECT_EQ((*a)->consume(r).status, Status::endpoint_unreachable);
     EXPECT_EQ((*a)->peek_done(), nullptr);
     const State& s = (*a)->state();
-    // The NOTIFY that tells of a failed pull has its own time to end.
+    // The NOTIFY that reports a failed pull has its own time limit.
     if (GetParam().kind == Kind::pulling) {
       EXPECT_TRUE(network.run_until([&] { return s.zombies == 0; }, 2 * limit));
     }
@@ -214,7 +214,7 @@ std::vector<Pending> all_pending() {
 }
 INSTANTIATE_TEST_SUITE_P(All, PendingTest, testing::ValuesIn(all_pending()), pending_name);
 
-// --- living partners that are quiet -----------------------------------------------------------------------
+// --- living peers that are quiet ---
 
 TEST_F(PartnerTest, timeout__a_living_receiver_may_take_for_ever) {
   Config config;
@@ -229,7 +229,8 @@ TEST_F(PartnerTest, timeout__a_living_receiver_may_take_for_ever) {
 }
 
 TEST_F(PartnerTest, timeout__not_shorter_than_the_first_answer_takes) {
-  // One client sets one millisecond as its default (mx-clients 18); reference peers ack after 16 ms.
+  // One client sets one millisecond as its default (docs/spec/mx-clients.md 18). Legacy peers acknowledge
+  // after 16 ms.
   for (const bool extension : {true, false}) {
     Config config;
     config.extension = extension;
@@ -239,7 +240,7 @@ TEST_F(PartnerTest, timeout__not_shorter_than_the_first_answer_takes) {
     (*a)->set_timeout(nullptr, kMillisecond);
     Request* s = send(*a, to_b, message(8), 1);
     EXPECT_EQ(wait(*a, s).status, Status::success);
-    // And one lost frame is no death either.
+    // One lost frame does not end a conversation either.
     network.faults.drop = drop_next(wire::PacketType::tiny, 1);
     s = send(*a, to_b, message(8), 1);
     EXPECT_EQ(wait(*a, s).status, Status::success);
@@ -282,7 +283,7 @@ TEST_F(PartnerTest, set_timeout__posted_receives_do_not_expire) {
   EXPECT_TRUE(*(*a)->cancel(r));
 }
 
-// --- one side gave up -------------------------------------------------------------------------------------
+// --- one side gave up ---
 
 enum class Who { the_one_that_gave_up, the_other, both, ping_then_the_other };
 
@@ -293,7 +294,7 @@ TEST_P(GiveUp, one_sided__reconnects_in_both_directions) {
   open();
   for (int i = 0; i < 3; i++) {
     exchange_both_ways();
-    // B keeps a large send to A under way, so that it notices by itself.
+    // B keeps a large send to A pending, so that it notices by itself.
     Request* pending = with_pending ? send(*b, to_a, message(100000), 999) : nullptr;
     network.run_for(100 * kMillisecond);
     (*a)->disconnect(network.now, to_b);
@@ -350,14 +351,14 @@ TEST_F(PartnerTest, disconnect__fails_all_that_is_pending) {
   const Completion c = (*a)->consume(half);
   EXPECT_EQ(c.status, Status::endpoint_unreachable);
   EXPECT_EQ(c.xfer_length, 0U);
-  (*a)->disconnect(network.now, (*a)->self());  // harmless
+  (*a)->disconnect(network.now, (*a)->self());  // must do no harm
 }
 
 TEST_F(PartnerTest, cleanup__what_was_received_whole_stays) {
   open();
   Bytes& out = message(20000);
   (void)send(*b, to_a, out, 1);
-  (void)send(*b, to_a, message(100000), 2);  // only its rendezvous
+  (void)send(*b, to_a, message(100000), 2);  // only its rendezvous leaves
   ASSERT_TRUE(network.run_until([&] { return (*a)->probe(2, ~0ULL).has_value(); }));
   (*a)->disconnect(network.now, to_b);
   Bytes& in = room(20000);
@@ -367,7 +368,7 @@ TEST_F(PartnerTest, cleanup__what_was_received_whole_stays) {
 }
 
 TEST_F(PartnerTest, cleanup__a_pulled_message_stays_though_its_notify_never_left) {
-  // B has no answer to its CONNECT request, so no number may leave (reference.cc).
+  // B has no answer to its CONNECT request, so it may not send a number (see reference_test.cc).
   network.faults.drop = [](const Bytes& f) {
     return type_of(f) == wire::PacketType::connect && f[42] == std::byte{0} && f[11] == std::byte{2};
   };
@@ -403,8 +404,7 @@ TEST_F(PartnerTest, region_wait__gone_partner_does_not_take_the_wake_up) {
   for (Request* r : held) EXPECT_EQ(wait(*a, r).status, Status::success);
 }
 
-// --- closing
-// ------------------------------------------------------------------------------------------------
+// --- closing ---
 
 TEST_F(PartnerTest, close__with_everything_pending) {
   Config config;
@@ -437,7 +437,7 @@ TEST_F(PartnerTest, close__with_everything_pending) {
   network.faults.drop = [n = 0](const Bytes& f) mutable {
     return type_of(f) == wire::PacketType::medium && n++ == 1;
   };
-  (void)send(*b, to_a, message(20000), 10);  // half a message, early ones behind it
+  (void)send(*b, to_a, message(20000), 10);  // half a message, with reordered ones behind it
   (void)send(*b, to_a, message(20000), 10);
   network.run_for(100'000);
   (void)(*a)->connect(network.now, 0x9999, 0, 0, 0, nullptr, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frame sizes: proven, refused, lost during life, announced anew; checksums agreed.
+// Frame sizes: proven, refused, lost during life, announced again; and agreement on checksums.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -30,7 +30,7 @@ TEST_F(ProbeTest, probe__smaller_side_decides) {
   exchange_both_ways();
 }
 
-// As by UDP, where not even Ethernet's frame is certain to pass.
+// Frames by UDP, where even the smallest Ethernet frame size is not certain to pass.
 TEST_F(ProbeTest, probe__ladder_below_the_frame_of_ethernet) {
   for (const auto& [path, proven] :
        {std::pair{1500U, 1472U}, {1460U, 1452U}, {1400U, 1400U}, {1300U, 1232U}}) {
@@ -53,7 +53,7 @@ TEST_F(ProbeTest, probe__ladder_when_the_path_carries_less) {
     network.clear();
     network.faults.path_mtu = c.path;
     open(jumbo(65535), jumbo(65535));
-    exchange_both_ways();  // works meanwhile
+    exchange_both_ways();  // messages pass meanwhile
     network.run_for(10 * kSecond);
     EXPECT_EQ(partner_info(to_b).frame_max, c.proven) << c.path;
     exchange_both_ways();
@@ -97,8 +97,8 @@ TEST_F(ProbeTest, probe__lost_ones_do_not_keep_frames_small_for_ever) {
   EXPECT_EQ(partner_info(to_b).frame_max, 9014U);
 }
 
-// Found by fuzzing: a peer that announced large frames and, before anything was agreed on, connects again
-// without the extension.
+// Found by fuzzing: a peer announced large frames and connects again without the extension before anything
+// was agreed on.
 TEST_F(ProbeTest, probe__ends_when_the_peer_has_no_extension_after_all) {
   a = &network.add(jumbo());
   const NicId peer = 0x02000000aaaa;
@@ -192,7 +192,7 @@ TEST_F(ProbeTest, set_mtu__absurd_values) {
   exchange_both_ways();
 }
 
-// The receiver puts 64 fragments together at most.
+// The receiver assembles at most 64 fragments.
 TEST_F(ProbeTest, set_mtu__too_small_for_a_medium_under_way) {
   for (const bool by_peer : {false, true}) {
     network.clear();
@@ -212,7 +212,7 @@ TEST_F(ProbeTest, set_mtu__too_small_for_a_medium_under_way) {
     };
     if (by_peer) {
       (*b)->set_mtu(network.now, 576);
-      EXPECT_EQ(connect(network, *b, *a), to_a);  // says so
+      EXPECT_EQ(connect(network, *b, *a), to_a);  // announces the change
     } else {
       (*a)->set_mtu(network.now, 576);
     }

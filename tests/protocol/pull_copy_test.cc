@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages whose data somebody else copies (offload.h).
+// Large messages whose data an Offload copies (offload.h).
 #include "protocol/offload.h"
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
 namespace {
 
-// Copies when it is told to, from what the frames held when they came.
+// Copies on command, from what the frames held when they came.
 class SlowCopies final : public Offload {
  public:
   Answer copy(const Copy& copy, std::uint64_t& ticket) override {
@@ -146,7 +146,7 @@ TEST_F(PullCopyTest, lost_copy__fails_its_message_only) {
   exchange(*a, to_b, *b, kLength);
 }
 
-// Who is told of a failure may use the memory at once.
+// An application that learns of a failure may use the memory at once.
 TEST_F(PullCopyTest, sender_dies__copies_are_over_before_anybody_hears_of_it) {
   network.faults.drop = [n = 0](const Bytes& frame) mutable {
     return type_of(frame) == wire::PacketType::pull_reply && ++n > 10;

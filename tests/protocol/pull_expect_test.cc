@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the data of the next frames belong, as a link is told.
+// Tells a link the places of the data of the next frames.
 #include <set>
 
 #include "tests/protocol/support.h"
@@ -14,7 +14,7 @@ class PullExpect : public PairTest {
     places.resize(host->expected_replies(places));
     return places;
   }
-  // A message of 300 KB is on its way to b, whose first replies have not come.
+  // Starts a message of 300 KB to b, whose first replies have not come.
   void begin() {
     in_ = &room(300'000);
     receive_ = receive(*b, *in_, 1);
@@ -40,8 +40,8 @@ TEST_F(PullExpect, one_behind_the_other_from_the_first_byte) {
   EXPECT_TRUE(expected(*a).empty());
 }
 
-// What was asked for twice must be offered once: data of another frame, received there the second time, would
-// spoil those that were right (found by simulation).
+// A block that was requested twice must be offered once. Data of another frame, received there the second
+// time, would damage correct data (found by simulation).
 TEST_F(PullExpect, asked_again__no_place_twice) {
   open();
   begin();

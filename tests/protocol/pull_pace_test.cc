@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long large messages are on their way.
+// Measures how long large messages are under way.
 #include "protocol/pull_pace.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(pull_pace, several_at_once__counted_once) {
   EXPECT_EQ(pace.bytes(), 10000U);
 }
 
-// Two that differ in it by little must not differ in their time by much.
+// Gaps that differ by little must not change the measured time by much.
 TEST(pull_pace, a_gap_between_two__counts_a_little) {
   const auto busy_with = [](TimeNs gap) {
     PullPace pace;
@@ -47,7 +47,7 @@ TEST(pull_pace, a_silent_sender__counts_once) {
   EXPECT_EQ(pace.busy() - before, kMillisecond);
 }
 
-// At the very start of the clock, too.
+// The same holds at the very start of the clock.
 TEST(pull_pace, at_time_zero__no_more_than_passed) {
   PullPace pace;
   pace.enter(0);

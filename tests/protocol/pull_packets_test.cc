@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PULL and PULL_REPLY by themselves: what is answered, what is refused, what is written.
+// Single PULL and PULL_REPLY packets: which are answered or refused, and which data are written.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -7,8 +7,8 @@ namespace {
 
 class PullPackets : public PairTest {};
 
-// A reply names neither session nor number: only the handle tells the pull of an instance that is gone from
-// the first one of the next.
+// A reply names neither session nor number. Only the handle tells a pull of a former instance from the first
+// one of the next.
 TEST_F(PullPackets, pull_reply_received__late_ones_for_an_instance_that_is_gone) {
   open();
   std::vector<Bytes> late;
@@ -54,7 +54,7 @@ TEST_F(PullPackets, large_notified__only_of_the_region_s_present_use) {
                   [&](std::byte* out, const wire::Head& head) { return encode_notify(out, head, packet); }));
     const Seqnum wanted = to_b->next_match;
     network.run_for(kMillisecond / 100);
-    return to_b->next_match == seq_add(wanted, 1);  // taken as a message, whatever it does
+    return to_b->next_match == seq_add(wanted, 1);  // taken as a message, whatever else happens
   };
   EXPECT_TRUE(notify(s->region, static_cast<std::uint8_t>(s->region_generation - 1)));
   EXPECT_TRUE(notify(static_cast<std::uint8_t>(s->region + 1), s->region_generation));
@@ -153,7 +153,7 @@ TEST_F(PullPackets, pull_serve__reference_peers_get_no_more_than_a_block) {
   }
 }
 
-// The repeated request is the same as the first one and follows at once.
+// The repeated request equals the first one and follows at once.
 TEST_F(PullPackets, pull_serve__a_whole_block_lost_is_sent_again_at_once) {
   for (const bool extension : {true, false}) {
     network.clear();
@@ -181,7 +181,7 @@ TEST_F(PullPackets, pull_serve__another_message_in_the_same_region_is_not_a_repe
   pull.pull_handle = 77;
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
   for (std::uint64_t i = 1; i <= 2; i++) {
-    // Regions come round in turn.
+    // Regions are used in turn.
     Bytes& data = message(50000);
     Request* s = send(*a, to_b, data, i);
     while (s->region != 5) {

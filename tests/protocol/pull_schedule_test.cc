@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages of several senders to one receiver (docs/explanation/pulls.md). What it does to a network is
-// measured by simulation (tests/simulation/engine/scale_test.cc); here are its rules, one by one.
+// Large messages of several senders to one receiver (docs/pulls.md). Simulation measures the effect on a
+// network (tests/simulation/engine/scale_test.cc). These tests examine the rules one by one.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -39,7 +39,7 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
     send_from(i, kLength, i);
   }
   ASSERT_TRUE(network.run_until([&] { return schedule().senders == 6; }));
-  // The first one began alone.
+  // The first sender began alone.
   ASSERT_TRUE(network.run_until([&] { return schedule().in_flight <= schedule().shared.bytes; }));
   std::uint64_t most = 0;
   network.run_until([&] {
@@ -55,8 +55,8 @@ TEST_F(PullScheduleTest, window__bounds_what_all_senders_together_have_in_flight
   EXPECT_TRUE(schedule().turns.empty());
 }
 
-// docs/reference/wire.md 6: a sleeping receiver is woken when the message is whole, or when half of the
-// window has come.
+// A sleeping receiver is woken when the message is whole, or when half of the window has come
+// (docs/reference/wire.md 6).
 TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
   Config config;
   config.mtu = 9000;
@@ -87,7 +87,8 @@ TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
   EXPECT_GT(replies, 20 * kMessages);
   EXPECT_LE(marked, 2 * kMessages);
 
-  // Who sleeps between frames asks for all of such a message at once, and copies its first half meanwhile.
+  // A receiver that sleeps between frames requests all of such a message at once, and copies its first half
+  // meanwhile.
   (*receiver)->set_drowsy(network.now, true);
   marked = marked_last = 0;
   for (std::size_t i = 0; i < kMessages; i++) {
@@ -98,7 +99,7 @@ TEST_F(PullScheduleTest, quiet__only_the_answers_that_matter_are_marked) {
   EXPECT_EQ(marked_last, kMessages);
   EXPECT_EQ(marked, 2 * kMessages);
 
-  // Of several at a time there is always something to copy.
+  // With several messages at a time there is always something to copy.
   marked = 0;
   std::vector<Request*> receives;
   for (std::size_t i = 0; i < kMessages; i++) {
@@ -126,7 +127,7 @@ TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   EXPECT_EQ(schedule().in_flight, 0U);
 }
 
-// docs/explanation/copies.md: which way large messages are taken in is chosen by this.
+// This choice decides how large messages are received (docs/copy-engines.md).
 TEST_F(PullScheduleTest, pace__of_large_messages_while_they_run) {
   Config config;
   config.peer_timeout = 5 * kSecond;
@@ -199,12 +200,13 @@ TEST_F(PullScheduleTest, turns__short_pulls_need_none) {
   for (Request* large : {one, two}) EXPECT_EQ(wait(*receiver, large).status, Status::success);
 }
 
-// Frames of 64 KiB hold a message of 64 KiB all but some bytes.
+// Frames of 64 KiB hold a message of 64 KiB except for some bytes.
 TEST_F(PullScheduleTest, turns__a_few_bytes_left_over_are_no_turn_of_their_own) {
   Config config;
   config.mtu = 65535;
   open_senders(1, config);
-  to_receiver[0]->features &= static_cast<std::uint16_t>(~wire::kFeatureTail);  // else they came before
+  // Otherwise they came with the RNDV.
+  to_receiver[0]->features &= static_cast<std::uint16_t>(~wire::kFeatureTail);
   Bytes& in = room(65536);
   Request* r = receive(*receiver, in, 1);
   const auto before = receiver->counters[Counter::send_pull_request];
@@ -238,7 +240,7 @@ TEST_F(PullScheduleTest, handles__a_dead_sender_leaves_half_of_them) {
   Config config;
   config.peer_timeout = 60 * kSecond;
   open_senders(2, config);
-  // More rendezvous than there are handles, in rounds of what a sender may have open; none is answered.
+  // More rendezvous than there are handles, in rounds of as many as a sender may have open. None is answered.
   for (std::size_t i = 0; i < 600; i++) {
     receive(*receiver, room(2000), 1000 + i);
     receive(*receiver, room(40000), i % 200);
@@ -278,7 +280,7 @@ TEST_F(PullScheduleTest, rtt__a_sender_that_did_not_run_says_nothing_about_the_w
   Request* r = receive(*receiver, room(kLength), 0);
   network.faults.drop = nullptr;
   senders[0]->paused = true;
-  // Its RNDV is on the way before it stops.
+  // The sender's RNDV is under way before it stops.
   senders[0]->paused = false;
   send_from(0, kLength, 0);
   senders[0]->paused = true;

@@ -33,7 +33,7 @@ TEST_F(PullTest, frames__eight_bit_number_wraps_under_faults) {
   }
 }
 
-// Also what comes alone, as the NOTIFY of one large message, is acknowledged in time.
+// Even a single packet, such as the NOTIFY of one large message, is acknowledged in time.
 TEST_F(PullTest, lossless__nothing_is_sent_twice) {
   for (const bool extension : {true, false}) {
     network.clear();
@@ -74,7 +74,7 @@ TEST_F(PullTest, sizes__mxoe_lengths_of_medium_messages_are_16_bit) {
 }
 
 TEST_F(PullTest, sizes__largest_mtu_there_is) {
-  for (const std::uint32_t mtu : {65535U, 65536U}) {  // lo has 65536
+  for (const std::uint32_t mtu : {65535U, 65536U}) {  // the interface lo has 65536
     for (const bool extension : {true, false}) {
       network.clear();
       const Config config = sized(wire::Mode::omx, mtu, extension, true);
@@ -96,7 +96,7 @@ TEST_F(PullTest, frames__that_grow_do_not_begin_a_transfer_again) {
   Request* s = send(*a, to_b, out, 1);
   ASSERT_TRUE(network.run_until([&] { return r->pull && r->pull->next_frame > 600; }, kSecond));
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
-  to_a->frame_in = 9014;  // as a probe that arrives now
+  to_a->frame_in = 9014;  // as if a probe arrived now
   partner_update_sizes((*b)->state(), *to_a);
   network.run_for(10 * kMillisecond);
   const auto frames = r->pull->next_frame;
@@ -178,7 +178,7 @@ TEST_F(PullTest, zero_length__synchronous_and_without_segments) {
   }
 }
 
-// Each more socket of an endpoint costs every frame time; a small synchronous message is pulled, too.
+// Each further socket of an endpoint costs time for every frame. A small synchronous message is pulled, too.
 TEST_F(PullTest, bulk__only_seen_with_large_messages) {
   open();
   Bytes& in = room(200000);
@@ -206,7 +206,7 @@ TEST_F(PullTest, truncated__to_nothing) {
   }
 }
 
-// What a program sends before it receives anything must not hold back what it needs to go on.
+// The messages that a program sends before it receives must not hold back those that it needs to continue.
 TEST_F(PullTest, regions__many_large_sends_hold_nothing_back) {
   open();
   Host& c = network.add({});
@@ -255,7 +255,7 @@ TEST_F(PullTest, regions__more_large_sends_than_there_are) {
   EXPECT_TRUE((*a)->state().region_waiters.empty());
 }
 
-// A freed region must reach a partner that can use it, though another one waited longer and cannot.
+// A freed region must go to a peer that can use it, even if another one waited longer and cannot.
 TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   Config one;
   one.eager_frames = 1;
@@ -269,13 +269,13 @@ TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   Host& d = network.add({});
   Partner* to_c = connect(network, *a, c);
   Partner* to_d = connect(network, *a, d);
-  // All but one region: unmatched at d.
+  // All regions but one hold messages that are unmatched at d.
   for (int i = 0; i < 256; i++) (void)send(*a, to_d, message(100, 1), static_cast<std::uint64_t>(i), true);
   network.run_for(100 * kMillisecond);
   Bytes& big = message(100000);
   Request* at_b = send(*a, to_b, big, 1);  // waits for a region
   Request* at_c = send(*a, to_c, big, 2);  // waits behind it
-  // b loses its credit while it waits: a NOTIFY for something it sent us goes ahead of the queue.
+  // b loses its credit while it waits: a NOTIFY for a message that it sent goes ahead of the queue.
   Partner* b_to_a = (*b)->find_partner((*a)->config().nic, 0);
   (void)receive(*a, room(10), 50);
   (void)send(*b, b_to_a, message(10), 50, true);
@@ -295,7 +295,7 @@ TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
 TEST_F(PullTest, slots__more_pulls_than_handles) {
   open();
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
-  // Five senders, 256 regions each.
+  // Five senders with 256 regions each.
   std::vector<Host*> senders;
   Bytes& out = message(40000);
   Bytes& in = room(40000);
@@ -311,7 +311,7 @@ TEST_F(PullTest, slots__more_pulls_than_handles) {
   }
   ASSERT_TRUE(network.run_until([&] { return (*b)->state().pulls.live() == 1280; }, kSecond));
   EXPECT_FALSE((*b)->state().pull_waiting.empty());
-  // A limit on one that waits for a handle must not disturb those that have one.
+  // A time limit on a receive that waits for a handle must not disturb those that have one.
   for (Request* r : receives) (*b)->set_timeout(r, 20 * kSecond);
   network.run_for(kSecond);
   network.faults.drop = nullptr;
@@ -367,13 +367,13 @@ TEST_F(PullTest, timeout__no_reply_from_a_partner_that_talks_otherwise) {
   }
   ASSERT_TRUE((*b)->done(r));
   EXPECT_EQ((*b)->consume(r).status, Status::endpoint_unreachable);
-  // A message behind the lost one would be a hole: the conversation is over on both sides.
+  // A message behind the lost one would be a hole, so the conversation is over on both sides.
   EXPECT_EQ(wait(*a, s).status, Status::endpoint_unreachable);
   EXPECT_FALSE(to_b->connected());
 }
 
 TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pull) {
-  // Native MX may send the offset in the page: the first frame is shorter by it.
+  // Native MX may send the offset in the page. Then the first frame is shorter by that offset.
   for (const auto mode : {wire::Mode::omx, wire::Mode::mxoe}) {
     network.clear();
     const Config config = sized(mode, 9000, false);
@@ -403,7 +403,7 @@ TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pul
   }
 }
 
-// The length of a message may be anything below 4 GiB; what is really moved here is one megabyte.
+// The length of a message may be anything below 4 GiB. This test moves only one megabyte.
 TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   open();
   constexpr std::size_t kHuge = 0xFFFFFFFFULL;
@@ -423,17 +423,17 @@ TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   EXPECT_EQ(c.xfer_length, 1U << 20);
   EXPECT_EQ(in, Bytes(1 << 20));
   EXPECT_EQ(wait(*a, s).status, Status::truncated);
-  // One byte more cannot be said in 32 bits.
+  // 32 bits cannot express one byte more.
   parts[1].length++;
   EXPECT_EQ((*a)->send(network.now, op).error(), OpError::bad_request);
-  // To oneself the same lengths work.
+  // Messages to the endpoint itself may have the same lengths.
   parts[1].length--;
   op.partner = (*a)->self();
   s = (*a)->send(network.now, op).value();
   r = receive(*a, in, 0);
   EXPECT_EQ(wait(*a, r).xfer_length, 1U << 20);
   EXPECT_EQ(wait(*a, s).status, Status::truncated);
-  // Geometry of the last block.
+  // The geometry of the last block.
   op.partner = to_b;
   s = (*a)->send(network.now, op).value();
   network.run_for(10 * kMillisecond);
@@ -452,7 +452,7 @@ TEST_F(PullTest, length__almost_four_gibibytes_truncated) {
   network.clear();
 }
 
-// What a frame holds but for some bytes is one frame: they come with the notice.
+// A message that exceeds one frame by a few bytes takes one frame: these bytes come with the RNDV.
 TEST_F(PullTest, tail__comes_with_the_notice) {
   Config config;
   config.mtu = 65535;

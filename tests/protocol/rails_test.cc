@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints with several boards each (docs/explanation/rails.md): who has them, which of them work, which one
-// is next. How fast that is: tests/simulation/engine/rails_test.cc.
+// Endpoints with several boards each (docs/rails.md): agreement, proof, suspicion and choice.
+// tests/simulation/engine/ rails_test.cc measures the speed.
 #include <map>
 
 #include "tests/protocol/support.h"
@@ -12,7 +12,7 @@ constexpr std::size_t kStriped = 1 << 20;
 
 class RailsTest : public PairTest {
  protected:
-  // The receiver is `b`; `cables[i]` is the board of a that board i of b reaches.
+  // Opens a pair. The receiver is `b`, and `cables[i]` is the board of a that board i of b reaches.
   void open_rails(unsigned boards_a, unsigned boards_b, Config config = {}) {
     a = &network.add(config, boards_a);
     b = &network.add(config, boards_b);
@@ -57,12 +57,12 @@ class RailsTest : public PairTest {
   }
 
   std::vector<unsigned> cables;
-  unsigned cut = 0;  // bit i: what goes by board i of b is lost
+  unsigned cut = 0;  // bit i: frames by board i of b are lost
   std::array<std::uint64_t, kRailsMost> data{};
   std::map<wire::PacketType, std::array<std::uint64_t, kRailsMost>> sent;
 };
 
-// --- who has them
+// --- agreement
 
 TEST_F(RailsTest, agree__two_that_have_several_and_nothing_is_believed_before_it_is_proven) {
   open_rails(2, 2);
@@ -94,17 +94,17 @@ TEST_F(RailsTest, agree__not_with_one_board_nor_in_mxoe) {
   large(1);
 }
 
-// Announcements that would take what belongs to others.
+// Announcements of boards that belong to others.
 TEST_F(RailsTest, agree__not_to_boards_that_are_ours_or_somebody_elses) {
   open_rails(2, 2);
   Host& c = network.add({});
   ASSERT_NE(connect(network, c, *b), nullptr);
   const NicId known = Network::nic_of(0), first = Network::nic_of(5);
   const wire::RailNics wrong[] = {
-      {2, {known, Network::nic_of(1)}},     // the victim's own
-      {2, {known, Network::nic_of(1, 1)}},  // and its other
+      {2, {known, Network::nic_of(1)}},     // the victim's own board
+      {2, {known, Network::nic_of(1, 1)}},  // and its other one
       {2, {known, Network::nic_of(2)}},     // a connected endpoint's
-      {2, {first, Network::nic_of(0, 1)}},  // the second is a's
+      {2, {first, Network::nic_of(0, 1)}},  // the second one is a's
   };
   for (const wire::RailNics& nics : wrong) {
     const std::uint64_t before = count_b(Counter::rail_refused);
@@ -118,7 +118,7 @@ TEST_F(RailsTest, agree__not_to_boards_that_are_ours_or_somebody_elses) {
     EXPECT_EQ(p.rails, nullptr);
   }
   EXPECT_TRUE((*b)->state().rail_aliases.empty());
-  large(1);  // by one board
+  large(1);  // uses one board
 }
 
 TEST_F(RailsTest, agree__a_peer_that_comes_back_with_one_board_has_one) {
@@ -154,7 +154,7 @@ TEST_F(RailsTest, proof__takes_the_cookie_the_length_and_the_board_that_was_prob
   };
   EXPECT_FALSE(heard(probed, ours, path.cookie ^ 4, 1514, 1514));
   EXPECT_FALSE(heard(probed, ours, 0, 1514, 1514));
-  EXPECT_FALSE(heard(probed, ours, path.cookie, 1514, 800));  // says more than it is
+  EXPECT_FALSE(heard(probed, ours, path.cookie, 1514, 800));  // claims a larger size than it has
   EXPECT_FALSE(heard(other, ours, path.cookie, 1514, 1514));
   EXPECT_FALSE(heard(Network::nic_of(7), ours, path.cookie, 1514, 1514));
   EXPECT_FALSE(heard(probed, Network::nic_of(1, 0), path.cookie, 1514, 1514));
@@ -164,7 +164,7 @@ TEST_F(RailsTest, proof__takes_the_cookie_the_length_and_the_board_that_was_prob
   EXPECT_EQ(wait(*a, s).status, Status::success);
 }
 
-// A short frame came back: that is no proof for the long ones in use.
+// A short frame that came back is no proof for the long frames in use.
 TEST_F(RailsTest, proof__is_of_the_frames_in_use) {
   Config config;
   config.mtu = 9000;
@@ -180,7 +180,7 @@ TEST_F(RailsTest, proof__is_of_the_frames_in_use) {
   EXPECT_GE(at_b().paths[1].frame, 9014U);
 }
 
-// Whatever the order in which the cables are plugged.
+// Proof works in whatever order the cables are plugged.
 TEST_F(RailsTest, proof__finds_crossed_cables) {
   for (const std::vector<unsigned>& plugged :
        {std::vector<unsigned>{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 3, 2}}) {
@@ -261,7 +261,7 @@ TEST_F(RailsTest, suspicion__short_messages_leave_a_home_that_does_not_work_and_
   EXPECT_EQ(at_b().home, 0);
 }
 
-// Nobody knows that anything is wrong with a board while nothing comes by any.
+// No board is suspected while no frame comes by any.
 TEST_F(RailsTest, suspicion__of_none_while_none_works) {
   open_rails(3, 3);
   prove();
@@ -315,7 +315,7 @@ TEST_F(RailsTest, suspicion__one_that_was_only_slow_is_given_more_time) {
   EXPECT_TRUE(path.up());
   EXPECT_GE(path.patience, 80 * kMillisecond);
   EXPECT_GT(path.patience_until, network.now);
-  // It is not suspected for the same again.
+  // The board is not suspected for the same loss again.
   const std::uint64_t before = count_b(Counter::rail_suspected);
   large(3);
   network.run_for(200 * kMillisecond);
@@ -339,7 +339,7 @@ TEST_F(RailsTest, carrier__a_board_without_one_is_left_alone_at_once) {
     EXPECT_EQ(at_b().paths[gone].state, RailState::suspected);
     const TimeNs began = network.now;
     EXPECT_EQ(wait(*b, r).status, Status::success);
-    EXPECT_LT(network.now - began, 10 * kMillisecond);  // of virtual time: nothing was waited for
+    EXPECT_LT(network.now - began, 10 * kMillisecond);  // virtual time: it did not wait
     EXPECT_EQ(wait(*a, s).status, Status::success);
     EXPECT_EQ(in, out);
     sent.clear();
@@ -355,9 +355,9 @@ TEST_F(RailsTest, carrier__a_board_without_one_is_left_alone_at_once) {
   }
 }
 
-// --- which board is next
+// --- the choice of the next board
 
-// As if each board had been measured.
+// Behaves as if each board had been measured.
 class RailsChoice : public RailsTest {
  protected:
   void rates(std::vector<std::uint64_t> bytes_in_a_millisecond) {
@@ -373,7 +373,7 @@ class RailsChoice : public RailsTest {
 TEST_F(RailsChoice, rate__is_of_what_came_while_something_was_on_its_way) {
   open_rails(2, 2);
   prove();
-  // A frame in 12 us each: 1 Gb/s; by the other in 3.
+  // A frame takes 12 us by one board (1 Gb/s), and 3 by the other.
   TimeNs free[2] = {};
   network.faults.late = [&](const Bytes& frame) -> TimeNs {
     if (type_of(frame) != wire::PacketType::pull_reply) return 0;
@@ -383,7 +383,7 @@ TEST_F(RailsChoice, rate__is_of_what_came_while_something_was_on_its_way) {
   };
   for (std::uint64_t i = 0; i < 4; i++) {
     large(i, 4 << 20);
-    network.run_for(10 * kMillisecond);  // which counts for nothing
+    network.run_for(10 * kMillisecond);  // this time does not count
   }
   const double unit = to_a->sizes.pull_reply_max;
   EXPECT_NEAR(static_cast<double>(rate(0)), unit * 1000 / 12, unit * 1000 / 12 * 0.3);
@@ -398,7 +398,7 @@ TEST_F(RailsChoice, rate__is_of_what_came_while_something_was_on_its_way) {
 TEST_F(RailsChoice, rate__a_slow_board_gets_no_last_block_and_one_that_was_long_not_measured_is_tried) {
   open_rails(2, 2);
   prove();
-  rates({1'000'000, 10});  // ten bytes a millisecond: what is asked for there would come in hours
+  rates({1'000'000, 10});  // ten bytes a millisecond: requests by that board would take hours
   data = {};
   large(1);
   EXPECT_EQ(data[1], 0U);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer that behaves as the original library where it matters for numbers (docs/spec/protocol.md 3): it
-// begins its count again when it first hears our session, and says so only in the reply.
+// A legacy peer behaves as the original library where that matters for numbers (docs/spec/protocol.md 3). It
+// restarts its count when it first hears our session, and says so only in the reply.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -12,7 +12,7 @@ class Reference : public PairTest {
   static constexpr std::uint32_t kSession = 0x5151;
 
   void start(Config config = {}) {
-    config.zombie_max = 0;  // a send is done when acknowledged
+    config.zombie_max = 0;  // a send is done when it is acknowledged
     a = &network.add(config);
     network.faults.drop = [this](const Bytes& f) {
       if (mac_load(f.data()) == kNic) peer_frame(f);
@@ -43,7 +43,7 @@ class Reference : public PairTest {
       wire::Eager packet;
       const std::byte* data;
       ASSERT_EQ(wire::decode_eager(f, false, packet, &data), wire::Drop::none);
-      if (packet.seqnum != next_match) return;  // early, or known
+      if (packet.seqnum != next_match) return;  // reordered, or a duplicate
       next_match = seq_add(next_match, 1);
       received.push_back(packet.match_info);
       if (acknowledges) peer_ack();
@@ -69,7 +69,7 @@ class Reference : public PairTest {
   }
   void peer_reply(const wire::Connect& packet) { true_session = packet.key_or_target_session; }
   void peer_ack() {
-    if (back_session == wire::kUnknownSession) return;  // it would name no session
+    if (back_session == wire::kUnknownSession) return;  // otherwise it would name no session
     wire::Truc packet;
     packet.session = back_session;
     packet.seqnum = packet.send_seq = next_match;
@@ -77,7 +77,7 @@ class Reference : public PairTest {
     put(wire::PacketType::truc,
         [&](std::byte* out, const wire::Head& head) { return encode_truc(out, head, packet); });
   }
-  // A message of the peer's, which carries an acknowledgement.
+  // Sends a message of the peer, which carries an acknowledgement.
   void peer_send(std::uint16_t seqnum) {
     wire::Eager packet;
     packet.seqnum = seqnum;
@@ -92,7 +92,7 @@ class Reference : public PairTest {
   std::uint32_t true_session = wire::kUnknownSession, back_session = wire::kUnknownSession;
   std::uint32_t key = 0, acknum = 0;
   int requests = 0;
-  int deaf = 0;  // CONNECT requests that get lost
+  int deaf = 0;  // CONNECT requests that are lost
   bool acknowledges = true;
   std::vector<std::uint64_t> received;
 };
@@ -115,7 +115,7 @@ TEST_F(Reference, connected_one_way__nothing_is_repeated_while_nothing_waits) {
 TEST_F(Reference, connected_one_way__pings_do_not_lose_numbers) {
   start();
   EXPECT_EQ(wait(*a, send(*a, to_b, message(8), 1)).status, Status::success);
-  acknowledges = false;  // it computes
+  acknowledges = false;  // its application computes
   Request* second = send(*a, to_b, message(8), 2);
   network.run_for(5 * kSecond);
   EXPECT_GT(requests, 1) << "it was asked whether it lives";
@@ -127,7 +127,7 @@ TEST_F(Reference, connected_one_way__pings_do_not_lose_numbers) {
 }
 
 TEST_F(Reference, connected_one_way__numbers_wait_until_the_count_begins) {
-  for (const std::uint32_t its_key : {0U, 5U}) {  // a wrong key lets the count begin, too
+  for (const std::uint32_t its_key : {0U, 5U}) {  // even a wrong key starts the count
     network.clear();
     next_match = kSeqFirst;
     back_session = wire::kUnknownSession;
@@ -136,7 +136,7 @@ TEST_F(Reference, connected_one_way__numbers_wait_until_the_count_begins) {
     deaf = 3;
     start();
     Request* first = send(*a, to_b, message(8), 1);
-    for (std::uint16_t i = 0; i < 20; i++) {  // it talks meanwhile
+    for (std::uint16_t i = 0; i < 20; i++) {  // it sends meanwhile
       peer_send(static_cast<std::uint16_t>(kSeqFirst + i));
       network.run_for(100 * kMillisecond);
     }
@@ -147,7 +147,7 @@ TEST_F(Reference, connected_one_way__numbers_wait_until_the_count_begins) {
 }
 
 TEST_F(Reference, connected_one_way__other_first_number_than_its_request_said) {
-  next_match = 0x70F1;  // of a peer that gave up somebody here before: its reply says 0x4001
+  next_match = 0x70F1;  // as after it gave up another endpoint here: its reply says 0x4001
   deaf = 1;
   start();
   Request* waits = send(*a, to_b, message(8), 1);
@@ -174,7 +174,7 @@ TEST_F(Reference, count_begun_again__is_noticed_by_a_ping) {
   start();
   for (std::uint64_t i = 0; i < 10; i++)
     EXPECT_EQ(wait(*a, send(*a, to_b, message(8), i)).status, Status::success);
-  back_session = wire::kUnknownSession;  // it forgets us, and resets when it is asked
+  back_session = wire::kUnknownSession;  // it forgets us, and restarts its count when asked
   acknowledges = false;
   next_match = 0x3000;
   Request* lost = send(*a, to_b, message(8), 10);

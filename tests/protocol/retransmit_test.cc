@@ -7,7 +7,7 @@ namespace {
 
 class Retransmit : public PairTest {
  protected:
-  // `count` messages of `length` bytes, all received in order.
+  // Sends `count` messages of `length` bytes. All are received in order.
   void stream(Host& from, Partner* to, Host& at, int count, std::size_t length) {
     std::deque<std::pair<Request*, std::uint32_t>> receives;
     std::uint32_t sent = 0, received = 0;
@@ -131,7 +131,8 @@ TEST_F(Retransmit, ack__delayed_once_and_piggybacked) {
   EXPECT_EQ(a->counters[Counter::send_lib_ack], 1U);
 }
 
-// What has come of messages that are not complete is no longer owed by an acknowledgement that leaves before.
+// Frames of incomplete messages are acknowledged when the messages are complete. An earlier acknowledgement
+// does not cover them.
 TEST_F(Retransmit, ack__messages_that_become_complete_late_are_owed_with_all_their_frames) {
   open();
   std::vector<Bytes> ends;
@@ -179,7 +180,8 @@ TEST_F(Retransmit, ack__lost_one_is_repeated_for_a_duplicate) {
 }
 
 TEST_F(Retransmit, ack__bitmap_of_what_was_dropped_again_is_not_believed_for_ever) {
-  // Early messages are told to the sender; then there is no memory to keep them. They must come again.
+  // The receiver reports reordered messages to the sender. Then it has no memory to keep them. They must come
+  // again.
   Config small;
   small.buffer_bytes = 20 * 512;
   open({}, small);
@@ -287,7 +289,7 @@ TEST_F(Retransmit, zombies__limit_turns_sends_synchronous_with_the_ack) {
   EXPECT_EQ((*a)->memory().buffers, 0U);
 }
 
-// Nothing comes behind it that would show the gap; who waits for its answer should not wait for long.
+// No later message would show the gap, and the receiver of the last one should not wait for long.
 TEST_F(Retransmit, last__lost_ones_are_sent_again_soon_and_once) {
   open();
   for (const std::size_t length : {0, 20, 100, 100000}) {
@@ -341,7 +343,8 @@ TEST_F(Retransmit, send_buffers__exhausted_falls_back_to_user_memory) {
 
 TEST_F(Retransmit, early__window_of_255_and_hostile_fragments) {
   open();
-  // Number 300 ahead of the wanted one: neither early nor a duplicate worth an answer; nothing is kept.
+  // A number 300 ahead of the next one is neither reordered nor a duplicate worth an answer. The engine keeps
+  // nothing of it.
   wire::Eager packet;
   packet.session = (*b)->config().session;
   packet.piggyack = to_b->next_match;
@@ -361,7 +364,7 @@ TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
   config.buffer_bytes = 256 * 1024;
   config.parks = false;
   open(config, config);
-  // B holds the last of A's messages early, and then has no memory for those before it.
+  // B holds the last of A's messages in its reorder buffer, and has no memory for the earlier ones.
   int left = 99;
   network.faults.drop = [&](const Bytes& f) {
     return type_of(f) == wire::PacketType::small && f[11] == std::byte{1} && left-- > 0;
@@ -384,7 +387,7 @@ TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
   const std::uint64_t before = a->counters[Counter::resend_sack];
   network.run_for(10 * kSecond);
   EXPECT_LT(a->counters[Counter::resend_sack] - before, 100U * 10 * 2);
-  // As soon as there is room again all goes on.
+  // As soon as there is room again, all messages arrive.
   for (int i = 0; i < 100; i++) (void)receive(*b, room(8000), 8000);
   for (int i = 0; i < 100; i++)
     EXPECT_EQ(wait(*b, receive(*b, room(100), 1), 5 * kSecond).status, Status::success);

@@ -73,7 +73,7 @@ TEST_F(RoundTripOf, far_partner__nothing_is_repeated) {
   open();
   for (const TimeNs delay : {15 * kMillisecond, 100 * kMillisecond}) {
     network.faults.late = [delay](const Bytes&) { return delay; };
-    for (int i = 0; i < 30; i++)  // it learns how far that is
+    for (int i = 0; i < 30; i++)  // measures the distance
       for (const std::size_t length : {20, 5000, 100000}) exchange(*a, to_b, *b, length);
     const std::uint64_t before = repeated();
     for (int i = 0; i < 20; i++)
@@ -96,7 +96,7 @@ TEST_F(RoundTripOf, near_partner__what_is_lost_is_repeated_within_milliseconds) 
 
 TEST_F(RoundTripOf, slow_partner__is_not_overwhelmed) {
   open();
-  // It calls the library every 12 ms.
+  // Its application calls the library every 12 ms.
   for (int i = 0; i < 200; i++) {
     b->paused = true;
     (void)send(*a, to_b, message(20), 1);
@@ -108,7 +108,7 @@ TEST_F(RoundTripOf, slow_partner__is_not_overwhelmed) {
   EXPECT_LT(repeated(), 100U) << "patience grows to what it takes";
 }
 
-// It owes an acknowledgement meanwhile, so it is pinged; that it answers late says nothing of the way.
+// It owes an acknowledgement meanwhile, so it is pinged. Its late answer says nothing about the path.
 TEST_F(RoundTripOf, stopped_partner__is_not_taken_for_a_far_one) {
   open();
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20);

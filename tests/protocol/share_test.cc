@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets without data in shared frames (docs/reference/wire.md 14).
+// Packets without data in coalesced frames (docs/reference/wire.md 14).
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -18,7 +18,7 @@ class ShareTest : public PairTest {
     op.hold_announcement = true;
     return (*a)->send(network.now, op).value();
   }
-  // `count` large messages, whose receives are posted.
+  // Sends `count` large messages, whose receives are posted.
   void stream(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; i++) {
       in_.push_back(&room(kLarge));
@@ -35,7 +35,7 @@ class ShareTest : public PairTest {
     }
   }
   static std::uint64_t count(const Host& host, Counter id) { return host.counters[id]; }
-  // A PACK from a to b with one record of `flags` that says it has `length` bytes.
+  // Makes a PACK from a to b with one record of `flags` that announces `length` bytes.
   Bytes pack_of(std::uint8_t flags, const Bytes& data, std::size_t length) {
     Bytes records(12);
     records[8] = static_cast<std::byte>(length >> 8);
@@ -138,13 +138,13 @@ TEST_F(ShareTest, loss__costs_repetitions_only) {
 
 TEST_F(ShareTest, announcements__a_lone_one_does_not_wait_for_old_ones) {
   open();
-  for (std::uint64_t i = 0; i < 5; i++) (void)send(*a, to_b, message(kLarge), 1000 + i);  // not received
+  for (std::uint64_t i = 0; i < 5; i++) (void)send(*a, to_b, message(kLarge), 1000 + i);  // stay unreceived
   network.run_for(kSecond);
   (void)announce(message(kLarge), 1);
   EXPECT_FALSE((*a)->held());
 }
 
-// Who reads what has come of the message first would ask later for the rest.
+// A receiver that first read the frames of the message would request the rest later.
 TEST_F(ShareTest, requests__of_a_lone_message_are_known_as_such) {
   open();
   b->paused = true;
@@ -222,7 +222,7 @@ TEST_F(ShareTest, received__what_may_not_share_is_dropped) {
   const Bytes packet = packet_of(inner), pack = packet_of(pack_of(8, packet, packet.size()));
   const auto unknown = count(*b, Counter::drop_unknown_type), malformed = count(*b, Counter::drop_malformed);
   network.inject(pack_of(8, packet, packet.size()));
-  network.inject(pack_of(8, pack, pack.size()));  // no packs in packs
+  network.inject(pack_of(8, pack, pack.size()));  // a PACK must not contain another
   network.run_for(kMillisecond);
   EXPECT_EQ(count(*b, Counter::drop_unknown_type), unknown + 2);
   for (const std::size_t said : {std::size_t{0}, std::size_t{17}, packet.size() + 1, std::size_t{257}}) {

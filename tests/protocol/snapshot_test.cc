@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What those who look at an engine from outside see.
+// The view of an engine that other processes have.
 #include "protocol/snapshot.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two endpoints, short ways to use them, and frames made by hand.
+// Two endpoints, short functions to use them, and frames made by hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ inline std::function<bool(const Bytes&)> drop_all(wire::PacketType type) {
   return [type](const Bytes& frame) { return type_of(frame) == type; };
 }
 
-// A frame encoded by `encode(buffer, head)`, with `data` behind the header.
+// Makes a frame encoded by `encode(buffer, head)`, with `data` behind the header.
 template <class Encode>
 Bytes hand_made(NicId from, NicId to, wire::PacketType type, Encode encode, const Bytes& data = {}) {
   std::byte buffer[wire::kHeaderCapacity] = {};
@@ -78,7 +78,7 @@ class PairTest : public testing::Test {
     }
   }
 
-  // Memory that lives as long as the test.
+  // Returns memory that lives as long as the test.
   Bytes& room(std::size_t length) { return memory_.emplace_back(length, std::byte{0xEE}); }
   Bytes& message(std::size_t length, std::uint64_t seed = 1) {
     return memory_.emplace_back(pattern(seed, length));
@@ -106,7 +106,7 @@ class PairTest : public testing::Test {
     EXPECT_TRUE(finished) << "request still pending";
     return finished ? at->consume(request) : Completion{};
   }
-  // One message through, intact.
+  // Sends one message and expects it intact.
   void exchange(Host& from, Partner* to, Host& at, std::size_t length, std::uint64_t match = 77) {
     Bytes& out = message(length, match + length);
     Bytes& in = room(length);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first frames of a large message, sent before they are asked for (docs/reference/wire.md 17).
+// Unscheduled data: the first frames of a large message, sent before the receiver asks
+// (docs/reference/wire.md 17).
 #include "base/bytes.h"
 #include "tests/protocol/support.h"
 
@@ -23,7 +24,7 @@ class UnaskedTest : public PairTest {
   }
   std::uint64_t requests() const { return b->counters[Counter::send_pull_request]; }
   std::uint64_t unasked() const { return a->counters[Counter::send_unasked]; }
-  // Of a message that is sent alone.
+  // Sends one message alone. Returns whether its data went unscheduled.
   bool goes_unasked(std::size_t length) {
     const auto before = unasked();
     exchange(*a, to_b, *b, length);
@@ -87,14 +88,14 @@ TEST_F(UnaskedTest, none_where_it_is_not_wanted) {
   open(jumbo(0), jumbo());
   network.run_for(10 * kMillisecond);
   for (int i = 0; i < 4; i++) EXPECT_FALSE(goes_unasked(kShort));
-  to_a->features = 0xFFFF;  // the other direction, to a peer that does not know of it
+  to_a->features = 0xFFFF;  // the other direction goes to a peer without the feature
   to_a->features &= static_cast<std::uint16_t>(~wire::kFeatureUnasked);
   for (int i = 0; i < 4; i++) exchange(*b, to_a, *a, kShort);
   EXPECT_EQ(b->counters[Counter::send_unasked], 0U);
 }
 
-// Data for which no receive was posted are lost, so the next one waits to be asked; and whose data are often
-// lost tries less and less often.
+// Data for which no receive was posted are lost, so the next message waits for its PULL. A sender whose data
+// are often lost tries less and less often.
 TEST_F(UnaskedTest, unexpected__later_whole_and_then_asked_for) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
@@ -114,7 +115,7 @@ TEST_F(UnaskedTest, unexpected__later_whole_and_then_asked_for) {
   EXPECT_EQ(unasked(), 1U);
   EXPECT_GT(b->counters[Counter::drop_pull_reply_bad_handle], 0U);
   for (int i = 0; i < 20; i++) {
-    exchange(*a, to_b, *b, kShort);  // in time, so that there is leave
+    exchange(*a, to_b, *b, kShort);  // arrives in time, so the receiver gives leave
     early();
   }
   EXPECT_LT(unasked(), 12U);
@@ -152,7 +153,7 @@ TEST_F(UnaskedTest, rndv_lost__the_repeated_one_brings_none) {
   EXPECT_EQ(b->counters[Counter::recv_unasked], 0U);
 }
 
-// The data overtake the RNDV: what nobody could place is asked for at once, not after a timer.
+// The data overtake the RNDV. Data without a place are requested at once, not after a timer.
 TEST_F(UnaskedTest, data_before_the_rndv) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
@@ -214,7 +215,7 @@ TEST_F(UnaskedTest, faults__always_whole) {
   EXPECT_GT(unasked(), 10U);
 }
 
-// Three senders have leave at most: as much as the port of a small switch holds.
+// At most three senders have leave: as much as the port of a small switch holds.
 TEST_F(UnaskedTest, several_senders__few_have_leave) {
   Host& receiver = network.add(jumbo());
   std::vector<Host*> senders;
@@ -234,7 +235,7 @@ TEST_F(UnaskedTest, several_senders__few_have_leave) {
   for (Request* r : receives) EXPECT_EQ(wait(receiver, r).status, Status::success);
 }
 
-// Of more frames than a block holds nobody could say which are missing.
+// With more frames than a block holds, the receiver could not tell which are missing.
 TEST_F(UnaskedTest, announced_too_many) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
@@ -254,7 +255,7 @@ TEST_F(UnaskedTest, announced_too_many) {
   EXPECT_GT(requests(), 10U);
 }
 
-// A sender that announces what it never sends is asked for it.
+// A sender that announces data and never sends them is asked for them.
 TEST_F(UnaskedTest, announced_and_not_sent) {
   open_jumbo();
   exchange(*a, to_b, *b, kShort);
