@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages of several senders to one receiver (docs/pulls.md). Simulation measures the effect on a
-// network (tests/simulation/engine/scale_test.cc). These tests examine the rules one by one.
+// Large messages of several senders to one receiver (docs/explanation/pulls.md). Simulation measures the
+// effect on a network (tests/simulation/engine/scale_test.cc). These tests examine the rules one by one.
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {
@@ -127,7 +127,7 @@ TEST_F(PullScheduleTest, dead_senders__do_not_keep_the_others_waiting) {
   EXPECT_EQ(schedule().in_flight, 0U);
 }
 
-// This choice decides how large messages are received (docs/copy-engines.md).
+// This choice decides how large messages are received (docs/explanation/copies.md).
 TEST_F(PullScheduleTest, pace__of_large_messages_while_they_run) {
   Config config;
   config.peer_timeout = 5 * kSecond;

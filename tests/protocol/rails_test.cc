@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints with several boards each (docs/rails.md): agreement, proof, suspicion and choice.
+// Endpoints with several boards each (docs/explanation/rails.md): agreement, proof, suspicion and choice.
 // tests/simulation/engine/ rails_test.cc measures the speed.
 #include <map>
 
