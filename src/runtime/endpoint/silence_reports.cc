@@ -74,15 +74,13 @@ void SilenceReports::held_up() {
   const std::uint64_t mib = held.bound >> 20;
   if (held.what == What::data) {
     log(LogLevel::warn,
-        "{} endpoint {}: messages that no receive was posted for fill {} MiB; data of more, core_.now from "
-        "{}, "
+        "{} endpoint {}: messages that no receive was posted for fill {} MiB; data of more, now from {}, "
         "stay with their senders until receives match; post receives earlier, or set "
         "OMX_UNEXP_BYTES higher",
         core_.board.interface.name, core_.id, mib, name);
   } else if (held.what == What::envelopes) {
     log(LogLevel::warn,
-        "{} endpoint {}: even without data, messages that no receive was posted for fill {} MiB; more, "
-        "core_.now "
+        "{} endpoint {}: even without data, messages that no receive was posted for fill {} MiB; more, now "
         "from {}, wait until some are received; post receives earlier, or give the host or its "
         "cgroup more memory",
         core_.board.interface.name, core_.id, mib, name);
