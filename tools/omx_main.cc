@@ -9,8 +9,19 @@
 #include <vector>
 
 #include "base/text.h"
-#include "tools/commands.h"
-#include "tools/parity/parity.h"
+#include "tools/capture/cmd_capture.h"
+#include "tools/command.h"
+#include "tools/host/cmd_check.h"
+#include "tools/host/cmd_prepare_binding.h"
+#include "tools/host/cmd_steer.h"
+#include "tools/host/cmd_tune.h"
+#include "tools/info/cmd_info.h"
+#include "tools/parity/programs.h"
+#include "tools/perf/cmd_perf.h"
+#include "tools/watch/cmd_counters.h"
+#include "tools/watch/cmd_dump.h"
+#include "tools/watch/cmd_peers.h"
+#include "tools/watch/cmd_top.h"
 
 namespace {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // omx_floor: measures what bare packet sockets reach on this machine, without any protocol. No program that
 // sends frames through the kernel can be faster, so Open-MX is compared with this.
-#include "bench/floors/floor_raw.h"
+#include "bench/floors/floor_pingpong.h"
+#include "bench/floors/floor_stream.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Half round trips of one frame. Both sides poll a memory-mapped ring. Each side copies the payload out of
-// the ring, as every message layer must to deliver it.
+#include "bench/floors/floor_pingpong.h"
+
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "bench/floors/floor_raw.h"
 
 namespace omx::bench {
 

@@ -91,9 +91,4 @@ class RawSocket {
 // Returns true if a frame had no room, so that the caller tries again. Ends the program on any other error.
 bool must_retry(const char* call);
 
-void pingpong_server(const FloorOptions& options);
-void pingpong_client(const FloorOptions& options, NicId peer);
-void stream_server(const FloorOptions& options);
-void stream_client(const FloorOptions& options, NicId peer);
-
 }  // namespace omx::bench

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stream of full frames, or of messages cut into frames. Frames are gathered and sent with sendmmsg, and
-// received with recvmmsg so that each payload arrives in its final place. Credits limit the frames in flight
-// to what the receiver can hold.
+#include "bench/floors/floor_stream.h"
+
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
-
-#include "bench/floors/floor_raw.h"
 
 namespace omx::bench {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx capture: the Open-MX traffic of an interface as a file for Wireshark.
+#include "tools/capture/cmd_capture.h"
+
 #include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
@@ -18,7 +19,6 @@
 #include "link/packet/packet_socket.h"
 #include "netdev/interfaces.h"
 #include "tools/capture/capture_ring.h"
-#include "tools/commands.h"
 #include "tools/signals.h"
 
 namespace omx::tools {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx check: shows settings of NICs and host that matter to messages, and the commands that improve them.
+#include "tools/host/cmd_check.h"
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/commands.h"
 #include "tools/host/check_print.h"
 
 namespace omx::tools {

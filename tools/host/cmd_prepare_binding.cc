@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx prepare-binding: writes the file by which OMX_PROCESS_BINDING=file binds processes.
+#include "tools/host/cmd_prepare_binding.h"
+
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <memory>
@@ -10,7 +11,6 @@
 #include "steering/binding_file.h"
 #include "steering/binding_setting.h"
 #include "steering/topology.h"
-#include "tools/commands.h"
 #include "tools/host/file_replace.h"
 
 namespace omx::tools {

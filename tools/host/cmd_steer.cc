@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx steer: hands the frames of an endpoint to the endpoint's processor, by an XDP program on the interface.
-// Datagrams are steered by flow rules of the NIC instead.
+#include "tools/host/cmd_steer.h"
+
 #include <net/if.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,6 @@
 #include "config/settings.h"
 #include "steering/queues.h"
 #include "steering/xdp/steer_attach.h"
-#include "tools/commands.h"
 #include "tools/host/arrivals.h"
 #include "tools/host/steer_flows.h"
 #include "tools/host/steer_print.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx tune: makes the improvements that omx check names, and undoes them.
+#include "tools/host/cmd_tune.h"
+
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/commands.h"
 #include "tools/host/tuning_targets.h"
 #include "tuning/tuner.h"
 

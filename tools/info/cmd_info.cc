@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx info: shows what Open-MX finds on this host, what it would choose, and what is wrong.
+#include "tools/info/cmd_info.h"
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "link/ethernet/xdp_link.h"
 #include "link/packet/packet_socket.h"
-#include "tools/commands.h"
 #include "tools/info/info_print.h"
 #include "tools/info/protocol_facts.h"
 #include "wire/sizes.h"

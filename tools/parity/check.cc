@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_check: exchanges messages inside this host and checks their contents. `omx check` examines the host's
-// settings, and omx_perf tests the cable.
+#include "tools/parity/check.h"
+
 #include <algorithm>
 #include <cstring>
 

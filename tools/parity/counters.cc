@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_counters: prints the counters of Open-MX 1.x by their numbers and labels, as far as we count the same
-// things. Our other counters follow with higher numbers. Counts are summed over the open endpoints of a
-// board: an endpoint that closes takes its counts with it.
+#include "tools/parity/counters.h"
+
 #include <array>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_endpoint_info: shows which endpoints are open, and which processes opened them.
+#include "tools/parity/endpoint_info.h"
+
 #include "tools/parity/parity.h"
 
 namespace omx::tools {

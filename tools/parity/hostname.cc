@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_hostname: shows or changes the name of a board. A new name goes into the peers file, which names our
-// own boards as well as other hosts'.
+#include "tools/parity/hostname.h"
+
 #include "base/text.h"
 #include "tools/parity/parity.h"
 #include "tools/parity/peers_file.h"

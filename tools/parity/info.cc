@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_info: shows the boards and the known peers.
+#include "tools/parity/info.h"
+
 #include <algorithm>
 
 #include "runtime/board/peers_discovery.h"

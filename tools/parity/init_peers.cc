@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_init_peers: writes names into the peers file, which programs read when they start. Unlike the kernel's
-// table of Open-MX 1.x, the file need not be filled at each start of the host.
+#include "tools/parity/init_peers.h"
+
 #include "base/text.h"
 #include "base/text_file.h"
 #include "runtime/board/peers.h"

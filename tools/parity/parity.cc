@@ -6,33 +6,6 @@
 
 namespace omx::tools {
 
-namespace {
-
-struct Program {
-  std::string_view name;
-  int (*run)(int argc, char** argv);
-};
-constexpr Program kPrograms[] = {
-    {"omx_info", parity_info},
-    {"omx_counters", parity_counters},
-    {"omx_endpoint_info", parity_endpoint_info},
-    {"omx_hostname", parity_hostname},
-    {"omx_init_peers", parity_init_peers},
-    {"omx_perf", parity_perf},
-    {"omx_check", parity_check},
-    {"omxoed", parity_discovery},
-};
-
-}  // namespace
-
-std::optional<int> parity_run(std::string_view called_as, int argc, char** argv) {
-  const std::string_view name = called_as.substr(called_as.rfind('/') + 1);
-  for (const Program& program : kPrograms) {
-    if (program.name == name) return program.run(argc, argv);
-  }
-  return std::nullopt;
-}
-
 std::optional<long> parity_number(const char* program, char option, const char* text, long most) {
   const auto number = number_parse(text);
   if (number && *number <= static_cast<std::uint64_t>(most)) return static_cast<long>(*number);

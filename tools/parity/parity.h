@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs of Open-MX 1.x by their names, which are links to omx. Scripts know their options, output and
-// exit statuses. A new program needs a function here, a file, a line in parity.cc and a link in
-// CMakeLists.txt.
+// What the programs of Open-MX 1.x share. They are links to omx. Scripts know their options, output and exit
+// statuses.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,19 +19,6 @@ namespace omx::tools {
 
 // The status for wrong usage and for a program that cannot start: -1, which a shell sees as 255.
 inline constexpr int kParityFailed = 255;
-
-// Runs the program of this name and returns its status, or nullopt if there is none. A path counts by its
-// last part.
-std::optional<int> parity_run(std::string_view called_as, int argc, char** argv);
-
-int parity_info(int argc, char** argv);
-int parity_counters(int argc, char** argv);
-int parity_endpoint_info(int argc, char** argv);
-int parity_hostname(int argc, char** argv);
-int parity_init_peers(int argc, char** argv);
-int parity_perf(int argc, char** argv);
-int parity_check(int argc, char** argv);
-int parity_discovery(int argc, char** argv);
 
 // Prints "PROGRAM: sentence" on stderr and returns kParityFailed.
 template <class... Args>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_perf: ping-pong with omx_perf of Open-MX 1.x or this one, printing the same lines. `omx perf` measures
-// more.
+#include "tools/parity/perf.h"
+
 #include "base/number.h"
 #include "base/text.h"
 #include "tools/parity/parity.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx perf: measures latency, throughput and message rate between two hosts through the interface that
-// applications use.
+#include "tools/perf/cmd_perf.h"
+
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
@@ -11,9 +11,10 @@
 #include <string>
 
 #include "base/log.h"
-#include "tools/commands.h"
 #include "tools/info/host_facts.h"
+#include "tools/perf/perf_client.h"
 #include "tools/perf/perf_options.h"
+#include "tools/perf/perf_server.h"
 
 namespace omx::tools {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client of `omx perf`: decides what is exchanged, and measures it.
+#include "tools/perf/perf_client.h"
+
 #include <fmt/format.h>
 #include <sys/random.h>
 
@@ -7,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tools/commands.h"
+#include "tools/command.h"
 #include "tools/perf/perf_exchange.h"
 #include "tools/perf/perf_pace.h"
 #include "tools/perf/perf_progress.h"

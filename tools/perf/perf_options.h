@@ -50,8 +50,4 @@ std::uint32_t default_window(PerfTest test, std::uint64_t size);
 // Returns the seconds after which a size ends, even if messages are missing.
 double perf_limit_s(const PerfOptions& options);
 
-// The server and the client of `omx perf`. Both return the exit status.
-int perf_serve(const PerfOptions& options);
-int perf_measure(const PerfOptions& options);
-
 }  // namespace omx::tools

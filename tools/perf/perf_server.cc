@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The server of `omx perf`: does what clients request, one client after the other.
+#include "tools/perf/perf_server.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
-#include "tools/commands.h"
+#include "tools/command.h"
 #include "tools/perf/perf_exchange.h"
 
 namespace omx::tools {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx counters: shows the counters of the open endpoints of this host, without disturbing them.
+#include "tools/watch/cmd_counters.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "runtime/endpoint/counters_shared.h"
-#include "tools/commands.h"
 #include "tools/info/host_facts.h"
 #include "tools/json.h"
 #include "tools/watch/counter_texts.h"

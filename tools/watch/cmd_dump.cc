@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx dump: shows what the endpoints of a hanging process wait for. The process takes no part: it may even be
-// stopped.
+#include "tools/watch/cmd_dump.h"
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "tools/commands.h"
 #include "tools/info/host_facts.h"
 #include "tools/info/view_facts.h"
 #include "tools/watch/dump_print.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx peers: shows the names that are known, and with --discover those that other hosts announce.
+#include "tools/watch/cmd_peers.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "runtime/board/peers_discovery.h"
-#include "tools/commands.h"
 #include "tools/info/host_facts.h"
 #include "tools/json.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx top: shows what the endpoints of this host do, again and again, without disturbing them.
+#include "tools/watch/cmd_top.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <termios.h>
@@ -12,7 +13,6 @@
 #include <optional>
 
 #include "runtime/clock.h"
-#include "tools/commands.h"
 #include "tools/info/host_facts.h"
 #include "tools/info/view_facts.h"
 #include "tools/watch/top_table.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The subcommands of omx. A new one needs a function here, a file and a line in omx_main.cc.
+// What the subcommands of omx share. A new subcommand needs a file cmd_NAME with its header, and a line in
+// omx_main.cc.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,18 +25,6 @@ struct Command {
   CLI::App* app;
   std::function<int()> run;  // called after the command line was parsed; returns the exit status
 };
-
-Command capture_command(CLI::App& root);
-Command info_command(CLI::App& root);
-Command perf_command(CLI::App& root);
-Command counters_command(CLI::App& root);
-Command top_command(CLI::App& root);
-Command dump_command(CLI::App& root);
-Command peers_command(CLI::App& root);
-Command steer_command(CLI::App& root);
-Command check_command(CLI::App& root);
-Command tune_command(CLI::App& root);
-Command prepare_binding_command(CLI::App& root);
 
 // Prints "omx COMMAND: sentence" on stderr and returns kFailed.
 template <class... Args>
