@@ -38,18 +38,17 @@ endmacro()
 omx_package(library libopen-mx libs "message passing for clusters on ordinary Ethernet
 Programs exchange messages over Ethernet frames, without TCP/IP, with the
 interface, the binary interface and the wire format of Myrinet Express (MX).
-This package has the library, which programs for MX find under the name that
-they know, libmyriexpress.so.")
+This package has the library. Programs for MX find it as libmyriexpress.so.")
 omx_package(dev libopen-mx-dev libdevel "message passing on Ethernet: headers and static library
 Headers of the MX interface and of the native one, the static library, files
 for pkg-config and CMake, manual pages of the functions, and an example.")
 omx_package(tools open-mx-tools net "message passing on Ethernet: the omx command
 Shows boards, endpoints, counters and peers, measures latency and throughput,
-and looks at the settings of NICs. With it come the documents, and the lab:
-hosts as network namespaces on one machine.")
+and examines the settings of NICs. Contains the documents and the lab, which
+makes hosts of network namespaces on one machine.")
 omx_package(fabric libopen-mx-fabric libs "message passing on Ethernet: libfabric provider
-With it programs that use libfabric, Open MPI and MPICH among them, run over
-Open-MX as they are.")
+Programs that use libfabric, such as Open MPI and MPICH, run over Open-MX
+without changes.")
 
 # CPack's own scripts call ldconfig at once. The trigger serves packages that are installed together.
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/triggers")

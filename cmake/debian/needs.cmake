@@ -4,5 +4,5 @@
 find_program(shlibdeps dpkg-shlibdeps)
 find_program(file file)
 if(NOT shlibdeps OR NOT file)
-  message(FATAL_ERROR "Debian packages need two programs to be made: apt-get install dpkg-dev file")
+  message(FATAL_ERROR "cpack needs two programs to make Debian packages: apt-get install dpkg-dev file")
 endif()

@@ -184,7 +184,7 @@ def look_at_loss(omx, path):
     fault = subprocess.run([LAB, "fault", "h1", "--drop", "15", "--seed", "7", "--type", str(TYPES["MEDIUM"])],
                            capture_output=True, text=True)
     if fault.returncode:
-        print(f"no faults here, the look at lost frames is left out: {(fault.stderr or fault.stdout).strip()[-200:]}")
+        print(f"no faults are possible here, so the test of lost frames is left out: {(fault.stderr or fault.stdout).strip()[-200:]}")
         return
     recording = Recording(omx, path)
     perf(omx, ["OMX_WIRE_MODE=mxoe"], "--sizes", "30000", "-n", "20", "--warmup", "0")

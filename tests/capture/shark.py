@@ -14,7 +14,7 @@ SKIP = 77
 
 def skip_without_tshark():
     if not shutil.which("tshark"):
-        print("skipped: tshark is not here; apt-get install tshark")
+        print("skipped: tshark is missing; apt-get install tshark")
         sys.exit(SKIP)
     with tempfile.NamedTemporaryFile(suffix=".lua") as script:
         script.write(b"print('lua works')\n")

@@ -65,7 +65,7 @@ def commands():
         page = MAN / "man1" / (f"omx-{command}.1" if command else "omx.1")
         there = help_options(help_of(command) if command else help_of())
         said = page_options(page)
-        yield from (f"{page.name} does not say {o}" for o in sorted(there - said))
+        yield from (f"{page.name} does not mention {o}" for o in sorted(there - said))
         yield from (f"{page.name} says {o}, which there is not" for o in sorted(said - there))
 
 

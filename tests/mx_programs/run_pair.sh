@@ -48,6 +48,6 @@ exec "$lab" run --hosts 2 "$@" -- sh -c '
       hosts) pair h1 h2 ;;
       host | host-disabled) pair h1 h1 ;;
       self | self-disabled) $LAB exec h1 -- "$program" self ;;
-      *) echo "there is no way $way"; exit 2 ;;
+      *) echo "unknown way: $way"; exit 2 ;;
     esac || { status=$?; echo "$way: failed with status $status"; exit $status; }
   done' sh "$program" "$ways"

@@ -24,7 +24,7 @@ if [ "$1" = --inside ]; then
   cd /tmp/omx-package-test
   ls -A /usr/lib >before
   dpkg --force-unsafe-io -i "$packages"/*.deb >log 2>&1 || { cat log; exit 1; }
-  ldconfig -p | grep -q 'libmyriexpress\.so ' || { echo "ldconfig does not know the library"; exit 1; }
+  ldconfig -p | grep -q 'libmyriexpress\.so ' || { echo "ldconfig does not find the library"; exit 1; }
   [ "$(command -v omx)" = /usr/bin/omx ]
   omx --version
   OMX_INTERFACES=lo omx info >info || { cat info; exit 1; }
@@ -49,7 +49,7 @@ if [ "$1" = --inside ]; then
   # shellcheck disable=SC2046  # names, split on purpose
   dpkg --force-unsafe-io -P $(for file in "$packages"/*.deb; do dpkg-deb -f "$file" Package; done) >log 2>&1 ||
     { cat log; exit 1; }
-  ls -A /usr/lib | diff before - || { echo "something is left in /usr/lib"; exit 1; }
+  ls -A /usr/lib | diff before - || { echo "files are left in /usr/lib"; exit 1; }
   left=$(find /usr/bin /usr/include /usr/lib /usr/share -name '*open-mx*' -o -name 'libmyriexpress*' -o -name 'libomx-fi*' \
     -o -name 'mx_isend*')
   [ -z "$left" ] || { echo "left behind: $left"; exit 1; }
@@ -58,7 +58,7 @@ fi
 
 build=$(realpath "$1")
 for tool in cpack dpkg dpkg-deb dpkg-shlibdeps file pkg-config ip; do
-  command -v $tool >/dev/null || skip "there is no $tool"
+  command -v $tool >/dev/null || skip "$tool is missing"
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -208,7 +208,7 @@ test_setuid() {
   chmod 755 "$work"
   install -m 4755 "$(command -v id)" "$work/id"
   if [ "$("${become[@]}" "$work/id" -u 2>/dev/null)" != 0 ]; then
-    echo "no program can be setuid here: the tests of such are left out"
+    echo "no program can be setuid here: the tests of setuid programs are left out"
   else
     install -m 4755 "$omx" "$work/omx"
     echo 'a secret' >"$work/file"

@@ -64,7 +64,7 @@ if server_of_nobody --version >/dev/null; then
     failures=$((failures + 1))
   fi
 else
-  echo 'there is nobody here who may run omx: the look of another user is left out'
+  echo 'no other user here may run omx: the test as another user is left out'
 fi
 says 'other endpoint' 'no endpoint 5 open' "$(server dump "$server_pid" -e 5)"
 

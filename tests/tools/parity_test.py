@@ -121,7 +121,7 @@ def names(folder, peers):
         run(folder, "h1", "omx_init_peers", "02:00:00:00:00:77", "seven:0", status=2, errors=["cannot write .*Permission denied"],
             become=nobody)
     else:
-        print("there is nobody here who may run omx: the file that another user may not write is left out")
+        print("no other user here may run omx: the test of a file without write permission is left out")
     with open(peers, "w", encoding="ascii"):
         pass
 

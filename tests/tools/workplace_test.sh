@@ -71,4 +71,4 @@ if command -v git >/dev/null; then
   grep -q changed "$test/copy/kept" || wrong "a change is not there"
 fi
 
-[ $failures = 0 ] && echo "all as it should be"
+[ $failures = 0 ] && echo "all checks passed"
