@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the subcommands of omx share. A new subcommand needs a file cmd_NAME with its header, and a line in
+// Shared by the subcommands of omx. A new subcommand needs a file cmd_NAME with its header, and a line in
 // omx_main.cc.
 #pragma once
 

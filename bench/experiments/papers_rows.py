@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tables of the papers' evaluation consist of, and arguments of omx_papers that several tables use.
+"""Rows and tables of the papers' evaluation, and arguments of omx_papers that several tables use.
 
 A Row is one published figure. With counted=False it repeats the figure above it in other words or under another
 assumption. `ours` is a function of run(arguments of omx_papers) -> its result.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// omx_tcp_peer: the two tests of omx_floor over a TCP connection, written as well as the socket API permits:
-// TCP_NODELAY, no waiting in the kernel unless requested, and the kernel's own tuning of buffers.
+// omx_tcp_peer: the two tests of omx_floor over a TCP connection, as fast as the socket API permits. It uses
+// TCP_NODELAY and the kernel's own tuning of buffers, and waits in the kernel only if requested.
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -28,7 +28,7 @@ struct TcpOptions : Options {
 constexpr std::uint32_t kPingPong = 1;
 constexpr std::uint32_t kStream = 2;
 
-// What the client requests next. Both ends run the same program.
+// The client's next request. Both ends run the same program.
 struct Request {
   std::uint32_t test = 0;
   std::uint32_t blocking = 0;

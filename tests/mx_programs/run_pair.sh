@@ -7,7 +7,7 @@
 #   host           two processes on one host
 #   self           one process, to itself
 #   host-disabled, self-disabled
-#                  as host and self, with the variables set by which MX programs ask for no messages of that kind;
+#                  as host and self, with the variables set by which MX programs decline messages of that kind;
 #                  messages that are sent nevertheless must arrive
 # OMX_ variables of the environment apply to the program, so OMX_LINK chooses the link. Two more:
 #   OMX_TEST_LOSS=PERCENT  this share of all frames is lost, at the ports of a switch, where AF_XDP cannot bypass it

@@ -32,7 +32,7 @@ if [ "$1" = --inside ]; then
   for page in omx open-mx open-mx.conf mx_wait_any; do
     [ -s "$(find /usr/share/man -name "$page.[1357]")" ] || { echo "$page has no manual page"; exit 1; }
   done
-  # Sends a message between two processes. Only the compiler is told where things are.
+  # Sends a message between two processes. Only the compiler needs paths.
   # shellcheck disable=SC2046  # options, split on purpose
   cc /usr/share/open-mx/examples/hello.c $(pkg-config --cflags --libs open-mx) -o hello
   ldd ./hello | grep -q '/lib/.*libmyriexpress.so\|libmyriexpress.so => /'

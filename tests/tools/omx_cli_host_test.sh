@@ -70,7 +70,7 @@ test_binding() {
   expect 0 'Generated' on h2 "$omx" prepare-binding "$work/link"
   expect 0 '^-rw-r--r-- ' ls -l "$work/link"
   expect 1 'cannot write /proc/nowhere.*or - for' on h2 "$omx" prepare-binding /proc/nowhere
-  # A file of another kind must stay. What a killed run left behind must go.
+  # A file of another kind must stay. The remains of a killed run must go.
   mkfifo "$work/pipe"
   ln -sf pipe "$work/link"
   for special in pipe link ""; do

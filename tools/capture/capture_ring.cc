@@ -66,7 +66,7 @@ tpacket_block_desc* CaptureRing::block() const {
 bool CaptureRing::read(const std::function<bool(const CapturedFrame&)>& take) {
   bool any = false, more = true;
   // The kernel writes the status when a block is whole; we write it when we have read the block. This loop
-  // goes round the ring at most once: at high rates there is always another block, and the caller must also
+  // goes round the ring at most once. At high rates there is always another block, and the caller must also
   // look at signals and the time.
   for (std::uint32_t blocks = 0; blocks < kBlocks && more; blocks++) {
     if (!(__atomic_load_n(&block()->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) break;

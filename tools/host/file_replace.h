@@ -10,8 +10,8 @@ namespace omx::tools {
 // replace these.
 bool is_special(const std::string& path);
 
-// Replaces the file in one step and never through a link, because any user may write to the folder. What a
-// killed run left behind is replaced, too. Returns 0 or an errno.
+// Replaces the file in one step and never through a link, because any user may write to the folder. The
+// remains of a killed run are replaced, too. Returns 0 or an errno.
 int file_replace(const std::string& path, const std::string& text);
 
 }  // namespace omx::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds what the protocol engine chooses for an MTU and settings by asking it: connects two engines in memory
-// and reads what one of them knows of the other.
+// Finds what the protocol engine chooses for an MTU and settings by asking it. It connects two engines in
+// memory and reads what one of them knows of the other.
 #pragma once
 
 #include <cstdint>

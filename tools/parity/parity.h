@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs of Open-MX 1.x share. They are links to omx. Scripts know their options, output and exit
+// Shared by the programs of Open-MX 1.x. These are links to omx. Scripts know their options, output and exit
 // statuses.
 #pragma once
 

@@ -208,8 +208,8 @@ struct Way {
   std::uint64_t nic = 0;  // the server's NIC
 };
 
-// Opens a port. A server on this host gives up its endpoint for a moment after a client has failed, so "any
-// endpoint" can open the very one to which this client wants to talk. Then another is opened.
+// Opens a port. After a client has failed, a server on this host gives up its endpoint for a moment. So "any
+// endpoint" can open the very endpoint to which this client wants to talk. Then another is opened.
 Result<Way> way_open(const PerfOptions& options) {
   const bool any = options.endpoint < 0;
   const std::uint32_t id = any ? MX_ANY_ENDPOINT : static_cast<std::uint32_t>(options.endpoint);

@@ -152,7 +152,7 @@ Result<void> PerfExchange::pingpong_client(std::vector<double>* samples) {
   for (std::uint64_t i = 0; i < step_.count; i++) {
     if (auto r = post_receive(i); !r) return r;
     if (auto r = post_send(i); !r) return r;
-    // The send completes while the ping is under way, as with a blocking send.
+    // The send completes while the ping travels, as with a blocking send.
     if (auto r = take_send(i); !r) return r;
     if (auto r = take_receive(i); !r) return r;
     const Clock::time_point after = Clock::now();

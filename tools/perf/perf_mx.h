@@ -18,7 +18,7 @@ namespace omx::tools {
 class MxPort {
  public:
   static Result<std::unique_ptr<MxPort>> open(long board, std::uint32_t endpoint);
-  // Closes the endpoint. Operations under way end without completion, so their memory may be freed
+  // Closes the endpoint. Pending operations end without completion, so their memory may be freed
   // afterwards.
   ~MxPort();
   MxPort(const MxPort&) = delete;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Follows messages over their frames. Each frame is noted once, in the order of the capture. What later
--- frames show (acknowledged in, whole in) is in the same tables when the frame is displayed again.
+-- Follows messages over their frames. Each frame is noted once, in the order of the capture. Facts from later
+-- frames (acknowledged in, whole in) are in the same tables when the frame is displayed again.
 return function(Peers, Reassembly)
   local Messages = {}
   local direction = Peers.direction
