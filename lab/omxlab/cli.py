@@ -205,7 +205,7 @@ def do_list(_options, _script):
 
 
 def do_rsh_agent(arguments, script):
-    """As an Open MPI plm_rsh_agent: --mca plm_rsh_agent '/path/lab rsh-agent'."""
+    """Runs as an Open MPI plm_rsh_agent: --mca plm_rsh_agent '/path/lab rsh-agent'."""
     rest = list(arguments)
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)

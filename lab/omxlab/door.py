@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An ordinary user's job: he may not enter hosts by himself, so root keeps a door for him.
+"""Runs an ordinary user's job. An ordinary user may not enter hosts, so root keeps a door for the job.
 
-Who knocks at the socket, from whichever host, hands over its standard files and the name of a host; the keeper
-starts the command there, as that user and without any capability, and answers with its exit status.
+A client connects to the socket from any host, and passes its standard files and the name of a host. The keeper starts
+the command there, as that user and without any capability, and answers with its exit status.
 """
 import contextlib
 import json
@@ -28,7 +28,7 @@ def as_user(uid):
 
 
 def run_job(lab, uid, argv, script):
-    """Runs argv in the first host, with the door open; returns its status."""
+    """Runs argv in the first host, with the door open. Returns its status."""
     if os.geteuid() != 0:
         raise unable("only root can be another user: leave --user out")
     if not shutil.which("setpriv"):
@@ -108,7 +108,7 @@ def serve(connection, lab, uid, script, home):
 
 
 def knock(path, host, argv):
-    """Runs argv in the host by the door; returns its status."""
+    """Runs argv in the host through the door. Returns its status."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect(path)
         socket.send_fds(connection, [json.dumps({"host": host, "argv": argv}).encode()], [0, 1, 2])

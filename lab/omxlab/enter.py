@@ -22,7 +22,7 @@ original_mask = None
 
 
 def watch_signals():
-    """From here on signals wait until wait_for() takes them."""
+    """Blocks signals from here on until wait_for() takes them."""
     global original_mask
     original_mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
 
@@ -44,7 +44,7 @@ def become(argv, environment):
 
 
 def enter_namespaces(lab, targets):
-    """Joins the given (path, flag) namespaces; the PID namespace only for children."""
+    """Joins the given (path, flag) namespaces. Only children are in the PID namespace."""
     cwd = os.getcwd()
     if not kernel.same_namespace(lab.pid, "user"):
         # First, because it gives the right to join the others.
@@ -62,7 +62,7 @@ def enter_namespaces(lab, targets):
 
 
 def host_targets(lab, host, network=None):
-    """The namespaces of a host, or those with another network in its place."""
+    """Returns the namespaces of a host, or those with another network in its place."""
     net = host["net"] if network is None else network
     targets = [(lab.fd_path(net), kernel.CLONE_NEWNET)]
     others = sorted(HOST_NAMESPACES, key=lambda item: item[0] == "mnt")  # mounts last
@@ -72,8 +72,8 @@ def host_targets(lab, host, network=None):
 def call_inside(lab, targets, action):
     """Runs action() inside and returns its exit status.
 
-    If the caller lives in the lab's PID namespace already, no fork is needed:
-    a command then is the caller's own process, with its signals and status.
+    If the caller already is in the lab's PID namespace, no fork is needed. Then a command is the caller's own
+    process, with its signals and status.
     """
     born_inside = kernel.same_namespace(lab.pid, "pid")
     if not born_inside:
@@ -98,11 +98,10 @@ def call_inside(lab, targets, action):
 
 
 def wait_for(child, give_up=None):
-    """Waits for a child, passes signals on, returns its exit status.
+    """Waits for a child, passes signals on, and returns its exit status.
 
-    With give_up, a signal sent to us starts a time limit, after which give_up()
-    is called.  Ctrl-C needs neither: the terminal sends it to the child as well,
-    and a debugger or shell may well want to survive it.
+    With give_up, a signal sent to us starts a time limit, after which give_up() is called. Ctrl-C needs neither: the
+    terminal sends it to the child as well, and a debugger or shell may want to survive it.
     """
     deadline = None
     while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the lab fails: one sentence that names the remedy, and an exit status."""
+"""Failures of the lab: one sentence that names the remedy, and an exit status."""
 
 EXIT_FAILED = 1  # the lab could not do what was asked
 EXIT_USAGE = 2  # the command line is wrong (argparse uses the same number)
@@ -10,7 +10,7 @@ EXIT_NOT_FOUND = 127
 
 
 class LabError(Exception):
-    """An expected failure; the message is shown to the user as it is."""
+    """An expected failure. Its message is shown to the user as it is."""
 
     def __init__(self, message, status=EXIT_FAILED):
         super().__init__(message)
@@ -18,5 +18,5 @@ class LabError(Exception):
 
 
 def unable(message):
-    """A privilege, kernel feature or program is missing."""
+    """Returns an error for a privilege, kernel feature or program that is missing."""
     return LabError(message, EXIT_UNABLE)

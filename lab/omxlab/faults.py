@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Attaches and steers fault.bpf.c.
+"""Attaches and controls fault.bpf.c.
 
 Where the programs sit, for host hN:
 
   cable    out: ingress of the other host's eth0     in: ingress of its own eth0
   bridge   out: ingress of the switch's portN        in: egress of the switch's portN
 
-Never on the sender's own egress: PACKET_QDISC_BYPASS and AF_XDP step over it.
-Settings and counters live in maps pinned in the host's private /sys/fs/bpf, so
-programs, maps and pins all go with the lab.
+They never sit on the sender's own egress, which PACKET_QDISC_BYPASS and AF_XDP bypass. Settings and counters are in
+maps pinned in the host's private /sys/fs/bpf, so programs, maps and pins all go away with the lab.
 """
 import collections
 import json
@@ -55,9 +54,9 @@ def far_host(lab, host):
 
 
 def ask_inside(lab, host, network, action):
-    """The result of action() with the host's mounts and the given network.
+    """Returns the result of action() with the host's mounts and the given network.
 
-    In a child, as there is no way back out of a user's namespaces.
+    It runs in a child, as a process cannot leave a user's namespaces again.
     """
     answer_read, answer_write = os.pipe()
 
@@ -111,7 +110,7 @@ def tc(*arguments):
 
 
 def compile_program(directory):
-    """Into the host's own /dev/shm: nothing is written to the source tree."""
+    """Compiles into the host's own /dev/shm, so that nothing is written to the source tree."""
     path = os.path.join(directory, "fault.o")
     done = subprocess.run(
         ["clang", "-O2", "-g", "-target", "bpf", "-mcpu=v3",
@@ -168,7 +167,7 @@ def change(lab, host, directions, edit):
 
 
 def edit_configs(directions, edit):
-    """Returns the directions that have nothing to do from now on."""
+    """Changes the settings. Returns the directions that have no faults from now on."""
     configs, counters = config_map(), counters_map()
     idle = []
     for direction in directions:
@@ -195,14 +194,14 @@ def ever_used(lab, host):
 
 
 def carrier_place(lab, host):
-    """The far end of the host's cable: its state is the host's carrier."""
+    """Returns the far end of the host's cable, whose state is the host's carrier."""
     if lab.state["topology"] != "cable":
         return lab.state["switch"], host["port"]
     return far_host(lab, host)["net"], "eth0"
 
 
 def set_cable(lab, host, cable, cut):
-    """Cuts one of several cables without a sound, or mends it: both ends drop all that arrives."""
+    """Cuts one of several cables without a carrier change, or mends it. When cut, both ends drop all that arrives."""
     name = f"eth{cable}"
     if cable >= lab.state.get("cables", 1):
         raise LabError(f"lab {lab.name} has {lab.state.get('cables', 1)} cables, counted from 0; "
@@ -250,7 +249,7 @@ def carrier_is_cut(lab, host):
 
 
 def read_all(lab):
-    """One record per host and direction that ever had a fault."""
+    """Returns one record for each host and direction that ever had a fault."""
     records = []
     for host in lab.hosts.values():
         def action():

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds a lab and becomes the process that holds it.
 
-A lab has no name in any file system.  It is one process, the *holder*, which
-is process 1 of a PID namespace and keeps the hosts' namespaces open as file
-descriptors.  When the holder goes, for whatever reason, the kernel kills all
-that ran in the lab and drops the namespaces, the cables and the mounts.
+A lab has no name in any file system. It is one process, the *holder*, which is process 1 of a PID namespace and keeps
+the hosts' namespaces open as file descriptors. When the holder ends, for whatever reason, the kernel kills all
+processes of the lab and drops the namespaces, the cables and the mounts.
 
     caller ──fork──> holder (pid 1) ──fork──> one helper per host, short-lived:
                        │  keeps fds of        makes the host's mount, UTS and
@@ -49,7 +48,7 @@ HOST_NAMESPACES = (
 
 
 def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None, long=None):
-    """The plain description of a lab, before anything exists."""
+    """Returns the plain description of a lab, before any part of it exists."""
     hosts = []
     for i, mtu in enumerate(mtus, start=1):
         hosts.append({
@@ -68,8 +67,7 @@ def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None,
 def start(lab, die_with_caller):
     """Builds the lab and returns the holder's process id.
 
-    The caller is moved to the edge of the lab: its next children are born in
-    the lab's PID namespace.
+    The caller is moved to the edge of the lab: its next children start in the lab's PID namespace.
     """
     if shutil.which("ip") is None:
         raise unable("the lab needs the program ip: install the package iproute2")
@@ -98,9 +96,9 @@ def start(lab, die_with_caller):
 
 
 def claim_name(name):
-    """An abstract socket is a lock that cannot outlive its owner.
+    """Claims the lab's name by an abstract socket, a lock that cannot outlive its owner.
 
-    The PID namespace is part of it because labs are visible per PID namespace.
+    The PID namespace is part of the name, because labs are visible per PID namespace.
     """
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     space = os.stat("/proc/self/ns/pid").st_ino
@@ -115,7 +113,7 @@ def claim_name(name):
 
 
 def detach_namespaces():
-    """A new PID namespace, inside a new user namespace if the user is not root."""
+    """Makes a new PID namespace, inside a new user namespace if the user is not root."""
     try:
         kernel.unshare(kernel.CLONE_NEWPID)
         return
@@ -152,7 +150,7 @@ def write_file(path, text):
 
 
 def hold(lab, lock, ready, alive, die_with_caller):
-    """The holder's life; never returns, whatever happens."""
+    """Runs the holder. Never returns, whatever happens."""
     try:
         if die_with_caller:
             kernel.die_with_parent(signal.SIGKILL)
@@ -188,7 +186,7 @@ def build_and_answer(lab):
 
 
 def forget_caller_files(keep):
-    """Whoever reads the caller's output must not wait for the holder's end."""
+    """Closes the caller's files, so that a reader of the caller's output does not wait for the holder."""
     null = os.open("/dev/null", os.O_RDWR)
     for fd in range(3):
         os.dup2(null, fd)
@@ -250,7 +248,7 @@ def build(lab):
 def make_network(with_ip6):
     """Moves the holder into a new network namespace and returns its descriptor.
 
-    It never moves back to the network outside: an ordinary user may not.
+    It never moves back to the network outside, which an ordinary user may not do.
     """
     kernel.unshare(kernel.CLONE_NEWNET)
     # Router solicitations and the like would disturb counts of frames; nor is there anybody who has our addresses.
@@ -310,13 +308,13 @@ def lay_cables(lab):
 
 
 def mac_of(host, cable):
-    """The first cable's is the host's own."""
+    """Returns the MAC address of a host's port. That of the first cable is the host's own."""
     parts = host["mac"].split(":")
     return ":".join([*parts[:4], f"{int(parts[4], 16) + cable:02x}", parts[5]])
 
 
 def addresses(host):
-    """Each address with the router's of that family, and how many bits it has."""
+    """Returns each address with the router's of that family, and its number of bits."""
     both = ((host["ip"], ROUTER_IP, 32), (host["ip6"], ROUTER_IP6, 128))
     return [entry for entry in both if entry[0]]
 
@@ -330,7 +328,7 @@ def run_ip(lines):
 
 
 def wait_for_carrier(interface):
-    """Until the kernel has noticed the carrier, the interface drops frames."""
+    """Waits until the kernel has noticed the carrier, because the interface drops frames before."""
     request = struct.pack("16sH22x", interface.encode(), 0)
     deadline = time.monotonic() + CARRIER_TIMEOUT_S
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as handle:
@@ -343,7 +341,7 @@ def wait_for_carrier(interface):
 
 
 def spawn_helper(lab, host):
-    """A helper makes the host's own namespaces and waits until they are held."""
+    """Starts a helper, which makes the host's own namespaces and waits until they are held."""
     answer_read, answer_write = os.pipe()
     go_read, go_write = os.pipe()
     pid = os.fork()
@@ -410,7 +408,7 @@ def furnish_host(lab, host):
 
 
 def shape(name, rate):
-    """No more than that leaves by the interface; its queue holds 4 MB."""
+    """Limits the rate at which frames leave by the interface. Its queue holds 4 MB."""
     done = subprocess.run(["tc", "qdisc", "replace", "dev", name, "root", "tbf", "rate", rate, "burst", "128kb",
                            "limit", "4mb"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -418,7 +416,7 @@ def shape(name, rate):
 
 
 def remount_sys():
-    """/sys shows the network namespace of whoever mounted it, so mount it anew.
+    """Mounts /sys again, because it shows the network namespace of the process that mounted it.
 
     File systems mounted below the old one (cgroups, tracing) are carried over.
     """
@@ -443,7 +441,7 @@ def remount_sys():
 
 
 def furnish_files(lab):
-    """Two hosts share no /dev/shm; and they know each other's names."""
+    """Gives each host its own /dev/shm and the names of all hosts."""
     kernel.mount("tmpfs", "/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=1777")
     if not os.path.exists("/etc/hosts"):
         return

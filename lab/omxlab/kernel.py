@@ -58,5 +58,5 @@ def set_process_name(name):
 
 
 def same_namespace(pid, kind):
-    """Is process `pid` in the same namespace of this kind as the caller?"""
+    """Returns whether process `pid` is in the same namespace of this kind as the caller."""
     return os.stat(f"/proc/{pid}/ns/{kind}").st_ino == os.stat(f"/proc/self/ns/{kind}").st_ino

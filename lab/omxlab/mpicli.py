@@ -62,7 +62,7 @@ def add_command(command, add_name, default_name):
 
 
 def find_provider(script, environment):
-    """The folder of the provider; None: libfabric's own."""
+    """Returns the folder of the provider, or None for libfabric's own."""
     if environment.get("FI_PROVIDER_PATH"):
         return environment["FI_PROVIDER_PATH"]
     root = os.path.dirname(os.path.dirname(os.path.abspath(script)))
@@ -105,7 +105,7 @@ def command_line(lab, options, script, environment):
 
 
 def prepare(lab, options, script):
-    """The command line, for the first host."""
+    """Returns the command line, for the first host."""
     if not options.argv:
         raise LabError("mpirun needs a program: lab mpirun [options] -- PROGRAM...", EXIT_USAGE)
     if not lab.state["hosts"][0]["ip"]:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds running labs.
 
-There is no state directory that could go stale: a lab is found by its holder,
-a process named omx-lab whose descriptor STATE_FD is a memfd with the lab's
-description.  This works from outside and from inside a host alike.
+There is no state directory that could become stale. A lab is found by its holder, a process named omx-lab whose
+descriptor STATE_FD is a memfd with the lab's description. This works both from outside and from inside a host.
 """
 import json
 import os
@@ -33,12 +32,12 @@ class Lab:
                        f"its hosts are {' '.join(self.hosts)}")
 
     def fd_path(self, fd):
-        """A path through which another process opens what the holder holds."""
+        """Returns a path by which another process opens a descriptor of the holder."""
         return f"/proc/{self.pid}/fd/{fd}"
 
 
 def running():
-    """All labs of this user that can be seen, the outermost first."""
+    """Returns all visible labs of this user, the outermost first."""
     labs = []
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -67,7 +66,7 @@ def read_holder(pid):
 
 
 def pid_depth(pid):
-    """How many PID namespaces lie between the caller's and the holder's."""
+    """Returns how many PID namespaces lie between the caller's and the holder's."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as status:
         for line in status:
             if line.startswith("NSpid:"):
@@ -88,7 +87,7 @@ def find(name):
 
 
 def end(lab, timeout_s=10):
-    """Kills the holder; the kernel does the rest before the holder is gone."""
+    """Kills the holder. The kernel removes the rest before the holder is gone."""
     try:
         pidfd = os.pidfd_open(lab.pid)
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)

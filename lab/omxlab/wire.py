@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A long and bad cable: a process that carries frames between two ports, see wire.c."""
+"""A long and bad cable: a process that carries frames between two ports (see wire.c)."""
 import ctypes
 import fcntl
 import os
@@ -30,7 +30,7 @@ def parse_scaled(text, units):
 
 
 def parse_time(text):
-    """"10us", "1ms" or "0.1s", in nanoseconds."""
+    """Returns "10us", "1ms" or "0.1s" in nanoseconds."""
     return parse_scaled(text, {"us": 1e3, "ms": 1e6, "s": 1e9})
 
 
@@ -58,7 +58,7 @@ def add_options(parser):
 
 
 def planned(options):
-    """What the options say of such a cable; None: the lab has none."""
+    """Returns the cable that the options describe, or None if the lab has none."""
     if options.delay is None and options.loss is None and options.reorder is None:
         return None
     delay = options.delay or 0
@@ -83,7 +83,7 @@ def compiled(directory):
 
 
 def carry(plan, ports, mtu, seed=1):
-    """Starts the process, in the network namespace of the caller, whose child it is."""
+    """Starts the process, as a child of the caller, in its network namespace."""
     with tempfile.TemporaryDirectory() as directory:
         arguments = [*ports, mtu, plan["delay"], plan["rate"], plan["queue"], plan["loss"], plan["reorder"], plan["held"],
                      seed]
@@ -96,7 +96,7 @@ def carry(plan, ports, mtu, seed=1):
 
 
 def offloads_end(interface):
-    """Frames leave as they would on a wire: no larger than the MTU, with their checksums."""
+    """Switches off offloads, so that frames leave as on a wire: no larger than the MTU, with their checksums."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         for command in OFFLOADS:
             value = ctypes.create_string_buffer(struct.pack("II", command, 0))

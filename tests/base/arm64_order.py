@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the compiled code of arm64 has a barrier between a mark and what is stored after it.
+"""Tests that the compiled code of arm64 has a barrier between a mark and later stores.
 
 Neither this machine nor an emulator on it reorders stores, so no test that runs here can show what arm64 may do
-(base/store_ahead.h). The instructions can: the sources are compiled for arm64, and the functions that set a mark
-must do so with a store and a `dmb` after it. A store-release alone (`stlr`), which later stores may pass, is what
-the compiler makes of a seq_cst store; the first check shows that, and that this script can tell the two apart.
+(base/store_ahead.h). The instructions can show it. The sources are compiled for arm64, and the functions that set a
+mark must do so with a store and a `dmb` after it. A store-release alone (`stlr`), which later stores may pass, is
+what the compiler makes of a seq_cst store. The first check shows that, and that this script can tell the two apart.
 """
 import pathlib
 import re
@@ -31,7 +31,7 @@ void mark_set(std::atomic<unsigned long>& mark) { omx::store_ahead(mark, 0); }
 
 
 def assembly(source):
-    """The assembly text of a source file."""
+    """Returns the assembly text of a source file."""
     with tempfile.NamedTemporaryFile(suffix=".s") as out:
         subprocess.run([COMPILER, *FLAGS, "-S", str(source), "-o", out.name], check=True)
         return pathlib.Path(out.name).read_text()
@@ -45,7 +45,7 @@ def assembly_of_text(text):
 
 
 def instructions(text, name):
-    """The instructions of the function with this mangled name (a regular expression)."""
+    """Returns the instructions of the function with this mangled name (a regular expression)."""
     lines = text.splitlines()
     starts = [i for i, line in enumerate(lines) if re.fullmatch(f"{name}:", line)]
     if len(starts) != 1:
@@ -60,7 +60,7 @@ def instructions(text, name):
 
 
 def has_barrier(body, before=None):
-    """Whether a store is followed at once by a full barrier, ahead of what matches `before`."""
+    """Returns whether a store is followed at once by a full barrier, before any match of `before`."""
     for store, after in zip(body, body[1:]):
         if before and re.search(before, store):
             return False

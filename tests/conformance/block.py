@@ -8,7 +8,7 @@ USES = 1 << 31
 
 
 def parse(connect):
-    """The fields of the block behind a parsed CONNECT; None if it has none."""
+    """Returns the fields of the block behind a parsed CONNECT, or None if it has none."""
     data = connect.data
     if len(data) < 28 or int.from_bytes(data[0:4], "big") != MAGIC:
         return None
@@ -24,7 +24,7 @@ def parse(connect):
 
 
 def append(frame, *, features, largest, layout, epoch, other_epoch, window=64, pull_frames=32):
-    """A CONNECT of 48 bytes and more with a block behind it."""
+    """Returns a CONNECT of 48 bytes or more with a block behind it."""
     head = bytearray(frame[:48])
     head[20] = 44
     body = bytes(head) + MAGIC.to_bytes(4, "big") + bytes([1, 28]) + features.to_bytes(2, "big")

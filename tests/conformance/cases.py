@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The list of cases. A case gets the peer, makes its own partners, and leaves nothing of itself behind."""
+"""The list of cases. A case gets the peer, makes its own partners, and leaves no state behind."""
 CASES = []
 
 
@@ -12,7 +12,7 @@ def case(only=lambda peer: True):
 
 
 def plain(peer):
-    """The peer is one of the original: no extension block."""
+    """Returns whether the peer is a legacy peer, without an extension block."""
     return not peer.extended
 
 

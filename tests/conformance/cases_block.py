@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What only peers see that announced it in their extension block (docs/reference/wire.md 6, 10, 14)."""
+"""Packets that only go to peers that announced them in their extension block (docs/reference/wire.md 6, 10, 14)."""
 import time
 
 import block
@@ -15,7 +15,7 @@ URGENT = 1
 
 @case(without_checksums)
 def probes_are_answered(peer):
-    """A frame of the size comes back with its cookie (docs/reference/wire.md 10)."""
+    """A frame of the same size comes back with its cookie (docs/reference/wire.md 10)."""
     partner = peer.partner()
     partner.connect()
     for size in (60, 100, 1514, peer.mode.mtu + 14):
@@ -62,7 +62,7 @@ def nothing_that_was_not_announced(peer):
 
 @case(without_checksums)
 def the_mark(peer):
-    """Urgent are messages, RNDV, and the last frames of what was asked for; no frame before them."""
+    """Messages, RNDV, and the last frames of an answer are urgent. No earlier frame is."""
     partner = peer.partner(features=block.MARK | block.SACK).connected_by_subject()
     check = peer.rules.check
     for length, kind in ((8, TINY), (100, SMALL)):
@@ -90,7 +90,7 @@ def the_mark(peer):
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def the_tail(peer):
-    """The last bytes of a large message behind RNDV: those that would be a reply of their own, at most 120."""
+    """RNDV carries the last bytes of a large message that would need a reply of their own, at most 120."""
     partner = peer.partner(features=block.TAIL).connected_by_subject()
     length = 20 * peer.mode.reply_max + 50
     peer.ask(f"send 1 1 {length} 7")
@@ -105,7 +105,7 @@ def the_tail(peer):
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def data_unasked(peer):
-    """With leave, which a NOTIFY gives, the first frames follow their RNDV [docs/reference/wire.md 17]."""
+    """With leave, which a NOTIFY gives, the first frames follow their RNDV unscheduled [docs/reference/wire.md 17]."""
     partner = peer.partner(features=block.UNASKED).connected_by_subject()
     check, length = peer.rules.check, 100000
     for leave, before in ((8, 0), (0, 8), (8, 0)):
@@ -133,7 +133,8 @@ def data_unasked(peer):
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def parked_message(peer):
-    """A message whose envelope is asked for comes again as RNDV under its number, and only that one [docs/reference/wire.md 19]."""
+    """A message whose envelope is requested comes again as RNDV under its number, and no other message does
+    [docs/reference/wire.md 19]."""
     partner = peer.partner(features=block.PARK | block.SACK).connected_by_subject()
     check = peer.rules.check
     for length, kind in ((8, TINY), (100, SMALL)):
@@ -155,7 +156,7 @@ def parked_message(peer):
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def data_unasked_received(peer):
-    """What follows an RNDV of ours is taken without a PULL; and only what does."""
+    """Unscheduled data behind our RNDV are received without a PULL. Other data are not."""
     partner = peer.partner(features=block.UNASKED | block.SACK)
     partner.connect()
     check, frames = peer.rules.check, 3
@@ -205,7 +206,7 @@ def packs_are_read(peer):
 
 @case(lambda peer: without_checksums(peer) and not peer.mode.wire)
 def packets_share_frames(peer):
-    """What announces, asks for and reports large messages may share frames, both ways."""
+    """Packets that announce, request and report large messages may be coalesced, in both directions."""
     partner = peer.partner(features=block.SHARE | block.SACK).connected_by_subject()
     check, length = peer.rules.check, 50000
     servers = {}
@@ -243,7 +244,7 @@ def packets_share_frames(peer):
 
 @case(without_checksums)
 def packs_are_sent(peer):
-    """All messages of a burst, one by one or several in a frame; each with the next number."""
+    """All messages of a burst come, alone or coalesced, each with the next number."""
     partner = peer.partner(features=block.PACK | block.SACK).connected_by_subject()
     peer.ask("burst 300 0 20")
     matches, packs = [], 0

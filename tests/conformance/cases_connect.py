@@ -8,7 +8,7 @@ MX_CLOSED, MX_BAD_KEY, MX_BAD_ENDPOINT = 8, 11, 12
 
 
 def ask_connect(peer, slot=0, **options):
-    """The subject asks; the request, not answered yet."""
+    """Lets the subject connect. Returns the request, which is not answered yet."""
     partner = peer.partner(automatic=False, **options)
     peer.ask(f"connect {slot} {peer.nic:x} {partner.endpoint} {partner.key}")
     return partner, partner.take(CONNECT, lambda f: not f["is_reply"])
@@ -151,7 +151,7 @@ def connect_to_nobody_is_nacked(peer):
 
 @case(plain)
 def connect_is_returned(peer):
-    """Who connects without a block is connected back to before it is sent anything."""
+    """A peer that connects without a block is connected back to before any message goes to it."""
     partner = peer.partner(automatic=False)
     partner.connect()
     back = partner.take(CONNECT, lambda f: not f["is_reply"])
@@ -174,7 +174,7 @@ def connect_is_returned(peer):
 
 @case()
 def connect_of_a_new_instance(peer):
-    """The same endpoint number in another session is another peer: its count begins where our answer says."""
+    """The same endpoint number in another session is another peer. Its count begins where our answer says."""
     first = peer.partner()
     first.connect()
     first.tiny(b"", 0x21)

@@ -9,7 +9,7 @@ EXACT_MATCH = "ffffffffffffffff"
 
 
 def received(peer, rule, section, match, length, seed, room=None, status=0):
-    """The subject receives what was sent to it."""
+    """Expects that the subject receives the message."""
     room = length if room is None else room
     peer.ask(f"recv 1 {match:x} {EXACT_MATCH} {room} {seed}")
     peer.rules.check(rule, section, f"message of {length} bytes in room for {room}",
@@ -21,7 +21,7 @@ def nothing_arrived(peer, rule, section, what, match):
 
 
 def acknowledged(partner, rule="ack.truc", section=None):
-    """Takes acknowledgements until one says that all of ours arrived; each is right in every field."""
+    """Takes acknowledgements until one covers all our messages. Every field of each must be right."""
     peer = partner.peer
     while True:
         truc = partner.take(TRUC)
@@ -76,7 +76,7 @@ def receive_fragments_in_any_order(peer):
 
 @case(wire)
 def receive_pipelines(peer):
-    """The unit of a fragment number is what the packet says [wire 4.3]."""
+    """Each packet says the unit of its fragment number [wire 4.3]."""
     partner = connected(peer)
     for pipeline, length in ((11, 20000), (10, 10000), (7, 1000), (12, 30000), (15, 3000), (0, 20)):
         length = min(length, 32 << pipeline)
@@ -128,7 +128,7 @@ def receive_early_messages_in_order(peer):
 
 @case(extended)
 def receive_gap_is_told(peer):
-    """Which later messages have arrived (docs/reference/wire.md 9)."""
+    """An acknowledgement says which later messages have arrived (docs/reference/wire.md 9)."""
     partner = connected(peer)
     for number in (2, 4):
         partner.tiny(b"", 0xF90 + number, number)
@@ -155,7 +155,7 @@ def receive_four_are_acknowledged(peer):
 
 @case()
 def receive_is_acknowledged_by_messages(peer):
-    """What the subject sends says what it has received [wire 6.5]."""
+    """Packets from the subject acknowledge what it has received [wire 6.5]."""
     partner = connected(peer)
     partner.tiny(b"", 0xFB)
     received(peer, "receive.every_class", "wire 4.2, 4.3", 0xFB, 0, 0)
@@ -179,7 +179,7 @@ def receive_too_long(peer):
 
 @case()
 def refused_sessions(peer):
-    """A wrong session is refused with the packet's number, for every packet that has one [wire 7]."""
+    """A packet with a wrong session is refused with its number, for every type that has one [wire 7]."""
     partner = connected(peer)
     wrong = partner.their_session ^ 0x100
     fake = dict(msg_length=100000, region=1, region_seq=23, region_offset=0)
@@ -221,7 +221,7 @@ def refused_endpoints(peer):
 
 @case()
 def dropped_lengths(peer):
-    """Lengths that cannot be are dropped in silence; the same number may follow in good form."""
+    """Impossible lengths are dropped without an answer. A correct packet with the same number may follow."""
     partner = connected(peer)
     partner.tiny(bytes(33), 0xFE0, 1)
     partner.small(bytes(129), 0xFE0, 1)
@@ -243,7 +243,7 @@ def dropped_lengths(peer):
 
 @case()
 def dropped_numbers(peer):
-    """Other session bits, numbers beyond the window, and senders that never connected."""
+    """Drops packets with other session bits, with numbers beyond the window, and from senders that never connected."""
     partner = connected(peer)
     partner.tiny(b"", 0xFF1, 0x4001)
     partner.tiny(b"", 0xFF1, 300 + 9000)
@@ -277,7 +277,7 @@ def received_numbers_come_round(peer):
 
 @case(with_checksums)
 def damaged_frames_are_dropped(peer):
-    """Whoever agreed on checksums takes no frame without a right one (docs/reference/wire.md 11)."""
+    """A peer that agreed on checksums accepts no frame without a correct one (docs/reference/wire.md 11)."""
     partner = connected(peer)
     fields = dict(length=8, seq=1, ack=1, match=0xFF3)
     plain_frame = build(peer.mode, TINY, peer.subject_mac, peer.mac, bytes(8), **partner.head(**fields))

@@ -8,7 +8,7 @@ from peer import NUMBER, PATIENCE_S, Missing, plus
 
 
 def check_message(partner, match, length, seed, seq, rule="send"):
-    """Takes one eager message and compares it byte by byte; its class follows from its length."""
+    """Takes one eager message and compares every byte. Its class follows from its length."""
     peer, mode = partner.peer, partner.peer.mode
     common = dict(seq=seq, ack=partner.seq, match=match)
     data = pattern(length, seed)
@@ -48,7 +48,7 @@ def forget_repetitions(partner):
 
 
 def quiet(partner, what, rule, section):
-    """Nothing is repeated any more: more than two delays of repetition."""
+    """Expects no repetition within more than two repetition delays."""
     forget_repetitions(partner)
     end = time.monotonic() + 1.3
     while (left := end - time.monotonic()) > 0:
@@ -134,7 +134,8 @@ def send_repeats_all_fragments(peer):
 
 @case()
 def send_is_acknowledged_by_messages(peer):
-    """A piggybacked acknowledgement counts; a packet whose one has other session bits is dropped as a whole."""
+    """A piggybacked acknowledgement counts. A packet whose acknowledgement has other session bits is dropped as a
+    whole."""
     partner = peer.partner().connected_by_subject()
     partner.connect()
     peer.ask("send 1 7a 8 1")
@@ -152,7 +153,7 @@ def send_is_acknowledged_by_messages(peer):
 
 @case(plain)
 def send_numbers_come_round(peer):
-    """More messages than there are numbers; and never more than 8191 that nobody has acknowledged."""
+    """More messages than there are numbers, and never more than 8191 of them unacknowledged."""
     partner = peer.partner().connected_by_subject()
     total, got, acked, order, most = 4 * 4200, 0, 0, [], 0
     seen = {}
@@ -196,7 +197,7 @@ def send_window_has_an_end(peer):
 
 
 def drain(partner, total, have):
-    """Acknowledges until so many numbers have come; `have` are those that were seen already."""
+    """Acknowledges until this many numbers have come. `have` are those that were seen already."""
     end = time.monotonic() + PATIENCE_S * 3
     while partner.wanted <= total:
         if time.monotonic() > end:
@@ -213,7 +214,7 @@ def drain(partner, total, have):
 
 @case(extended)
 def send_keeps_to_the_window_of_the_block(peer):
-    """We told that we hold 64 eager frames."""
+    """Our block announced that we hold 64 eager frames."""
     partner = peer.partner().connected_by_subject()
     peer.ask("burst 500 0 4")
     seen, end = set(), time.monotonic() + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names (wire 4.12, 4.13) and whatever is nobody's packet (wire 3)."""
+"""Names (wire 4.12, 4.13) and packets that no endpoint understands (wire 3)."""
 from cases import case
 from packets import HOST_QUERY, HOST_REPLY, PROBE, RAW, UNKNOWN_INDEX, build
 from peer import TOLD_INDEX
@@ -39,7 +39,7 @@ def answer_query(peer, query, name, **over):
 
 @case()
 def names_are_asked_for(peer):
-    """The subject asks for our name; wrong answers are not believed."""
+    """The subject asks for our name. It does not believe wrong answers."""
     peer.waiting(HOST_QUERY)
     peer.tell(f"name {peer.nic:x}")
     query = peer.take(HOST_QUERY)
@@ -57,7 +57,7 @@ def names_are_asked_for(peer):
 
 @case()
 def packets_that_nobody_knows_are_dropped(peer):
-    """Reserved and unknown types, broken frames and stray answers do nothing."""
+    """Reserved and unknown types, broken frames and stray answers have no effect."""
     partner = peer.partner()
     partner.connect()
     sent = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large messages that the library receives: what it asks for, what it does with the answers, what it says at the end."""
+"""Large messages that the library receives: its requests, its use of the answers, and its NOTIFY."""
 from cases import case
 from packets import MAGIC, NACK_MCP, NOTIFY, PULL, pattern
 from peer import plus
@@ -9,7 +9,7 @@ TRUNCATED, BAD_RDMAWIN, BAD_SESSION, MX_CLOSED = 5, 13, 10, 8
 
 
 class Server:
-    """Answers the pulls of one message until its NOTIFY, and looks at both."""
+    """Answers the pulls of one message until its NOTIFY, and checks both."""
 
     def __init__(self, partner, rndv, room, message, damage=None):
         self.partner, self.peer, self.mode = partner, partner.peer, partner.peer.mode
@@ -76,7 +76,7 @@ def check_notify(partner, notify, rndv, total):
 
 def receive(peer, partner, length, seed=1, room=None, damage=None, region_offset=0, status=0, rule="large.received",
             match=0xA00):
-    """One large message of ours, from RNDV to the end of the subject's receive."""
+    """Sends one large message, from RNDV to the end of the subject's receive."""
     room = length if room is None else room
     message = pattern(length, seed)
     rndv = dict(region=(seed * 13) % 256, region_seq=(23 + seed) % 256, region_offset=region_offset)
@@ -101,7 +101,7 @@ def large_receive(peer):
 
 @case()
 def large_receive_from_whom_it_connected_to(peer):
-    """A reply names our session: PULL and NOTIFY go with it though we never asked [protocol 3.3]."""
+    """A reply names our session. PULL and NOTIFY carry it although we never connected [protocol 3.3]."""
     partner = peer.partner().connected_by_subject()
     receive(peer, partner, 100000)
 
@@ -122,7 +122,7 @@ def large_receive_unexpected(peer):
 
 @case()
 def large_receive_at_an_offset(peer):
-    """A sender's region may begin inside a page: frames are aligned to the region [wire 4.5]."""
+    """A sender's region may begin inside a page. Frames are aligned to the region [wire 4.5]."""
     partner = peer.partner()
     partner.connect()
     m = peer.mode.reply_max
@@ -236,7 +236,7 @@ def notify_is_repeated(peer):
 
 @case()
 def late_replies_are_dropped(peer):
-    """The memory belongs to the application when the message is complete."""
+    """The memory belongs to the application once the message is complete."""
     partner = peer.partner()
     partner.connect()
     pulls = []

@@ -9,7 +9,7 @@ MX_CLOSED, MX_BAD_SESSION, TRUNCATED = 8, 10, 5
 
 
 def announced(peer, partner, length, seed, command="send", slot=1, match=0x900):
-    """The subject sends a large message; its RNDV, acknowledged."""
+    """Lets the subject send a large message. Returns its RNDV, which is acknowledged."""
     peer.ask(f"{command} {slot} {match:x} {length} {seed}")
     rndv = partner.take(RNDV)
     partner.exact("rndv.fields", rndv, free=("region", "region_seq", "region_offset"), length=8, seq=partner.wanted,
@@ -20,7 +20,7 @@ def announced(peer, partner, length, seed, command="send", slot=1, match=0x900):
 
 
 def block_of(mode, length, number, offset=0):
-    """first frame, its offset, bytes of a block [wire 4.5]."""
+    """Returns first frame, its offset, and bytes of a block [wire 4.5]."""
     whole, each = mode.reply_max, mode.reply_max * mode.block_frames
     o = offset % whole
     if number == 0:
@@ -30,7 +30,7 @@ def block_of(mode, length, number, offset=0):
 
 
 def expect_replies(partner, rndv, handle, frame, first, size, message, rule="reply"):
-    """All replies to one PULL, in order, byte by byte."""
+    """Expects all replies to one PULL, in order, byte by byte."""
     peer, mode = partner.peer, partner.peer.mode
     o = rndv["region_offset"] % mode.reply_max
     at, end, index = frame * mode.reply_max - o + first, frame * mode.reply_max - o + first + size, frame
@@ -110,7 +110,7 @@ def large_send_is_repeated_until_acknowledged(peer):
 
 @case()
 def synchronous_sends(peer):
-    """Any length is announced; nothing need be pulled [wire 4.4]."""
+    """A synchronous message of any length is announced. The receiver may pull nothing [wire 4.4]."""
     partner = peer.partner().connected_by_subject()
     for length in (0, 5, 5000):
         rndv = announced(peer, partner, length, 1, "ssend", match=0x902)
@@ -183,7 +183,8 @@ def pulls_refused(peer):
 
 @case()
 def notify_of_less(peer):
-    """The sender learns what was taken; a NOTIFY of another generation is numbered, and nothing else."""
+    """The sender learns how much was taken. A NOTIFY of another generation counts as a number and has no other
+    effect."""
     partner = peer.partner().connected_by_subject()
     rndv = announced(peer, partner, 100000, 1)
     other = dict(rndv, region_seq=(rndv["region_seq"] + 1) % 256)

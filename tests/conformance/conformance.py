@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent peer: speaks MXoE as its specification says, shares no code with the library, and checks every byte.
+"""An independent peer. It speaks MXoE as its specification says, shares no code with the library, and checks every
+byte.
 
   conformance.py --subject PROGRAM --mode mxoe|omx [--mtu N] [--extended [--checksum]] [--case NAME...]
 
-Brings up two hosts of a lab: on one runs the library (subject.c), the other is a raw socket. Each rule is a line of the
-output. Exit status 77 where there can be no lab.
+Starts two hosts of a lab. The library runs on one (subject.c), and the other is a raw socket. Each rule is a line of
+the output. Exit status 77 if there can be no lab.
 """
 import argparse
 import os
@@ -38,7 +39,7 @@ KEY = 0x1234
 
 
 def run_case(options, name, function, rules):
-    """One case against a subject of its own, so that what one breaks does not hide another."""
+    """Runs one case against a subject of its own, so that an error of one case does not hide another."""
     environment = {"OMX_WIRE_MODE": options.library or options.mode, "OMX_CHECKSUM": "1" if options.checksum else "0", "OMX_LINK": "ethernet", "OMX_HOSTNAME": "h2", "OMX_DISCOVERY_MS": "8000",
                    "OMX_LOCAL": "0", "OMX_ENDPOINTS_MAX": "32", "OMX_CLOSE_LINGER_MS": "100"}
     begin = time.monotonic()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets as the specification of MXoE lays them out (its sections in [ ]), and ours of docs/reference/wire.md.
+"""Packets as the specification of MXoE lays them out (its sections in [ ]), and our own of docs/reference/wire.md.
 
-A layout names every byte of a header: what has no name is a pad, which must be zero.
+A layout names every byte of a header. A byte without a name is a pad, which must be zero.
 """
 import collections
 
@@ -103,7 +103,7 @@ class Frame(dict):
         self.data = raw[self.layout.size:self.layout.size + self.data_length()]
 
     def data_length(self):
-        """Bytes behind the header that the length fields announce."""
+        """Returns the number of bytes behind the header that the length fields announce."""
         if self.kind in (TINY, SMALL, PULL_REPLY, HOST_REPLY, PACK):
             return self["length"]
         if self.kind == MEDIUM:
@@ -117,11 +117,11 @@ class Frame(dict):
         return 0
 
     def trailing(self):
-        """What stands behind header and data: padding, or a trailer of checksums."""
+        """Returns the bytes behind header and data: padding, or a checksum trailer."""
         return self.raw[self.layout.size + self.data_length():]
 
     def pads(self):
-        """The bytes of the header that no field names."""
+        """Returns the bytes of the header that no field names."""
         named = {0: 14}
         for _, offset, size in self.layout.fields:
             named[offset] = size
@@ -136,7 +136,7 @@ class Frame(dict):
 
 
 def build(mode, kind, dst, src, data=b"", **fields):
-    """A frame, padded to the 60 bytes of Ethernet [8]. Fields that are not named are zero."""
+    """Returns a frame, padded to the 60 bytes of Ethernet [8]. Fields that are not named are zero."""
     layout = mode.layouts[kind]
     raw = bytearray(layout.size)
     raw[0:6], raw[6:12], raw[12:14] = dst, src, ETHERTYPE.to_bytes(2, "big")
@@ -153,7 +153,7 @@ def build(mode, kind, dst, src, data=b"", **fields):
 
 
 def pattern(length, seed):
-    """The contents of messages; the subject computes the same."""
+    """Returns the contents of a message. The subject computes the same."""
     return bytes((i * 31 + (i >> 8) + seed * 7) & 0xFF for i in range(length))
 
 

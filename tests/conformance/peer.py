@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A host that speaks MXoE from a raw socket, endpoint by endpoint, and looks at every byte that comes back."""
+"""A host that speaks MXoE from a raw socket, endpoint by endpoint, and checks every byte that comes back."""
 import contextlib
 import random
 import select
@@ -17,16 +17,16 @@ NUMBER = 0x3FFF
 
 
 def plus(seq, count):
-    """A sequence number so many further; the upper two bits stay [6.4]."""
+    """Returns a sequence number advanced by n. The upper two bits stay [6.4]."""
     return (seq & 0xC000) | ((seq + count) & NUMBER)
 
 
 class Missing(Exception):
-    """A packet or an answer that had to come did not."""
+    """A required packet or answer did not come."""
 
 
 class Peer:
-    """The host: its socket, the subject, all frames not yet looked at."""
+    """The host: its socket, the subject, and all frames not yet examined."""
 
     def __init__(self, mode, rules, subject, subject_mac, extended, checksum):
         self.mode, self.rules, self.subject, self.extended = mode, rules, subject, extended
@@ -60,7 +60,7 @@ class Peer:
 
     @contextlib.contextmanager
     def gathering(self, partner):
-        """What is sent meanwhile goes in one PACK (docs/reference/wire.md 14)."""
+        """Collects the packets that are sent meanwhile in one PACK (docs/reference/wire.md 14)."""
         self.gathered = []
         yield
         packets, self.gathered = self.gathered, None
@@ -71,7 +71,7 @@ class Peer:
         self.socket.send(frame)
 
     def pump(self, timeout):
-        """Takes in what comes within the time; returns when something did."""
+        """Receives frames for the given time. Returns once some arrived."""
         ready = select.select([self.socket, self.subject], [], [], timeout)[0]
         if self.subject in ready:
             self.subject.read()
@@ -103,7 +103,7 @@ class Peer:
         self.inbox.append(frame)
 
     def audit(self, frame):
-        """What holds for every frame [1, 2, 8]."""
+        """Checks what holds for every frame [1, 2, 8]."""
         check, name = self.rules.check, NAMES.get(frame.kind, f"type {frame.kind}")
         check("frame.source", "wire 2", f"{name} F6 source MAC", self.subject_mac, frame.src)
         broadcast = frame.kind in (HOST_QUERY, 1) and frame.dst == b"\xff" * 6
@@ -137,7 +137,7 @@ class Peer:
         self.largest_seen = max(self.largest_seen, len(frame.raw))
 
     def audit_discovery(self, frame):
-        """The only RAW packet that the library sends by itself [4.13]."""
+        """Checks the only RAW packet that the library sends by itself [4.13]."""
         nic = self.subject_mac.rjust(8, b"\0")
         expected = b"\xff" * 6 + self.subject_mac + b"\x86\xdf\0\0\x01" + bytes(15) + nic + frame.raw[40:44] + bytes(20)
         self.rules.check("raw.discovery", "wire 4.13", "RAW frame without its serial number", expected, frame.raw)
@@ -146,7 +146,7 @@ class Peer:
         return self.mode.mtu + 14 if self.extended else self.mode.frame_max + 14
 
     def take(self, kind, endpoint=None, where=lambda frame: True, patience=PATIENCE_S, missing=True):
-        """The first frame of that kind (or kinds) to an endpoint of ours; what else has come stays."""
+        """Returns the first frame of that kind (or kinds) to an endpoint of ours. Other frames stay."""
         kinds = kind if isinstance(kind, tuple) else (kind,)
         end = time.monotonic() + patience
         while True:
@@ -162,7 +162,7 @@ class Peer:
             self.pump(left)
 
     def waiting(self, kind, endpoint=None):
-        """Frames of a kind that have come and were not taken, which they are now."""
+        """Returns and removes the frames of a kind that have come and were not taken."""
         kinds = kind if isinstance(kind, tuple) else (kind,)
         found, kept = [], []
         for frame in self.inbox:
@@ -171,7 +171,7 @@ class Peer:
         return found
 
     def settle(self, condition):
-        """Takes in frames until the condition holds."""
+        """Receives frames until the condition holds."""
         end = time.monotonic() + PATIENCE_S
         while not condition():
             left = end - time.monotonic()
@@ -185,7 +185,7 @@ class Peer:
         self.subject.tell(line)
 
     def told(self, patience=PATIENCE_S):
-        """The subject's next line; frames are taken in meanwhile."""
+        """Returns the subject's next line, and receives frames meanwhile."""
         end = time.monotonic() + patience
         while True:
             line = self.subject.line()
@@ -201,7 +201,7 @@ class Peer:
         return self.told(patience)
 
     def partner(self, **options):
-        """An endpoint of ours that the subject has not met."""
+        """Makes an endpoint of ours that the subject does not know."""
         partner = Partner(self, self.next_endpoint, **options)
         self.partners[self.next_endpoint] = partner
         self.next_endpoint += 1
@@ -209,7 +209,7 @@ class Peer:
 
 
 def packets_of(data):
-    """The packets of a PACK, without their Ethernet headers."""
+    """Returns the packets of a PACK, without their Ethernet headers."""
     while data:
         length = int.from_bytes(data[8:10], "big")
         assert not any(data[0:8]) and data[10:12] == b"\x08\0", data[0:12]
@@ -256,7 +256,7 @@ class Partner:
                             layout=0 if self.peer.mode.wire else 1, epoch=self.epoch, other_epoch=other)
 
     def learn(self, connect):
-        """What any CONNECT tells about its sender."""
+        """Notes what any CONNECT says about its sender."""
         self.peer.index = connect["index"]
         self.last_connect = connect
         self.their_block = block.parse(connect)
@@ -273,20 +273,20 @@ class Partner:
         self.peer.send_raw(self.block_for(self.request_frame(**over)))
 
     def connect(self):
-        """We connect; the answer must come."""
+        """Connects. The answer must come."""
         self.request()
         reply = self.peer.take(CONNECT, self.endpoint, lambda f: f["is_reply"])
         self.adopt(reply["key"], reply["start"])
         return reply
 
     def adopt(self, session, start):
-        """A session of theirs that we did not know: our numbers begin where they say [protocol 3.1, 3.2]."""
+        """Adopts a new session of the subject. Our numbers begin where it says [protocol 3.1, 3.2]."""
         if session != self.their_session:
             self.seq = start
         self.their_session = session
 
     def answer(self, request, **over):
-        """Our reply to a request of theirs."""
+        """Replies to a request of the subject."""
         self.adopt(request["session"], request["start"])
         self.connected_back = True
         fields = dict(peer_index=self.peer.index, dst_endpoint=request["src_endpoint"], src_endpoint=self.endpoint,
@@ -296,7 +296,7 @@ class Partner:
         self.peer.send_raw(self.block_for(build(self.peer.mode, CONNECT, self.peer.subject_mac, self.peer.mac, **fields)))
 
     def connected_by_subject(self, slot=0):
-        """The subject connects to us, and its next sends are for us."""
+        """Lets the subject connect to us. Its next sends go to us."""
         peer = self.peer
         peer.ask(f"connect {slot} {peer.nic:x} {self.endpoint} {self.key}")
         end = time.monotonic() + PATIENCE_S
@@ -315,7 +315,7 @@ class Partner:
         return fields
 
     def eager(self, kind, data, match, seq=None, **over):
-        """TINY or SMALL with our next number, or the given one again."""
+        """Sends TINY or SMALL with our next number, or with the given one again."""
         if seq is None:
             seq, self.seq = self.seq, plus(self.seq, 1)
         fields = dict(length=len(data), seq=seq, ack=self.wanted, match=match)
@@ -376,7 +376,7 @@ class Partner:
         return seq
 
     def ack(self, **over):
-        """TRUC: the next number of theirs that we want."""
+        """Sends TRUC with the next number that we expect."""
         self.acknum += 1
         fields = dict(length=16, data_type=0x55, seq=self.wanted, session_id=self.their_session, acknum=self.acknum,
                       send_seq=self.wanted)
@@ -391,7 +391,7 @@ class Partner:
     # ---- receiving
 
     def exact(self, rule, frame, free=(), section=None, **expected):
-        """Every field of the frame: as given, or as it is for this partner, or zero."""
+        """Checks every field of the frame: it is as given, or as it is for this partner, or zero."""
         usual = dict(type=frame.kind, dst_endpoint=self.endpoint, src_endpoint=0, session=self.session,
                      peer_index=TOLD_INDEX)
         right = True
@@ -405,7 +405,8 @@ class Partner:
         return right
 
     def fence(self):
-        """All that we sent before has been dealt with: a message in a wrong session is refused at once [7]."""
+        """Waits until the subject has processed all that we sent. It refuses a message in a wrong session at once
+        [7]."""
         seq = random.randrange(1, NUMBER)
         self.tiny(b"fence", 0, seq, session=self.their_session ^ 1)
         return self.peer.take(NACK_LIB, self.endpoint, lambda f: f["seq"] == seq)

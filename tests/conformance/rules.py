@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules and what was found about them: one line each at the end."""
+"""Rules and the results of their checks, printed as one line each at the end."""
 import collections
 
 # Where the library, in mode omx, knowingly does not what the specification says. One of these that holds after all is an
@@ -22,7 +22,7 @@ class Rules:
         self.subject = ""
 
     def check(self, rule, section, what, expected, got):
-        """One fact: `got` must be `expected`. `section` says where it is written."""
+        """Checks one fact: `got` must be `expected`. `section` says where the rule is written."""
         self.section.setdefault(rule, section)
         self.held.setdefault(rule, 0)
         if expected == got:

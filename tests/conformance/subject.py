@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program under test on its host of the lab, told what to do by lines (subject.c)."""
+"""The program under test on its host of the lab, controlled by lines (subject.c)."""
 import os
 import subprocess
 
@@ -18,7 +18,7 @@ class Subject:
         self.process.stdin.flush()
 
     def read(self):
-        """What can be read now; to be called when there is something."""
+        """Reads what has arrived. Call it when there is something."""
         part = os.read(self.fileno(), 4096)
         if not part:
             raise RuntimeError(f"the subject ended with {self.process.wait()}")

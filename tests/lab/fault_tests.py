@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of lab fault, cut, mend and faults.
 
-Bounds are five standard deviations wide, and the seed is fixed: a pass or a
-failure repeats.
+Bounds are five standard deviations wide, and the seed is fixed, so a pass or a failure repeats.
 """
 import math
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/python3 -ES
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sends and receives numbered raw frames; runs inside a lab's host.
+"""Sends and receives numbered raw frames. Runs inside a lab's host.
 
   frames.py send COUNT [--size S] [--type N] [--ethertype E] [--to MAC] [--bypass]
   frames.py receive [--ethertype E]     until its standard input is closed
 
-receive prints "ready", then one JSON object: how many frames arrived, how many
-were damaged, how many were repeats, and the numbers of those that never came whole.
+receive prints "ready", then one JSON object: how many frames arrived, how many were damaged, how many were repeats,
+and the numbers of frames that never arrived whole.
 """
 import argparse
 import json
@@ -73,7 +73,7 @@ def receive(options):
 
 
 def check(frame, own_mac, ethertype):
-    """Whether each byte is as sent, as far as a receiver can know, and the number."""
+    """Returns whether each byte is as sent, as far as a receiver can know, and the number."""
     if len(frame) < HEADER:
         return False, None
     kind, = struct.unpack_from("B", frame, 16)

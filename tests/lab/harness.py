@@ -17,7 +17,7 @@ tests = []
 
 
 class Skip(Exception):
-    """The test cannot run here; the message says why."""
+    """The test cannot run here. The message says why."""
 
 
 def test(function):
@@ -32,7 +32,7 @@ def lab(*arguments, env=None, prefix=()):
 
 
 def good(done):
-    """The output of a process that must have succeeded."""
+    """Returns the output of a process that must have succeeded."""
     if done.returncode == UNABLE:
         raise Skip(done.stderr.strip())
     assert done.returncode == 0, f"{done.args} returned {done.returncode}: {done.stderr}"
@@ -64,7 +64,7 @@ class Lab:
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def traffic(self, sender, receiver, count, *send_options, ethertype="0x86DF"):
-        """Sends frames from one host to another; returns what arrived."""
+        """Sends frames from one host to another. Returns what arrived."""
         process = self.start(receiver, FRAMES, "receive", "--ethertype", ethertype)
         assert process.stdout.readline() == "ready\n"
         self.host(sender, FRAMES, "send", str(count), "--ethertype", ethertype, *send_options)

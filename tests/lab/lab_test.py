@@ -309,7 +309,7 @@ def mpirun__refuses():
 
 @test
 def user__root_of_a_container():
-    """Like root in a container that was not given CAP_SYS_ADMIN."""
+    """Root without CAP_SYS_ADMIN, as in most containers."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None or shutil.which("unshare") is None:
         raise Skip("needs root and the package util-linux")
     no_namespaces = "echo 0 >/proc/sys/user/max_user_namespaces && exec \"$@\""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI from Python (mpi4py): every way to send, every collective, windows, and objects of any size, each result checked.
+"""MPI from Python (mpi4py): every way to send, every collective, windows, and objects of any size. Each result is
+checked.
 
-Runs on any number of ranks from 2 on; rank 0 says what it has seen. mpi4py's own tests come with its source only.
+Runs on two ranks or more. Rank 0 prints what it has checked. mpi4py's own tests come with its source only.
 """
 import itertools
 import sys

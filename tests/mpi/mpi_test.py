@@ -5,7 +5,7 @@
   mpi_test.py --bin BUILD [NAME...]      runs the named tests (default: all)
   mpi_test.py --list
 
-Each test brings up a lab of its own. Exit 77 when it cannot run here; a line says why.
+Each test starts a lab of its own. Exit 77 when it cannot run here. Then a line says why.
 """
 import argparse
 import os
@@ -101,14 +101,14 @@ class Lab:
         return self.start([LAB, "mpirun", "-n", ranks, "--", *argv], **settings)
 
     def plain_mpirun(self, *argv, **settings):
-        """Two ranks, without the choice of a transport that `lab mpirun` makes."""
+        """Runs two ranks, without the choice of a transport that `lab mpirun` makes."""
         return self.host("h1", "mpirun.openmpi", "--allow-run-as-root", "--mca", "orte_keep_fqdn_hostnames", "1",
                          "--mca", "plm_rsh_agent", f"{LAB} rsh-agent", "--mca", "orte_tmpdir_base", "/dev/shm",
                          "--host", "h1,h2", "--bind-to", "none", "--mca", "pml_base_verbose", "10", *argv, **settings)
 
 
 def finish(process, expected=0, limit=LIMIT_S):
-    """What it says; `expected` None means any status but 0."""
+    """Returns the output. `expected` None means any status but 0."""
     name = " ".join(process.args[:7])
     try:
         out, _ = process.communicate(timeout=limit)
@@ -150,7 +150,7 @@ def patterns_test(ranks, lossy):
 
 @test
 def patterns_udp(lab):
-    """The same by UDP, over IPv4 and IPv6, and at 1 % loss."""
+    """The same patterns by UDP, over IPv4 and IPv6, and at 1 % loss."""
     program = lab.program("omx_mpi_patterns")
     require_lines(finish(lab.mpirun(4, program, OMX_LINK="udp")), PATTERNS)
     require_lines(finish(lab.mpirun(2, program, OMX_LINK="udp6")), PATTERNS)
@@ -161,7 +161,7 @@ def patterns_udp(lab):
 
 @test
 def two_networks(lab):
-    """Hosts with an interface in each of two networks: all ranks take the same network."""
+    """Hosts with an interface in each of two networks. All ranks use the same network."""
     program = lab.program("omx_mpi_patterns")
     for link in ("ethernet", "udp"):
         require_lines(finish(lab.mpirun(4, program, OMX_LINK=link)), PATTERNS)
@@ -210,7 +210,7 @@ def one_sided_loss(lab):
 
 
 def ranks_running(program, rank):
-    """The processes of a rank; all hosts of a lab share one PID namespace."""
+    """Returns the processes of a rank. All hosts of a lab share one PID namespace."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -226,7 +226,7 @@ def ranks_running(program, rank):
 
 @test
 def rank_killed(lab):
-    """kill -9 of a rank in the midst of traffic: the job ends with an error, and nothing stays."""
+    """kill -9 of a rank in the midst of traffic: the job ends with an error, and no process stays."""
     program = lab.program("omx_mpi_patterns")
     job = lab.mpirun(4, program, "forever")
     for line in job.stdout:
@@ -250,8 +250,8 @@ def rank_killed(lab):
 
 @test
 def without_right(lab):
-    """Ranks without CAP_NET_RAW: by UDP; where frames are asked for, the provider says why not, and the job fails
-    clearly or takes TCP."""
+    """Ranks without CAP_NET_RAW use UDP. If frames are required, the provider says why not. Then the job fails
+    clearly or uses TCP."""
     program = lab.program("omx_mpi_patterns")
     lab.need("setpriv", "util-linux")
     require_lines(finish(lab.mpirun(2, *WITHOUT_RIGHT, program)), PATTERNS)  # by UDP
@@ -267,8 +267,8 @@ def without_right(lab):
 
 @test
 def declined(lab):
-    """The provider says why it offers nothing, without any log level: once for each of the two ranks, when it is chosen as Open MPI
-    does it, and when FI_PROVIDER names it."""
+    """The provider says why it offers nothing, without any log level, once for each of the two ranks. It does so when
+    it is chosen as Open MPI does it, and when FI_PROVIDER names it."""
     program = lab.program("omx_mpi_patterns")
     for settings, parts in ({"FI_OMX_IFACE": "nosuch"}, ["FI_OMX_IFACE", "nosuch"]), ({"OMX_WIRE_MODE": "mxoe"}, ["OMX_WIRE_MODE=mxoe"]), \
                            ({"OMX_SPIN_US": "soon"}, ['OMX_SPIN_US="soon"']):
@@ -298,7 +298,8 @@ def log_file(lab):
 
 @test
 def few_descriptors(lab):
-    """Ranks that have too few file descriptors for the peers of their host: the job ends with an error that names the limit."""
+    """Ranks with too few file descriptors for the peers of their host: the job ends with an error that names the
+    limit."""
     program = lab.program("omx_mpi_patterns")
     out = finish(lab.mpirun(8, "sh", "-c", f"ulimit -n 32; exec {program} large", OMX_PEER_TIMEOUT_MS="3000"), None, 120)
     require_parts(out, ["ulimit -n"])
@@ -306,7 +307,7 @@ def few_descriptors(lab):
 
 @test
 def ordinary_user(lab):
-    """mpirun as it is, of a user without any capability, whose ranks are on two hosts: by UDP."""
+    """Plain mpirun of a user without any capability, whose ranks are on two hosts: by UDP."""
     program = lab.program("omx_mpi_patterns")
     lab.need("setpriv", "util-linux")
     out = finish(lab.start([LAB, "mpirun", "-n", 2, "--user", 65534, "--", "sh", "-c",
@@ -357,7 +358,7 @@ for mode_ in ("msg", "tagged"):
 
 @test
 def fi_info(lab):
-    """What fi_info says of us, as root, as a user, and about our settings."""
+    """The output of fi_info about us, as root, as a user, and about our settings."""
     tool = lab.need("fi_info", "libfabric-bin")
     short = finish(lab.host("h1", tool, "-p", "omx"))
     require_lines(short, ["provider: omx", "    fabric: omx", "    domain: eth0", "    type: FI_EP_RDM"])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""bench/papers --live --quick: the shape of what it writes, its check of results, and what a kill leaves behind.
+"""bench/papers --live --quick: the form of its output, its check of results, and what a kill leaves behind.
 
   papers_live_test.py BUILD
 
-Says nothing about speed. Exit 77 when it cannot run here; a line says why.
+Says nothing about speed. Exit 77 when it cannot run here. Then a line says why.
 """
 import json
 import os
@@ -33,7 +33,7 @@ WITH_DATA = ("sendrecv", "exchange", "allreduce", "reduce", "reduce_scatter", "a
 
 
 def marked(mark):
-    """Processes that the marked run started, whatever became of their parents."""
+    """Returns the processes that the marked run started, whatever became of their parents."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -59,7 +59,7 @@ def finish(run):
 
 
 def cells(document, name, column):
-    """Of the first table's row."""
+    """Returns the cells of the first table's row."""
     (line,) = re.findall(rf"^\| +{name} \|.*%.*$", document, re.MULTILINE)
     return [cell.strip() for cell in line.strip("|").split("|")][column]
 

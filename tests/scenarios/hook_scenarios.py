@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Endpoints that share a kernel hook come, go, are stopped and killed, while others exchange messages."""
+"""Endpoints in packet fanout groups open, close, are stopped and killed, while others exchange messages."""
 import random
 import re
 import subprocess
@@ -59,14 +59,15 @@ def nothing_left(lab):
 
 
 def sockets(lab, host):
-    """Packet sockets of our type, and hooks: each group counts for one."""
+    """Counts packet sockets of our type. Each fanout group counts as one."""
     table = lab.lab("exec", host, "--", "cat", "/proc/net/packet").lower()
     return table.count(" 86df ")
 
 
 @scenario(mtu="1500")
 def crowd_of_hooks(lab):
-    """32 processes open an endpoint each at the same moment, twice, and are killed or close: the messages of others arrive."""
+    """32 processes open an endpoint each at the same moment, twice, and are killed or close. The messages of others
+    arrive."""
     soaks = steady(lab, {})
     time.sleep(1)
     for how in ("KILL", "close"):
@@ -90,7 +91,7 @@ def crowd_of_hooks(lab):
 
 @scenario(mtu="1500")
 def shared_hooks(lab):
-    """2 to 34 endpoints of a host open, close, are stopped and killed at random: the messages of others all arrive."""
+    """2 to 34 endpoints of a host open, close, are stopped and killed at random. All messages of others arrive."""
     random_ = random.Random(time.time_ns())
     running = {(host, first): Neighbour(lab, host, first, count) for host in MAC for first, count in RANGES[:2]}
     soaks = steady(lab, SHARED)

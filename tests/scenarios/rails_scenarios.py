@@ -10,7 +10,7 @@ RAILS = {"OMX_RAILS": "all"}
 
 
 def carried(lab, cable):
-    """Bytes that h2 has received by a cable."""
+    """Returns how many bytes h2 has received by a cable."""
     return int(lab.lab("exec", "h2", "--", "cat", f"/sys/class/net/eth{cable}/statistics/rx_bytes"))
 
 
@@ -29,13 +29,13 @@ def stripe(lab, cables):
 
 @scenario(mtu="9000", **CABLES)
 def rails_stripe(lab):
-    """A stream of large messages, every byte checked: both cables carry about the same."""
+    """A stream of large messages, every byte checked. Both cables carry about the same amount."""
     stripe(lab, 2)
 
 
 @scenario(mtu="9000", cables="4", rate="500mbit")
 def rails_stripe_four(lab):
-    """The same over as many cables as an endpoint can use."""
+    """The same stream over as many cables as an endpoint can use."""
     stripe(lab, 4)
 
 
@@ -64,25 +64,27 @@ def cut_in_the_middle(lab, cable, carrier=False):
 
 @scenario(mtu="9000", **CABLES)
 def rails_cut_the_second(lab):
-    """One of two cables is cut under load, and mended: the other carries all, then both do; nothing is lost."""
+    """One of two cables is cut under load, and mended. The other carries all, then both carry again. Nothing is lost.
+    """
     cut_in_the_middle(lab, 1)
 
 
 @scenario(mtu="9000", **CABLES)
 def rails_cut_the_first(lab):
-    """The same with the cable of the boards that the two know each other by."""
+    """The same with the cable of the boards by which the two know each other."""
     cut_in_the_middle(lab, 0)
 
 
 @scenario(mtu="9000", **CABLES)
 def rails_carrier(lab):
-    """A board loses its carrier under load, and has it again."""
+    """A board loses its carrier under load, and gets it back."""
     cut_in_the_middle(lab, 1, carrier=True)
 
 
 @scenario(mtu="9000", **CABLES)
 def rails_busy_id(lab):
-    """An endpoint id that another process has on one of the boards: that board is left out, aloud, and messages pass."""
+    """Another process has the endpoint id on one of the boards. That board is left out with a message, and messages
+    pass."""
     other = lab.start("h1", [lab.bin / "tools/omx", "perf", "--board", 1, "--endpoint", 0])
     time.sleep(0.7)
     out = ""
@@ -96,7 +98,7 @@ def rails_busy_id(lab):
 
 @scenario(mtu="9000", **CABLES)
 def rails_libfabric(lab):
-    """libfabric offers one domain of each board and one of all, whose large messages take both cables."""
+    """libfabric offers a domain for each board and one for all. Large messages of the latter use both cables."""
     env = {"FI_PROVIDER_PATH": str(lab.bin / "lib/libfabric")}
     offers = finish("fi_info", lab.start("h1", ["fi_info", "-p", "omx"], env), 0, 20)
     domains = re.findall(r"domain: (\S+)", offers)

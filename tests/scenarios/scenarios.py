@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What must hold between two hosts: storms of verified messages, faults, deaths, mixed MTUs.
+"""What must hold between two hosts: storms of verified messages, faults, killed processes, different MTUs.
 
   scenarios.py --bin BUILD [--messages N] [--seconds N] [NAME...]      runs the named scenarios (default: all)
   scenarios.py --list
 
-Each scenario brings up a lab of its own. Exit 77 when no lab can be made here.
+Each scenario starts a lab of its own. Exit 77 when no lab can be made here.
 """
 import argparse
 import os
@@ -59,7 +59,7 @@ for mode_ in ("omx", "mxoe", "udp", "udp6"):
 
 @scenario(mtu="1500,9000")
 def mixed_mtu(lab):
-    """A 1500-byte interface and a 9000-byte one agree, and say so."""
+    """A 1500-byte interface and a 9000-byte one agree on a size, and say so."""
     env = {"OMX_VERBOSE": "2"}
     a = lab.soak("h1", env)
     b = lab.soak("h2", env)
@@ -78,7 +78,7 @@ def blocking(lab):
 
 @scenario(mtu="9000")
 def copy_engine(lab):
-    """A helper thread copies large messages from the receive ring, clean and with faults."""
+    """A copy thread copies large messages from the receive ring, without and with faults."""
     env = {"OMX_COPY_ENGINE": "thread", "OMX_PLACEMENT": "ring", "OMX_COPY_MIN_PIECE": "1K", "OMX_COPY_MIN_WAITED": "64K"}
     storm(lab, env)
     storm(lab, {"OMX_COPY_ENGINE": "thread"})  # as measured: perhaps not at all
@@ -90,7 +90,8 @@ def copy_engine(lab):
 
 
 def placed(lab, placement, *more, **env):
-    """Large messages by frames alone, until a way of putting them into their place was seen, or found by trying."""
+    """Large messages by frames alone, until a way to receive them into their final place was seen, or found by
+    trying."""
     env = {"OMX_UDP_LANE": "0", "OMX_PLACEMENT": placement, "OMX_RING_BYTES": "4M", "OMX_VERBOSE": "2", **env}
     soaks = steady(lab, env, "--seed", 14, *more)
     if placement == "auto":
@@ -107,7 +108,8 @@ def with_faults(lab):
 
 @scenario(mtu="9000")
 def placements(lab):
-    """Put into their place by the kernel, and by what is tried in turn, clean and with faults."""
+    """The kernel receives large messages into their final place, by each way that is tried in turn, without and with
+    faults."""
     placed(lab, "kernel")
     placed(lab, "auto")
     with_faults(lab)
@@ -117,7 +119,7 @@ def placements(lab):
 
 @scenario(mtu="1500")
 def placements_asleep(lab):
-    """The same where both sides sleep: on the ring, and on what is opened and closed meanwhile."""
+    """The same while both sides sleep: on the ring, and on sockets that are opened and closed meanwhile."""
     placed(lab, "auto", "--wait", OMX_SPIN_US="0")
     with_faults(lab)
     placed(lab, "auto", "--wait", OMX_SPIN_US="0")
@@ -125,7 +127,7 @@ def placements_asleep(lab):
 
 @scenario(mtu="9000")
 def kill(lab):
-    """kill -9 of one side: the other notices in time, the id is free at once, reconnecting works."""
+    """kill -9 of one side: the other notices in time, the id is free at once, and reconnecting works."""
     env = {"OMX_PEER_TIMEOUT_MS": "2000"}
     for round_ in range(2):
         a = killed_under_load(lab, env, "--seed", round_ + 1)
@@ -141,7 +143,7 @@ def kill(lab):
 
 @scenario(mtu="1500")
 def lane_lost_and_found(lab):
-    """The IP address goes away and comes back under load: large messages go by frames meanwhile, then by UDP again."""
+    """The IP address goes away and comes back under load. Large messages go by frames meanwhile, then by UDP again."""
     soaks = steady(lab, {})
     await_counter(lab, soaks, "Link UDP Trains Sent")
     lab.lab("exec", "h2", "--", "ip", "address", "del", "10.77.0.2/24", "dev", "eth0")
@@ -153,7 +155,7 @@ def lane_lost_and_found(lab):
 
 @scenario(mtu="9000")
 def restart_under_traffic(lab):
-    """The killed side comes back at once with the same endpoint id: old requests fail, new ones work."""
+    """The killed side restarts at once with the same endpoint id. Old requests fail, new ones work."""
     env = {"OMX_PEER_TIMEOUT_MS": "5000"}
     a = killed_under_load(lab, env)
     again = lab.soak("h2", env, 100, "--connect-s", 2)
@@ -205,7 +207,7 @@ def local_soak(lab, endpoint, env, messages, *more):
 
 @scenario(mtu="9000")
 def local(lab):
-    """Two processes of one host, polling and blocking, one copy and two: without a frame on the cable."""
+    """Two processes of one host, polling and blocking, with one copy and two. No frame goes over the cable."""
     sent = "cat /sys/class/net/eth0/statistics/tx_packets"
     before = int(lab.lab("exec", "h1", "--", "sh", "-c", sent))
     for more, env in (((), {}), (("--wait",), {}), ((), {"OMX_LOCAL_DIRECT": "0"}),
@@ -220,7 +222,7 @@ def local(lab):
 
 @scenario(mtu="9000")
 def local_kill(lab):
-    """kill -9 of one of two processes of one host: the other notices at once, its successor is a new peer."""
+    """kill -9 of one of two processes of one host: the other notices at once, and the successor is a new peer."""
     for round_ in range(3):
         a = local_soak(lab, 0, {}, 10_000_000, "--tolerate", "--seed", round_ + 1)
         b = local_soak(lab, 1, {}, 10_000_000, "--tolerate", "--seed", round_ + 1)
@@ -258,7 +260,8 @@ def mesh_kill(lab, victim):
 
 
 def mesh_run(lab, kills):
-    """Two hosts of two processes of four threads, all pairs; with kills, one of them dies every second or two."""
+    """Two hosts with two processes of four threads each, all pairs. With kills, a process is killed every second or
+    two."""
     random_ = random.Random(time.time_ns())
     seconds = max(lab.seconds, 10) if kills else lab.seconds  # in the last six nobody is killed
     end = time.time() + seconds
@@ -286,20 +289,21 @@ def mesh_run(lab, kills):
 
 @scenario(mtu="9000")
 def mesh(lab):
-    """Threads of four processes on two hosts, local and over the wire mixed."""
+    """Threads of four processes on two hosts, by shared memory and by the network."""
     mesh_run(lab, False)
 
 
 @scenario(mtu="9000")
 def mesh_kills(lab):
-    """The same, while processes are killed and started again."""
+    """The same while processes are killed and restarted."""
     mesh_run(lab, True)
 
 
 @scenario()
 def sleepers(lab):
-    """Both ends sleep between frames of large messages that go by lanes: what has come never waits for the timer."""
-    # Nothing else shall end a sleep that a mark should have ended.
+    """Both ends sleep between frames of large messages by the bulk path. Frames that have come never wait for the
+    timer."""
+    # Nothing else may end a sleep that a solicited flag should have ended.
     env = {"OMX_SPIN_US": "0", "OMX_PROGRESS": "off", "OMX_MODERATION_US": "1000000", "OMX_PULL_DELAY_EXTENDED_MS": "60000",
            "OMX_RESEND_DELAY_LEAST_US": "60000000", "OMX_KEEPALIVE_MS": "60000"}
     omx = lab.bin / "tools/omx"
@@ -323,7 +327,7 @@ def sleepers(lab):
 
 @scenario(mtu="9000")
 def hello(lab):
-    """The C example, built with pkg-config from an installed tree as the README says, between two hosts."""
+    """The C example between two hosts, built with pkg-config from an installed tree as the README says."""
     with tempfile.TemporaryDirectory() as prefix:
         quiet = {"check": True, "capture_output": True, "text": True}
         subprocess.run(["cmake", "--install", str(lab.bin), "--prefix", prefix], **quiet)

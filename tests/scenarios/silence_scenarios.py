@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A host falls silent: stopped, cut off, restarted or never reached. Nothing is lost or hangs without a word."""
+"""A host falls silent: stopped, cut off, restarted or never reached. Nothing is lost or hangs without a message."""
 import re
 import time
 
@@ -12,7 +12,7 @@ LINKS = ("raw", "udp")
 
 
 def silence(links=LINKS, cables="2"):
-    """Registers a scenario once a link; the second cable is Open MPI's own."""
+    """Registers a scenario once for each link. The second cable is Open MPI's own."""
 
     def register(function):
         for link in links:
@@ -28,7 +28,7 @@ def silence(links=LINKS, cables="2"):
 
 @silence()
 def short_stall(lab, link):
-    """A rank that is stopped for less than the time-out: everything arrives, in order."""
+    """A rank is stopped for less than the time-out. Everything arrives, in order."""
     for victim, argv in ((1, ("stream", 1500)), (0, ("stream", 1500, "any")), (1, ("exchange", 600))):
         job = mpi_job(lab, 2, settings(lab.bin, link, peer_ms=6000), *argv)
         job.hear("rank 0 ready")
@@ -39,7 +39,7 @@ def short_stall(lab, link):
 
 
 def long_stall(lab, link, victim, *argv):
-    """A rank is stopped for longer than the time-out: the job ends, at the latest when the rank goes on."""
+    """A rank is stopped for longer than the time-out. The job ends, at the latest when the rank continues."""
     job = mpi_job(lab, 2, settings(lab.bin, link), *argv)
     job.hear("rank 0 ready")
     began = time.monotonic()
@@ -52,7 +52,7 @@ def long_stall(lab, link, victim, *argv):
 
 @silence()
 def stopped_receiver(lab, link):
-    """The sender of short messages learns that its peer is gone; the receiver never skips a number."""
+    """The sender of short messages learns that its peer is gone. The receiver never skips a number."""
     long_stall(lab, link, 1, "stream", 20000)
 
 
@@ -64,7 +64,7 @@ def stopped_sender(lab, link):
 
 @silence()
 def stopped_sender_of_any(lab, link):
-    """A receive from any rank watches no peer, so the stopped sender may be given up or not; no number is skipped."""
+    """A receive from any rank watches no peer, so the stopped sender may be given up or not. No number is skipped."""
     job = mpi_job(lab, 2, settings(lab.bin, link), "stream", 2000, "any")
     job.hear("rank 0 ready")
     stop(job.pid(0))
@@ -75,7 +75,7 @@ def stopped_sender_of_any(lab, link):
 
 @silence()
 def stopped_exchange(lab, link):
-    """Three kinds of messages both ways: no later one meets an earlier receive."""
+    """Three kinds of messages in both directions. No later message matches an earlier receive."""
     long_stall(lab, link, 1, "exchange", 20000)
 
 
@@ -87,7 +87,7 @@ def blackout(lab, seconds):
 
 @silence()
 def blackout_and_back(lab, link):
-    """All frames are lost for twice the time-out: the job ends with an error, although the cable works again."""
+    """All frames are lost for twice the time-out. The job ends with an error, although the cable works again."""
     job = mpi_job(lab, 2, settings(lab.bin, link), "stream", 20000)
     job.hear("rank 0 ready")
     began = time.monotonic()
@@ -97,7 +97,7 @@ def blackout_and_back(lab, link):
 
 @silence(links=("raw",))
 def dropped_ethertype(lab, link):
-    """A network that passes IP but not our frames: the first message of any kind fails and says why."""
+    """A network that passes IP but not our frames. The first message of any kind fails and says why."""
     lab.lab("fault", "h1", "--drop", 100)
     for argv in (("sendrecv", 4), ("barrier",), ("sendrecv", 100000)):
         job = mpi_job(lab, 2, settings(lab.bin, link), *argv)
@@ -127,8 +127,8 @@ def interface_down(lab, link):
 
 @silence(links=("raw",))
 def two_kinds_of_address(lab, _):
-    """One rank by UDP, the other by raw frames: told at once, with the setting that mends it."""
-    # Time-outs that this must not wait for.
+    """One rank uses UDP, the other raw frames. The error comes at once, with the setting that mends it."""
+    # Time-outs that this scenario must not wait for.
     env = settings(lab.bin, None, peer_ms=120000, connect_ms=120000)
     mixed = 'test "$OMPI_COMM_WORLD_RANK" = 1 && export OMX_LINK=udp || export OMX_LINK=ethernet; exec "$0" "$@"'
     for argv in (("sendrecv", 4), ("barrier",)):
@@ -139,7 +139,7 @@ def two_kinds_of_address(lab, _):
 
 @silence()
 def stopped_while_connecting(lab, link):
-    """Both ranks are stopped during their first connection for longer than it may take; then they meet."""
+    """Both ranks are stopped during their first connection for longer than it may take. Then they connect."""
     lab.lab("fault", "h1", "--ethertype", "all", "--drop", 100)
     job = mpi_job(lab, 2, settings(lab.bin, link, connect_ms=4000), "sendrecv", 4)
     both = job.pid(0), job.pid(1)
@@ -176,7 +176,7 @@ def numbers_follow(server):
 
 @silence(cables=None)
 def restarted_server(lab, link):
-    """A libfabric server ends and starts again at its address: what was lost is reported, and the client goes on."""
+    """A libfabric server ends and restarts at its address. Lost messages are reported, and the client continues."""
     for how in ("inject", "send"):
         for end in ("killed", "closed"):
             restart(lab, link, how, end)
@@ -184,7 +184,8 @@ def restarted_server(lab, link):
 
 @silence(cables=None)
 def fabric_blackout(lab, link):
-    """All frames are lost for twice the time-out: every message that did not arrive is reported, and none skipped."""
+    """All frames are lost for twice the time-out. Every message that did not arrive is reported, and none is skipped.
+    """
     env = settings(lab.bin, link)
     for how in ("inject", "send"):
         server = fabric_job(lab, "h2", env, "serve", 5)
@@ -204,7 +205,8 @@ def fabric_blackout(lab, link):
 
 @silence(cables=None)
 def fabric_waits(lab, link):
-    """A directed receive ends with an error when its peer is cut off; a wildcard one waits, and the next send fails."""
+    """A directed receive ends with an error when its peer is cut off. A wildcard receive waits, and the next send
+    fails."""
     env = settings(lab.bin, link)
     for how, ms in (("directed", 30000), ("any", 5000)):
         server = fabric_job(lab, "h2", env, "serve", 5)
@@ -230,21 +232,22 @@ def fabric_two_kinds_of_address(lab, link):
 
 @silence(links=("raw",))
 def few_descriptors(lab, link):
-    """Eight ranks that may open only 32 files each: the job says what to raise, and ends."""
+    """Eight ranks that may open only 32 files each. The job says what to raise, and ends."""
     job = mpi_job(lab, 8, settings(lab.bin, link), "sh", "-c", 'ulimit -n 32; exec "$0" "$@"', "PROGRAM", "mesh")
     must_fail(job, time.monotonic(), 30, "ulimit -n")
 
 
 @silence(links=("raw",))
 def last_first(lab, link):
-    """More unexpected messages than the receiver may keep; it takes the last one first, and all of them arrive."""
+    """More unexpected messages than the receiver may keep. It receives the last one first, and all of them arrive."""
     job = mpi_job(lab, 2, settings(lab.bin, link, peer_ms=None, connect_ms=None), "inverted", 140000)
     must_succeed(job, 90)
 
 
 @silence()
 def host_stopped_for_a_minute(lab, link):
-    """With the default settings, four ranks, those of one host stopped for 60 s: the job goes on, and says what it waits for."""
+    """Default settings and four ranks, those of one host stopped for 60 s. The job continues, and says what it waits
+    for."""
     job = mpi_job(lab, 4, settings(lab.bin, link, peer_ms=None, connect_ms=None), "stream", 2000)
     job.hear("rank 0 ready", 60)
     job.hear("rank 2 ready", 60)

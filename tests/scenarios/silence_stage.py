@@ -28,7 +28,8 @@ def skip(reason):
 
 
 def settings(bindir, link, peer_ms=3000, connect_ms=3000, **more):
-    """The environment of a job: its link, time-outs short enough for a test, and eth0 alone. None leaves a default."""
+    """Returns the environment of a job: its link, time-outs short enough for a test, and eth0 alone. None leaves a
+    default."""
     chosen = {"FI_PROVIDER_PATH": str(pathlib.Path(bindir).resolve() / "lib" / "libfabric"), "FI_OMX_IFACE": "eth0",
               "OMX_LINK": link, "FI_OMX_CONNECT_TIMEOUT": connect_ms, "OMX_PEER_TIMEOUT_MS": peer_ms, **more}
     if link == "raw":
@@ -37,7 +38,7 @@ def settings(bindir, link, peer_ms=3000, connect_ms=3000, **more):
 
 
 class Job:
-    """A process (with others behind it) whose lines are read as they come."""
+    """A process (with its children) whose output is read line by line as it comes."""
 
     def __init__(self, argv, env):
         self.name = " ".join(str(word) for word in argv[-4:])
@@ -58,7 +59,7 @@ class Job:
         return "\n".join(line for line in self.lines if not line.startswith("got "))[-2500:]
 
     def take(self, end):
-        """The next line; None: there is none before `end`, or ever again."""
+        """Returns the next line, or None if there is none before `end`, or ever again."""
         try:
             line = self.arrived.get(timeout=max(end - time.monotonic(), 0.001))
         except queue.Empty:
@@ -70,7 +71,7 @@ class Job:
         return line
 
     def hear(self, pattern, seconds=30):
-        """The match of the first line that has the pattern, among those said already too."""
+        """Returns the match of the first line that has the pattern, among earlier lines too."""
         for line in self.lines:
             if found := re.search(pattern, line):
                 return found
@@ -81,7 +82,7 @@ class Job:
         raise Failure(f"{self.name} did not say '{pattern}' within {seconds} s; it said: {self.tail()}")
 
     def ended(self, seconds):
-        """Whether it ends within that time; what it says meanwhile is kept."""
+        """Returns whether the job ends within that time. Its output meanwhile is kept."""
         end = time.monotonic() + seconds
         while self.process.poll() is None:
             if time.monotonic() > end:
@@ -97,7 +98,7 @@ class Job:
 
 
 def mpi_job(lab, ranks, env, *argv):
-    """Ranks on both hosts in turn. Open MPI's own control goes by eth1, so that it survives what is done to eth0."""
+    """Starts ranks on both hosts in turn. Open MPI's own control uses eth1, so that it survives faults of eth0."""
     if not shutil.which("mpirun.openmpi"):
         skip("mpirun.openmpi is missing: apt-get install openmpi-bin")
     program = lab.bin / "tests/scenarios/omx_silence_mpi"
@@ -123,7 +124,7 @@ def stop(pid):
 
 
 def go_on(pid):
-    """Lets a stopped process continue; it may have been killed meanwhile."""
+    """Lets a stopped process continue, which may have been killed meanwhile."""
     try:
         os.kill(pid, signal.SIGCONT)
     except ProcessLookupError:
@@ -131,7 +132,7 @@ def go_on(pid):
 
 
 def nothing_left(job):
-    """The ranks of a job end with it, also those that were stopped."""
+    """Checks that the ranks of a job end with it, even those that were stopped."""
     end = time.monotonic() + GRACE_S + SLACK_S
     pids = re.findall(r"^rank \d+ started pid (\d+)", job.said(), re.MULTILINE)
     while left := [pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()]:
@@ -147,7 +148,7 @@ def judge_never(job):
 
 
 def must_end(job, seconds, limit):
-    """It ends either way, without a hole; an error has a reason."""
+    """Checks that the job ends with either status, without a hole. An error must have a reason."""
     began = time.monotonic()
     if job.ended(seconds) and job.process.returncode:
         return must_fail(job, began, limit)
@@ -155,7 +156,7 @@ def must_end(job, seconds, limit):
 
 
 def must_succeed(job, seconds):
-    """It ends with status 0, without a hole."""
+    """Checks that the job ends with status 0, without a hole."""
     ended = job.ended(seconds)
     judge_never(job)
     if not ended:
@@ -167,7 +168,8 @@ def must_succeed(job, seconds):
 
 
 def must_fail(job, since, limit, words=GIVEN_UP):
-    """It ends with another status than 0 within `limit` and the grace, says why and about whom, and has no hole."""
+    """Checks that the job ends with another status than 0 within `limit` and the grace, names cause and peer, and has
+    no hole."""
     ended = job.ended(limit + GRACE_S + SLACK_S - (time.monotonic() - since))
     took = time.monotonic() - since
     judge_never(job)
@@ -187,14 +189,15 @@ def must_fail(job, since, limit, words=GIVEN_UP):
 
 
 def numbers(job):
-    """What a server received."""
+    """Returns what a server received."""
     return [int(line[4:]) for line in job.lines if re.fullmatch(r"got \d+", line)]
 
 
 def balance(client, *servers, kept=0):
-    """Each number that no server received has been reported, and none was received twice.
+    """Checks that each number that no server received was reported, and none was received twice.
 
-    `kept`: so many at most may have been in the library of a server that ended, acknowledged and not yet read."""
+    `kept` is the most that the library of an ended server may have held, acknowledged and not yet read.
+    """
     total = re.search(r"sent (\d+), reported (\d+) by name and (\d+) without", client.said())
     if not total:
         raise Failure(f"the client did not count: {client.tail()}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interfaces that stand on one another: two jobs at once, one on each."""
+"""Interfaces on top of each other: two jobs at once, one on each."""
 import time
 
 from stage import MAC, Failure, end_steady, finish, scenario, steady_with
@@ -9,7 +9,7 @@ WIRES = ({"OMX_WIRE_MODE": "omx"}, {"OMX_WIRE_MODE": "mxoe"})
 
 
 def stand(lab, mode):
-    """A macvlan `mv` on eth0 of each host."""
+    """Makes a macvlan `mv` on eth0 of each host."""
     for host in MAC:
         address = "" if mode == "passthru" else f"address {UPPER_MAC[host]}"
         lab.lab_or_skip("exec", host, "--", "sh", "-c", f"ip link add mv link eth0 {address} type macvlan mode {mode} && ip link set mv up")
@@ -21,7 +21,7 @@ def on(interface, wire):
 
 @scenario(mtu="9000")
 def stacked_bridge(lab):
-    """A job on eth0 and one on a macvlan above it, both with endpoint 0: each gets its own messages."""
+    """A job on eth0 and one on a macvlan above it, both with endpoint 0. Each gets its own messages."""
     stand(lab, "bridge")
     for wire in WIRES:
         jobs = [steady_with(lab, on("eth0", wire), MAC), steady_with(lab, on("mv", wire), UPPER_MAC)]
@@ -32,7 +32,8 @@ def stacked_bridge(lab):
 
 @scenario(mtu="9000")
 def stacked_passthru(lab):
-    """A macvlan that takes all frames, with the address of eth0: what starts on eth0 fails, and the job above goes on."""
+    """A macvlan that takes all frames, with the address of eth0. A job that starts on eth0 fails, and the job above
+    continues."""
     stand(lab, "passthru")
     for wire in WIRES:
         job = steady_with(lab, on("mv", wire), MAC)

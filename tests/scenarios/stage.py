@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all scenarios stand on: their list, the hosts, soaks, the ends of processes."""
+"""The base of all scenarios: their list, the hosts, soaks, and the ends of processes."""
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ SCENARIOS = {}
 
 
 def udp6_nic(address):
-    """The NIC id of an IPv6 address as docs/reference/wire.md 16 has it: CRC-32C."""
+    """Returns the NIC id of an IPv6 address, which is its CRC-32C (docs/reference/wire.md 16)."""
     crc = 0xFFFFFFFF
     for byte in socket.inet_pton(socket.AF_INET6, address):
         crc ^= byte
@@ -72,7 +72,7 @@ class Lab:
         return self.start(host, argv, env)
 
     def lab_or_skip(self, *argv):
-        """What some kernels cannot do."""
+        """Runs a lab command, and skips the scenario if this kernel cannot do it."""
         run = subprocess.run([str(LAB), *map(str, argv)], capture_output=True, text=True)
         if run.returncode:
             print(f"SKIP: {' '.join(map(str, argv))}: {run.stderr.strip()}")
@@ -112,12 +112,12 @@ def pair(lab, env, messages=None, *more):
 
 
 def steady(lab, env, *more):
-    """A pair that goes on, however fast the machine is, until end_steady."""
+    """Starts a pair that continues, however fast the machine is, until end_steady()."""
     return pair(lab, env, None, "--until-told", *more)
 
 
 def steady_with(lab, env, macs):
-    """The same by other addresses than those of eth0."""
+    """Starts the same with other addresses than those of eth0."""
     peers = {"h1": macs["h2"], "h2": macs["h1"]}
     return [lab.soak_with(host, peers[host], env, None, "--until-told") for host in macs]
 
@@ -134,7 +134,7 @@ def finish_pair(soaks, expected=0, timeout=300):
 
 
 def hear(processes, words, seconds=30):
-    """Until one of them has said these words."""
+    """Waits until one of the processes has printed these words."""
     said, end = "", time.time() + seconds
     pipes = {process.stdout.fileno() for process in processes}
     while words not in said:
@@ -154,7 +154,8 @@ def must_run(soaks, event):
 
 
 def await_counter(lab, soaks, label):
-    """Until a counter of h1 is no longer zero; who is busy publishes them once in a second, and who opens just now, not yet."""
+    """Waits until a counter of h1 is no longer zero. A busy process publishes its counters once a second, and one
+    that is just opening does not yet."""
     end = time.time() + 8
     counters = ""
     while not re.search(rf"[1-9]\d* {label}", counters):
@@ -170,7 +171,7 @@ def await_counter(lab, soaks, label):
 
 
 def killed_under_load(lab, env, *more):
-    """The soak of h1, whose peer was killed in the midst of traffic."""
+    """Runs the soak of h1, whose peer was killed in the midst of traffic."""
     a, b = pair(lab, env, 10_000_000, "--tolerate", *more)
     time.sleep(1.5)
     kill_soak_of_h2(lab)

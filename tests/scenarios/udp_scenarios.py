@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts that reach each other by UDP only, each over IPv4 and IPv6: firewalls, routers, forgers."""
+"""Hosts that reach each other by UDP only, over IPv4 and over IPv6: firewalls, routers, forgers."""
 import dataclasses
 import socket
 import struct
@@ -15,7 +15,7 @@ BECOME_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", 
 
 @dataclasses.dataclass
 class Family:
-    """What differs between the two."""
+    """The differences between the two families."""
     prefix: str  # of the scenarios
     name: str
     lab: str
@@ -32,7 +32,7 @@ IPV6 = Family("udp6", "IPv6", "ipv6", UDP6, UDP6_NIC, {"h1": "fd4f:4d58::1", "h2
 
 
 def of_each_family(**parameters):
-    """A scenario for each; the one of IPv6 has no IPv4."""
+    """Registers a scenario for each family. The one for IPv6 has no IPv4."""
     def register(function):
         for family in (IPV4, IPV6):
             def run(lab, family=family):
@@ -48,7 +48,7 @@ def of_each_family(**parameters):
 
 @of_each_family(mtu="9000")
 def kill(lab, family):
-    """The survivor notices, the port is free at once, reconnecting works."""
+    """The survivor notices, the port is free at once, and reconnecting works."""
     a = killed_under_load(lab, {"OMX_PEER_TIMEOUT_MS": "2000", **family.env})
     finish("h1", a, 3, 30)
     storm(lab, family.env)
@@ -56,7 +56,8 @@ def kill(lab, family):
 
 @scenario()
 def trains_lost(lab):
-    """NICs that announce UDP segmentation and cannot do it: all arrives, by frames or by single datagrams, and the remedy is said once."""
+    """NICs that announce UDP segmentation and cannot do it. All messages arrive, by frames or by single datagrams,
+    and the remedy is printed once."""
     for host in MAC:
         lab.lab("fault", host, "--direction", "in", "--drop", "100", "--ethertype", "0x0800", "--trains")
     tool = lab.bin / "tools/omx"
@@ -71,7 +72,7 @@ def trains_lost(lab):
 
 @of_each_family()
 def without_rights(lab, family):
-    """Nobody's processes: messages go by UDP, and omx info says so."""
+    """Processes of an unprivileged user. Messages go by UDP, and omx info says so."""
     tool = lab.bin / "tools/omx"
     info = finish("info", lab.start("h1", [*BECOME_NOBODY, tool, "info"]), 0, 30)
     for wanted in ("packet sockets (CAP_NET_RAW): not allowed", f"messages go by UDP over {family.name} (OMX_LINK=auto)",
@@ -85,7 +86,7 @@ def without_rights(lab, family):
 
 
 def perf_fails(lab, family, words, *more):
-    """The client's first attempt ends with these words and status 1; returns how long it took."""
+    """Expects that the client's first attempt ends with these words and status 1. Returns how long it took."""
     began = time.time()
     said = finish("client", lab.start("h1", [lab.bin / "tools/omx", "perf", "h2", *more], family.env), 1, 60)
     for wanted in words:
@@ -96,7 +97,8 @@ def perf_fails(lab, family, words, *more):
 
 @of_each_family()
 def firewall(lab, family):
-    """Nothing passes: the time-out ends it, and the sentence has the ports. Other refusals say whose they are."""
+    """No packet passes. The time-out ends the connect, and the message names the ports. Other refusals say whose they
+    are."""
     lab.lab("fault", "h2", "--direction", "in", "--ethertype", family.ethertype, "--drop", 100)
     perf_fails(lab, family, ["no answer", PORTS, "warning"], "--timeout", 2)
     lab.lab("fault", "h2", "--clear")
@@ -118,7 +120,7 @@ def firewall(lab, family):
 
 @of_each_family()
 def closed(lab, family):
-    """A closed endpoint of a host that runs: the answer of its kernel is enough."""
+    """A closed endpoint of a running host. The answer of the host's kernel is enough."""
     alone = perf_fails(lab, family, ["nothing is open on endpoint 0"], "--timeout", 60)
     server = lab.start("h2", [lab.bin / "tools/omx", "perf", "--endpoint", 3], family.env)
     server.stdout.readline()
@@ -129,7 +131,7 @@ def closed(lab, family):
 
 
 def forged(family, port, quoted):
-    """Destination unreachable, the port, or for a narrow way of 552 or 1280 bytes; about a datagram of h1's to h2."""
+    """Returns an ICMP error about a datagram of h1 to h2: port unreachable, or a narrow path of 552 or 1280 bytes."""
     udp = struct.pack(">HHHH", 27200, 27200, 8 + len(quoted), 0) + quoted
     ends = b"".join(socket.inet_pton(socket.AF_INET if family is IPV4 else socket.AF_INET6, family.addresses[host])
                     for host in ("h1", "h2"))
@@ -145,7 +147,7 @@ def forged(family, port, quoted):
 
 
 def forge(family, count):
-    """In h2, in its own name: what a forger would send in it."""
+    """Sends from h2, in its own name, what a forger would send in it."""
     names = [bytes.fromhex(family.nics[host].replace(":", "")) for host in ("h2", "h1")]
     how = (socket.AF_INET, socket.IPPROTO_ICMP) if family is IPV4 else (socket.AF_INET6, socket.IPPROTO_ICMPV6)
     with socket.socket(how[0], socket.SOCK_RAW, how[1]) as raw:
@@ -157,7 +159,7 @@ def forge(family, count):
 
 @of_each_family()
 def forged_refusals(lab, family):
-    """Forged ICMP without end, closed ports and narrow ways: partners stay, and not a message is lost."""
+    """Endless forged ICMP, closed ports and narrow paths. Conversations stay, and no message is lost."""
     soaks = steady(lab, family.env)
     time.sleep(1)
     forger = lab.start("h2", [sys.executable, __file__, family.prefix, "20000"])
@@ -170,7 +172,7 @@ def forged_refusals(lab, family):
 
 
 def router_hush(lab, family):
-    """The router sends no ICMP, and so tells nobody of its MTU."""
+    """The router sends no ICMP, so no host learns its MTU."""
     kind = "icmp" if family is IPV4 else "ipv6-icmp"
     lab.lab("exec", "router", "--", *family.ip, "rule", "add", "priority", 1, "iif", "lo", "ipproto", kind, "blackhole")
 
@@ -190,13 +192,13 @@ def kernel_counts(lab, host, kind):
 
 
 def fragments(lab, family):
-    """How many pieces of IP packets anybody has made or put together."""
+    """Returns how many IP fragments any host has made or reassembled."""
     kind = "Ip" if family is IPV4 else "Ip6"
     return sum(kernel_counts(lab, host, kind)[name] for host in ("h1", "h2", "router") for name in ("FragCreates", "ReasmReqds"))
 
 
 def every_size(lab, family):
-    """Each kind of message and what lies around its limits, every byte checked."""
+    """Sends each kind of message and sizes around its limits. Every byte is checked."""
     omx = lab.bin / "tools/omx"
     server = lab.start("h2", [omx, "perf", "--once"], family.env)
     server.stdout.readline()
@@ -238,7 +240,7 @@ for family_ in (IPV4, IPV6):
 
 @of_each_family(mtu="9000", topology="router")
 def router_narrows(lab, family):
-    """The way becomes narrow under load, and wide again: nothing is lost, nothing fragmented."""
+    """The path becomes narrow under load, and wide again. Nothing is lost, nothing fragmented."""
     soaks = steady(lab, family.env)
     time.sleep(0.5)
     router_hush(lab, family)
@@ -253,14 +255,14 @@ def router_narrows(lab, family):
 
 
 def by_ids(lab, env, nics, *more):
-    """Two who have only each other's NIC id, of which neither can tell the address."""
+    """Connects two hosts that have only each other's NIC id, from which neither can tell the address."""
     soaks = [lab.soak_with(host, nics[peer], env, None, *more) for host, peer in (("h1", "h2"), ("h2", "h1"))]
     finish_pair(soaks, 0, 120)
 
 
 @scenario(family="ipv6")
 def udp6_strangers(lab):
-    """Hosts that know only ids find each other in their groups, polling and asleep, also by link-local addresses."""
+    """Hosts that know only ids find each other in their groups, polling and asleep, and by link-local addresses."""
     by_ids(lab, UDP6, UDP6_NIC)
     by_ids(lab, {"OMX_SPIN_US": "0", **UDP6}, UDP6_NIC, "--wait")
     for host, number in (("h1", 1), ("h2", 2)):
@@ -271,7 +273,7 @@ def udp6_strangers(lab):
 
 @scenario(family="both")
 def udp_both_families(lab):
-    """Hosts with both: IPv4 unless told otherwise; who takes the other family is told so."""
+    """Hosts with both families use IPv4 unless set otherwise. A host that chooses the other family gets a message."""
     for env, family in ((UDP, IPV4), ({"OMX_LINK": "udp4"}, IPV4), (UDP6, IPV6)):
         info = finish("info", lab.start("h1", [lab.bin / "tools/omx", "info"], env), 0, 30)
         if f"messages go by UDP over {family.name}" not in info or f"{family.nics['h1']}, by UDP, {family.addresses['h1']}" not in info:

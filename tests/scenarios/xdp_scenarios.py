@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages by AF_XDP, natively and generic: storms with loss, deaths, other processes, IP beside it.
+"""Messages by AF_XDP, natively and generic: storms with loss, killed processes, other processes, IP beside it.
 
-Faults sit on the switch's ports (topology bridge): on the hosts' own interfaces XDP would take frames before them.
+Faults sit on the switch's ports (topology bridge). On the hosts' own interfaces XDP would take frames before them.
 """
 import json
 import re
@@ -21,7 +21,7 @@ def by_xdp(mode):
 
 
 def require(lab):
-    """AF_XDP works here, or the scenario is skipped aloud."""
+    """Skips the scenario with a message unless AF_XDP works here."""
     said = finish("info", lab.start("h1", [lab.bin / "tools/omx", "info"], by_xdp("generic")), 0, 30)
     lines = [line.strip() for line in said.splitlines() if "AF_XDP does not work" in line]
     if lines:
@@ -30,7 +30,7 @@ def require(lab):
 
 
 def programs(lab, host):
-    """XDP programs of a host's interface."""
+    """Returns the XDP programs of a host's interface."""
     shown = json.loads(lab.lab("exec", host, "--", "ip", "-json", "-details", "link", "show", "dev", "eth0"))
     return shown[0].get("xdp", {}).get("attached", [])
 
@@ -69,7 +69,7 @@ for mode_ in MODES:
 
 @scenario(mtu="9000", **SWITCH)
 def xdp_kill(lab):
-    """Killed processes leave no program behind, who survives notices, and all begins anew."""
+    """Killed processes leave no program behind. The survivor notices, and a new process works."""
     require(lab)
     for mode in MODES:
         env = {**by_xdp(mode), "OMX_PEER_TIMEOUT_MS": "2000"}
@@ -85,7 +85,7 @@ def xdp_kill(lab):
 
 @scenario(mtu="9000,1500", **SWITCH)
 def xdp_and_others(lab):
-    """A host with AF_XDP, whose frames come in one piece, and one with packet sockets; lanes by UDP too."""
+    """A host with AF_XDP, whose frames come in one piece, and one with packet sockets; bulk paths by UDP too."""
     require(lab)
     a = lab.soak("h1", {"OMX_LINK": "xdp", "OMX_XDP_MULTI_BUFFER": "0"})
     b = lab.soak("h2", {"OMX_LINK": "ethernet"})
@@ -94,7 +94,7 @@ def xdp_and_others(lab):
 
 @scenario(mtu="9000", **SWITCH)
 def xdp_two_processes(lab):
-    """The second process of an interface with one queue says that it takes packet sockets, and both work."""
+    """The second process on an interface with one queue says that it uses packet sockets, and both work."""
     require(lab)
     env = {**by_xdp("generic"), "OMX_LOCAL": "0"}
     first = steady(lab, env)
