@@ -25,7 +25,7 @@ def probes_are_answered(peer):
         answer = partner.take(PROBE, lambda f: f["answer"])
         partner.exact("block.probe", answer, size=size, cookie=size * 3, answer=1)
         peer.rules.check("block.probe", "docs/reference/wire.md 10", "size of the answer", size, len(answer.raw))
-    # One that something cut names more than it has.
+    # A probe that was cut on the way names a larger size than it has.
     probe = build(peer.mode, PROBE, peer.subject_mac, peer.mac, **partner.head(size=1000, cookie=7))
     peer.send_raw(probe[:48] + bytes(500))
     partner.fence()
@@ -110,7 +110,7 @@ def data_unasked(peer):
     check, length = peer.rules.check, 100000
     for leave, before in ((8, 0), (0, 8), (8, 0)):
         peer.ask(f"send 1 1 {length} 7")
-        rndv = partner.take(RNDV, lambda f: f["seq"] == partner.wanted)  # not an earlier one again
+        rndv = partner.take(RNDV, lambda f: f["seq"] == partner.wanted)  # not a repetition of an earlier one
         check("block.unasked", "docs/reference/wire.md 17", "RNDV F19 flag unasked", before, rndv.raw[19] & 8)
         if before:
             unit, frames, pad = int.from_bytes(rndv.data[0:2], "big"), rndv.data[2], rndv.data[3]
@@ -145,7 +145,7 @@ def parked_message(peer):
         check("block.park", "docs/reference/wire.md 19", "number of the RNDV", whole["seq"], rndv["seq"])
         check("block.park", "docs/reference/wire.md 19", "its match information", whole["match"], rndv["match"])
         check("block.park", "docs/reference/wire.md 19", "its length", length, rndv["msg_length"])
-        partner.ack(flags=8)  # again: it is an RNDV already
+        partner.ack(flags=8)  # once more: it already is an RNDV
         partner.pull(rndv, 0x51, 0, length)
         reply = partner.take(PULL_REPLY)
         check("block.park", "docs/reference/wire.md 19", "its data", pattern(length, 7), reply.data)
