@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Two hosts say hello over Open-MX. Without an argument: waits for a sender, and answers.
- * With the receiver's name ("h1", "h1:0") or NIC id ("02:00:00:00:00:01"): sends.
+ * Two hosts say hello over Open-MX. Without an argument the program waits for a sender, and answers it. With
+ * the receiver's name ("h1", "h1:0") or NIC id ("02:00:00:00:00:01") it sends.
  *
  *   host1$ ./hello
  *   host2$ ./hello host1
@@ -13,10 +13,10 @@
 
 enum {
   RECEIVER_ENDPOINT = 1,
-  KEY = 0x4f4d58 /* whoever connects must know it */
+  KEY = 0x4f4d58 /* a peer must know it to connect */
 };
 
-/* The three ways of a message: inside one frame, as a few frames into a buffer, fetched by the receiver. */
+/* Three message classes: inside one frame, as a few frames into a buffer, fetched by the receiver. */
 static const struct {
   const char* name;
   uint32_t length;
@@ -41,7 +41,7 @@ static unsigned char letter(uint32_t kind, uint32_t i) {
   return (unsigned char)(i * 31 + i / 257 + kind);
 }
 
-/* Waits until the request is done and says who was at the other end. */
+/* Waits until the request is done. Returns its status, which names the peer. */
 static mx_status_t finish(mx_endpoint_t endpoint, mx_request_t* request) {
   mx_status_t status;
   uint32_t done = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A long and bad cable between two interfaces: frames that come by one leave by the other one after a delay,
- * at a limited rate, and some are lost or held back. For kernels without netem, and for frames that step over
- * queueing disciplines.
+ * A long and bad cable between two interfaces. Frames that come by one leave by the other after a delay, at a
+ * limited rate. Some are lost or held back. For kernels without netem, and for frames that bypass queueing
+ * disciplines.
  *
  *   wire PORT1 PORT2 MTU DELAY_NS BITS_PER_SECOND QUEUE_BYTES LOSS REORDER HELD_NS SEED
  *
- * LOSS and REORDER are shares from 0 to 1. Ends by a signal. */
+ * LOSS and REORDER are fractions from 0 to 1. A signal ends the program. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,16 +24,16 @@
 enum { kBatch = 64, kHeads = 64, kFramesMost = 65536, kBuffer = 8 << 20 };
 
 struct frame {
-  uint64_t due; /* when it leaves */
+  uint64_t due; /* when the frame leaves */
   uint64_t number;
   uint32_t length;
   unsigned char data[];
 };
 
-/* One direction. The frames on their way are a heap: the one that leaves first is at its top. */
+/* One direction. Frames under way form a heap, with the one that leaves first at its top. */
 struct direction {
   int in, out;
-  uint64_t free_at; /* when what waits for the rate has passed */
+  uint64_t free_at; /* when all frames that wait for the rate have passed */
   uint64_t random, number;
   struct frame* heap[kFramesMost];
   size_t count;
@@ -56,7 +56,7 @@ static uint64_t now_ns(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* splitmix64 */
+/* Returns the next number of splitmix64. */
 static double draw(struct direction* d) {
   uint64_t x = d->random += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -96,7 +96,7 @@ static struct frame* frame_new(void) {
   return frame;
 }
 
-/* Takes a frame over from the receiving side; 0: it is lost, and may be used again. */
+/* Takes a frame from the receiving side. Returns 0 if it is lost. Then its memory may be used again. */
 static int accept_frame(struct direction* d, struct frame* frame, uint64_t now) {
   const uint64_t waits = d->free_at > now ? d->free_at - now : 0;
   if (draw(d) < loss || d->count == kFramesMost) return 0;
@@ -144,7 +144,7 @@ static void leave(struct direction* d) {
   }
   for (unsigned sent = 0; sent < count;) {
     const int n = sendmmsg(d->out, messages + sent, count - sent, 0);
-    sent += n > 0 ? (unsigned)n : 1; /* one that the other end refuses is lost */
+    sent += n > 0 ? (unsigned)n : 1; /* a frame that the other end refuses is lost */
   }
   for (unsigned i = 0; i < count; i++) unused[unused_count++] = frames[i];
 }
