@@ -74,7 +74,7 @@ def make_parser():
 
     def add_name(sub, default):
         sub.add_argument("--name", type=parse_name, default=default,
-                         help="which lab (default: $LAB_NAME, else lab)")
+                         help="name of the lab (default: $LAB_NAME, else lab)")
 
     for name, text, usage in (
             ("up", "start a lab that stays until `lab down`", None),
@@ -82,20 +82,20 @@ def make_parser():
              "lab run [options] -- CMD...")):
         sub = command(name, text, usage)
         sub.add_argument("--name", type=parse_name,
-                         help="default: lab for up, one of its own for run")
+                         help="name of the lab (default: lab for up, a new name for run)")
         sub.add_argument("--hosts", type=parse_host_count, default=2, metavar="N",
                          help="hosts h1..hN (default 2)")
         sub.add_argument("--mtu", type=parse_mtu, default=[DEFAULT_MTU], metavar="M[,M2..]",
-                         help=f"of all hosts, or of each (default {DEFAULT_MTU})")
+                         help=f"MTU of all hosts, or of each (default {DEFAULT_MTU})")
         sub.add_argument("--topology", choices=("cable", "bridge", "router"),
                          help="cable: two hosts back to back (default for two); "
-                              "bridge: hosts on a switch; router: each on a network of its own")
+                              "bridge: hosts on a switch; router: each host on a network of its own")
         sub.add_argument("--queues", type=parse_queues, default=1, metavar="N",
                          help="receive and transmit queues of every eth0 (default 1)")
         sub.add_argument("--cables", type=int, choices=range(1, 5), default=1, metavar="N",
                          help="cables between the two hosts, eth0 and up (default 1)")
         sub.add_argument("--rate", metavar="R",
-                         help="how much every eth lets leave, as tc says it, such as 1gbit (default: no limit)")
+                         help="rate limit of every eth, in units of tc, such as 1gbit (default: none)")
         wire.add_options(sub)
         sub.add_argument("--ip", action=argparse.BooleanOptionalAction, default=True,
                          help="give the hosts IP addresses")

@@ -34,7 +34,7 @@ def run_job(lab, uid, argv, script):
     if not shutil.which("setpriv"):
         raise unable("setpriv is missing: apt-get install util-linux")
     if subprocess.run([*as_user(uid), "test", "-x", script], check=False).returncode:
-        raise unable(f"user {uid} may not read {script}: put the tree where everybody may")
+        raise unable(f"user {uid} may not read {script}: put the tree where all users may read it")
     with tempfile.TemporaryDirectory(prefix="omx-lab-") as home, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         path = os.path.join(home, "door")
         listener.bind(path)

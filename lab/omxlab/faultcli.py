@@ -54,7 +54,7 @@ def add_commands(command, add_name, default_name):
     add_name(sub, default_name)
     sub.add_argument("host", metavar="HOST")
     sub.add_argument("--direction", choices=("in", "out", "both"), default="both",
-                     help="as the host sees it (default both); "
+                     help="direction as the host sees it (default both); "
                           "replaces the direction's whole earlier setting")
     for option, target, text in (
             ("--drop", "drop", "lose frames"),
@@ -63,13 +63,13 @@ def add_commands(command, add_name, default_name):
         sub.add_argument(option, dest=target, type=parse_percent, metavar="P",
                          help=f"{text}, P percent of them, such as 0.1")
     sub.add_argument("--seed", type=parse_seed, default=DEFAULT_SEED, metavar="S",
-                     help=f"the same seed gives the same fates (default {DEFAULT_SEED})")
+                     help=f"the same seed gives the same faults (default {DEFAULT_SEED})")
     sub.add_argument("--ethertype", type=parse_ethertype, default=OPEN_MX_ETHERTYPE,
                      metavar="E", help="which frames: an ethertype or all (default 0x86DF)")
     sub.add_argument("--type", type=parse_byte, metavar="N",
                      help="only frames whose byte 16, the Open-MX packet type, is N")
     sub.add_argument("--trains", action="store_true",
-                     help="only what holds several frames, as UDP and TCP segmentation hand it to a NIC")
+                     help="only GSO batches: several frames in one piece, for the NIC to split")
     sub.add_argument("--clear", action="store_true", help="no more faults; counters stay")
 
     sub = command("cut", "cut a host's cable: nothing passes in either direction")
@@ -95,7 +95,7 @@ def do_fault(options, _script):
     rates = {key: getattr(options, key) for key in ("drop", "duplicate", "corrupt")}
     given = any(rate is not None for rate in rates.values())
     if given == options.clear:
-        raise LabError("say either --clear or at least one of --drop, --dup, --corrupt",
+        raise LabError("give either --clear or at least one of --drop, --dup, --corrupt",
                        EXIT_USAGE)
     faults.need_root(lab)
     setting = {key: rate or 0 for key, rate in rates.items()}

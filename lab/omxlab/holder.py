@@ -90,7 +90,7 @@ def start(lab, die_with_caller):
         os.waitpid(holder, 0)
         status, _, message = answer.partition(" ")
         if not message:
-            raise LabError("the lab's holder died while building the lab; dmesg may tell why")
+            raise LabError("the lab's holder was killed while it built the lab: see dmesg")
         raise LabError(message, int(status))
     return holder
 

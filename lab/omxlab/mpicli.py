@@ -48,7 +48,7 @@ def add_command(command, add_name, default_name):
                   "lab mpirun [options] -- [OPTIONS OF MPIRUN] PROGRAM...")
     add_name(sub, default_name)
     sub.add_argument("-n", "-np", dest="ranks", type=parse_ranks, metavar="N",
-                     help="how many ranks (default: one a host)")
+                     help="number of ranks (default: one on each host)")
     sub.add_argument("--transport", type=parse_transport, default="ofi:omx", metavar="T",
                      help="omx (default), tcp, ucx, ofi-tcp, or ofi:PROVIDER for any provider of libfabric")
     sub.add_argument("--provider-path", metavar="DIR",
@@ -109,7 +109,7 @@ def prepare(lab, options, script):
     if not options.argv:
         raise LabError("mpirun needs a program: lab mpirun [options] -- PROGRAM...", EXIT_USAGE)
     if not lab.state["hosts"][0]["ip"]:
-        raise LabError("Open MPI starts its ranks over IP, which this lab has not: leave --no-ip out", EXIT_USAGE)
+        raise LabError("Open MPI starts its ranks over IP, which this lab does not have: leave --no-ip out", EXIT_USAGE)
     if not options.show and not (shutil.which("mpirun.openmpi") or shutil.which("mpirun")):
         raise LabError("Open MPI is missing: apt-get install openmpi-bin", EXIT_UNABLE)
     return command_line(lab, options, script, os.environ)

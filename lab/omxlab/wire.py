@@ -50,11 +50,11 @@ parse_percent.__name__ = "percentage (0..100)"
 
 def add_options(parser):
     parser.add_argument("--delay", type=parse_time, metavar="T",
-                        help="how long frames take from one host to the other, such as 1ms: two hosts and a long cable")
+                        help="time that frames take from one host to the other, such as 1ms: two hosts and a long cable")
     parser.add_argument("--loss", type=parse_percent, metavar="P", help="percent of all frames that such a cable loses")
-    parser.add_argument("--reorder", type=parse_percent, metavar="P", help="percent that it holds back ...")
+    parser.add_argument("--reorder", type=parse_percent, metavar="P", help="percent of all frames that such a cable holds back ...")
     parser.add_argument("--held", type=parse_time, metavar="T",
-                        help="... for up to so long (default: a fifth of the delay, at least 20us)")
+                        help="... for up to this time (default: a fifth of the delay, at least 20us)")
 
 
 def planned(options):
@@ -65,7 +65,7 @@ def planned(options):
     try:
         rate = parse_rate(options.rate) if options.rate else 0
     except ValueError:
-        raise LabError(f"a long cable cannot have the rate {options.rate}: say it in kbit, mbit or gbit") from None
+        raise LabError(f"a long cable cannot have the rate {options.rate}: give it in kbit, mbit or gbit") from None
     held = options.held if options.held is not None else max(delay // 5, HELD_LEAST_NS)
     return {"delay": delay, "loss": (options.loss or 0) / 100, "reorder": (options.reorder or 0) / 100, "held": held,
             "rate": rate, "queue": max(rate * 2 * delay // 8_000_000_000, QUEUE_LEAST)}

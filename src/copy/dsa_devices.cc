@@ -75,9 +75,9 @@ std::string queue_refusal(const fs::path& folder, const DsaQueue& queue) {
   for (const Line* line : {&state, &type, &mode})
     if (!*line) return line->error();
   if (*type != "user") {
-    return fmt::format(
-        "{0} is for the {1}, not for users: accel-config config-wq {2}/{0} --type=user --mode=shared",
-        queue.name, *type == "none" ? "use of nobody" : shown(*type), queue.device);
+    return fmt::format("{0} is {1}, not for users: accel-config config-wq {2}/{0} --type=user --mode=shared",
+                       queue.name, *type == "none" ? "not configured" : "for the " + shown(*type),
+                       queue.device);
   }
   if (*state != "enabled")
     return fmt::format("{0} is {1}: accel-config enable-wq {2}/{0}", queue.name, shown(*state), queue.device);
@@ -100,7 +100,7 @@ Expected<DsaQueue, std::string> queue_read(const fs::path& devices, const std::s
   const auto size = number(folder, "size"), transfer = number(folder, "max_transfer_size");
   if (!size.value_or(0) || !transfer.value_or(0)) {
     return tl::unexpected<std::string>(
-        fmt::format("{} does not tell its size and max_transfer_size", queue.name));
+        fmt::format("{} does not show its size and max_transfer_size", queue.name));
   }
   queue.size = static_cast<std::uint32_t>(*size);
   // A shared queue without a threshold would accept nothing. The driver does not allow such queues.

@@ -189,8 +189,7 @@ void DsaEngine::stop(std::string reason) {
   if (!reason_.empty()) return;
   reason_ = std::move(reason);
   counters_.add(Counter::disabled);
-  log(LogLevel::warn,
-      "copy engine dsa ({}) is switched off: {}; copies are made by the processor from now on",
+  log(LogLevel::warn, "copy engine dsa ({}) is switched off: {}; from now on the processor copies",
       portal_->name(), reason_);
 }
 

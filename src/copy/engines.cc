@@ -115,8 +115,7 @@ Result<std::unique_ptr<CopyEngine>> engine_create(EngineKind kind, const EngineO
     case EngineKind::automatic: {
       auto engine = dsa_create(options);
       if (engine) return engine;
-      log(LogLevel::info, "copies are made by the processor, as there is no copy engine: {}",
-          engine.error().message);
+      log(LogLevel::info, "the processor copies, as there is no copy engine: {}", engine.error().message);
       break;
     }
   }

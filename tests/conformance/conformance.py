@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--mtu", type=int, default=9000)
     parser.add_argument("--extended", action="store_true", help="the peer has our extension block")
     parser.add_argument("--checksum", action="store_true", help="both sides ask for checksums")
-    parser.add_argument("--library", choices=("mxoe", "omx"), help="the library's mode, if another")
+    parser.add_argument("--library", choices=("mxoe", "omx"), help="the library's mode, if it differs from the peer's")
     parser.add_argument("--case", action="append", help="only this one")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -5,7 +5,7 @@ import collections
 # Where the library, in mode omx, knowingly does not what the specification says. One of these that holds after all is an
 # error: take it off.
 KNOWN_OMX = {
-    "nack.endpoint_closed": "only connects to endpoints that nobody holds are refused: no process listens for the rest",
+    "nack.endpoint_closed": "only connects to closed endpoints are refused: no process listens for other packets",
     "nack.endpoint_impossible": "the same",
     "nack.pull_closed_endpoint": "the same",
     "nack.pull_impossible_endpoint": "the same",

@@ -78,7 +78,7 @@ TEST(dsa_devices, refusals_name_the_remedy) {
   }
   EXPECT_THAT(find("kernel_queue").refusals,
               ElementsAre(AllOf(HasSubstr("wq0.0 is for the kernel"), HasSubstr("dsa0/wq0.0 --type=user")),
-                          HasSubstr("wq0.1 is for the use of nobody")));
+                          HasSubstr("wq0.1 is not configured")));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ static void cancel(int peer) {
     MPI_Cancel(&never);
     MPI_Wait(&never, &status);
     MPI_Test_cancelled(&status, &cancelled);
-    if (!cancelled) fail("a receive that nobody sends to was not cancelled", peer);
+    if (!cancelled) fail("a receive without a sender was not cancelled", peer);
     fill(out, 100, (unsigned)(rank + i));
     MPI_Isend(out, 100, MPI_BYTE, peer, 11, MPI_COMM_WORLD, &sent);
     MPI_Wait(&later, MPI_STATUS_IGNORE);

@@ -26,7 +26,7 @@ TEST_P(Key, unknown_to_who_pings__a_partner_that_gave_up_is_noticed) {
   network.run_for(kSecond);  // acknowledged, waits for NOTIFY
   (*a)->disconnect(network.now, to_b);
   EXPECT_EQ(wait(*b, large, 20 * kSecond).status, Status::endpoint_unreachable);
-  EXPECT_FALSE(to_a->connected()) << "a wrong key connects nobody";
+  EXPECT_FALSE(to_a->connected()) << "a wrong key must not connect";
   EXPECT_EQ(connect(network, *a, *b), to_b);
   exchange_both_ways();
 }

@@ -135,7 +135,7 @@ TEST_F(LaneTest, fails__before_it_was_ever_used) {
   }
   EXPECT_FALSE(to_b->lane_out || to_b->lane_in || to_a->lane_out || to_a->lane_in);
   EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
-  EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U) << "nobody waited for it";
+  EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U) << "no timer asked for it";
   EXPECT_LT(a->lane_frames, 8U);
 }
 

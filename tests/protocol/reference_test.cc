@@ -109,7 +109,7 @@ TEST_F(Reference, connected_one_way__nothing_is_repeated_while_nothing_waits) {
   deaf = 1000;
   start();
   network.run_for(100 * kSecond);
-  EXPECT_EQ(requests, 1) << "a stranger must not make us send for ever";
+  EXPECT_EQ(requests, 1) << "an unknown peer must not make us send indefinitely";
 }
 
 TEST_F(Reference, connected_one_way__pings_do_not_lose_numbers) {

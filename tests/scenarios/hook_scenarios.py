@@ -120,7 +120,7 @@ def shared_hooks(lab):
     must_run(soaks, "the neighbours were done")
     groups = lab.lab("exec", "h2", "--", "ss", "-xlH")
     if "/hooks" not in groups.replace("/hook/", ""):
-        raise Failure(f"nobody shares a hook, so not a test: {groups}")
+        raise Failure(f"no processes share a fanout group, so this tests nothing: {groups}")
     for host in MAC:
         counters = lab.lab("exec", host, "--", lab.bin / "tools/omx", "counters", "-v")
         wrong = sum(int(n) for n in re.findall(r"(\d+) Link Frames Misdirected", counters))

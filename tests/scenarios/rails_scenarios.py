@@ -93,7 +93,7 @@ def rails_busy_id(lab):
     other.terminate()
     other.wait()
     if "eth1 is left out" not in out:
-        raise Failure(f"nobody said that eth1 is left out: {out[-500:]}")
+        raise Failure(f"no message says that eth1 is left out: {out[-500:]}")
 
 
 @scenario(mtu="9000", **CABLES)

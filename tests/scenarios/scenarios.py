@@ -66,7 +66,7 @@ def mixed_mtu(lab):
     said = finish("h1", a, 0, 300) + finish("h2", b, 0, 300)
     agreed = [line for line in said.splitlines() if "1514" in line and "agreed" in line]
     if not agreed:
-        raise Failure(f"no log line says what was agreed: {said[-500:]}")
+        raise Failure(f"no log line shows the agreed size: {said[-500:]}")
     print("  " + agreed[0])
 
 
@@ -364,7 +364,7 @@ def main():
     parser.add_argument("--messages", type=int, default=4000)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--link", choices=("udp", "udp6"), help="by UDP, what can be")
+    parser.add_argument("--link", choices=("udp", "udp6"), help="runs the scenarios that can use it over this link")
     parser.add_argument("--loss", type=float, default=0, help="percent of all packets, where the scenario has no faults of its own")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")

@@ -140,7 +140,7 @@ def hear(processes, words, seconds=30):
     while words not in said:
         ready, _, _ = select.select(pipes, [], [], max(end - time.time(), 0))
         if not ready:
-            raise Failure(f"nobody said '{words}' within {seconds} s; they said: {said[-1500:]}")
+            raise Failure(f"no process printed '{words}' within {seconds} s; they printed: {said[-1500:]}")
         for pipe in ready:
             heard = os.read(pipe, 65536)
             said += heard.decode()

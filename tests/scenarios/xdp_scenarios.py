@@ -77,7 +77,7 @@ def xdp_kill(lab):
         if programs(lab, "h2"):
             time.sleep(1)
             if programs(lab, "h2"):
-                raise Failure(f"what was killed left an XDP program: {programs(lab, 'h2')}")
+                raise Failure(f"the killed process left an XDP program: {programs(lab, 'h2')}")
         finish("h1", a, 3, 30)
         nothing_left(lab)
         storm(lab, by_xdp(mode))

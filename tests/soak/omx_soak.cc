@@ -216,7 +216,7 @@ class Soak {
       if (!s.request || s.index < to_receive_) continue;
       std::uint32_t result = 0;
       check(mx_cancel(ep_, &s.request, &result), "mx_cancel");
-      if (!result) die("mx_cancel", "a receive was matched that nobody has sent anything for");
+      if (!result) die("mx_cancel", "a receive was matched although no message was sent for it");
       s.request = nullptr;
     }
   }

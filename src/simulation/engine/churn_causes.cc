@@ -216,15 +216,15 @@ void ChurnCauses::overdue_check() {
     const Operation& o = *pointer;
     const TimeNs owed = owed_since(o);
     if (owed != protocol::kNever && world_.now() > owed + kAnswer)
-      return fail(fmt::format("operation {} of host {} still waits for one who is there, after {} s", o.id,
-                              o.host, (world_.now() - owed) / kSecond));
+      return fail(fmt::format("operation {} of host {} still waits for a peer that is there, after {} s",
+                              o.id, o.host, (world_.now() - owed) / kSecond));
     const TimeNs gone = gone_since(o);
     if (gone == protocol::kNever) continue;
     const TimeNs waits = std::max({gone, o.start, o.matched, lives_[o.host].last_resume});
     // Without the extension, a NOTIFY of failure may have to wait as long again.
     const std::uint32_t other = o.kind == RequestKind::receive ? operation(o.expected).host : o.to;
     if (world_.now() > waits + timeout_ * (strict(o.host, other) ? 1 : 2) + kSlack)
-      return fail(fmt::format("operation {} of host {} still waits for one who is gone, after {} s", o.id,
+      return fail(fmt::format("operation {} of host {} still waits for a peer that is gone, after {} s", o.id,
                               o.host, (world_.now() - waits) / kSecond));
   }
 }

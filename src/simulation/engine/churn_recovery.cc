@@ -101,7 +101,7 @@ void ChurnRecovery::recover() {
     const bool all = std::all_of(operations_.begin() + static_cast<std::ptrdiff_t>(before), operations_.end(),
                                  [](const auto& o) { return o->kind == RequestKind::receive || o->well; });
     if (all) break;
-    if (i + 1 == tries) fail("not everybody can talk to everybody again");
+    if (i + 1 == tries) fail("not all hosts can talk to all others again");
   }
   if (failed()) return;
   receives_cancel();

@@ -173,7 +173,7 @@ void StallsChecks::send_ended(Call& m, Status status, bool buffered, bool large)
   // A message that is complete may still fail in the queue of completions that the application has not yet
   // seen.
   if (m.stream->failed && m.number >= m.stream->failed_at)
-    return fail(fmt::format("send {} ended with success behind an error", m.id));
+    return fail(fmt::format("send {} ended with success after an error of an earlier message", m.id));
   if (large && !m.delivered)
     return fail(fmt::format("send {} ended with success and was not delivered", m.id));
   if ((!buffered || m.how == Class::delivered) && m.arrived == 0)
@@ -219,7 +219,7 @@ void StallsChecks::receive_ended(Call& r, const Completion& c) {
   } else if (r.stream) {
     stream_failed(*r.stream, 0);
   } else {
-    return fail(fmt::format("a receive from anybody ended with status {}", static_cast<int>(c.status)));
+    return fail(fmt::format("a receive from any source ended with status {}", static_cast<int>(c.status)));
   }
 }
 

@@ -42,7 +42,7 @@ void StallsEnd::complete_check(const Stream& stream) {
   for (const std::uint64_t id : stream.messages) {
     const Call& m = calls_[id - 1];
     if (!m.delivered)
-      return fail(fmt::format("hole: host {} goes on sending to {}, and message {} was not delivered",
+      return fail(fmt::format("hole: host {} can still send to {}, and message {} was not delivered",
                               stream.from->host, stream.to->host, id));
   }
 }
@@ -141,7 +141,7 @@ void StallsEnd::end() {
     }
   }
   reap_all();
-  if (!failed()) settle("in the test of who can still send");
+  if (!failed()) settle("in the test of which hosts can still send");
   if (!failed()) agreement_check(tests);
   if (!failed()) dead_check();
   if (!failed()) silent_loss_check();

@@ -46,7 +46,7 @@ void WorkloadChecks::arrived(Instance& at, const protocol::Partner& from, std::u
                              const Request* receive) {
   const std::uint64_t id = info >> kIdShift;
   if (id == 0 || id > operations_.size() || operation(id).kind != RequestKind::send)
-    return fail(fmt::format("a message arrived that nobody sent: {:#x}", info));
+    return fail(fmt::format("a message arrived that no host sent: {:#x}", info));
   Operation& m = operation(id);
   // A half of the message may have been given up, and the rest taken for a new one.
   const bool again = !strict(at.host, m.host) && !m.delivered;
@@ -87,7 +87,7 @@ void WorkloadChecks::forget(Instance& at, const protocol::Partner& partner, prot
 
 void WorkloadChecks::receive_ended(Operation& r, const Completion& c) {
   if (c.status == Status::cancelled) {
-    if (!r.cancelled) fail(fmt::format("receive {} was cancelled by nobody", r.id));
+    if (!r.cancelled) fail(fmt::format("receive {} ended as cancelled, but was not cancelled", r.id));
     return;
   }
   const std::uint64_t id = c.match_info >> kIdShift;
@@ -117,7 +117,7 @@ void WorkloadChecks::send_ended(Operation& m, Status status, bool accepted, bool
   if (status == Status::success || status == Status::truncated) {
     const bool cut = status == Status::truncated;
     if (cut && !m.truncated && !m.receive_failed)
-      return fail(fmt::format("send {} was truncated by nobody", m.id));
+      return fail(fmt::format("send {} ended as truncated, but no receive truncated it", m.id));
     if (taken && !cut && (!m.delivered || m.truncated))
       return fail(fmt::format("send {} ended with success and was not delivered", m.id));
     if (accepted && !m.arrived && strict(m.host, m.to))
@@ -142,7 +142,7 @@ void WorkloadChecks::connect_ended(Operation& o, const Completion& c) {
   }
   const auto found = by_session_.find(c.session);
   if (found == by_session_.end() || found->second->host != o.to || found->second->crashed_at < o.start)
-    return fail(fmt::format("connect {} found nobody who lives", o.id));
+    return fail(fmt::format("connect {} reached an instance that does not live", o.id));
   Instance::Peer& peer = o.instance->peers[o.to];
   peer.partner = c.partner;
   peer.session = c.session;

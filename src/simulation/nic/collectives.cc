@@ -52,7 +52,7 @@ class Collective {
     m_.begin();
     for (std::uint32_t i = 0; i < ranks_.size(); i++) start(i);
     if (!m_.network.run_until([this] { return ended_ == ranks_.size() || bad_ || !m_.ready(); }) || bad_)
-      return m_.failed("a collective operation did not end well");
+      return m_.failed("a collective operation did not complete");
     return m_.end(rounds);
   }
 

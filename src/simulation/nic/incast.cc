@@ -53,7 +53,7 @@ class Incast {
     m_.begin();
     for (std::uint32_t s = 0; s < senders_.size(); s++) begin(s);
     const bool ended = m_.network.run_until([this] { return seen_ == total_ || bad_ || !m_.ready(); });
-    if (!ended || bad_) return m_.failed("messages of many hosts did not all arrive well");
+    if (!ended || bad_) return m_.failed("not all messages of the senders arrived intact");
     WorkResult result = m_.end(total_);
     std::sort(latencies_.begin(), latencies_.end());
     double sum = 0;

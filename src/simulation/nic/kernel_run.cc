@@ -55,7 +55,7 @@ class KernelRun {
     m_.begin();
     for (std::uint32_t i = 0; i < kKernelRanks; i++) begin(i);
     if (!m_.network.run_until([this] { return ended_ == kKernelRanks || bad_ || !m_.ready(); }) || bad_)
-      return m_.failed("a kernel did not end well");
+      return m_.failed("a kernel did not complete");
     return m_.end(options_.iterations);
   }
 

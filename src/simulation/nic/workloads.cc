@@ -107,7 +107,7 @@ WorkResult pingpong(const WorkOptions& options) {
   m.network.run_for(100'000);
   m.network.process(0).call(m.operation_ns(), [&serve] { serve(0); });
   if (!m.network.run_until([&] { return seen[0].receives == total || !good || !m.ready(); }) || !good)
-    return m.failed("a ping-pong did not end well");
+    return m.failed("a ping-pong did not complete");
   return m.end(std::uint64_t{options.iterations} * 2);
 }
 
@@ -152,7 +152,7 @@ WorkResult stream(const WorkOptions& options) {
   m.network.run_for(100'000);
   for (std::uint32_t i = 0; i < options.window; i++) serve();
   if (!m.network.run_until([&] { return received == total || !good || !m.ready(); }) || !good)
-    return m.failed("a stream did not end well");
+    return m.failed("a stream did not complete");
   return m.end(options.iterations);
 }
 

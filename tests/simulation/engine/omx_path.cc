@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
   app.add_option("--loss", losses, "percent; several: each")->capture_default_str();
   app.add_option("--reorder", reorders, "percent of frames that are held back; several: each")
       ->capture_default_str();
-  app.add_option("--held", held, "for up to so long, microseconds; 0: a fifth of the delay")
+  app.add_option("--held", held,
+                 "longest time that they are held back, microseconds; 0: a fifth of the delay")
       ->capture_default_str();
   app.add_option("--rate", megabits, "Mb/s")->capture_default_str();
   app.add_option("--queue", o.queue_bytes,

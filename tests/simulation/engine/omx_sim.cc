@@ -101,11 +101,12 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"random-mix", "churn", "stalls", "mixed", "deaths", "restless"}))
       ->capture_default_str();
   app.add_option("--seed", a.seed, "one run with this seed");
-  app.add_option("--seeds", a.seeds, "so many runs");
+  app.add_option("--seeds", a.seeds, "number of runs, with consecutive seeds");
   app.add_option("--first", a.first, "first seed of --seeds")->capture_default_str();
-  app.add_option("--operations", a.operations, "of the application in each run")->capture_default_str();
+  app.add_option("--operations", a.operations, "operations of the application in each run")
+      ->capture_default_str();
   app.add_option("--jobs", a.jobs, "runs at a time")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_flag("--trace", a.trace, "what happens, on stderr (with --seed)");
+  app.add_flag("--trace", a.trace, "prints all events on stderr (with --seed)");
   CLI11_PARSE(app, argc, argv);
   a.workload = workload_of(a.workload);
   if ((a.seed == 0) == (a.seeds == 0)) {
