@@ -16,8 +16,8 @@
 
 namespace omx::simulation::nic {
 
-// name, value, unit, kind, source
-#define OMX_NIC_PARAMETERS(X)                                                                                \
+// Of cable, switch and NIC, and of the host: name, value, unit, kind, source.
+#define OMX_NIC_DEVICE_PARAMETERS(X)                                                                         \
   X(link_bits, 9.953e9, "bit/s", "given",                                                                    \
     "[I] footnote 2: the actual data rate; two hosts without a switch, [J] 5.1")                             \
   X(hardware_ns, 2000, "ns", "derived", "[J] 3.2: latency of native MX, 2 us, is all hardware and firmware") \
@@ -39,7 +39,9 @@ namespace omx::simulation::nic {
     "that several queues add to a frame in firmware, as latency; to [Q] Table I, S$: 10.10 - 9.34 us")       \
   X(poll_on, 0, "0 or 1", "fitted",                                                                          \
     "1: a handler goes on until it finds no frame; chosen by [C] Table III, degrees 1 and 3: a fragment "    \
-    "that came after the interrupt waited for the next one")                                                 \
+    "that came after the interrupt waited for the next one")
+
+#define OMX_NIC_HOST_PARAMETERS(X)                                                                           \
   X(irq_delivery_ns, 890, "ns", "fitted",                                                                    \
     "from the end of the DMA to the first instruction of the handler, unless that is still at work; to [Q] " \
     "Table I, 9.34 us on S$")                                                                                \
@@ -86,11 +88,20 @@ namespace omx::simulation::nic {
   X(key_ns, 25, "ns", "fitted",                                                                              \
     "to rank a key of IS; to [J] Table 3: is.C.16 with MX, 4.57 s, less its transfers")
 
-struct Parameters {
+#define OMX_NIC_PARAMETERS(X)  \
+  OMX_NIC_DEVICE_PARAMETERS(X) \
+  OMX_NIC_HOST_PARAMETERS(X)
+
 #define X(name, value, unit, kind, source) double name = value;
-  OMX_NIC_PARAMETERS(X)
+struct DeviceParameters {
+  OMX_NIC_DEVICE_PARAMETERS(X)
+};
+struct HostParameters {
+  OMX_NIC_HOST_PARAMETERS(X)
+};
 #undef X
 
+struct Parameters : DeviceParameters, HostParameters {
   // Returns the parameter of that name, or nullptr if there is none.
   double* find(std::string_view wanted) {
 #define X(name, value, unit, kind, source) \
