@@ -9,7 +9,10 @@
 #include <cstring>
 #include <memory>
 
-#include "netdev/interfaces_sources.h"
+#include "base/text.h"
+#include "netdev/interfaces_netlink.h"
+#include "netdev/interfaces_routes.h"
+#include "netdev/interfaces_sysfs.h"
 
 namespace omx::link {
 
@@ -81,6 +84,14 @@ std::vector<Interface> interfaces_list(const std::string& sysfs) {
   }
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
   return list;
+}
+
+std::string interfaces_named(const std::vector<Interface>& all) {
+  constexpr std::size_t kMost = 3;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(all.size(), kMost); i++) names += (i ? ", " : "") + shown(all[i].name);
+  if (all.size() > kMost) names += ", ...";
+  return names.empty() ? "none" : names;
 }
 
 }  // namespace omx::link

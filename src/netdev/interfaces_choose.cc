@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "netdev/interfaces_choose.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 
 #include "base/text.h"
 #include "netdev/interfaces.h"
+#include "netdev/interfaces_meant.h"
 
 namespace omx::link {
 
@@ -113,14 +116,6 @@ std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, c
 }
 
 }  // namespace
-
-std::string interfaces_named(const std::vector<Interface>& all) {
-  constexpr std::size_t kMost = 3;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(all.size(), kMost); i++) names += (i ? ", " : "") + shown(all[i].name);
-  if (all.size() > kMost) names += ", ...";
-  return names.empty() ? "none" : names;
-}
 
 std::string term_failure(const std::vector<Interface>& all, std::string_view text, const char* variable) {
   const Term term = term_of(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By what a user names interfaces, beside their names: "02:4f:4d:58:00:01", "10.77.0.0/24", "fd4f::1",
-// "0000:3b:00.0", "speed=25g", "speed>=10g".
+#include "netdev/interfaces_meant.h"
+
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/number.h"
-#include "netdev/interfaces.h"
 
 namespace omx::link {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "netdev/interfaces_netlink.h"
+
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -13,9 +15,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/netlink.h"
 #include "base/own_fd.h"
-#include "netdev/interfaces_sources.h"
 
 namespace omx::link {
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By which interfaces this host reaches everything else.
+#include "netdev/interfaces_routes.h"
+
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
-
-#include "netdev/interfaces_sources.h"
 
 namespace omx::link {
 

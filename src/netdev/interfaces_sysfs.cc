@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "netdev/interfaces_sysfs.h"
+
 #include <net/if.h>
 #include <net/if_arp.h>
 
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-
-#include "netdev/interfaces_sources.h"
 
 namespace omx::link {
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -67,8 +66,5 @@ class Ethtool {
   virtual int flow_add(const std::string& interface, const FlowRule& rule) = 0;
   virtual int flow_remove(const std::string& interface, std::uint32_t place) = 0;
 };
-
-// That of the kernel, for the interfaces of this network namespace.
-std::unique_ptr<Ethtool> ethtool_of_kernel();
 
 }  // namespace omx::tuning

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ioctl form of ethtool: every kernel and every driver answers it; the netlink form says no more of what
-// is read here.
+#include "tuning/ethtool_kernel.h"
+
 #include <linux/ethtool.h>
 #include <net/if.h>
 
@@ -10,7 +10,6 @@
 
 #include "steering/ethtool_call.h"
 #include "steering/flow_kernel.h"
-#include "tuning/ethtool.h"
 
 namespace omx::tuning {
 

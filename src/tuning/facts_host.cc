@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "tuning/facts_host.h"
+
 #include <algorithm>
 
 #include "base/cpu_list.h"
 #include "base/number.h"
-#include "tuning/facts.h"
 
 namespace omx::tuning {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tuning/facts.h"
+#include "tuning/facts_interface.h"
 
 namespace omx::tuning {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What facts mean for message passing, and what improves them. Pure functions of the facts.
+// What facts mean for message passing, and what improves them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "tuning/facts.h"
 #include "tuning/setting.h"
 
 namespace omx::tuning {
@@ -35,19 +34,5 @@ struct Finding {
   std::vector<Change> changes;        // the same for `omx tune`, in this order; empty: only by hand
   std::vector<Setting> guards;        // what drivers may change along with it, and is to be given back too
 };
-
-// In the order in which the changes are to be made: what resets the interface first.
-std::vector<Finding> interface_judge(const InterfaceFacts& facts, const HostFacts& host);
-std::vector<Finding> host_judge(const HostFacts& facts);
-
-// Parts of interface_judge.
-Finding coalescing_judge(const InterfaceFacts& facts);
-Finding deferral_judge(const InterfaceFacts& facts);
-Finding suspension_judge(const InterfaceFacts& facts);
-Finding interrupts_judge(const InterfaceFacts& facts, const HostFacts& host);
-Finding channels_judge(const InterfaceFacts& facts, const HostFacts& host);
-Finding rings_judge(const InterfaceFacts& facts);
-Finding rps_judge(const InterfaceFacts& facts);
-Finding xps_judge(const InterfaceFacts& facts, const HostFacts& host);
 
 }  // namespace omx::tuning

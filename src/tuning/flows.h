@@ -4,42 +4,16 @@
 // of anybody else is never changed.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "steering/queues.h"
+#include "tuning/flow_applier.h"
+#include "tuning/flows_plan.h"
 #include "tuning/tuner.h"
 
 namespace omx::tuning {
-
-// Which datagrams: endpoint e has port + e for frames, and port + e + lanes for large messages.
-struct FlowScope {
-  std::uint32_t endpoints = 0;
-  std::uint16_t port = 0;
-  std::uint16_t lanes = 256;
-  bool ipv4 = true;
-  bool ipv6 = false;
-};
-
-inline std::uint32_t rules_each(const FlowScope& scope) {
-  return 2U * (static_cast<std::uint32_t>(scope.ipv4) + static_cast<std::uint32_t>(scope.ipv6));
-}
-
-// The processors that a receive queue brings frames to, sorted.
-std::vector<int> flow_processors(const steering::ReceiveQueues& queues);
-
-// One rule for each port, into a queue of the endpoint's processor: `table`, by endpoint.
-Result<std::vector<FlowRule>> flows_plan(std::span<const std::uint32_t> table,
-                                         const steering::ReceiveQueues& queues, const FlowScope& scope);
-
-// Fails with the sentence for people where this NIC takes no rules.
-Result<FlowTable> flows_possible(const Machine& machine, const link::Interface& interface);
-
-struct FlowsApplied {
-  unsigned added = 0;
-  unsigned kept = 0;     // of ours, from before
-  unsigned removed = 0;  // of ours, which do other than what is wanted now
-  unsigned others = 0;   // are there already, and not ours
-};
 
 // All of them, or none: where one is refused, all of ours on this interface go.
 Result<FlowsApplied> flows_apply(const Machine& machine, Ledger& ledger, const link::Interface& interface,

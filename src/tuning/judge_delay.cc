@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds frames back between their arrival and the interrupt: the NIC's coalescing, and the kernel's
-// deferral.
-//
-// A message that comes alone should interrupt at once, a stream should not with each frame. Coalescing in the
-// NIC delays both; NAPI's deferral does what is wanted: the first frame after a pause interrupts, those that
-// follow are fetched by a timer, until one period has passed without any.
+#include "tuning/judge_delay.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +8,6 @@
 
 #include "base/number.h"
 #include "tuning/driver_facts.h"
-#include "tuning/finding.h"
 
 namespace omx::tuning {
 

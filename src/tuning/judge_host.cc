@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What concerns all interfaces: power states, socket buffers, busy polling, irqbalance.
+#include "tuning/judge_host.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 
 #include "base/number.h"
 #include "netdev/socket_buffer.h"
-#include "tuning/finding.h"
 
 namespace omx::tuning {
 

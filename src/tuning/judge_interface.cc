@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MTU, rings, offloads, threads.
+#include "tuning/judge_interface.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "tuning/finding.h"
+#include "tuning/judge_delay.h"
+#include "tuning/judge_queues.h"
 
 namespace omx::tuning {
 
@@ -120,18 +122,6 @@ Finding threads_judge(const InterfaceFacts& facts) {
 }
 
 }  // namespace
-
-std::string_view verdict_text(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::ok:
-      return "ok";
-    case Verdict::better:
-      return "could be better";
-    case Verdict::unknown:
-      break;
-  }
-  return "unknown";
-}
 
 Finding rings_judge(const InterfaceFacts& facts) {
   Finding f("rings", "none");

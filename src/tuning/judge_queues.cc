@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which processors handle what arrives: queues, their interrupts, RPS, XPS.
+#include "tuning/judge_queues.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 
 #include "base/cpu_list.h"
 #include "base/number.h"
-#include "tuning/finding.h"
 
 namespace omx::tuning {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tuning/tuner.h"
+#include "steering/interrupts.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "netdev/interfaces_sources.h"
+#include "netdev/interfaces_choose.h"
+#include "netdev/interfaces_meant.h"
+#include "netdev/interfaces_netlink.h"
+#include "netdev/interfaces_routes.h"
+#include "netdev/interfaces_sysfs.h"
 #include "tests/support/scripted_netlink.h"
 #include "tests/support/test_network.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tuning/facts.h"
+#include "tuning/facts_host.h"
+#include "tuning/facts_interface.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gmock/gmock.h>
 
-#include "tuning/finding.h"
+#include "tuning/judge_delay.h"
+#include "tuning/judge_host.h"
+#include "tuning/judge_interface.h"
+#include "tuning/judge_queues.h"
 
 namespace omx::tuning {
 namespace {

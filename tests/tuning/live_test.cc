@@ -13,6 +13,9 @@
 #include <filesystem>
 
 #include "tests/support/test_network.h"
+#include "tuning/ethtool_kernel.h"
+#include "tuning/judge_host.h"
+#include "tuning/judge_interface.h"
 #include "tuning/tuner.h"
 
 namespace omx::tuning {

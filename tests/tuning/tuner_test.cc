@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "tests/support/fake_machine.h"
+#include "tuning/judge_host.h"
+#include "tuning/judge_interface.h"
 
 namespace omx::tuning {
 namespace {

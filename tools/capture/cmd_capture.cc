@@ -18,6 +18,7 @@
 #include "config/settings.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/interfaces.h"
+#include "netdev/interfaces_choose.h"
 #include "tools/capture/capture_ring.h"
 #include "tools/signals.h"
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tools/host/check_print.h"
+#include "tuning/ethtool_kernel.h"
 
 namespace omx::tools {
 

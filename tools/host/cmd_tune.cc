@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tools/host/tuning_targets.h"
+#include "tuning/ethtool_kernel.h"
 #include "tuning/tuner.h"
 
 namespace omx::tools {

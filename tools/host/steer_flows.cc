@@ -16,7 +16,9 @@
 #include "link/udp/udp_options.h"
 #include "netdev/open_failure.h"
 #include "steering/xdp/steer_table.h"
+#include "tuning/ethtool_kernel.h"
 #include "tuning/flows.h"
+#include "tuning/flows_possible.h"
 
 namespace omx::tools {
 

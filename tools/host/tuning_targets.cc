@@ -6,9 +6,13 @@
 #include <algorithm>
 
 #include "config/settings.h"
+#include "netdev/interfaces_choose.h"
+#include "netdev/interfaces_meant.h"
 #include "netdev/open_failure.h"
 #include "runtime/board/claim.h"
 #include "runtime/endpoint/counters_shared.h"
+#include "tuning/judge_host.h"
+#include "tuning/judge_interface.h"
 
 namespace omx::tools {
 

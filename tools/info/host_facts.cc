@@ -7,6 +7,7 @@
 
 #include "base/affinity.h"
 #include "link/packet/packet_socket.h"
+#include "netdev/interfaces_choose.h"
 #include "runtime/board/resolver.h"
 #include "steering/queues.h"
 

@@ -8,6 +8,7 @@
 
 #include "config/settings.h"
 #include "netdev/interfaces.h"
+#include "netdev/interfaces_choose.h"
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
 #include "runtime/process/process.h"

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/cpu_list.h"
+#include "netdev/interfaces_choose.h"
 #include "tools/info/copy_facts.h"
 #include "tools/json.h"
 

@@ -9,6 +9,7 @@
 
 #include "link/packet/packet_socket.h"
 #include "link/udp/udp_directory.h"
+#include "netdev/interfaces_choose.h"
 
 namespace omx::runtime {
 

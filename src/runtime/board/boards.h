@@ -11,6 +11,7 @@
 #include "link/udp/udp_address.h"
 #include "link/xdp/xdp_options.h"
 #include "netdev/interfaces.h"
+#include "netdev/interfaces_choose.h"
 #include "steering/flow_hints.h"
 
 namespace omx::runtime {

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/text.h"
+#include "netdev/interfaces_choose.h"
+#include "netdev/interfaces_meant.h"
 
 namespace omx::runtime {
 

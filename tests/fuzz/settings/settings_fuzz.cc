@@ -14,6 +14,7 @@
 #include "base/own_fd.h"
 #include "config/settings.h"
 #include "netdev/interfaces.h"
+#include "netdev/interfaces_choose.h"
 #include "runtime/board/peers.h"
 #include "runtime/endpoint/rail_choice.h"
 #include "steering/binding_file.h"

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two sources of interfaces_list.
+// Interfaces as the kernel tells of them.
 #pragma once
 
-#include <cstdint>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "base/netlink.h"
-#include "netdev/interfaces.h"
+#include "netdev/interface.h"
 
 namespace omx::link {
 
@@ -16,11 +13,5 @@ namespace omx::link {
 // address. False when netlink cannot be used (a sandbox).
 bool interfaces_read_netlink(std::vector<Interface>& list);
 bool interfaces_read_netlink(Netlink& netlink, std::vector<Interface>& list);
-
-// The interfaces (by index) that a default route leads to. Empty too where it cannot be told.
-std::set<std::uint32_t> default_routes_read(Netlink& netlink);
-
-// Everything, from SYSFS/class/net.
-std::vector<Interface> interfaces_read_sysfs(const std::string& sysfs);
 
 }  // namespace omx::link

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is read of the machine, before anybody judges it.
+// What is read of an interface, before anybody judges it.
 #pragma once
 
 #include <optional>
@@ -38,29 +38,6 @@ struct InterfaceFacts {
   bool segmentation_fails = false;
 };
 
-// A sleeping state of processors, of all that have it.
-struct IdleState {
-  std::string state;  // "state3"
-  std::string name;   // "C6"
-  unsigned latency_us = 0;
-  std::vector<int> enabled;  // processors that may use it
-};
-
-struct HostFacts {
-  std::vector<int> online;              // processors
-  std::vector<std::vector<int>> nodes;  // processors of each NUMA node, by node
-  std::vector<IdleState> idle;
-  std::string idle_driver;                             // empty: none
-  std::vector<std::pair<int, std::string>> governors;  // cpufreq, by processor; empty: not ours to choose
-  bool performance_available = false;                  // of the governors
-  std::optional<std::string> busy_poll;  // sysctls; none in a namespace, or where it may not be read
-  std::optional<std::string> busy_read;
-  std::optional<std::string> rmem_max;
-  std::optional<std::string> wmem_max;
-  bool irqbalance = false;  // it runs
-};
-
 InterfaceFacts interface_facts_read(const Machine& machine, const link::Interface& interface);
-HostFacts host_facts_read(const Machine& machine);
 
 }  // namespace omx::tuning

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which flow rules bring the datagrams of each endpoint to its processor.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/expected.h"
+#include "steering/queues.h"
+#include "tuning/ethtool.h"
+
+namespace omx::tuning {
+
+// Which datagrams: endpoint e has port + e for frames, and port + e + lanes for large messages.
+struct FlowScope {
+  std::uint32_t endpoints = 0;
+  std::uint16_t port = 0;
+  std::uint16_t lanes = 256;
+  bool ipv4 = true;
+  bool ipv6 = false;
+};
+
+inline std::uint32_t rules_each(const FlowScope& scope) {
+  return 2U * (static_cast<std::uint32_t>(scope.ipv4) + static_cast<std::uint32_t>(scope.ipv6));
+}
+
+// The processors that a receive queue brings frames to, sorted.
+std::vector<int> flow_processors(const steering::ReceiveQueues& queues);
+
+// One rule for each port, into a queue of the endpoint's processor: `table`, by endpoint.
+Result<std::vector<FlowRule>> flows_plan(std::span<const std::uint32_t> table,
+                                         const steering::ReceiveQueues& queues, const FlowScope& scope);
+
+}  // namespace omx::tuning
