@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cerrno>
 
+#include "link/fanout/hook_meeting.h"
 #include "link/packet/packet_ring.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/socket_buffer.h"
@@ -49,7 +50,7 @@ void DataSocket::own_set(OwnFd fresh) {
 
 // Beyond the number of hooks that endpoints of an interface have, if others took them meanwhile.
 void DataSocket::licence_renew() {
-  licence_ = HookGroup::licence(state_.index, options_.own_hooks);
+  licence_ = hook_licence(state_.index, options_.own_hooks);
 }
 
 }  // namespace omx::link

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/own_fd.h"
-#include "link/fanout/hook_group.h"
+#include "link/fanout/hook_place.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_options.h"
 #include "netdev/interface_state.h"

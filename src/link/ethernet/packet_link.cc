@@ -15,7 +15,7 @@
 #include "link/ethernet/packet_bulk_path.h"
 #include "link/ethernet/packet_interface.h"
 #include "link/ethernet/wakeup_socket.h"
-#include "link/fanout/hook_group.h"
+#include "link/fanout/hook_meeting.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_socket.h"
 #include "link/packet/tx_batch.h"
@@ -119,7 +119,7 @@ std::unique_ptr<PacketLink> shared_open(int witness, const PacketLinkOptions& op
     receive_buffer_set(fd, kSocketBuffer);
     return 0;
   };
-  HookPlace place = HookGroup::take(state.index, witness, wish);
+  HookPlace place = hook_place_take(state.index, witness, wish);
   if (!place.held()) return nullptr;
   auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
   if (!link->ring_data().place_enter(std::move(place))) return nullptr;
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Transport>> packet_link_open(const PacketLinkOptions& opt
   warn_if_down(name, state.up);
 
   const bool shares = options.own_hooks < kAllHooks && !options.all_frames;
-  OwnFd licence = shares ? HookGroup::licence(state.index, options.own_hooks) : OwnFd();
+  OwnFd licence = shares ? hook_licence(state.index, options.own_hooks) : OwnFd();
   if (shares && !licence.open()) {
     if (auto link = shared_open(fd.get(), options, state)) return std::unique_ptr<Transport>(std::move(link));
     log(LogLevel::info, "{} endpoint {}: no place among the sockets of others; takes a hook of its own", name,

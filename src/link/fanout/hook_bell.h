@@ -8,16 +8,17 @@
 #include <memory>
 
 #include "base/fork_guard.h"
-#include "link/fanout/hook_group.h"
+#include "link/fanout/hook_place.h"
+#include "link/fanout/hook_work.h"
 
 namespace omx::link {
 
-class HookBell {
+class HookBell final : public HookTask {
  public:
   HookBell() = default;
   HookBell(const HookBell&) = delete;
   HookBell& operator=(const HookBell&) = delete;
-  ~HookBell() { close(); }
+  ~HookBell() override { close(); }
 
   // The first call asks for it. True: it is there. It ends before the place of its endpoint does.
   bool open(const HookPlace& beside, std::uint8_t endpoint);
@@ -29,8 +30,7 @@ class HookBell {
   }
 
  private:
-  friend class HookGroup;
-  void make();
+  void run() override;
 
   HookGroup* group_ = nullptr;  // of the place beside it, which outlives this
   std::uint8_t endpoint_ = 0;

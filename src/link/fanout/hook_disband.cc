@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a hook group. Its last process ends all sockets, and the kernel takes some ten milliseconds for
-// each: by several threads these are the same ones.
+#include "link/fanout/hook_disband.h"
+
 #include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
-#include <vector>
+#include <utility>
 
-#include "base/no_cancel.h"
 #include "base/no_signals.h"
-#include "link/fanout/hook_group.h"
 
 namespace omx::link {
 
@@ -29,7 +27,11 @@ void* close_some(void* argument) {
   return nullptr;
 }
 
-void close_all(Work& work) {
+}  // namespace
+
+void sockets_close(std::vector<OwnFd> sockets) {
+  Work work;
+  work.sockets = std::move(sockets);
   std::vector<pthread_t> threads;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -45,33 +47,6 @@ void close_all(Work& work) {
   ::pthread_attr_destroy(&attributes);
   close_some(&work);
   for (const pthread_t thread : threads) ::pthread_join(thread, nullptr);
-}
-
-}  // namespace
-
-// Whether nobody else seems to be there. Somebody may come just now: then nothing ends.
-bool HookGroup::alone() const {
-  for (std::uint32_t i = 0; i < deposited(); i++)
-    if (memory_.locked(place_lock(i))) return false;
-  return true;
-}
-
-HookGroup::~HookGroup() {
-  const NoCancel no_cancel;
-  keeper_.stop();
-  if (mark_.forked() || !memory_.get() || !alone()) return;
-  Work work;
-  {
-    const HookLock lock(memory_, kJoinLock);
-    if (!lock.held()) return;
-    for (std::uint32_t i = 0; i < deposited(); i++) {
-      OwnFd socket = depot_look(share_, i);
-      if (!socket.open()) break;
-      work.sockets.push_back(std::move(socket));
-    }
-  }
-  share_ = {};
-  close_all(work);
 }
 
 }  // namespace omx::link

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's table of a hook group: made anew and loaded as a whole when endpoints come.
-#include "link/fanout/hook_fanout.h"
-#include "link/fanout/hook_group.h"
+#include "link/fanout/hook_table.h"
+
+#include <array>
+
 #include "link/fanout/hook_program.h"
 
 namespace omx::link {
 
+namespace {
+
 // Two that live, so that names are answered though one of them may be stopped: who asks again is heard by
 // the other one sooner or later.
-std::array<std::uint32_t, 2> HookGroup::board_choose() const {
+std::array<std::uint32_t, 2> board_choose(const HookGroup& group) {
   std::array<std::uint32_t, 2> chosen{};
   std::size_t count = 0;
-  for (std::uint32_t i = 0; i < deposited() && count < chosen.size(); i++) {
-    if (record(i).kind.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(HookKind::frames) &&
-        record(i).owner.load(std::memory_order_relaxed) >= 0 && memory_.locked(place_lock(i)))
+  for (std::uint32_t i = 0; i < group.deposited() && count < chosen.size(); i++) {
+    if (group.record(i).kind.load(std::memory_order_relaxed) ==
+            static_cast<std::uint32_t>(HookKind::frames) &&
+        group.record(i).owner.load(std::memory_order_relaxed) >= 0 && group.memory().locked(place_lock(i)))
       chosen[count++] = i + 1;
   }
   return chosen;
 }
 
-bool HookGroup::load(HookKind kind, int member) {
-  HookDirectory& d = directory();
+bool load(HookGroup& group, HookKind kind, int member) {
+  HookDirectory& d = group.directory();
   const auto which = static_cast<std::uint32_t>(kind);
   const std::uint32_t version = d.wanted[which].load(std::memory_order_acquire);
   HookTable table;
-  table.ifindex = ifindex_;
+  table.ifindex = group.ifindex();
   std::array<bool, 256> seen{};
-  const auto index_of = [this](std::uint32_t place) {
-    return static_cast<std::uint16_t>(record(place).index.load(std::memory_order_relaxed));
+  const auto index_of = [&group](std::uint32_t place) {
+    return static_cast<std::uint16_t>(group.record(place).index.load(std::memory_order_relaxed));
   };
-  for (std::uint32_t i = 0; i < deposited(); i++) {
-    const std::int32_t owner = record(i).owner.load(std::memory_order_relaxed);
-    if (record(i).state.load(std::memory_order_acquire) != HookPlaceRecord::member ||
-        record(i).kind.load(std::memory_order_relaxed) != which || owner < 0 || owner > 255 ||
+  for (std::uint32_t i = 0; i < group.deposited(); i++) {
+    const std::int32_t owner = group.record(i).owner.load(std::memory_order_relaxed);
+    if (group.record(i).state.load(std::memory_order_acquire) != HookPlaceRecord::member ||
+        group.record(i).kind.load(std::memory_order_relaxed) != which || owner < 0 || owner > 255 ||
         seen[static_cast<std::size_t>(owner)])
       continue;
     seen[static_cast<std::size_t>(owner)] = true;
@@ -40,7 +44,7 @@ bool HookGroup::load(HookKind kind, int member) {
   }
   // Bells hear their endpoints only: the rest is found when somebody looks.
   std::array<std::uint32_t, 2> board{};
-  if (kind == HookKind::frames) board = board_choose();
+  if (kind == HookKind::frames) board = board_choose(group);
   for (std::size_t i = 0; i < board.size(); i++)
     if (board[i] > 0) table.board[i] = index_of(board[i] - 1);
   if (hook_program_load(member, hook_program_build(std::move(table))) != 0) return false;
@@ -50,25 +54,29 @@ bool HookGroup::load(HookKind kind, int member) {
   return true;
 }
 
+}  // namespace
+
 // One load serves all who came before it; each waits for the kernel some ten milliseconds. Once, whatever the
 // counts say: what was written before the lock was taken is in the table then.
-bool HookGroup::publish(HookKind kind, int member, std::uint32_t version) {
+bool table_publish(HookGroup& group, HookKind kind, int member, std::uint32_t version) {
   const auto done = [&] {
-    const auto& loaded = directory().loaded[static_cast<std::uint32_t>(kind)];
+    const auto& loaded = group.directory().loaded[static_cast<std::uint32_t>(kind)];
     return static_cast<std::int32_t>(loaded.load(std::memory_order_acquire) - version) >= 0;
   };
   if (done()) return true;
-  const HookLock lock(memory_, load_lock(kind));
-  return done() || (lock.held() && load(kind, member));
+  const HookLock lock(group.memory(), load_lock(kind));
+  return done() || (lock.held() && load(group, kind, member));
 }
 
 // Who hears the board may have gone.
-void HookGroup::look() {
-  HookDirectory& d = directory();
+void board_look(HookGroup& group) {
+  HookDirectory& d = group.directory();
   for (const auto& chosen : d.board) {
     const std::uint32_t place = chosen.load(std::memory_order_relaxed);
-    if (place == 0 || place > HookDirectory::kPlaces || memory_.locked(place_lock(place - 1))) continue;
-    publish(HookKind::frames, share_.sink.get(), d.wanted[0].fetch_add(1, std::memory_order_acq_rel) + 1);
+    if (place == 0 || place > HookDirectory::kPlaces || group.memory().locked(place_lock(place - 1)))
+      continue;
+    table_publish(group, HookKind::frames, group.share().sink.get(),
+                  d.wanted[0].fetch_add(1, std::memory_order_acq_rel) + 1);
     return;
   }
 }

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "hook_neighbours.h"
-#include "link/fanout/hook_group.h"
+#include "link/fanout/hook_meeting.h"
 #include "link/fanout/hook_names.h"
 #include "link/fanout/hook_share.h"
 #include "link/packet/packet_ring.h"
@@ -26,7 +26,7 @@ using hook_strangers = HookTest;
 constexpr uid_t kStranger = 54321;
 
 std::string group_name(unsigned number) {
-  return HookGroup::name(::if_nametoindex("v1"), number);
+  return hook_group_name(::if_nametoindex("v1"), number);
 }
 
 // What a process of this user with the right to open packet sockets gets. Asks again, as one that is slow to
