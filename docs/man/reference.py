@@ -46,7 +46,7 @@ def run(omx, *arguments):
 def cell(text):
     """A table's cell: what Markdown would take for marks is text."""
     text = re.sub(r"([<>|])", r"\\\1", text)
-    return re.sub(r"(?<![\w`])(OMX_\w+(?:=\S*?\w)?)", r"`\1`", text)
+    return re.sub(r"(?<![\w`])(OMX_\w+(?:=\w+)?)", r"`\1`", text)
 
 
 def grouped(entries, groups, what):
