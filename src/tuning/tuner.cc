@@ -119,7 +119,7 @@ Return return_of(const Machine& machine, const Saved& saved, const std::vector<l
   if (saved.setting.kind != SettingKind::irq) return r;
   const auto interrupts = steering::interrupts_read(machine.root, *at);
   if (std::none_of(interrupts.begin(), interrupts.end(),
-                   [&](const Interrupt& i) { return i.number == saved.setting.name; })) {
+                   [&](const steering::Interrupt& i) { return i.number == saved.setting.name; })) {
     r.gone = "the interface has other interrupts now";
   }
   return r;
