@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings of this process, from its environment.
+#include "config/settings_environment.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 #include "base/log.h"
 #include "base/log_file.h"
 #include "base/text.h"
-#include "config/settings.h"
+#include "config/settings_load.h"
 #include "config/settings_table.h"
 
 namespace omx::runtime {

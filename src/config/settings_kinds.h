@@ -22,22 +22,40 @@ inline std::optional<bool> boolean_parse(std::string_view text) {
   return std::nullopt;
 }
 
-// Members of Settings and of the protocol::Config in it look alike to the table.
-template <class T>
-const T& member(const Settings& s, T Settings::*field) {
-  return s.*field;
+// The part of Settings that a member of `Part` belongs to, so that all members look alike to the table.
+template <class Part>
+Part& part_of(Settings& s);
+template <>
+inline Settings& part_of(Settings& s) {
+  return s;
 }
-template <class T>
-T& member(Settings& s, T Settings::*field) {
-  return s.*field;
+template <>
+inline protocol::Config& part_of(Settings& s) {
+  return s.protocol;
 }
-template <class T>
-const T& member(const Settings& s, T protocol::Config::*field) {
-  return s.protocol.*field;
+template <>
+inline IntraNodeSettings& part_of(Settings& s) {
+  return s.intra_node;
 }
-template <class T>
-T& member(Settings& s, T protocol::Config::*field) {
-  return s.protocol.*field;
+template <>
+inline WaitSettings& part_of(Settings& s) {
+  return s.waiting;
+}
+template <>
+inline XdpSettings& part_of(Settings& s) {
+  return s.xdp;
+}
+template <>
+inline CopySettings& part_of(Settings& s) {
+  return s.copy;
+}
+template <class Part, class T>
+T& member(Settings& s, T Part::*field) {
+  return part_of<Part>(s).*field;
+}
+template <class Part, class T>
+const T& member(const Settings& s, T Part::*field) {
+  return part_of<Part>(const_cast<Settings&>(s)).*field;
 }
 
 template <auto Field>

@@ -7,6 +7,7 @@
 #include "base/cpu_list.h"
 #include "base/log_file.h"
 #include "config/settings_kinds.h"
+#include "config/verbose_prefix.h"
 
 namespace omx::runtime {
 
@@ -33,13 +34,13 @@ struct WireMode {
   static std::string accepted() { return "omx (full frames) or mxoe (the sizes of native MX)"; }
 };
 
-struct LocalThreshold : Bytes<&S::local_rndv_threshold, 128, kGiB> {
+struct LocalThreshold : Bytes<&IntraNodeSettings::rndv_threshold, 128, kGiB> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto") return Bytes::parse(text, s);
-    s.local_rndv_threshold = 0;
+    s.intra_node.rndv_threshold = 0;
     return true;
   }
-  static std::string print(const S& s) { return s.local_rndv_threshold ? Bytes::print(s) : "auto"; }
+  static std::string print(const S& s) { return s.intra_node.rndv_threshold ? Bytes::print(s) : "auto"; }
   static std::string accepted() { return Bytes::accepted() + ", or auto"; }
 };
 
@@ -142,16 +143,16 @@ struct LogFile : Text<&S::log_file> {
 struct Progress {
   static bool parse(std::string_view text, S& s) {
     if (text == "off" || text == "0")
-      s.progress = ProgressMode::off;
+      s.waiting.progress = ProgressMode::off;
     else if (text == "auto" || text == "1")
-      s.progress = ProgressMode::automatic;
+      s.waiting.progress = ProgressMode::automatic;
     else if (text == "always")
-      s.progress = ProgressMode::always;
+      s.waiting.progress = ProgressMode::always;
     else
       return false;
     return true;
   }
-  static std::string print(const S& s) { return progress_name(s.progress); }
+  static std::string print(const S& s) { return progress_name(s.waiting.progress); }
   static std::string accepted() { return "off, auto or always"; }
 };
 
@@ -171,10 +172,10 @@ struct LinkChoice {
 struct XdpModeChoice {
   static bool parse(std::string_view text, S& s) {
     const auto mode = link::xdp_mode_parse(text);
-    if (mode) s.xdp_mode = *mode;
+    if (mode) s.xdp.mode = *mode;
     return mode.has_value();
   }
-  static std::string print(const S& s) { return link::xdp_mode_name(s.xdp_mode); }
+  static std::string print(const S& s) { return link::xdp_mode_name(s.xdp.mode); }
   static std::string accepted() { return "auto (the best there is), zerocopy, copy or generic"; }
 };
 
@@ -182,11 +183,11 @@ struct XdpQueue {
   static bool parse(std::string_view text, S& s) {
     const auto value = number_parse(text);
     if (text != "auto" && (!value || *value > 63)) return false;
-    s.xdp_queue = text == "auto" ? link::kAnyQueue : static_cast<int>(*value);
+    s.xdp.queue = text == "auto" ? link::kAnyQueue : static_cast<int>(*value);
     return true;
   }
   static std::string print(const S& s) {
-    return s.xdp_queue == link::kAnyQueue ? "auto" : std::to_string(s.xdp_queue);
+    return s.xdp.queue == link::kAnyQueue ? "auto" : std::to_string(s.xdp.queue);
   }
   static std::string accepted() { return "auto (the first that is free) or a number from 0 to 63"; }
 };
@@ -194,10 +195,10 @@ struct XdpQueue {
 struct CopyEngineChoice {
   static bool parse(std::string_view text, S& s) {
     const auto kind = copy::engine_parse(text == "off" ? "cpu" : text);
-    if (kind) s.copy_engine = *kind;
+    if (kind) s.copy.engine = *kind;
     return kind.has_value();
   }
-  static std::string print(const S& s) { return copy::engine_name(s.copy_engine); }
+  static std::string print(const S& s) { return copy::engine_name(s.copy.engine); }
   static std::string accepted() { return "auto (dsa where one works), cpu (or off), thread or dsa"; }
 };
 
@@ -217,10 +218,10 @@ struct PlacementChoice {
 struct ModerationChoice {
   static bool parse(std::string_view text, S& s) {
     const auto strategies = Strategies::parse(text);
-    if (strategies) s.moderation = *strategies;
+    if (strategies) s.waiting.moderation = *strategies;
     return strategies.has_value();
   }
-  static std::string print(const S& s) { return s.moderation.print(); }
+  static std::string print(const S& s) { return s.waiting.moderation.print(); }
   static std::string accepted() {
     return "frame, timer, message, stream or adaptive; for some endpoints apart, each once, like "
            "adaptive,0:message";
@@ -228,17 +229,17 @@ struct ModerationChoice {
 };
 
 // 0 stands for the measured size.
-struct CopyMinPiece : Bytes<&S::copy_min_piece, 1, kGiB> {
+struct CopyMinPiece : Bytes<&CopySettings::min_piece, 1, kGiB> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto") return Bytes::parse(text, s);
-    s.copy_min_piece = 0;
+    s.copy.min_piece = 0;
     return true;
   }
-  static std::string print(const S& s) { return s.copy_min_piece ? Bytes::print(s) : "auto"; }
+  static std::string print(const S& s) { return s.copy.min_piece ? Bytes::print(s) : "auto"; }
   static std::string accepted() { return "auto (as measured), or " + Bytes::accepted(); }
 };
 
-struct ProgressCpus : Text<&S::progress_cpus> {
+struct ProgressCpus : Text<&WaitSettings::progress_cpus> {
   static bool parse(std::string_view text, S& s) {
     if (text != "auto" && text != "inherit") {
       const std::vector<int> cpus = cpu_list_parse(text);
@@ -312,9 +313,9 @@ constexpr Tunable kTunables[] = {
     row<Boolean<&S::disable_shared>>(
         "OMX_DISABLE_SHARED", "MX_DISABLE_SHMEM MX_DISABLE_SHARED",
         "has no effect: no switch sends messages back to the host from which they came"),
-    row<Boolean<&S::local>>("OMX_LOCAL", "",
-                            "0 = frames to NICs of this host also leave by the cable (for tests)"),
-    row<Boolean<&S::local_direct>>(
+    row<Boolean<&IntraNodeSettings::enabled>>(
+        "OMX_LOCAL", "", "0 = frames to NICs of this host also leave by the cable (for tests)"),
+    row<Boolean<&IntraNodeSettings::one_copy>>(
         "OMX_LOCAL_DIRECT", "",
         "0 = large messages inside this host take two copies, not one from the sender's memory"),
     row<LocalThreshold>("OMX_LOCAL_RNDV_THRESHOLD", "OMX_SHARED_RNDV_THRESHOLD",
@@ -333,11 +334,11 @@ constexpr Tunable kTunables[] = {
     row<XdpModeChoice>("OMX_XDP_MODE", "",
                        "what AF_XDP requires of the driver: shared memory, running our program, or nothing"),
     row<XdpQueue>("OMX_XDP_QUEUE", "", "receive queue that a process uses with AF_XDP"),
-    row<Boolean<&S::xdp_multi_buffer>>(
+    row<Boolean<&XdpSettings::multi_buffer>>(
         "OMX_XDP_MULTI_BUFFER", "",
         "AF_XDP frames: 1 = of any size where the kernel supports it, 0 = of at most 3840 bytes"),
-    row<Boolean<&S::xdp_busy_poll>>("OMX_XDP_BUSY_POLL", "",
-                                    "1 = a process that polls AF_XDP makes the driver poll, too"),
+    row<Boolean<&XdpSettings::busy_poll>>("OMX_XDP_BUSY_POLL", "",
+                                          "1 = a process that polls AF_XDP makes the driver poll, too"),
     row<Number<&S::udp_port, 1024, 65024>>("OMX_UDP_PORT", "",
                                            "first of the 512 UDP ports for the endpoints of an interface, if "
                                            "messages go by UDP; must be the same on all hosts"),
@@ -419,24 +420,25 @@ constexpr Tunable kTunables[] = {
     row<PlacementChoice>("OMX_PLACEMENT", "",
                          "what places arriving large messages: the kernel, or copies from the receive ring"),
     row<CopyEngineChoice>("OMX_COPY_ENGINE", "", "what copies large messages from the receive ring"),
-    row<Bytes<&S::copy_min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
-                                              "a copy engine copies messages of at least this size"),
+    row<Bytes<&CopySettings::min_message, 0, kGiB>>("OMX_COPY_MIN_MESSAGE", "",
+                                                    "a copy engine copies messages of at least this size"),
     row<CopyMinPiece>("OMX_COPY_MIN_PIECE", "", "a copy engine copies pieces of at least this size"),
-    row<Bytes<&S::copy_min_waited, 0, kGiB>>(
+    row<Bytes<&CopySettings::min_waited, 0, kGiB>>(
         "OMX_COPY_MIN_WAITED", "",
         "inside this host, where each copy is waited for, a copy engine copies messages from this size on"),
-    row<Bytes<&S::copy_warm, 0, kGiB>>(
+    row<Bytes<&CopySettings::warm, 0, kGiB>>(
         "OMX_COPY_WARM", "",
         "first bytes of each message that the processor copies itself, to have them in its cache"),
 
     // Waiting.
-    row<Number<&S::spin_us, 0, 10'000'000>>("OMX_SPIN_US", "",
-                                            "microseconds that a thread polls at most before it sleeps"),
-    row<Boolean<&S::spin_forever>>("OMX_WAITSPIN", "", "1 = threads never sleep"),
-    row<Boolean<&S::wait_intr>>("OMX_WAITINTR", "", "1 = a signal ends a wait as if it had timed out"),
+    row<Number<&WaitSettings::spin_us, 0, 10'000'000>>(
+        "OMX_SPIN_US", "", "microseconds that a thread polls at most before it sleeps"),
+    row<Boolean<&WaitSettings::spin_forever>>("OMX_WAITSPIN", "", "1 = threads never sleep"),
+    row<Boolean<&WaitSettings::interruptible>>("OMX_WAITINTR", "",
+                                               "1 = a signal ends a wait as if it had timed out"),
     row<ModerationChoice>("OMX_MODERATION", "",
                           "what wakes a sleeping thread: every frame, a timer, or the end of a message"),
-    row<Number<&S::moderation_us, 10, 1'000'000>>(
+    row<Number<&WaitSettings::moderation_us, 10, 1'000'000>>(
         "OMX_MODERATION_US", "",
         "microseconds after which a sleeping thread polls a stream whose frames do not wake it"),
     row<Progress>("OMX_PROGRESS", "",
@@ -456,39 +458,6 @@ constexpr Tunable kTunables[] = {
 
 std::span<const Tunable> tunables() {
   return kTunables;
-}
-
-const char* progress_name(ProgressMode mode) {
-  return mode == ProgressMode::off ? "off" : mode == ProgressMode::always ? "always" : "auto";
-}
-
-const char* link_name(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::ethernet:
-      return "ethernet";
-    case LinkKind::xdp:
-      return "xdp";
-    case LinkKind::udp:
-      return "udp";
-    case LinkKind::udp4:
-      return "udp4";
-    case LinkKind::udp6:
-      return "udp6";
-    case LinkKind::automatic:
-      break;
-  }
-  return "auto";
-}
-
-const char* placement_name(Placement placement) {
-  return placement == Placement::kernel ? "kernel" : placement == Placement::ring ? "ring" : "auto";
-}
-
-std::optional<LinkKind> link_parse(std::string_view text) {
-  for (const LinkKind kind : {LinkKind::automatic, LinkKind::ethernet, LinkKind::xdp, LinkKind::udp,
-                              LinkKind::udp4, LinkKind::udp6})
-    if (text == link_name(kind)) return kind;
-  return std::nullopt;
 }
 
 std::string tunable_key(const Tunable& tunable) {

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "libfabric/capabilities.h"
 #include "libfabric/provider.h"
 

@@ -49,7 +49,7 @@ void endpoint_fill(fi_ep_attr& a) {
 void domain_fill(fi_domain_attr& a, const runtime::Settings& settings) {
   a.threading = FI_THREAD_SAFE;
   a.control_progress = a.data_progress =
-      settings.progress == runtime::ProgressMode::off ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO;
+      settings.waiting.progress == runtime::ProgressMode::off ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO;
   a.resource_mgmt = FI_RM_ENABLED;
   a.av_type = FI_AV_UNSPEC;
   a.mr_mode = 0;

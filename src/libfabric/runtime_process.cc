@@ -7,6 +7,7 @@
 
 #include "base/fork_guard.h"
 #include "base/text.h"
+#include "config/settings_environment.h"
 #include "libfabric/parameters.h"
 
 namespace omx::fabric {

@@ -26,7 +26,7 @@ int Waitable::wait_object_set(fi_wait_obj object) {
   const bool descriptor = object == FI_WAIT_FD || object == FI_WAIT_POLLFD;
   if (!descriptor && object != FI_WAIT_NONE && object != FI_WAIT_UNSPEC && object != FI_WAIT_YIELD)
     return refuse(FI_LOG_CQ, FI_ENOSYS, "wait objects are FI_WAIT_FD, _POLLFD, _UNSPEC, _YIELD and _NONE");
-  if (descriptor && domain_.process().settings().progress == runtime::ProgressMode::off) {
+  if (descriptor && domain_.process().settings().waiting.progress == runtime::ProgressMode::off) {
     warn(FI_LOG_CQ, "a descriptor to wait for needs the progress thread; unset OMX_PROGRESS");
     return -FI_ENOSYS;
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "config/settings_environment.h"
 #include "mx/code_texts.h"
 #include "mx/error_handler.h"
 #include "mx/handles.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "config/settings.h"
+#include "config/settings_environment.h"
+#include "config/settings_load.h"
+#include "config/settings_rows.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -73,7 +76,7 @@ TEST(settings_load, defaults) {
   EXPECT_EQ(s->protocol.max_endpoints, 256U);
   EXPECT_TRUE(s->errors_are_fatal);
   EXPECT_EQ(s->any_endpoint, -1);
-  EXPECT_EQ(s->spin_us, 100U);
+  EXPECT_EQ(s->waiting.spin_us, 100U);
   EXPECT_EQ(s->verbose_prefix, "OMX: ");
 }
 
@@ -150,7 +153,7 @@ TEST(settings_load, environment__wins_over_the_file_and_over_mx_names) {
   const auto s = load("spin_us = 1\nnotacked_max = 2\nzombie_send = 7\n",
                       {{"OMX_SPIN_US", "5"}, {"OMX_NOTACKED_MAX", "3"}, {"MX_IMM_ACK", "9"}});
   ASSERT_TRUE(s) << s.error().message;
-  EXPECT_EQ(s->spin_us, 5U);
+  EXPECT_EQ(s->waiting.spin_us, 5U);
   EXPECT_EQ(s->protocol.notacked_max, 3U);
   EXPECT_EQ(s->protocol.zombie_max, 7U);
 }

@@ -6,6 +6,7 @@
 #include <thread>
 #include "base/bytes.h"
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "fabric_pair.h"
 #include "runtime/endpoint/direct.h"
 #include "runtime/process/process.h"

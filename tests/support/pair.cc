@@ -14,9 +14,9 @@ Settings PairTest::settings() {
   s.interfaces = "v0,v1";
   s.hostname = "host";
   // Both ends are on this host, but only these runs use shared memory.
-  s.local = std::getenv("OMX_TEST_LOCAL") != nullptr;
-  s.local_rndv_threshold = 32768;  // a fixed value, because a sanitizer distorts the measurement
-  s.progress = std::getenv("OMX_TEST_PROGRESS") ? ProgressMode::always : ProgressMode::off;
+  s.intra_node.enabled = std::getenv("OMX_TEST_LOCAL") != nullptr;
+  s.intra_node.rndv_threshold = 32768;  // a fixed value, because a sanitizer distorts the measurement
+  s.waiting.progress = std::getenv("OMX_TEST_PROGRESS") ? ProgressMode::always : ProgressMode::off;
   s.discovery_ms = 200;
   if (by_udp()) s.link = *link_parse(std::getenv("OMX_LINK"));
   s.protocol.peer_timeout = 3000 * protocol::kMillisecond;

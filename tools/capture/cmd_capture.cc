@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/interfaces.h"
 #include "netdev/interfaces_choose.h"

@@ -8,6 +8,7 @@
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "netdev/interfaces_choose.h"
 #include "steering/binding_file.h"
 #include "steering/binding_setting.h"

@@ -9,6 +9,7 @@
 #include "base/affinity.h"
 #include "base/cpu_list.h"
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "steering/queues.h"
 #include "steering/xdp/steer_attach.h"
 #include "tools/host/arrivals.h"

@@ -12,6 +12,7 @@
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "link/udp/udp_address.h"
 #include "link/udp/udp_options.h"
 #include "netdev/open_failure.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "config/settings.h"
+#include "config/settings_environment.h"
 #include "netdev/interfaces_choose.h"
 #include "netdev/interfaces_meant.h"
 #include "netdev/open_failure.h"

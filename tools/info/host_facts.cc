@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/affinity.h"
+#include "config/settings_environment.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/interfaces_choose.h"
 #include "runtime/board/resolver.h"

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/cpu_list.h"
+#include "config/settings_rows.h"
 #include "netdev/interfaces_choose.h"
 #include "tools/info/copy_facts.h"
 #include "tools/json.h"
@@ -107,15 +108,16 @@ void local_print(Out out, const LocalFacts& local, const runtime::Settings& sett
   }
   fmt::format_to(out, "  up to {} bytes: at once through shared memory (OMX_LOCAL_RNDV_THRESHOLD={})\n",
                  local.threshold,
-                 settings.local_rndv_threshold ? std::to_string(settings.local_rndv_threshold)
-                                               : "auto, as measured now");
+                 settings.intra_node.rndv_threshold ? std::to_string(settings.intra_node.rndv_threshold)
+                                                    : "auto, as measured now");
   fmt::format_to(out, "  larger: {}, {}\n", local.one_copy ? "one copy" : "two copies", local.reason);
 }
 
 void progress_print(Out out, const runtime::Settings& settings) {
   fmt::format_to(out, "\nWhile the application computes:\n");
-  const std::string cpus = fmt::format("on processors \"{}\" (OMX_PROGRESS_CPUS)", settings.progress_cpus);
-  switch (settings.progress) {
+  const std::string cpus =
+      fmt::format("on processors \"{}\" (OMX_PROGRESS_CPUS)", settings.waiting.progress_cpus);
+  switch (settings.waiting.progress) {
     case runtime::ProgressMode::off:
       fmt::format_to(out, "  nothing moves until its next call (OMX_PROGRESS=off)\n");
       break;
@@ -284,8 +286,8 @@ std::string info_json(const InfoReport& report) {
     json.field("endpoints_max", report.host.settings.endpoints_max);
     local_json(json, report.local);
     json.object("progress", [&] {
-      json.field("mode", runtime::progress_name(report.host.settings.progress));
-      json.field("cpus", report.host.settings.progress_cpus);
+      json.field("mode", runtime::progress_name(report.host.settings.waiting.progress));
+      json.field("cpus", report.host.settings.waiting.progress_cpus);
     });
     json.field("process_binding", steering::binding_setting_text(report.host.settings.binding));
     copy_json(json, report.copy_engines);

@@ -36,14 +36,14 @@ int memory_try_between_processes() {
 
 LocalFacts local_facts_find(const runtime::Settings& settings) {
   LocalFacts facts;
-  facts.used = settings.local;
+  facts.used = settings.intra_node.enabled;
   if (!facts.used) {
     facts.reason = "OMX_LOCAL=0";
     return facts;
   }
-  facts.threshold =
-      settings.local_rndv_threshold ? settings.local_rndv_threshold : local::threshold_of_this_machine();
-  if (!settings.local_direct) {
+  facts.threshold = settings.intra_node.rndv_threshold ? settings.intra_node.rndv_threshold
+                                                       : local::threshold_of_this_machine();
+  if (!settings.intra_node.one_copy) {
     facts.reason = "because OMX_LOCAL_DIRECT=0";
     return facts;
   }

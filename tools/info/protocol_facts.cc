@@ -73,7 +73,7 @@ Way way_of(std::uint64_t bytes, const EngineFacts& f, std::uint32_t lane, bool u
     return way;
   }
   const bool ring = !udp && (settings.placement == runtime::Placement::ring ||
-                             (facts.calibration && settings.copy_engine != copy::EngineKind::cpu &&
+                             (facts.calibration && settings.copy.engine != copy::EngineKind::cpu &&
                               runtime::ring_better(settings, *facts.calibration, f.pull_reply)));
   if (lane > 0 && !ring) {
     way.way = fmt::format("rendezvous, pulled in GSO batches of up to {} frames by UDP",
@@ -140,7 +140,7 @@ std::string calibration_text(const ProtocolFacts& facts) {
 
 ProtocolFacts protocol_facts_find(const runtime::Settings& settings) {
   ProtocolFacts facts;
-  auto engine = copy::engine_create(settings.copy_engine);
+  auto engine = copy::engine_create(settings.copy.engine);
   if (!engine) {
     facts.engine_problem = engine.error().message;
     engine = copy::engine_create(copy::EngineKind::cpu);

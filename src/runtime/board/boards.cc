@@ -111,10 +111,10 @@ bool by_udp(const Settings& settings, std::optional<Road> road) {
 
 link::XdpLinkOptions xdp_options(const Settings& settings, link::PacketLinkOptions packets) {
   link::XdpLinkOptions options;
-  options.mode = settings.xdp_mode;
-  options.queue = settings.xdp_queue;
-  options.busy_poll = settings.xdp_busy_poll;
-  options.multi_buffer = settings.xdp_multi_buffer;
+  options.mode = settings.xdp.mode;
+  options.queue = settings.xdp.queue;
+  options.busy_poll = settings.xdp.busy_poll;
+  options.multi_buffer = settings.xdp.multi_buffer;
   options.packets = std::move(packets);
   return options;
 }

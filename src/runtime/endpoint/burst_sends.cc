@@ -11,7 +11,7 @@ constexpr TimeNs kHeldMostNs = 20'000;
 bool BurstSends::goes_on() {
   if (!burst_.goes_on() || !progress_.runs() || progression_.stopped()) return false;
   // A program that sends so much computes no more.
-  if (waiters_.progress_thread_leads() && core_.settings.progress == ProgressMode::automatic)
+  if (waiters_.progress_thread_leads() && core_.settings.waiting.progress == ProgressMode::automatic)
     progress_.dismiss();
   return !waiters_.asleep();  // a leader that sleeps would not poll
 }

@@ -22,10 +22,10 @@ constexpr std::uint32_t kPoll = 64;
 
 copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration) {
   copy::Policy policy;
-  policy.min_message = settings.copy_min_message;
-  policy.min_waited = settings.copy_min_waited;
-  policy.warm = settings.copy_warm;
-  policy.min_piece = settings.copy_min_piece > 0 ? settings.copy_min_piece : calibration.least_piece;
+  policy.min_message = settings.copy.min_message;
+  policy.min_waited = settings.copy.min_waited;
+  policy.warm = settings.copy.warm;
+  policy.min_piece = settings.copy.min_piece > 0 ? settings.copy.min_piece : calibration.least_piece;
   return policy;
 }
 
@@ -38,7 +38,7 @@ bool ring_better(const Settings& settings, const copy::Calibration& calibration,
 Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::Transport& link) {
   // Looked for once: most machines have none.
   static std::atomic<bool> no_device{false};
-  copy::EngineKind kind = settings.copy_engine;
+  copy::EngineKind kind = settings.copy.engine;
   const bool optional = kind == copy::EngineKind::automatic;
   if (kind == copy::EngineKind::cpu || (optional && no_device)) return nullptr;
   if (optional) kind = copy::EngineKind::dsa;

@@ -3,8 +3,8 @@
 // function at any time; close() must be the last (calls blocked in wait_* return first).
 //
 // Waiting: one thread at a time drives the link (the leader), the others sleep, so that no more than one
-// thread per endpoint spins. The leader spins for settings.spin_us at most, then sleeps in poll() until the
-// engine's next deadline. A progress thread may lead while no other does.
+// thread per endpoint spins. The leader spins for settings.waiting.spin_us at most, then sleeps in poll()
+// until the engine's next deadline. A progress thread may lead while no other does.
 #pragma once
 
 #include <condition_variable>

@@ -8,8 +8,9 @@ namespace omx::runtime {
 Endpoint::Impl::Impl(const Board& board, std::uint8_t id, std::uint32_t slot, const Settings& settings)
     : core(board, id, settings),
       progression(core.lock),
-      spin_budget(TimeNs{settings.spin_us} * 1000),
-      sleeping(core, Moderation(settings.moderation.of(id), TimeNs{settings.moderation_us} * 1000)),
+      spin_budget(TimeNs{settings.waiting.spin_us} * 1000),
+      sleeping(core,
+               Moderation(settings.waiting.moderation.of(id), TimeNs{settings.waiting.moderation_us} * 1000)),
       burst(core),
       answers(core),
       intake(core, progression, answers),

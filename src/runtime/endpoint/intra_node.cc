@@ -32,8 +32,8 @@ Result<void> IntraNode::open(const std::vector<Board>& boards) {
   local::HubOptions options;
   options.self = {core_.board.interface.nic, core_.id};
   options.listener = core_.claim.descriptor();
-  options.direct = core_.settings.local_direct;
-  options.rndv_threshold = core_.settings.local_rndv_threshold;
+  options.direct = core_.settings.intra_node.one_copy;
+  options.rndv_threshold = core_.settings.intra_node.rndv_threshold;
   for (const Board& board : boards) {
     if (board.interface.nic == 0) continue;  // the loopback brings frames back by itself
     options.nics.push_back(board.interface.nic);

@@ -44,7 +44,7 @@ Result<void> Lifecycle::link_open(PeerTable& peers, const std::vector<Board>& bo
     log(LogLevel::warn, "{}; the processor copies instead (OMX_COPY_ENGINE)", made.error().message);
   parts_.names.open(peers);
   parts_.answers.open(peers);
-  if (core.settings.local) {
+  if (core.settings.intra_node.enabled) {
     if (auto r = parts_.intra_node.open(boards); !r) return r;
   }
   core.out = std::make_unique<Router>(*core.link, core.hub.get());
@@ -69,7 +69,7 @@ void Lifecycle::engine_start(const protocol::Config& config) {
 
 void Lifecycle::progress_start() {
   EndpointCore& core = parts_.core;
-  if (core.settings.progress == ProgressMode::off || parts_.progress.start(core.hub.get())) return;
+  if (core.settings.waiting.progress == ProgressMode::off || parts_.progress.start(core.hub.get())) return;
   log(LogLevel::warn,
       "{} endpoint {}: no progress thread (limit of threads or open files): messages move during calls only",
       core.board.interface.name, core.id);

@@ -14,6 +14,8 @@
 #include "base/no_cancel.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "config/settings_environment.h"
+#include "config/verbose_prefix.h"
 #include "runtime/endpoint/endpoint_impl.h"
 
 namespace omx::runtime {

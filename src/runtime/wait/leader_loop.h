@@ -115,9 +115,9 @@ class LeaderLoop {
   std::optional<WaitOutcome> pause() {
     const bool moves = parts_.turns.moves();
     // A thread that gives its processor away may find the acknowledgement at its next poll.
-    const bool gives_way = oversubscribed_ && !ever_slept_ && !parts_.settings.spin_forever;
+    const bool gives_way = oversubscribed_ && !ever_slept_ && !parts_.settings.waiting.spin_forever;
     if (!gives_way && parts_.turns.copy_end()) return std::nullopt;
-    if (parts_.settings.spin_forever && !background_) {
+    if (parts_.settings.waiting.spin_forever && !background_) {
       parts_.time.lock.unlock();
       ::sched_yield();
       return poll();
@@ -178,7 +178,7 @@ class LeaderLoop {
     const bool whole = parts_.turns.sleep(deadline_);
     if (!leads()) return WaitOutcome::woken;
     if (!background_) parts_.budget.waited(now() - before);
-    if (!whole && parts_.settings.wait_intr) return WaitOutcome::timed_out;
+    if (!whole && parts_.settings.waiting.interruptible) return WaitOutcome::timed_out;
     return std::nullopt;
   }
 

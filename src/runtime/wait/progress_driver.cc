@@ -29,7 +29,8 @@ bool ProgressDriver::start(local::Hub* hub) {
   assert(!runs_);
   hub_ = hub;
   interval_ = away_ = kIntervalLeast;
-  runs_ = waiters_.progress_slot().open() && thread_.start([this] { run(); }, settings_.progress_cpus);
+  runs_ =
+      waiters_.progress_slot().open() && thread_.start([this] { run(); }, settings_.waiting.progress_cpus);
   return runs_;
 }
 
@@ -82,7 +83,7 @@ void ProgressDriver::stay_away(TimeNs until) {
 // Stays away for an interval. Returns true when no other thread looks after the endpoint.
 bool ProgressDriver::watch(TimeNs last_call) {
   assert(time_.lock.owned());
-  const bool always = settings_.progress == ProgressMode::always;
+  const bool always = settings_.waiting.progress == ProgressMode::always;
   const std::uint64_t calls = host_->calls();
   const bool few = calls - calls_seen_ < kPollsToDismiss || steady_.silent(interval_, time_.now, last_call);
   const bool idle = !dismissed_ && (few || always);
@@ -148,7 +149,7 @@ bool ProgressDriver::invite() {
 
 // The application polls while the progress thread leads.
 void ProgressDriver::polled_beside() {
-  if (settings_.progress == ProgressMode::always || ++polls_beside_ < kPollsToDismiss) return;
+  if (settings_.waiting.progress == ProgressMode::always || ++polls_beside_ < kPollsToDismiss) return;
   const bool hardly_come = time_.clock.now() < leads_since_ + kShortLeadNs;
   const TimeNs away = hardly_come ? std::min(2 * away_, kAwayMost) : kIntervalLeast;
   dismiss();

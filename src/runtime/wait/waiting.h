@@ -84,7 +84,7 @@ class Waiting {
     if (parts_.turns.take(self.predicate)) return WaitOutcome::done;
     if (parts_.waiters.dismissed(generation)) return WaitOutcome::woken;
     if (end == FutexWait::timed_out) return WaitOutcome::timed_out;
-    if (end == FutexWait::interrupted && parts_.settings.wait_intr) return WaitOutcome::timed_out;
+    if (end == FutexWait::interrupted && parts_.settings.waiting.interruptible) return WaitOutcome::timed_out;
     return std::nullopt;
   }
 

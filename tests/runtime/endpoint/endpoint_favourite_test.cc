@@ -28,7 +28,7 @@ class endpoint_favourite : public PairTest {
   }
   Settings settings() override {
     Settings s = PairTest::settings();
-    s.spin_us = 0;
+    s.waiting.spin_us = 0;
     return s;
   }
   // Those by frames: timers come as they do.

@@ -22,7 +22,7 @@ class endpoint_helper : public PairTest {
  protected:
   Settings settings() override {
     Settings s = PairTest::settings();
-    s.progress = mode_;
+    s.waiting.progress = mode_;
     return s;
   }
   void start(ProgressMode mode) {
@@ -226,8 +226,8 @@ TEST_F(endpoint_helper, close__ends_the_thread) {
 TEST_F(endpoint_helper, late_pull_replies__wake_once) {
   mode_ = ProgressMode::off;
   Settings s = settings();
-  s.spin_us = 0;
-  s.local = false;
+  s.waiting.spin_us = 0;
+  s.intra_node.enabled = false;
   process_ = process_create(s);
   a_ = open(*process_, "v0");
   b_ = open(*process_, "v1");
@@ -273,10 +273,10 @@ class endpoint_stream : public endpoint_helper {
   void start(const char* strategies, std::uint32_t moderation_us) {
     mode_ = ProgressMode::off;
     Settings s = settings();
-    s.spin_us = 0;
-    s.local = false;
-    s.moderation = *Strategies::parse(strategies);
-    s.moderation_us = moderation_us;
+    s.waiting.spin_us = 0;
+    s.intra_node.enabled = false;
+    s.waiting.moderation = *Strategies::parse(strategies);
+    s.waiting.moderation_us = moderation_us;
     open_apart(s);
     const Background answers([&] { b_->progress(); });
     ASSERT_TRUE(connects(*a_, *b_, to_b_));

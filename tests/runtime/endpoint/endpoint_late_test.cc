@@ -48,7 +48,7 @@ class endpoint_late_local : public endpoint_late {
  protected:
   Settings settings() override {
     Settings s = PairTest::settings();
-    s.local = true;
+    s.intra_node.enabled = true;
     return s;
   }
 };

@@ -22,8 +22,8 @@ class endpoint_neighbours : public PairTest {
  protected:
   Settings settings() override {
     Settings s = PairTest::settings();
-    s.local = true;
-    s.spin_us = 0;
+    s.intra_node.enabled = true;
+    s.waiting.spin_us = 0;
     // What is lost is not made up for in time.
     s.protocol.resend_delay = s.protocol.resend_delay_extended = 60'000 * kMillisecond;
     s.protocol.resend_delay_least = 60'000 * kMillisecond;

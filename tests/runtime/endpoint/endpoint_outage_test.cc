@@ -182,7 +182,7 @@ class endpoint_outage_local : public endpoint_outage {
  protected:
   Settings settings() override {
     Settings s = PairTest::settings();
-    s.local = true;
+    s.intra_node.enabled = true;
     return s;
   }
 };

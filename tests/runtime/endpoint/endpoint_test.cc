@@ -189,7 +189,7 @@ TEST_F(endpoint, counters__and_facts) {
   complete(*b_, receive);
   EXPECT_EQ(a_->counters()[protocol::Counter::send_tiny], 1U);
   EXPECT_EQ(b_->counters()[protocol::Counter::recv_tiny], 1U);
-  if (!process_->settings().local) {
+  if (!process_->settings().intra_node.enabled) {
     EXPECT_GT(a_->link_counters().frames_sent, 0U);
   }
   EXPECT_GT(a_->memory().partners, 0U);

@@ -401,7 +401,7 @@ class endpoint_wait_signal : public endpoint_wait {
  protected:
   Settings settings() override {
     Settings s = endpoint_wait::settings();
-    s.wait_intr = intr_;
+    s.waiting.interruptible = intr_;
     return s;
   }
   // Signals again and again during a wait, as leader and as follower: how long each lasted.
@@ -451,7 +451,7 @@ class endpoint_wait_spin : public endpoint_wait {
  protected:
   Settings settings() override {
     Settings s = endpoint_wait::settings();
-    s.spin_forever = true;
+    s.waiting.spin_forever = true;
     return s;
   }
 };

@@ -251,9 +251,9 @@ TEST_F(process, log__agreed_frame_size_once_per_partner) {
   });
   g_log_level = before;
   log_set_prefix("OMX: ");
-  EXPECT_THAT(
-      text, AllOf(HasSubstr("v0 endpoint 0: frames to"),
-                  HasSubstr(s.local ? "16448 bytes agreed" : "1514 bytes agreed (ours 1514), 1514 proven")));
+  EXPECT_THAT(text, AllOf(HasSubstr("v0 endpoint 0: frames to"),
+                          HasSubstr(s.intra_node.enabled ? "16448 bytes agreed"
+                                                         : "1514 bytes agreed (ours 1514), 1514 proven")));
   EXPECT_EQ(text.find("v0 endpoint 0: frames"), text.rfind("v0 endpoint 0: frames"));
   EXPECT_TRUE(text.starts_with("host v0 ")) << text;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OMX_VERBOSE_PREFIX (docs/spec/protocol.md 19.1).
-#include "config/settings.h"
-#include "config/settings_kinds.h"
+#include "config/verbose_prefix.h"
+
+#include <string_view>
+
+#include "base/number.h"
 
 namespace omx::runtime {
 

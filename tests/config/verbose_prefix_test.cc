@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "config/settings.h"
+#include "config/verbose_prefix.h"
 
 namespace omx::runtime {
 namespace {
