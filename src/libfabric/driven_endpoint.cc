@@ -5,7 +5,7 @@ namespace omx::fabric {
 
 bool DrivenEndpoint::poll(bool look) {
   if (runtime_endpoint().foreign()) return false;
-  runtime::Direct direct(runtime_endpoint());
+  runtime::EngineAccess direct(runtime_endpoint());
   return direct.poll(look);
 }
 

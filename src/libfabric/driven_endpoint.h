@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cassert>
 
-#include "runtime/endpoint/direct.h"
+#include "runtime/endpoint/engine_access.h"
 
 namespace omx::fabric {
 

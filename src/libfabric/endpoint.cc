@@ -35,7 +35,7 @@ void Endpoint::operation_free(Operation& op) {
   operations_.destroy(&op);
 }
 
-bool Endpoint::send_allowed_after_turn(runtime::Direct& direct) {
+bool Endpoint::send_allowed_after_turn(runtime::EngineAccess& direct) {
   direct.turn();
   // Sends that wait only for receives do not count, because the peer decides in which order it posts them.
   const std::size_t waiting = direct.engine().awaiting_receives();
@@ -44,7 +44,7 @@ bool Endpoint::send_allowed_after_turn(runtime::Direct& direct) {
 
 std::size_t Endpoint::send_room() {
   if (runtime_endpoint().foreign()) return 0;
-  runtime::Direct direct(runtime_endpoint());
+  runtime::EngineAccess direct(runtime_endpoint());
   direct.turn();
   return choices.transmit_size - std::min(sends_, choices.transmit_size);
 }

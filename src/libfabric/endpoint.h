@@ -6,8 +6,8 @@
 //   reports         completion entries and counts
 //   peers           addresses become partners of the engine; connecting
 //   endpoint        choices, bindings, operations
-// All state is guarded by the lock of the runtime's endpoint (runtime::Direct). What is fixed at fi_enable()
-// may be read without it.
+// All state is guarded by the lock of the runtime's endpoint (runtime::EngineAccess). What is fixed at
+// fi_enable() may be read without it.
 #pragma once
 
 #include <rdma/fi_endpoint.h>
@@ -21,7 +21,7 @@
 #include "libfabric/choices.h"
 #include "libfabric/driven_endpoint.h"
 #include "libfabric/operation.h"
-#include "runtime/endpoint/direct.h"
+#include "runtime/endpoint/engine_access.h"
 
 namespace omx::fabric {
 
@@ -68,7 +68,7 @@ class Endpoint : public fid_ep, public DrivenEndpoint {
   Operation* operation_after(Operation& op) { return pending_.next(op); }
 
   // Returns whether another send may begin (FI_EAGAIN). Tries to make room where too many are under way.
-  bool send_allowed(runtime::Direct& direct) {
+  bool send_allowed(runtime::EngineAccess& direct) {
     return sends_ < choices.transmit_size || send_allowed_after_turn(direct);
   }
   // Counts a send or an access as under way, from its call to its report.
@@ -97,7 +97,7 @@ class Endpoint : public fid_ep, public DrivenEndpoint {
   bool closing_ = false;
 
  private:
-  bool send_allowed_after_turn(runtime::Direct& direct);
+  bool send_allowed_after_turn(runtime::EngineAccess& direct);
 
   Domain& domain_;
   Slab<Operation> operations_;

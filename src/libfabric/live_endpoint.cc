@@ -17,7 +17,7 @@ namespace omx::fabric {
 using Engine = protocol::Endpoint;
 using protocol::Status;
 using protocol::TimeNs;
-using runtime::Direct;
+using runtime::EngineAccess;
 
 namespace {
 
@@ -73,7 +73,7 @@ int LiveEndpoint::enable() {
   runtime::sink_set(*runtime_, this);
   bool started = false;
   {
-    Direct direct(*runtime_);
+    EngineAccess direct(*runtime_);
     started = service_.start(direct.engine(), direct.now());
   }
   domain().endpoint_add(*this);
@@ -94,7 +94,7 @@ void LiveEndpoint::close() {
   if (runtime_->foreign()) return operations_drop();  // the endpoint is the parent process's
   connections_await();
   {
-    Direct direct(*runtime_);
+    EngineAccess direct(*runtime_);
     closing_ = true;  // nothing is reported from now on
     peers_.abort_waiting(direct.engine(), direct.now());
     peeks_part_.discard_all(direct.engine(), direct.now());
@@ -121,7 +121,7 @@ void LiveEndpoint::connections_await() {
 
 void LiveEndpoint::revoke(MemoryRegion& region, bool late) {
   if (runtime_endpoint().foreign()) return;
-  Direct direct(*runtime_);
+  EngineAccess direct(*runtime_);
   service_.revoke(direct.engine(), direct.now(), region, late);
 }
 

@@ -11,7 +11,7 @@
 #include "libfabric/remote_memory.h"
 #include "libfabric/reports.h"
 #include "libfabric/transfers.h"
-#include "runtime/endpoint/direct.h"
+#include "runtime/endpoint/engine_access.h"
 
 namespace omx::fabric {
 

@@ -22,7 +22,7 @@ ssize_t Peeks::peek(const ReceiveCall& call) noexcept try {
   if (const int error = endpoint_.unusable()) return error;
   CompletionQueue* const queue = endpoint_.bindings.receive().queue;
   if (!queue) return -FI_ENOCQ;
-  runtime::Direct direct(endpoint_.runtime_endpoint());
+  runtime::EngineAccess direct(endpoint_.runtime_endpoint());
   direct.turn();  // a loop of peeks must see what arrives
   protocol::Endpoint& engine = direct.engine();
   protocol::ReceiveOp from_whom;
@@ -69,7 +69,7 @@ ssize_t Peeks::receive_claimed(const ReceiveCall& call) noexcept try {
   if (const int error = endpoint_.unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
-  runtime::Direct direct(endpoint_.runtime_endpoint());
+  runtime::EngineAccess direct(endpoint_.runtime_endpoint());
   const auto found = claimed_.find(call.context);
   if (found == claimed_.end()) return -FI_EINVAL;
   Operation* op = endpoint_.operation_new(OperationKind::receive);

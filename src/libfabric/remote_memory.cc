@@ -16,10 +16,11 @@ namespace omx::fabric {
 
 using Engine = protocol::Endpoint;
 using protocol::TimeNs;
-using runtime::Direct;
+using runtime::EngineAccess;
 
 // Returns a new operation with its flags, counted, without parts. nullptr: `error` says why not.
-Operation* RemoteMemory::begin(Direct& direct, const AccessCall& call, std::uint64_t flags, int& error) {
+Operation* RemoteMemory::begin(EngineAccess& direct, const AccessCall& call, std::uint64_t flags,
+                               int& error) {
   if (!endpoint_.send_allowed(direct)) return error = -FI_EAGAIN, nullptr;
   Operation* op = endpoint_.operation_new(OperationKind::access);
   if (!op) return error = -FI_ENOMEM, nullptr;
@@ -36,8 +37,9 @@ Operation* RemoteMemory::begin(Direct& direct, const AccessCall& call, std::uint
 }
 
 // Sends a message of the operation: `own`, or else `segments`. Returns 0 or a negative error code.
-int RemoteMemory::part_send(Direct& direct, Operation& owner, fi_addr_t peer, std::vector<std::byte> own,
-                            std::span<const protocol::Segment> segments, MessageClass message_class) {
+int RemoteMemory::part_send(EngineAccess& direct, Operation& owner, fi_addr_t peer,
+                            std::vector<std::byte> own, std::span<const protocol::Segment> segments,
+                            MessageClass message_class) {
   Operation* part = endpoint_.operation_new(OperationKind::access_part);
   if (!part) return -FI_ENOMEM;
   part->owner = &owner;
@@ -57,7 +59,7 @@ int RemoteMemory::part_send(Direct& direct, Operation& owner, fi_addr_t peer, st
 
 // Prepares the receive of the answer, whose header comes to the operation's memory, and the data behind it to
 // `result`. Posts it where the peer is connected.
-int RemoteMemory::answer_await(Direct& direct, Operation& op, fi_addr_t peer,
+int RemoteMemory::answer_await(EngineAccess& direct, Operation& op, fi_addr_t peer,
                                std::span<const protocol::Segment> result) {
   const Peers::Peer* from = peers_.find(direct.engine(), peer);
   if (!from) return peers_.why_none(peer);
@@ -87,13 +89,13 @@ int RemoteMemory::answer_post(Engine& engine, TimeNs now, Operation& op, protoco
 }
 
 // Takes back an operation of which nothing was sent.
-void RemoteMemory::undo(Direct& direct, Operation& op) {
+void RemoteMemory::undo(EngineAccess& direct, Operation& op) {
   if (op.request) direct.engine().cancel(op.request);
   endpoint_.send_ended();
   endpoint_.operation_free(op);
 }
 
-int RemoteMemory::start(Direct& direct, Operation& op, fi_addr_t peer,
+int RemoteMemory::start(EngineAccess& direct, Operation& op, fi_addr_t peer,
                         std::span<const protocol::Segment> result, std::vector<std::byte> request,
                         std::span<const protocol::Segment> data) {
   int error = answer_await(direct, op, peer, result);
@@ -173,7 +175,7 @@ ssize_t RemoteMemory::access(const RmaCall& call) noexcept try {
   }
   if (left > 0) return -FI_EINVAL;  // more than the remote pieces hold
 
-  Direct direct(endpoint_.runtime_endpoint());
+  EngineAccess direct(endpoint_.runtime_endpoint());
   int error = 0;
   Operation* op = begin(direct, call, FI_RMA | (call.write ? FI_WRITE : FI_READ), error);
   if (!op) return error;
@@ -208,7 +210,7 @@ ssize_t RemoteMemory::access(const AtomicCall& call) noexcept try {
   if (request.bytes > kAtomicBytesMost) return -FI_EMSGSIZE;
   if (request.bytes == 0) return -FI_EINVAL;
 
-  Direct direct(endpoint_.runtime_endpoint());
+  EngineAccess direct(endpoint_.runtime_endpoint());
   Segments result;
   if (const int error = result.assign(call.result, size)) return error;
   if (call.form != AtomicForm::plain && result.length() < request.bytes) return -FI_EINVAL;

@@ -37,16 +37,17 @@ class RemoteMemory {
   void finished(protocol::Endpoint& engine, Operation& op, const protocol::Completion& c);
 
  private:
-  Operation* begin(runtime::Direct& direct, const AccessCall& call, std::uint64_t flags, int& error);
-  int start(runtime::Direct& direct, Operation& op, fi_addr_t peer, std::span<const protocol::Segment> result,
-            std::vector<std::byte> request, std::span<const protocol::Segment> data);
-  int answer_await(runtime::Direct& direct, Operation& op, fi_addr_t peer,
+  Operation* begin(runtime::EngineAccess& direct, const AccessCall& call, std::uint64_t flags, int& error);
+  int start(runtime::EngineAccess& direct, Operation& op, fi_addr_t peer,
+            std::span<const protocol::Segment> result, std::vector<std::byte> request,
+            std::span<const protocol::Segment> data);
+  int answer_await(runtime::EngineAccess& direct, Operation& op, fi_addr_t peer,
                    std::span<const protocol::Segment> result);
   int answer_post(protocol::Endpoint& engine, protocol::TimeNs now, Operation& op, protocol::Partner* from);
-  int part_send(runtime::Direct& direct, Operation& owner, fi_addr_t peer, std::vector<std::byte> own,
+  int part_send(runtime::EngineAccess& direct, Operation& owner, fi_addr_t peer, std::vector<std::byte> own,
                 std::span<const protocol::Segment> segments, MessageClass message_class);
   void part_failed(protocol::Endpoint& engine, Operation& owner, int error);
-  void undo(runtime::Direct& direct, Operation& op);
+  void undo(runtime::EngineAccess& direct, Operation& op);
 
   Endpoint& endpoint_;
   Peers& peers_;

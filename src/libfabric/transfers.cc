@@ -17,14 +17,14 @@ ssize_t Transfers::send(const SendCall& call) noexcept try {
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
   if ((call.flags & FI_INJECT) && segments.length() > kInjectMost) return -FI_EMSGSIZE;
-  runtime::Direct direct(endpoint_.runtime_endpoint());
+  runtime::EngineAccess direct(endpoint_.runtime_endpoint());
   if (!endpoint_.send_allowed(direct)) return -FI_EAGAIN;
   return send_new(direct, call, segments.span(), segments.length());
 } catch (...) {
   return failure_code();
 }
 
-ssize_t Transfers::send_new(runtime::Direct& direct, const SendCall& call,
+ssize_t Transfers::send_new(runtime::EngineAccess& direct, const SendCall& call,
                             std::span<const protocol::Segment> segments, std::size_t length) {
   Operation* op = endpoint_.operation_new(OperationKind::send);
   if (!op) return -FI_ENOMEM;
@@ -68,7 +68,7 @@ ssize_t Transfers::send_new(runtime::Direct& direct, const SendCall& call,
 // Sends to the own endpoint. A short message to oneself is complete at once, because its sender may go on to
 // receive it (docs/spec/libfabric.md 6.6). Returns false if the message goes to another endpoint, or is too
 // long.
-bool Transfers::send_self(runtime::Direct& direct, Operation& op, fi_addr_t to,
+bool Transfers::send_self(runtime::EngineAccess& direct, Operation& op, fi_addr_t to,
                           std::span<const protocol::Segment> segments, std::size_t length,
                           protocol::SendOp send, ssize_t& result) {
   Engine& engine = direct.engine();
@@ -107,7 +107,7 @@ ssize_t Transfers::receive(const ReceiveCall& call) noexcept try {
   if (const int error = endpoint_.unusable()) return error;
   Segments segments;
   if (const int error = segments.assign(call.pieces)) return error;
-  runtime::Direct direct(endpoint_.runtime_endpoint());
+  runtime::EngineAccess direct(endpoint_.runtime_endpoint());
   protocol::ReceiveOp receive;
   if (const int error = source_set(direct.engine(), call.from, receive)) return error;
   Operation* op = endpoint_.operation_new(OperationKind::receive);
@@ -143,7 +143,7 @@ ssize_t Transfers::receive(const ReceiveCall& call) noexcept try {
 
 ssize_t Transfers::cancel(void* context) noexcept try {
   if (const int error = endpoint_.unusable()) return error;
-  runtime::Direct direct(endpoint_.runtime_endpoint());
+  runtime::EngineAccess direct(endpoint_.runtime_endpoint());
   for (Operation* op = receives_.front(); op; op = receives_.next(*op)) {
     assert(op->kind == OperationKind::receive);
     if (op->context != context) continue;

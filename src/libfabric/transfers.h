@@ -32,9 +32,9 @@ class Transfers {
   void posted(Operation& op) { receives_.push_back(op); }
 
  private:
-  ssize_t send_new(runtime::Direct& direct, const SendCall& call, std::span<const protocol::Segment> segments,
-                   std::size_t length);
-  bool send_self(runtime::Direct& direct, Operation& op, fi_addr_t to,
+  ssize_t send_new(runtime::EngineAccess& direct, const SendCall& call,
+                   std::span<const protocol::Segment> segments, std::size_t length);
+  bool send_self(runtime::EngineAccess& direct, Operation& op, fi_addr_t to,
                  std::span<const protocol::Segment> segments, std::size_t length, protocol::SendOp send,
                  ssize_t& result);
 

@@ -8,7 +8,7 @@
 #include "config/settings.h"
 #include "config/settings_environment.h"
 #include "fabric_pair.h"
-#include "runtime/endpoint/direct.h"
+#include "runtime/endpoint/engine_access.h"
 #include "runtime/process/process.h"
 namespace omx::fabric::test {
 namespace {
@@ -58,7 +58,7 @@ class Hostile : public FabricTest {
     return m;
   }
   void post(const Bytes& m, std::uint8_t cls, std::uint64_t info) {
-    runtime::Direct d(*evil);
+    runtime::EngineAccess d(*evil);
     protocol::SendOp op;
     op.partner = to;
     op.message_class = cls;
@@ -129,7 +129,7 @@ TEST_F(Hostile, many_writes_without_data) {
   for (; Clock::now() < limit && n < 300000; n++) {
     post(m, 3, 1);
     if (n % 32 == 0) {
-      runtime::Direct d(*evil);
+      runtime::EngineAccess d(*evil);
       d.turn();
     }
     if (n % 256 == 0) fi_cq_read(b.cq, nullptr, 0);

@@ -10,8 +10,8 @@
 
 #include "base/bytes.h"
 #include "runtime/endpoint/counters_shared.h"
-#include "runtime/endpoint/direct.h"
 #include "runtime/endpoint/endpoint_impl.h"
+#include "runtime/endpoint/engine_access.h"
 #include "tests/support/pair.h"
 #include "wire/packets.h"
 

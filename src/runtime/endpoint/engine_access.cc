@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/endpoint/direct.h"
+#include "runtime/endpoint/engine_access.h"
 
 #include "runtime/endpoint/endpoint_impl.h"
 
 namespace omx::runtime {
 
-Direct::Direct(Endpoint& endpoint) : impl_(endpoint.impl()) {
+EngineAccess::EngineAccess(Endpoint& endpoint) : impl_(endpoint.impl()) {
   impl_.core.lock.lock();
   impl_.core.calls++;
 }
 
-Direct::~Direct() {
+EngineAccess::~EngineAccess() {
   impl_.feed.run();
   impl_.core.out->flush();
   if (impl_.core.lock.depth() == 1) impl_.waking.wake_others();
   impl_.core.lock.unlock();
 }
 
-protocol::Endpoint& Direct::engine() {
+protocol::Endpoint& EngineAccess::engine() {
   return *impl_.core.engine;
 }
 
-protocol::TimeNs Direct::now() {
+protocol::TimeNs EngineAccess::now() {
   if (!timed_ && impl_.core.lock.depth() == 1) impl_.core.now = impl_.core.clock.now();
   timed_ = true;
   return impl_.core.now;
 }
 
-bool Direct::poll(bool look) {
+bool EngineAccess::poll(bool look) {
   return look ? impl_.polling.turn() : impl_.polling.turn(0);
 }
 
-void Direct::turn() {
+void EngineAccess::turn() {
   now();
   impl_.progress.polled();
   impl_.turn.run();
 }
 
-bool Direct::burst_goes_on() {
+bool EngineAccess::burst_goes_on() {
   now();
   return impl_.sends.goes_on();
 }
 
-bool Direct::may_hold() {
+bool EngineAccess::may_hold() {
   return impl_.sends.may_hold();
 }
 
-void Direct::sent() {
+void EngineAccess::sent() {
   now();
   impl_.sends.sent();
 }
 
-void Direct::signal() {
+void EngineAccess::signal() {
   impl_.core.signals++;
 }
 

@@ -12,12 +12,12 @@ namespace omx::runtime {
 // While it lives the calling thread has the endpoint. The destructor tells the sink what was completed, sends
 // what the engine wants to send and wakes waiting threads. Not to be used in a forked child
 // (Endpoint::foreign).
-class Direct {
+class EngineAccess {
  public:
-  explicit Direct(Endpoint& endpoint);
-  ~Direct();
-  Direct(const Direct&) = delete;
-  Direct& operator=(const Direct&) = delete;
+  explicit EngineAccess(Endpoint& endpoint);
+  ~EngineAccess();
+  EngineAccess(const EngineAccess&) = delete;
+  EngineAccess& operator=(const EngineAccess&) = delete;
 
   protocol::Endpoint& engine();
   protocol::TimeNs now();  // reads the clock on first use
