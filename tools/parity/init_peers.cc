@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "base/text_file.h"
 #include "config/settings_environment.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "tools/parity/parity.h"
 #include "tools/parity/peers_file.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "base/text_file.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "tools/host/file_replace.h"
 
 namespace omx::tools {

@@ -10,7 +10,7 @@
 
 #include "runtime/board/boards.h"
 #include "runtime/board/claim.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "runtime/clock.h"
 #include "wire/codec.h"
 #include "wire/frame_io.h"

@@ -9,7 +9,7 @@
 
 #include "config/settings.h"
 #include "runtime/board/boards.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 
 namespace omx::runtime {
 

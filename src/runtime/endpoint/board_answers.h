@@ -7,7 +7,7 @@
 
 #include "runtime/board/board_responder.h"
 #include "runtime/board/closed_endpoints.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "runtime/endpoint/endpoint_core.h"
 
 namespace omx::runtime {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "runtime/endpoint/board_answers.h"
 #include "runtime/endpoint/endpoint_core.h"
 

@@ -14,7 +14,7 @@
 #include "config/settings.h"
 #include "runtime/board/boards.h"
 #include "runtime/board/ip_search.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "runtime/endpoint/endpoint.h"
 #include "runtime/running_deadline.h"
 

@@ -19,7 +19,7 @@
 #include "config/verbose_prefix.h"
 #include "netdev/interfaces.h"
 #include "netdev/interfaces_choose.h"
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 #include "runtime/endpoint/rail_choice.h"
 #include "steering/binding_file.h"
 #include "tests/fuzz/require.h"

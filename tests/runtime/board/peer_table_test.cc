@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/board/peers.h"
+#include "runtime/board/peer_table.h"
 
 #include <gmock/gmock.h>
 
