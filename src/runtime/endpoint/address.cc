@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/endpoint/endpoint.h"
+#include "runtime/endpoint/address.h"
 
 namespace omx::runtime {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/random.h"
-#include "runtime/endpoint/endpoint.h"
+#include "runtime/endpoint/address.h"
 
 namespace omx::runtime {
 namespace {
