@@ -27,6 +27,14 @@ tl::unexpected<OpError> refused() {
 
 }  // namespace
 
+Endpoint::Endpoint(const Board& board, std::uint8_t id, std::uint32_t session, std::uint32_t slot,
+                   const Settings& settings)
+    : board_(board),
+      id_(id),
+      session_(session),
+      slot_(slot),
+      impl_(std::make_unique<Impl>(board, id, slot, settings)) {}
+
 Endpoint::~Endpoint() = default;
 
 Address Endpoint::address() const {

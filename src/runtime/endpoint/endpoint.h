@@ -7,10 +7,8 @@
 // until the engine's next deadline. A progress thread may lead while no other does.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "config/settings.h"
@@ -24,12 +22,11 @@
 
 namespace omx::runtime {
 
-class Process;
-class BoardResponder;
-class CounterSegment;
-
 class Endpoint {
  public:
+  // Nothing works before Process::open() has set it up.
+  Endpoint(const Board& board, std::uint8_t id, std::uint32_t session, std::uint32_t slot,
+           const Settings& settings);
   ~Endpoint();
 
   const Board& board() const { return board_; }
@@ -114,12 +111,10 @@ class Endpoint {
   Impl& impl() { return *impl_; }
 
  private:
-  friend class Process;
-  Endpoint() = default;
-  Board board_;
-  std::uint8_t id_ = 0;
-  std::uint32_t session_ = 0;
-  std::uint32_t slot_ = 0;
+  const Board board_;
+  const std::uint8_t id_;
+  const std::uint32_t session_;
+  const std::uint32_t slot_;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening endpoints: which board and id, then claim, link and engine.
+#include "runtime/process/endpoint_opening.h"
+
 #include <fmt/format.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +14,6 @@
 #include "runtime/endpoint/endpoint_impl.h"
 #include "runtime/endpoint/rail_choice.h"
 #include "runtime/process/host_memory.h"
-#include "runtime/process/process.h"
 #include "wire/sizes.h"
 
 namespace omx::runtime {
@@ -40,15 +39,6 @@ Expected<std::uint32_t, int> session_draw() {
   return session;
 }
 
-// Returns whether the interface that has the board's name now is the one that peers know: by UDP they know
-// its IP address, else its MAC address.
-bool board_is(const Board& board, const link::InterfaceState& now) {
-  if (!board.udp) return now.nic == board.mac;
-  if (now.index == board.interface.index && now.nic == board.mac) return true;
-  const auto address = link::interface_address(board.interface.name, now.index, board.family);
-  return address && link::udp_nic(address->ip) == board.interface.nic;
-}
-
 Failure on_board(const Board& board, Failure failure) {
   failure.message = fmt::format("board {} ({}): {}", board.number, board.interface.name, failure.message);
   return failure;
@@ -64,42 +54,9 @@ void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t 
 
 }  // namespace
 
-// Not the slot that was freed last, so that a stale address meets another endpoint as late as possible.
-std::optional<std::uint32_t> Process::slot_find() {
-  for (std::uint32_t i = 0; i < kSlots; i++) {
-    const std::uint32_t slot = (slot_next_ + i) % kSlots;
-    if (slots_[slot].load(std::memory_order_relaxed)) continue;
-    slot_next_ = (slot + 1) % kSlots;
-    return slot;
-  }
-  return std::nullopt;
-}
-
-Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const Board& board,
-                                        std::uint32_t id, Claim claim, const OpenOptions& options,
-                                        std::vector<RailClaim> rails) {
-  const auto slot = slot_find();
-  if (!slot)
-    return fail(kMxNoResources,
-                fmt::format("this process has {} endpoints open, which is the limit", kSlots));
-  const auto session = session_draw();
-  if (!session)
-    return fail(kMxFailure, fmt::format("no random session number: {}", std::strerror(session.error())));
-
-  std::unique_ptr<Endpoint> endpoint(new Endpoint);
-  endpoint->board_ = board;
-  endpoint->id_ = static_cast<std::uint8_t>(id);
-  endpoint->session_ = *session;
-  endpoint->slot_ = *slot;
-  endpoint->impl_ = std::make_unique<Endpoint::Impl>(board, endpoint->id_, *slot, settings_);
-  Endpoint::Impl& impl = *endpoint->impl_;
-  if (auto r = impl.lifecycle.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
-  // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
-  Binding binding(board, id, settings_);
-  if (auto r = impl.lifecycle.link_open(peers_, boards); !r) return tl::unexpected(r.error());
-
-  impl.rails.open(std::move(rails));
-
+// What the engine of an endpoint is told, whose links are open.
+protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOptions& options) const {
+  const Endpoint::Impl& impl = endpoint.impl();
   protocol::Config config = settings_.protocol;
   HostMemory& memory = HostMemory::of_process();
   config.share = &memory;
@@ -117,7 +74,7 @@ Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const 
   config.lane_network_bits = lane.network_bits;
   config.lane_window = lane.window;
   config.lane_fragments = lane.fragments;
-  config.lane_at_nic = board.udp;
+  config.lane_at_nic = endpoint.board().udp;
   config.self_as_others = settings_.disable_self;
   if (::getrandom(&config.rail_secret, sizeof config.rail_secret, 0) != sizeof config.rail_secret)
     config.rails = {};
@@ -133,28 +90,51 @@ Result<Endpoint*> Process::open_claimed(const std::vector<Board>& boards, const 
     const std::uint32_t frames = std::max(window / (2 * std::max(config.mtu, 1024U)), 8U);
     config.eager_frames = std::min(config.eager_frames, frames);
   }
-  config.endpoint = endpoint->id_;
+  config.endpoint = endpoint.id();
   config.key = options.key;
-  config.session = *session;
+  config.session = endpoint.session();
   config.max_endpoints = settings_.endpoints_max;
   if (options.context_bits) {
     config.context_bits = options.context_bits;
     config.context_shift = options.context_shift;
   }
+  return config;
+}
+
+Result<Endpoint*> EndpointOpening::open_claimed(const std::vector<Board>& boards, const Board& board,
+                                                std::uint32_t id, Claim claim, const OpenOptions& options,
+                                                std::vector<RailClaim> rails) {
+  const auto slot = endpoints_.slot_find();
+  if (!slot)
+    return fail(kMxNoResources,
+                fmt::format("this process has {} endpoints open, which is the limit", kSlots));
+  const auto session = session_draw();
+  if (!session)
+    return fail(kMxFailure, fmt::format("no random session number: {}", std::strerror(session.error())));
+
+  auto endpoint =
+      std::make_unique<Endpoint>(board, static_cast<std::uint8_t>(id), *session, *slot, settings_);
+  Endpoint::Impl& impl = endpoint->impl();
+  if (auto r = impl.lifecycle.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
+  // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
+  Binding binding(board, id, settings_);
+  if (auto r = impl.lifecycle.link_open(peers_, boards); !r) return tl::unexpected(r.error());
+
+  impl.rails.open(std::move(rails));
+
+  const protocol::Config config = config_of(*endpoint, options);
   impl.lifecycle.engine_start(config);
   warn_small_mtu(board, settings_, config.mtu);
-  log_name_endpoint(board, id);
+  prefix_.endpoint_opened(board, id);
 
   impl.seat = binding.keep();
   impl.lifecycle.progress_start();
-  const std::lock_guard guard(mutex_);
-  open_.push_back(endpoint.get());
-  slots_[*slot].store(endpoint.get(), std::memory_order_release);
-  return endpoint.release();
+  return endpoints_.add(std::move(endpoint));
 }
 
-Result<std::vector<const Board*>> Process::rails_of(const std::vector<Board>& boards, const Board& board,
-                                                    const std::string& wanted) const {
+Result<std::vector<const Board*>> EndpointOpening::rails_of(const std::vector<Board>& boards,
+                                                            const Board& board,
+                                                            const std::string& wanted) const {
   auto found = rails_choose(boards, board, wanted);
   if (!found || found->empty()) return found;
   if (board.udp || settings_.protocol.mode != wire::Mode::omx || !settings_.protocol.extension)
@@ -166,9 +146,9 @@ Result<std::vector<const Board*>> Process::rails_of(const std::vector<Board>& bo
 
 // The id on each of these boards; nullopt: not all could be had. Where the id was not demanded another one
 // may be free everywhere; else boards are left out, aloud.
-std::optional<std::vector<RailClaim>> Process::rails_claim(const Board& board, std::uint32_t id,
-                                                           const std::vector<const Board*>& others,
-                                                           bool must) {
+std::optional<std::vector<RailClaim>> EndpointOpening::rails_claim(const Board& board, std::uint32_t id,
+                                                                   const std::vector<const Board*>& others,
+                                                                   bool must) {
   std::vector<RailClaim> claims;
   for (const Board* other : others) {
     auto claim = claim_try(other->interface.index, id);
@@ -184,7 +164,7 @@ std::optional<std::vector<RailClaim>> Process::rails_claim(const Board& board, s
 }
 
 // An endpoint is what takes most memory: no exception leaves, and what was begun is undone.
-Result<Endpoint*> Process::open(const OpenOptions& options) {
+Result<Endpoint*> EndpointOpening::open(const OpenOptions& options) {
   try {
     return open_found(options);
   } catch (const std::bad_alloc&) {
@@ -195,29 +175,15 @@ Result<Endpoint*> Process::open(const OpenOptions& options) {
   }
 }
 
-std::vector<Board> Process::boards_now() const {
-  std::vector<Board> boards = boards_;
-  const OwnFd any(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!any.open()) return boards;
-  for (Board& board : boards) {
-    link::InterfaceState now;
-    if (link::interface_state_by_name(any.get(), board.interface.name, now) != 0 || !board_is(board, now))
-      continue;
-    board.interface.index = now.index;
-    board.mac = now.nic;
-  }
-  return boards;
-}
-
-Result<Endpoint*> Process::open_found(const OpenOptions& options) {
+Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
   if (mark_.forked()) {
     return fail(kMxFailure,
                 "this process was forked from one that uses Open-MX; initialise it anew here (mx_finalize, "
                 "mx_init) or call exec");
   }
-  if (options.board != kAnyBoard && options.board >= boards_.size()) {
-    return fail(kMxBoardUnknown,
-                fmt::format("there is no board {}; there are {} (omx info)", options.board, boards_.size()));
+  if (options.board != kAnyBoard && options.board >= boards_.found().size()) {
+    return fail(kMxBoardUnknown, fmt::format("there is no board {}; there are {} (omx info)", options.board,
+                                             boards_.found().size()));
   }
   if (options.context_bits > 16 || options.context_bits + std::uint64_t{options.context_shift} > 64) {
     return fail(kMxBadParamVal,
@@ -235,8 +201,8 @@ Result<Endpoint*> Process::open_found(const OpenOptions& options) {
   // Ids in the outer loop: endpoints spread over the boards. A board that cannot be used is left out; why
   // is told when no other could.
   const NoCancel no_cancel;
-  const std::lock_guard guard(open_mutex_);
-  const std::vector<Board> boards = boards_now();
+  const std::lock_guard guard(mutex_);
+  const std::vector<Board> boards = boards_.now();
   const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
   const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;
   std::vector<const Board*> candidates;

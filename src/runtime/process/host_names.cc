@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of NICs: the table first, then the network and the resolver; where messages go by UDP the resolver.
+#include "runtime/process/host_names.h"
+
 #include <fmt/format.h>
 
+#include "base/number.h"
 #include "base/text.h"
-#include "config/settings_kinds.h"
 #include "runtime/board/ip_names.h"
 #include "runtime/board/peers_discovery.h"
 #include "runtime/board/resolver.h"
-#include "runtime/process/process.h"
 
 namespace omx::runtime {
 
@@ -34,75 +34,76 @@ std::string reason_of(const Result<bool>& asked, std::uint32_t discovery_ms) {
 
 }  // namespace
 
-Result<bool> Process::discover(NicId nic, const std::function<bool()>& found) {
+Result<bool> HostNames::discover(NicId nic, const std::function<bool()>& found) {
   if (settings_.discovery_ms == 0) return false;
-  return peers_discover(boards_, settings_, peers_, {nic, found, [this] { endpoints_help(); }});
+  return peers_discover(boards_.found(), settings_, peers_, {nic, found, [this] { endpoints_.help(); }});
 }
 
 // By a MAC address too where it is reached by UDP.
-const Board* Process::board_by_own_name(const std::string& hostname) const {
+const Board* HostNames::board_by_own_name(const std::string& hostname) const {
   const auto mac = mac_parse(hostname);
   if (mac) {
-    for (const Board& board : boards_now())
-      if (board.mac == *mac || board.interface.nic == *mac) return &boards_[board.number];
+    for (const Board& board : boards_.now())
+      if (board.mac == *mac || board.interface.nic == *mac) return &boards_.found()[board.number];
   }
-  return board_by_localhost(boards_, hostname);
+  return board_by_localhost(boards_.found(), hostname);
 }
 
-Result<NicFound> Process::host_find(const std::string& hostname) {
-  const bool udp = boards_by_udp(boards_);
+Result<NicFound> HostNames::host_find(const std::string& hostname) {
+  const bool udp = boards_by_udp(boards_.found());
   const auto peer = peers_.find(hostname);
-  if (peer && (!udp || wire::udp_family(peer->nic) == boards_family(boards_)))
-    return NicFound{peer->nic, board_of(peer->nic)};
+  if (peer && (!udp || wire::udp_family(peer->nic) == boards_family(boards_.found())))
+    return NicFound{peer->nic, boards_.of(peer->nic)};
   if (const Board* board = board_by_own_name(hostname)) return NicFound{board->interface.nic, board};
   return udp ? host_find_by_udp(hostname) : host_find_by_frames(hostname);
 }
 
-const Board* Process::board_named(const std::string& name) {
-  for (const Board& board : boards_) {
+const Board* HostNames::board_named(const std::string& name) {
+  for (const Board& board : boards_.found()) {
     if (board.interface.name == name) return &board;
   }
-  if (const auto peer = peers_.find(name)) return board_of(peer->nic);
+  if (const auto peer = peers_.find(name)) return boards_.of(peer->nic);
   if (const Board* board = board_by_own_name(name)) return board;
   if (mac_parse(name)) return nullptr;
   const auto ips = resolve_addresses(name, link::IpFamily::any);
   if (!ips) return nullptr;
   const auto own = link::host_addresses();
   for (const link::Ip& ip : *ips) {
-    if (const Board* board = board_with_ip(boards_, own, ip)) return board;
+    if (const Board* board = board_with_ip(boards_.found(), own, ip)) return board;
   }
   return nullptr;
 }
 
 // By UDP the first of them: as the resolver orders them.
-Result<NicFound> Process::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
-  if (!boards_by_udp(boards_)) {
-    const IpPatience patience{settings_.discovery_ms, [this] { endpoints_help(); }};
-    auto found = nic_by_ip(boards_, ips, hostname, ip_facts_of_kernel(), patience);
-    if (found && found->ip && !board_of(found->nic)) ip_of_nic_told(found->nic, *found->ip);
+Result<NicFound> HostNames::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
+  if (!boards_by_udp(boards_.found())) {
+    const IpPatience patience{settings_.discovery_ms, [this] { endpoints_.help(); }};
+    auto found = nic_by_ip(boards_.found(), ips, hostname, ip_facts_of_kernel(), patience);
+    if (found && found->ip && !boards_.of(found->nic)) ip_of_nic_told(found->nic, *found->ip);
     return found;
   }
   const auto own = link::host_addresses();
   for (const link::Ip& ip : ips) {
-    if (const Board* board = board_with_ip(boards_, own, ip)) return NicFound{board->interface.nic, board};
+    if (const Board* board = board_with_ip(boards_.found(), own, ip))
+      return NicFound{board->interface.nic, board};
   }
   const auto nic = nic_told(ips.front());
   if (!nic) return tl::unexpected(nic.error());
   const auto from = link::route_source(ips.front());
-  return NicFound{*nic, from ? board_with_ip(boards_, own, *from) : nullptr};
+  return NicFound{*nic, from ? board_with_ip(boards_.found(), own, *from) : nullptr};
 }
 
-Result<NicFound> Process::host_at(const link::Ip& ip) {
+Result<NicFound> HostNames::host_at(const link::Ip& ip) {
   const std::string text = link::ip_text(ip);
-  if (boards_by_udp(boards_)) {
-    const std::string objection = family_objection(wire::udp_nic(ip), boards_family(boards_));
+  if (boards_by_udp(boards_.found())) {
+    const std::string objection = family_objection(wire::udp_nic(ip), boards_family(boards_.found()));
     if (!objection.empty()) return fail(kMxHostNotFound, fmt::format("{}: {}", text, objection));
   }
   return host_at_any(std::span(&ip, 1), text);
 }
 
-std::optional<Ip> Process::host_ip(const std::string& hostname, NicId nic, IpFamily family) {
-  if (boards_by_udp(boards_)) return std::nullopt;
+std::optional<Ip> HostNames::host_ip(const std::string& hostname, NicId nic, IpFamily family) {
+  if (boards_by_udp(boards_.found())) return std::nullopt;
   const auto ips = resolve_addresses(hostname, family);
   if (!ips) return std::nullopt;
   for (const Ip& ip : *ips) {
@@ -112,8 +113,8 @@ std::optional<Ip> Process::host_ip(const std::string& hostname, NicId nic, IpFam
   return std::nullopt;
 }
 
-Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {
-  const link::IpFamily family = boards_family(boards_);
+Result<NicFound> HostNames::host_find_by_udp(const std::string& hostname) {
+  const link::IpFamily family = boards_family(boards_.found());
   if (const auto nic = mac_parse(hostname)) {
     const std::string objection = family_objection(*nic, family);
     if (objection.empty()) return NicFound{*nic, nullptr};
@@ -124,7 +125,7 @@ Result<NicFound> Process::host_find_by_udp(const std::string& hostname) {
   return host_at_any(*ips, hostname);
 }
 
-Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
+Result<NicFound> HostNames::host_find_by_frames(const std::string& hostname) {
   if (const auto nic = mac_parse(hostname)) return NicFound{*nic, nullptr};
   Result<bool> asked = false;
   if (!is_address(hostname)) {
@@ -133,7 +134,7 @@ Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
       peer = peers_.find(hostname);
       return peer.has_value();
     });
-    if (peer) return NicFound{peer->nic, board_of(peer->nic)};
+    if (peer) return NicFound{peer->nic, boards_.of(peer->nic)};
   }
   const auto ips = resolve_addresses(hostname, link::IpFamily::any);
   if (ips) return host_at_any(*ips, hostname);
@@ -145,14 +146,14 @@ Result<NicFound> Process::host_find_by_frames(const std::string& hostname) {
           shown(hostname), reason_of(asked, settings_.discovery_ms)));
 }
 
-Result<NicId> Process::nic_of(const std::string& hostname) {
+Result<NicId> HostNames::nic_of(const std::string& hostname) {
   return host_find(hostname).map([](const NicFound& found) { return found.nic; });
 }
 
-Result<std::string> Process::name_of(NicId nic) {
+Result<std::string> HostNames::name_of(NicId nic) {
   std::optional<Peer> peer = peers_.find(nic);
   if (peer && !peer->name.empty()) return peer->name;
-  if (boards_by_udp(boards_) && by_udp(nic)) {
+  if (boards_by_udp(boards_.found()) && by_udp(nic)) {
     if (const std::string name = resolved_name(nic); !name.empty()) return name;
     const std::string address = address_name(nic);
     return address.empty() ? mac_format(nic) : address;

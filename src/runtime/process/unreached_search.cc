@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this host can find out about a peer that was not reached.
+#include "runtime/process/unreached_search.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include "runtime/board/peers_discovery.h"
 #include "runtime/board/resolver.h"
 #include "runtime/board/unreached.h"
-#include "runtime/process/process.h"
 
 namespace omx::runtime {
 
@@ -23,9 +23,9 @@ constexpr unsigned kPortMs = 100;
 }  // namespace
 
 // Whether a program there answers by raw frames, whatever this process goes by.
-bool Process::answers_by_frames(NicId mac) {
+bool UnreachedSearch::answers_by_frames(NicId mac) const {
   if (settings_.discovery_ms == 0 || frames_possible() != 0) return false;
-  std::vector<Board> boards = boards_now();
+  std::vector<Board> boards = boards_.now();
   for (Board& board : boards) {
     board.udp = false;
     board.interface.nic = board.mac;
@@ -39,12 +39,12 @@ bool Process::answers_by_frames(NicId mac) {
     const auto peer = answers.find(mac);
     return peer && !peer->name.empty();
   };
-  request.meanwhile = [this] { endpoints_help(); };
-  request.answers = !boards_by_udp(boards_);
+  request.meanwhile = [this] { endpoints_.help(); };
+  request.answers = !boards_by_udp(boards_.found());
   return peers_discover(boards, settings, answers, request).value_or(false);
 }
 
-void Process::unreached_ask(NicId nic, UnreachedFacts& facts) {
+void UnreachedSearch::ask(NicId nic, UnreachedFacts& facts) const {
   Netlink kernel(NETLINK_ROUTE);
   if (facts.udp) {
     const auto ip = link::udp_directory().find(nic);
@@ -64,21 +64,21 @@ void Process::unreached_ask(NicId nic, UnreachedFacts& facts) {
   facts.reachable = address->reachable || (again && again->reachable);
 }
 
-Unreached Process::unreached(NicId nic, std::uint8_t endpoint, const Unanswered& how) {
+Unreached UnreachedSearch::find(NicId nic, std::uint8_t endpoint, const Unanswered& how) const {
   const NoCancel no_cancel;
   UnreachedFacts facts;
   facts.endpoint = endpoint;
   facts.refused = how.refused;
   facts.advice = how.advice;
   facts.user = ::geteuid();
-  facts.udp = boards_by_udp(boards_);
+  facts.udp = boards_by_udp(boards_.found());
   facts.link = link_name(settings_.link);
   facts.port = static_cast<std::uint16_t>(settings_.udp_port + endpoint);
-  if (const Board* board = board_of(nic)) {
+  if (const Board* board = boards_.of(nic)) {
     facts.here = true;
-    facts.holder = claim_holder(boards_now()[board->number].interface.index, endpoint);
+    facts.holder = claim_holder(boards_.now()[board->number].interface.index, endpoint);
   } else if (how.ask && !(how.refused && !facts.udp)) {
-    unreached_ask(nic, facts);
+    ask(nic, facts);
   }
   return unreached_judge(facts);
 }

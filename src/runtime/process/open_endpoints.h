@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The open endpoints of a process: by slot, and how they are closed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/fork_guard.h"
+#include "runtime/endpoint/endpoint.h"
+#include "runtime/running_deadline.h"
+
+namespace omx::runtime {
+
+inline constexpr std::uint32_t kSlots = 4096;  // endpoints that a process can have open
+
+class OpenEndpoints {
+ public:
+  OpenEndpoints();
+  OpenEndpoints(const OpenEndpoints&) = delete;
+  OpenEndpoints& operator=(const OpenEndpoints&) = delete;
+
+  // Returns a free slot: not the one that was freed last, so that a stale address meets another endpoint as
+  // late as possible. One thread opens at a time.
+  std::optional<std::uint32_t> slot_find();
+  // In the slot for which it was made. Owned here until it is closed.
+  Endpoint* add(std::unique_ptr<Endpoint> endpoint);
+
+  bool owns(const Endpoint* endpoint) const;
+  // nullptr when the slot is free.
+  Endpoint* at(std::uint32_t slot) const;
+  // Calls back for each, which cannot be closed meanwhile (nor by the callback).
+  void visit(const std::function<void(Endpoint&)>& callback);
+  // Gives each that no thread uses a turn: a call that waits must not keep peers waiting.
+  void help();
+  // Returns false when it is not one of these, and inside its unexpected handler. Lingers for unacknowledged
+  // sends.
+  bool close(Endpoint* endpoint, RunningDeadline& deadline);
+  void close_all(RunningDeadline& deadline);
+
+ private:
+  ForkMark mark_;
+  mutable std::mutex mutex_;  // open_
+  std::vector<Endpoint*> open_;
+  // The same by slot, owned here. Read without a lock: addresses are looked up in the unexpected handler.
+  std::unique_ptr<std::atomic<Endpoint*>[]> slots_;
+  std::uint32_t slot_next_ = 0;
+};
+
+}  // namespace omx::runtime
