@@ -25,7 +25,7 @@ thread_local std::weak_ptr<Seat> t_seat;
 
 // What was set in this process. A thread that was started by a bound one has its processors, but is not
 // meant. Never destroyed: a thread may still open an endpoint at exit().
-struct Ours {
+struct ProcessBindings {
   std::mutex mutex;
   std::set<std::vector<int>> set;
   std::vector<int> before;  // the first
@@ -44,8 +44,8 @@ struct Ours {
     set.insert(processors);
   }
 };
-Ours& ours() {
-  static auto* const instance = new Ours;
+ProcessBindings& process_bindings() {
+  static auto* const instance = new ProcessBindings;
   return *instance;
 }
 
@@ -58,14 +58,14 @@ std::vector<int> beside_on_this_host(int cpu) {
 }
 
 // Of the calling thread.
-class Here final : public steering::Surroundings {
+class HostSurroundings final : public steering::Surroundings {
  public:
-  Here(const Board& board, const Settings& settings)
+  HostSurroundings(const Board& board, const Settings& settings)
       : interface_(board.interface), udp_(datagram_ports(board, settings)) {
     interface_.nic = board.mac;
   }
 
-  std::vector<int> affinity() override { return ours().seen_through(affinity_read()); }
+  std::vector<int> affinity() override { return process_bindings().seen_through(affinity_read()); }
   std::vector<int> possible() override {
     std::vector<int> online = processors_online();
     if (!online.empty() && affinity_read() == online) return online;
@@ -103,8 +103,8 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
     seat_ = std::move(seat);
     return;
   }
-  Here here(board, settings);
-  const auto placement = steering::place(settings.binding, {board.mac, endpoint}, here);
+  HostSurroundings surroundings(board, settings);
+  const auto placement = steering::place(settings.binding, {board.mac, endpoint}, surroundings);
   const std::string how = steering::binding_setting_text(settings.binding);
   if (placement.refused) {
     level_ = LogLevel::warn;
@@ -139,7 +139,7 @@ Binding::~Binding() {
 }
 
 std::shared_ptr<Seat> Binding::keep() {
-  if (!before_.empty()) ours().add(seat_->processors(), before_);
+  if (!before_.empty()) process_bindings().add(seat_->processors(), before_);
   if (!said_.empty()) log(level_, "{}", said_);
   before_.clear();
   return std::move(seat_);

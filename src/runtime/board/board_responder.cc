@@ -73,11 +73,12 @@ bool BoardResponder::responsible() {
 }
 
 bool BoardResponder::repeated(NicId asker, std::uint64_t question, TimeNs now) {
-  for (const Heard& heard : heard_) {
-    if (heard.asker == asker && heard.question == question && heard.first && now - heard.first < kForgotten)
-      return now - heard.first >= kSilence;
+  for (const RecentQuestion& recent : questions_) {
+    if (recent.asker == asker && recent.question == question && recent.first &&
+        now - recent.first < kForgotten)
+      return now - recent.first >= kSilence;
   }
-  heard_[heard_next_++ % heard_.size()] = {asker, question, now};
+  questions_[questions_next_++ % questions_.size()] = {asker, question, now};
   return false;
 }
 

@@ -46,7 +46,7 @@ class BoardResponder {
 
  private:
   // A question that this endpoint left to the responder.
-  struct Heard {
+  struct RecentQuestion {
     NicId asker = 0;
     std::uint64_t question = 0;
     TimeNs first = 0;
@@ -67,9 +67,9 @@ class BoardResponder {
   wire::FrameSink& sink_;
   TimeNs (*clock_)();
   Claim claim_;
-  Claim answer_;                   // of the last question that was answered for the responder
-  std::array<Heard, 16> heard_{};  // the oldest is forgotten first
-  std::size_t heard_next_ = 0;
+  Claim answer_;                                // of the last question that was answered for the responder
+  std::array<RecentQuestion, 16> questions_{};  // the oldest is forgotten first
+  std::size_t questions_next_ = 0;
   bool asks_back_ = false;
 };
 

@@ -48,11 +48,11 @@ using link::IpFamily;
 
 // Which addresses carry the boards of a host. Peers must have the same kind, so all boards have; and as every
 // interface that is up has a link-local address, these count only where there are no others.
-enum class Road : std::uint8_t { ipv4, ipv6, link_local };
+enum class IpReach : std::uint8_t { ipv4, ipv6, link_local };
 
-Road road_of(const link::InterfaceAddress& address) {
-  if (link::is_ipv4(address.ip)) return Road::ipv4;
-  return wire::is_link_local(address.ip) ? Road::link_local : Road::ipv6;
+IpReach reach_of(const link::InterfaceAddress& address) {
+  if (link::is_ipv4(address.ip)) return IpReach::ipv4;
+  return wire::is_link_local(address.ip) ? IpReach::link_local : IpReach::ipv6;
 }
 
 bool raw_frames(LinkKind kind) {
@@ -63,32 +63,32 @@ IpFamily family_of(LinkKind kind) {
   return kind == LinkKind::udp4 ? IpFamily::v4 : kind == LinkKind::udp6 ? IpFamily::v6 : IpFamily::any;
 }
 
-std::optional<Road> best_road(const std::vector<link::Choice>& choices, IpFamily family) {
-  std::optional<Road> best;
+std::optional<IpReach> best_reach(const std::vector<link::Choice>& choices, IpFamily family) {
+  std::optional<IpReach> best;
   for (const link::Choice& choice : choices) {
     const link::Interface& interface = choice.interface;
     const auto address =
         choice.taken ? link::interface_address(interface.name, interface.index, family) : std::nullopt;
-    if (address && (!best || road_of(*address) < *best)) best = road_of(*address);
+    if (address && (!best || reach_of(*address) < *best)) best = reach_of(*address);
   }
   return best;
 }
 
-const char* missing_text(IpFamily family, std::optional<Road> road) {
-  if (road == Road::ipv4 || family == IpFamily::v4)
+const char* missing_text(IpFamily family, std::optional<IpReach> reach) {
+  if (reach == IpReach::ipv4 || family == IpFamily::v4)
     return "no IPv4 address, by which messages go here (OMX_LINK)";
-  if (road == Road::ipv6) return "no IPv6 address but a link-local one, and others have more";
+  if (reach == IpReach::ipv6) return "no IPv6 address but a link-local one, and others have more";
   return family == IpFamily::v6 ? "no IPv6 address, which OMX_LINK=udp6 needs"
                                 : "no IP address, which OMX_LINK=udp needs";
 }
 
 // The interface as a UDP link shows it. False, with the reason: no such address.
-bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<Road> road, std::uint32_t& mtu) {
+bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<IpReach> reach, std::uint32_t& mtu) {
   link::Interface& interface = choice.interface;
-  const auto address =
-      link::interface_address(interface.name, interface.index, road == Road::ipv4 ? IpFamily::v4 : family);
-  if (!address || road_of(*address) != road) {
-    choice.reason = missing_text(family, road);
+  const auto address = link::interface_address(interface.name, interface.index,
+                                               reach == IpReach::ipv4 ? IpFamily::v4 : family);
+  if (!address || reach_of(*address) != reach) {
+    choice.reason = missing_text(family, reach);
     return false;
   }
   family = link::is_ipv4(address->ip) ? IpFamily::v4 : IpFamily::v6;
@@ -98,13 +98,13 @@ bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<Road> road, s
   return true;
 }
 
-bool by_udp(const Settings& settings, std::optional<Road> road) {
+bool by_udp(const Settings& settings, std::optional<IpReach> reach) {
   if (settings.link != LinkKind::automatic) return !raw_frames(settings.link);
   // What else is wrong is told when an endpoint opens.
   const int error = link::packet_sockets_possible();
   if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
   // Where UDP cannot be had either, opening says what raw frames need.
-  return road.has_value();
+  return reach.has_value();
 }
 
 }  // namespace
@@ -129,14 +129,14 @@ Result<std::vector<Board>> boards_find(const Settings& settings) {
   if (!choices) return tl::unexpected(choices.error());
 
   const IpFamily wanted = family_of(settings.link);
-  const auto road = raw_frames(settings.link) ? std::nullopt : best_road(*choices, wanted);
-  const bool udp = by_udp(settings, road);
+  const auto reach = raw_frames(settings.link) ? std::nullopt : best_reach(*choices, wanted);
+  const bool udp = by_udp(settings, reach);
   std::vector<Board> boards;
   for (link::Choice& choice : *choices) {
     std::uint32_t mtu = choice.interface.mtu;
     const NicId mac = choice.interface.nic;
     IpFamily family = wanted;
-    if (!choice.taken || (udp && !udp_fit(choice, family, road, mtu))) continue;
+    if (!choice.taken || (udp && !udp_fit(choice, family, reach, mtu))) continue;
     Board board;
     board.number = static_cast<std::uint32_t>(boards.size());
     board.interface = choice.interface;

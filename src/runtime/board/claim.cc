@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMxNoResources = 15;
 constexpr int kMxBusy = 20;
-// Each look at a claim leaves a connection in its holder's queue until the holder drains it.
+// Each probe of a claim leaves a connection in its holder's queue until the holder drains it.
 constexpr int kBacklog = 64;
 
 std::string endpoint_name(std::uint32_t ifindex, std::uint32_t endpoint) {
@@ -39,7 +39,7 @@ OwnFd socket_open() {
   return OwnFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Not held() when somebody else has the name.
+// Not held() when another process has the name.
 Result<Claim> name_claim(const std::string& name) {
   Claim claim(socket_open());
   if (!claim.held())
@@ -56,23 +56,25 @@ Result<Claim> name_claim(const std::string& name) {
   return claim;
 }
 
-enum class Look { free, held, held_unseen, unknown };
+enum class ClaimState { free, held, held_unseen, unknown };
 
 // Connects and hangs up; the holder need not answer.
-Look name_look(const std::string& name, ucred* credentials) {
+ClaimState claim_probe(const std::string& name, ucred* credentials) {
   const Claim probe(socket_open());
-  if (!probe.held()) return Look::unknown;  // out of descriptors
+  if (!probe.held()) return ClaimState::unknown;  // out of descriptors
   sockaddr_un address;
   const socklen_t length = address_fill(address, name);
   if (::connect(probe.descriptor(), reinterpret_cast<sockaddr*>(&address), length) < 0) {
     // EAGAIN: its queue is full of such looks. ECONNREFUSED: no such name, or bound a moment ago and not
     // listening yet, which is as good as free.
-    return errno == EAGAIN ? Look::held_unseen : errno == ECONNREFUSED ? Look::free : Look::unknown;
+    return errno == EAGAIN         ? ClaimState::held_unseen
+           : errno == ECONNREFUSED ? ClaimState::free
+                                   : ClaimState::unknown;
   }
-  if (!credentials) return Look::held;
+  if (!credentials) return ClaimState::held;
   socklen_t size = sizeof *credentials;
   const int error = ::getsockopt(probe.descriptor(), SOL_SOCKET, SO_PEERCRED, credentials, &size);
-  return error || credentials->pid == 0 ? Look::held_unseen : Look::held;
+  return error || credentials->pid == 0 ? ClaimState::held_unseen : ClaimState::held;
 }
 
 // The process chooses its name, which is for other users' terminals and files, too.
@@ -135,11 +137,11 @@ Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, s
 std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t endpoint) {
   const std::string name = endpoint_name(ifindex, endpoint);
   ucred credentials{};
-  const Look look = name_look(name, &credentials);
-  if (look == Look::free) return std::nullopt;
+  const ClaimState state = claim_probe(name, &credentials);
+  if (state == ClaimState::free) return std::nullopt;
   ClaimHolder holder;
-  holder.pid = look == Look::held ? credentials.pid : claim_search(name);
-  holder.uid = look == Look::held ? credentials.uid : static_cast<uid_t>(-1);
+  holder.pid = state == ClaimState::held ? credentials.pid : claim_search(name);
+  holder.uid = state == ClaimState::held ? credentials.uid : static_cast<uid_t>(-1);
   if (holder.pid) holder.command = command_of(holder.pid);
   return holder;
 }
@@ -157,7 +159,7 @@ OwnFd claim_connect(std::uint32_t ifindex, std::uint32_t endpoint) {
 }
 
 bool claim_held(std::uint32_t ifindex, std::uint32_t endpoint) {
-  return name_look(endpoint_name(ifindex, endpoint), nullptr) != Look::free;
+  return claim_probe(endpoint_name(ifindex, endpoint), nullptr) != ClaimState::free;
 }
 
 }  // namespace omx::runtime

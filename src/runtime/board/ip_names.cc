@@ -18,7 +18,7 @@ namespace omx::runtime {
 namespace {
 
 // The addresses that were told of NICs of Ethernet.
-class Told {
+class KnownAddresses {
  public:
   void set(NicId nic, const Ip& ip) {
     const std::lock_guard guard(mutex_);
@@ -36,8 +36,8 @@ class Told {
   std::map<std::pair<NicId, IpFamily>, Ip> ips_;
 };
 
-Told& told() {
-  static auto* const all = new Told;  // threads may outlive main()
+KnownAddresses& known_addresses() {
+  static auto* const all = new KnownAddresses;  // threads may outlive main()
   return *all;
 }
 
@@ -112,14 +112,14 @@ std::optional<Ip> board_ip(const Board& board, IpFamily family) {
 
 std::optional<Ip> ip_of_nic(NicId nic, IpFamily family) {
   if (wire::udp_family(nic) == family) return link::udp_directory().find(nic);
-  if (const auto ip = told().find(nic, family)) return ip;
+  if (const auto ip = known_addresses().find(nic, family)) return ip;
   Netlink kernel(NETLINK_ROUTE);
   const auto found = link::neighbour_address(kernel, nic, family);
   return found ? std::optional(found->ip) : std::nullopt;
 }
 
 void ip_of_nic_told(NicId nic, const Ip& ip) {
-  if (wire::udp_family(nic) == IpFamily::any) told().set(nic, ip);
+  if (wire::udp_family(nic) == IpFamily::any) known_addresses().set(nic, ip);
 }
 
 }  // namespace omx::runtime
