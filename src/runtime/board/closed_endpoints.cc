@@ -9,7 +9,7 @@ namespace omx::runtime {
 
 namespace {
 
-constexpr std::size_t kLooks = 16;  // at others, each time: some system calls each
+constexpr std::size_t kProbesPerCheck = 16;  // at others, each time: some system calls each
 
 }  // namespace
 
@@ -30,10 +30,10 @@ void ClosedEndpoints::listen() {
   tell_link();
 }
 
-void ClosedEndpoints::look() {
+void ClosedEndpoints::check() {
   if (!listens_) return;
   const std::size_t before = others_.size();
-  for (std::size_t looks = 0; looks < kLooks && !others_.empty(); looks++) {
+  for (std::size_t probes = 0; probes < kProbesPerCheck && !others_.empty(); probes++) {
     next_ %= others_.size();
     if (open(others_[next_]))
       next_++;

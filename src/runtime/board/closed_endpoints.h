@@ -24,7 +24,7 @@ class ClosedEndpoints {
   bool listens() const { return listens_; }
   void listen();
   // About once a second: endpoints that were open may have closed.
-  void look();
+  void check();
   // A frame for another endpoint than ours, from a peer that wants to be called by that index. True when
   // there was an answer; the caller flushes.
   bool on_frame(wire::Frame frame, std::uint16_t peer_index = wire::kUnknownPeerIndex);
@@ -40,8 +40,8 @@ class ClosedEndpoints {
   wire::Mode mode_;
   link::Transport& link_;
   bool listens_ = false;
-  std::vector<std::uint8_t> others_;  // open when they were looked at last
-  std::size_t next_ = 0;              // of them, to be looked at
+  std::vector<std::uint8_t> others_;  // open at the last check
+  std::size_t next_ = 0;              // of them, to be checked
 };
 
 }  // namespace omx::runtime

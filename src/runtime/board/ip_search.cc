@@ -23,8 +23,8 @@ using link::Ip;
 constexpr int kMxHostNotFound = 28;
 // An answer takes microseconds. The kernel repeats its question by itself, but not when the first found the
 // interface down.
-constexpr int kLookMs = 2;
-constexpr TimeNs kAskPeriod = 250 * protocol::kMillisecond;
+constexpr int kPollIntervalMs = 2;
+constexpr TimeNs kAskPeriodNs = 250 * protocol::kMillisecond;
 
 const Board* board_behind(const std::vector<Board>& boards, const std::string& interface) {
   const auto board = std::find_if(boards.begin(), boards.end(), [&](const Board& b) {
@@ -90,9 +90,9 @@ std::optional<NicFound> answer_await(const std::vector<Board>& boards, std::span
   for (; !deadline.passed(now); now = clock_now()) {
     if (now >= ask_at) {
       for (const Question& question : questions) facts.ask(question.ip, question.from);
-      ask_at = now + kAskPeriod;
+      ask_at = now + kAskPeriodNs;
     }
-    ::poll(nullptr, 0, kLookMs);
+    ::poll(nullptr, 0, kPollIntervalMs);
     if (patience.meanwhile) patience.meanwhile();
     if (const auto found = table_look(boards, ips, facts)) return found;
   }

@@ -9,14 +9,15 @@ namespace {
 
 using link::Outage;
 
-constexpr const char* kPatience = "messages wait for it until their peers are given up (OMX_PEER_TIMEOUT_MS)";
+constexpr const char* kUntilGivenUp =
+    "messages wait for it until their peers are given up (OMX_PEER_TIMEOUT_MS)";
 
 std::string gone_text(const OutageFacts& f) {
   if (!f.follows)
     return fmt::format("{} is gone, and is not found again when it is back: restart the program then",
                        f.interface);
   return fmt::format("{} is gone; {}; it is found again when it is back under this name, with {}",
-                     f.interface, kPatience,
+                     f.interface, kUntilGivenUp,
                      f.known ? "the MAC address " + mac_format(f.known) : "the address " + f.ip);
 }
 
@@ -43,10 +44,10 @@ std::string outage_text(const OutageFacts& f) {
           "other endpoints",
           f.interface);
     case Outage::down:
-      return fmt::format("{0} is down; {1}: ip link set dev {0} up", f.interface, kPatience);
+      return fmt::format("{0} is down; {1}: ip link set dev {0} up", f.interface, kUntilGivenUp);
     case Outage::no_carrier:
       return fmt::format("{} has no carrier; {}: look at the cable and at its other end", f.interface,
-                         kPatience);
+                         kUntilGivenUp);
     case Outage::gone:
       return gone_text(f);
     case Outage::replaced:

@@ -18,7 +18,7 @@ namespace omx::runtime {
 namespace {
 
 // Answers take microseconds; a lost frame should not cost much. The pause doubles.
-constexpr TimeNs kFirstPause = 50 * protocol::kMillisecond;
+constexpr TimeNs kFirstPauseNs = 50 * protocol::kMillisecond;
 constexpr TimeNs kHelpPeriod = 2 * protocol::kMillisecond;
 constexpr std::size_t kQueriesPerRound = 64;
 constexpr int kMxNoDevice = 5;
@@ -117,7 +117,7 @@ Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& se
 
   TimeNs now = clock_now();
   RunningDeadline deadline(now, settings.discovery_ms);
-  TimeNs pause = kFirstPause;
+  TimeNs pause = kFirstPauseNs;
   TimeNs round_at = now;
   for (unsigned round = 0; !deadline.passed(now); now = clock_now()) {
     if (now >= round_at) {

@@ -38,7 +38,7 @@ bool BoardAnswers::refused(wire::Frame frame) {
 void BoardAnswers::check() {
   if (!closed_ || !responder_->responsible()) return;
   closed_->listen();
-  closed_->look();
+  closed_->check();
 }
 
 }  // namespace omx::runtime

@@ -49,8 +49,8 @@ void PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
   for (unsigned way = 0; way < 2; way++) {
     // Some are disturbed, and some hold what had come before but lay unread.
     auto sorted = samples_[way];
-    std::nth_element(sorted.begin(), sorted.begin() + kEach / 2, sorted.end());
-    rates_[way] = sorted[kEach / 2];
+    std::nth_element(sorted.begin(), sorted.begin() + kTrialsEach / 2, sorted.end());
+    rates_[way] = sorted[kTrialsEach / 2];
   }
   // The last sample was of the way that the trial did not begin with.
   const bool former = !by_kernel_, by_kernel = rates_[0] < rates_[1] + rates_[1] / kRingAhead;

@@ -36,7 +36,7 @@ class PlacementTrial {
   std::uint64_t ring_rate() const { return rates_[0]; }
 
  private:
-  static constexpr unsigned kEach = 5, kSamples = 2 * kEach;  // both ways in turn
+  static constexpr unsigned kTrialsEach = 5, kSamples = 2 * kTrialsEach;  // both ways in turn
 
   void turn(std::uint64_t bytes, TimeNs busy);
   void settle(std::uint64_t bytes, bool by_kernel, bool as_before);
@@ -46,7 +46,7 @@ class PlacementTrial {
   unsigned sample_ = 0;
   std::uint64_t next_ = 0, from_ = 0, hold_ = 0;
   TimeNs busy_ = 0;
-  std::array<std::array<std::uint64_t, kEach>, 2> samples_{};
+  std::array<std::array<std::uint64_t, kTrialsEach>, 2> samples_{};
   std::array<std::uint64_t, 2> rates_{};
 };
 

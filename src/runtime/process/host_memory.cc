@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kUnknownHost = 1ULL << 30;  // of memory, where nothing says how much
 constexpr std::uint64_t kBaseMost = 16U << 20;      // of an endpoint
 constexpr std::uint64_t kBaseLeast = 1U << 20;
-constexpr std::uint64_t kAgainAfter = 100'000'000;  // nanoseconds
+constexpr std::uint64_t kRetryAfterNs = 100'000'000;
 
 std::optional<std::uint64_t> number_in(const std::string& path) {
   const auto line = line_read(path);
@@ -124,7 +124,7 @@ bool HostMemory::take(std::size_t bytes) {
     if (now < refused_until_ && bytes >= refused_) return false;
     if (part_claim()) continue;
     refused_ = bytes;
-    refused_until_ = now + kAgainAfter;
+    refused_until_ = now + kRetryAfterNs;
     parts_return();  // others may have use for what does not suffice here
     return false;
   }

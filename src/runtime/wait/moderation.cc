@@ -9,16 +9,16 @@ namespace {
 
 // adaptive: so many wake-ups by marks, with no more than so many frames for each, are no stream.
 constexpr unsigned kMarks = 8;
-constexpr std::uint64_t kLoneFrames = 3;
+constexpr std::uint64_t kFramesOfShortMessage = 3;
 // stream: marked frames this close follow each other, and so often it looks meanwhile; about what a wake-up
 // takes, and less than a round trip of sleepers.
-constexpr TimeNs kClose = 20'000;
+constexpr TimeNs kCloseNs = 20'000;
 
 }  // namespace
 
 TimeNs Moderation::look_at(TimeNs now) const {
   if (ears_ == Ears::frames) return kNever;
-  if (ears_ == Ears::none && strategy_ == Strategy::stream) return std::min(now + kClose, deferred_until_);
+  if (ears_ == Ears::none && strategy_ == Strategy::stream) return std::min(now + kCloseNs, deferred_until_);
   return now + period_;
 }
 
@@ -63,7 +63,7 @@ void Moderation::learn_marks(const Found& found, bool marks) {
   if (found.by != WokenBy::mark) return;
   if (strategy_ == Strategy::adaptive && ++marks_ >= kMarks) {
     // Messages of a frame each are no stream: whoever sent them waits for an answer.
-    if (found.received - received_ <= kMarks * kLoneFrames) ears_ = Ears::frames;
+    if (found.received - received_ <= kMarks * kFramesOfShortMessage) ears_ = Ears::frames;
     marks_ = 0;
     received_ = found.received;
   }
@@ -74,7 +74,7 @@ void Moderation::learn_marks(const Found& found, bool marks) {
 
 // Several at once, or one soon after the other: more will follow.
 void Moderation::defer(const Found& found) {
-  if (found.messages < messages_ + 2 && found.now - woken_ >= kClose) return;
+  if (found.messages < messages_ + 2 && found.now - woken_ >= kCloseNs) return;
   ears_ = Ears::none;
   deferred_until_ = found.now + period_;
   deferred_++;

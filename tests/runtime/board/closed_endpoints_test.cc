@@ -103,7 +103,7 @@ TEST_F(closed_endpoints, others__are_learned_and_forgotten) {
   EXPECT_EQ(link_.others, (std::vector<std::uint8_t>{4, 5}));
   EXPECT_TRUE(link_.sent.empty()) << "who has it answers";
   four.reset();
-  closed_.look();
+  closed_.check();
   EXPECT_EQ(link_.others, std::vector<std::uint8_t>{5});
   EXPECT_TRUE(closed_.on_frame(message_to(4, 1)));
 }
