@@ -8,15 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "base/fork_guard.h"
 #include "config/settings.h"
+#include "protocol/config.h"
+#include "runtime/board/claim.h"
 #include "runtime/board/peer_table.h"
-#include "runtime/endpoint/rail.h"
 #include "runtime/process/log_prefix.h"
 #include "runtime/process/open_endpoints.h"
 #include "runtime/process/open_options.h"
 #include "runtime/process/process_boards.h"
 
 namespace omx::runtime {
+
+struct RailClaim;
 
 class EndpointOpening {
  public:
