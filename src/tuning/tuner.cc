@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tuning/tuner.h"
-#include "steering/interrupts.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+
+#include "steering/interrupts.h"
 
 namespace omx::tuning {
 
