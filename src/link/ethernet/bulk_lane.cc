@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -130,6 +131,8 @@ void BulkLane::judge(BulkHandler& handler, std::size_t i) {
 }
 
 std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters) {
+  assert(fd_.open());
+  assert(memory_);
   std::size_t frames = 0;
   while (frames < budget) {
     const std::size_t asked = ahead_;

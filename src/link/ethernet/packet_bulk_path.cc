@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "link/ethernet/packet_bulk_path.h"
 
+#include <cassert>
+
 namespace omx::link {
 
 bool PacketBulkPath::expect() {
@@ -10,6 +12,8 @@ bool PacketBulkPath::expect() {
 }
 
 bool PacketBulkPath::admit() {
+  assert(!takes_);
+  assert(!socket_.shared());
   const PacketLinkOptions& options = socket_.options();
   if (options.all_frames || !options.bulk) return false;
   const InterfaceState& state = socket_.state();

@@ -12,6 +12,15 @@
 
 namespace omx::link {
 
+//              expect()               forgo()
+//   closed ---------------> takes ---------------> rest: open, takes none
+//    ^  |                     ^                      |  |
+//    |  | it cannot be had    +----------------------+  |
+//    |  v                           expect()            |
+//    |  refused                                         |
+//    +----+---------------------------------------------+
+//                          close()
+//
 class PacketBulkPath final : public BulkPath {
  public:
   // Both must outlive it.

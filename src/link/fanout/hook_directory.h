@@ -18,6 +18,18 @@ enum class HookKind : std::uint32_t { frames, bells };
 inline constexpr std::uint32_t kHookKinds = 2;
 
 // A socket of the group. Places are numbered in the order in which their sockets were made.
+//
+//   begun by its maker        made ready        its turn has come
+//   ------------------> making --------> ready ------------------> member <---+
+//                         |                |                          |       | taken: it has a holder,
+//      its maker died, or |                | it cannot join           +-------+ who keeps its lock; left:
+//      waited too long    v                v                                    it has none
+//                      spoiled <-----------+
+//
+//   begun with the first of its kind        its turn has come
+//   --------------------------------> ready -----------------> sink
+//
+// No state is left but by these steps. A holder that died has left its place, as its lock is free.
 struct HookPlaceRecord {
   // Its maker readies it; it joins in its turn; it has; it never will; it is what drops the frames of nobody.
   enum State : std::uint32_t { making, ready, member, spoiled, sink };

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cassert>
 #include <cerrno>
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr std::size_t kStack = 256U << 10;
 }  // namespace
 
 bool HookKeeper::start(const HookShare& share, std::function<void()> look, std::function<void()> work) {
+  assert(!running_);
+  assert(share.whole());
   share_ = &share;
   look_ = std::move(look);
   work_ = std::move(work);

@@ -9,10 +9,13 @@
 namespace omx::link {
 
 RingGeometry HookPlace::geometry() const {
+  assert(held());
   return group_->record(number_).geometry;
 }
 
 bool HookPlace::enter(std::uint8_t endpoint) {
+  assert(held());
+  assert(number_ < HookDirectory::kPlaces);
   HookDirectory& d = group_->directory();
   HookPlaceRecord& mine = group_->record(number_);
   const std::uint32_t kind = mine.kind.load(std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cassert>
 #include <cstring>
 #include <span>
 
@@ -78,6 +79,7 @@ bool depot_open(HookShare& share) {
 }
 
 bool depot_put(const HookShare& share, int fd) {
+  assert(fd >= 0);
   return send_with(share.depot_in.get(), {&fd, 1});
 }
 

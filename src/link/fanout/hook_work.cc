@@ -2,6 +2,7 @@
 #include "link/fanout/hook_work.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "base/no_cancel.h"
 
@@ -9,6 +10,7 @@ namespace omx::link {
 
 void HookWork::begin(HookTask& task) {
   const NoCancel no_cancel;
+  assert(wake_);
   {
     const std::lock_guard guard(mutex_);
     waiting_.push_back(&task);

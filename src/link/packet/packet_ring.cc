@@ -79,6 +79,7 @@ int PacketRing::map(int fd, const RingGeometry& geometry) {
 }
 
 int PacketRing::attach(int fd, const RingGeometry& geometry) {
+  assert(!mapped());
   void* memory = ::mmap(nullptr, geometry.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return errno;
   // A forked child must not steal frames, and its mapping would keep release() from working.
@@ -155,6 +156,8 @@ bool PacketRing::hold_prepare() {
 }
 
 void PacketRing::hold(std::uint64_t ticket) {
+  assert(mapped());
+  assert(held_ < tickets_.size());
   if (held_ == 0) oldest_ = cursor_;
   tickets_[(ticket_oldest_ + held_) % tickets_.size()] = ticket;
   held_++;

@@ -4,6 +4,7 @@
 #include <netinet/udp.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "link/udp/udp_errors.h"
 #include "link/udp/udp_socket.h"
@@ -26,6 +27,8 @@ bool UdpFavourite::connect(const wire::LaneAddress& to) {
 }
 
 void UdpFavourite::choose() {
+  assert(!chosen_);
+  assert(!draining_);
   streak_ = 0;
   draining_ = false;
   if (!connect(candidate_)) {
@@ -40,6 +43,7 @@ void UdpFavourite::choose() {
 }
 
 void UdpFavourite::part() {
+  assert(chosen_);
   wire::LaneAddress self;
   self.ip = own_address_.ip;
   self.port = port_;
@@ -73,6 +77,7 @@ void UdpFavourite::rhythm_learn(bool alone) {
 }
 
 bool UdpFavourite::receive(UdpDatagram& datagram) {
+  assert(fd_.open());
   const bool got = lone_ ? datagram.receive_lone(fd_.get(), peer_) : datagram.receive(fd_.get(), &peer_);
   if (got) {
     own_++;

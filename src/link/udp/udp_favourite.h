@@ -14,6 +14,12 @@
 
 namespace omx::link {
 
+//        datagrams in a row from one peer alone
+//   none --------------------------------------> chosen
+//    ^                                             |
+//    | the socket is empty                         | others send as well
+//    +---------------- draining <------------------+
+//
 class UdpFavourite {
  public:
   // Beside `main`, which is bound to that address and port. Without one, nobody is ever chosen.

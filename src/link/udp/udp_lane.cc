@@ -2,6 +2,7 @@
 #include "link/udp/udp_lane.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -60,11 +61,13 @@ bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu
 }
 
 wire::TxFrame& UdpLane::begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
+  assert(train_);
   to_ = to;
   return train_->begin(fd_.get(), max_segments);
 }
 
 void UdpLane::commit() {
+  assert(train_);
   train_->commit(fd_.get(), to_, own_.ifindex);
 }
 

@@ -101,6 +101,7 @@ XdpPort::~XdpPort() = default;
 
 Result<void> XdpPort::open(const XdpLinkOptions& options, const InterfaceState& state) {
   const std::string& name = options.packets.interface;
+  assert(!fd_.open());
   index_ = state.index;
   fd_ = OwnFd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd_.open()) {

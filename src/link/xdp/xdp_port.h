@@ -26,6 +26,13 @@ namespace omx::link {
 // Instead of an MX code: nothing is wrong, but other processes have the queues. Never leaves this layer.
 inline constexpr int kQueuesTaken = -1;
 
+//              attached, or joined      rings and memory made      a queue is bound
+//   join() ---> program ---------------> rings -------------------> bound, shared by all endpoints
+//     |            |                       |                          |
+//     |            +-----------------------+--------------------------+--> closed: the last endpoint closed,
+//     |                                                                    or a step failed
+//     +--> the bound port of this process, where there is one
+//
 class XdpPort {
  public:
   static constexpr std::uint32_t kChunkBytes = 4096;  // the most that every kernel takes

@@ -114,6 +114,7 @@ int XdpSocket::open(std::uint8_t endpoint, std::uint32_t frames, bool busy_poll)
 }
 
 int XdpSocket::listen(std::uint32_t largest, NicId nic) {
+  assert(fd_.open());
   omx_xdp_rule rule{};
   rule.largest = largest;
   std::byte bytes[6];
@@ -201,7 +202,9 @@ bool XdpSocket::chunks_find(std::uint32_t count, LinkCounters& counters) {
 
 bool XdpSocket::send(const wire::TxFrame& frame, std::size_t bytes, LinkCounters& counters) {
   const auto count = static_cast<std::uint32_t>((bytes + XdpPort::kChunkBytes - 1) / XdpPort::kChunkBytes);
-  assert(count > 0 && count <= kKept);
+  assert(carries(bytes));
+  assert(count > 0);
+  assert(count <= kKept);
   if (!chunks_find(count, counters)) return false;
   kept_ -= count;
   const std::uint64_t* const chunks = chunks_.data() + kept_;
