@@ -14,7 +14,8 @@ struct LinkCounters {
   std::uint64_t ring_drops = 0;                   // frames the kernel dropped because our ring was full
   // Longer than a slot (the filter keeps own copies and others' frames out), or by UDP from nobody we know.
   std::uint64_t frames_ignored = 0;
-  // For other endpoints, to our place in a hook group: the group is not in order, or was not a moment ago.
+  // For other endpoints, to our member of a packet fanout group: the group is not in order, or was not a
+  // moment ago.
   std::uint64_t frames_misdirected = 0;
   std::uint64_t frames_by_xdp = 0;  // of those received
   std::uint64_t frames_alone = 0;   // of those received by UDP: by the socket of who talks with us alone

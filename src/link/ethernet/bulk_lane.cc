@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/no_signals.h"
-#include "link/fanout/hook_fanout.h"
+#include "link/fanout/fanout_calls.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/socket_buffer.h"

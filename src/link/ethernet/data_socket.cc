@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cerrno>
 
-#include "link/fanout/hook_meeting.h"
+#include "link/fanout/fanout_meeting.h"
 #include "link/packet/packet_ring.h"
 #include "link/packet/packet_socket.h"
 #include "netdev/socket_buffer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The packet socket by which the frames of an endpoint come and go: one of its own, or a place in a hook
-// group.
+// The packet socket by which the frames of an endpoint come and go: one of its own, or that of a member of a
+// packet fanout group.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/own_fd.h"
-#include "link/fanout/hook_place.h"
+#include "link/fanout/fanout_member.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_options.h"
 #include "netdev/interface_state.h"
@@ -18,7 +18,7 @@ namespace omx::link {
 
 class DataSocket {
  public:
-  // `fd`: ready, or closed, if a place is taken next. `licence`: for a hook of our own.
+  // `fd`: ready, or closed, if a member is taken next. `licence`: for a hook of our own.
   DataSocket(OwnFd fd, OwnFd licence, PacketLinkOptions options, const InterfaceState& state)
       : options_(std::move(options)), state_(state), licence_(std::move(licence)), fd_(std::move(fd)) {}
 
@@ -29,11 +29,11 @@ class DataSocket {
   // That of the interface that the socket is bound to.
   const InterfaceState& state() const { return state_; }
   InterfaceState& state() { return state_; }
-  int descriptor() const { return place_.held() ? place_.socket() : fd_.get(); }
-  // Whether it is a place in a group.
-  bool shared() const { return place_.held(); }
-  HookPlace& place() { return place_; }
-  void place_set(HookPlace place) { place_ = std::move(place); }
+  int descriptor() const { return member_.held() ? member_.socket() : fd_.get(); }
+  // Whether it is a member in a group.
+  bool shared() const { return member_.held(); }
+  FanoutMember& member() { return member_; }
+  void member_set(FanoutMember member) { member_ = std::move(member); }
 
   // Frames for endpoints that are not among these are received, too. Takes effect with filter_attach().
   void others_set(const std::vector<std::uint8_t>& others) { others_ = others; }
@@ -41,7 +41,7 @@ class DataSocket {
   int filter_attach(Lane lane) const;
   // Makes a socket of our own, ready and bound, that takes all lanes. Returns 0 or errno.
   int own_make(OwnFd& fresh) const;
-  // Uses that one. The place was left before.
+  // Uses that one. The member was left before.
   void own_set(OwnFd fresh);
   // Takes a licence anew, if one is to be had.
   void licence_renew();
@@ -54,7 +54,7 @@ class DataSocket {
   std::optional<std::vector<std::uint8_t>> others_;
   OwnFd licence_;
   OwnFd fd_;
-  HookPlace place_;  // held: its socket is used instead
+  FanoutMember member_;  // held: its socket is used instead
 };
 
 }  // namespace omx::link

@@ -72,31 +72,31 @@ std::size_t FrameRing::receive(FrameHandler& handler, std::size_t budget) {
   return frames;
 }
 
-bool FrameRing::place_enter(HookPlace place) {
-  assert(place.held());
-  socket_.place_set(std::move(place));
+bool FrameRing::member_enter(FanoutMember member) {
+  assert(member.held());
+  socket_.member_set(std::move(member));
   const int fd = socket_.descriptor();
-  const RingGeometry geometry = socket_.place().geometry();
+  const RingGeometry geometry = socket_.member().geometry();
   const auto ring_enter = [&] {
-    return socket_.place().used() ? ring_.adopt(fd, geometry) : ring_.attach(fd, geometry);
+    return socket_.member().used() ? ring_.adopt(fd, geometry) : ring_.attach(fd, geometry);
   };
   const bool whole = geometry.serves(wanted()) && ring_enter() == 0;
   if (whole) {
     tpacket_stats former{};
     socklen_t length = sizeof former;
     ::getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &former, &length);
-    if (socket_.filter_attach(Lane::all) == 0 && socket_.place().enter(socket_.options().endpoint))
+    if (socket_.filter_attach(Lane::all) == 0 && socket_.member().enter(socket_.options().endpoint))
       return true;
   }
-  place_leave();
+  member_leave();
   return false;
 }
 
-void FrameRing::place_leave() {
+void FrameRing::member_leave() {
   assert(socket_.shared());
   ring_.forget();
   wakeup_.close();
-  socket_.place().leave();
+  socket_.member().leave();
 }
 
 // Whether to leave the group: frames of others that come for some seconds show that its program does not fit
@@ -106,8 +106,8 @@ bool FrameRing::group_wrong() {
   if (!socket_.shared()) return false;
   wrong_looks_ = counters_.frames_misdirected == misdirected_seen_ ? 0 : wrong_looks_ + 1;
   misdirected_seen_ = counters_.frames_misdirected;
-  if (wrong_looks_ >= kLooks) socket_.place().group().give_up();
-  return socket_.place().group().broken();
+  if (wrong_looks_ >= kLooks) socket_.member().group().give_up();
+  return socket_.member().group().broken();
 }
 
 // From a group to a socket of its own, whose ring is made next: the ring of a member must never change.
@@ -116,7 +116,7 @@ int FrameRing::own_hook() {
   // All that may fail comes first: a member that stays tries again.
   OwnFd fresh;
   if (const int error = socket_.own_make(fresh)) return error;
-  place_leave();
+  member_leave();
   socket_.own_set(std::move(fresh));
   return 0;
 }

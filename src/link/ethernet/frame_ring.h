@@ -20,14 +20,14 @@ class FrameRing final : public Ring {
   FrameRing(DataSocket& socket, WakeupSocket& wakeup, LinkCounters& counters)
       : socket_(socket), wakeup_(wakeup), counters_(counters) {}
   ~FrameRing() override {
-    if (socket_.shared()) place_leave();
+    if (socket_.shared()) member_leave();
   }
 
   // Returns 0 or errno.
   int map();
   // Instead of a socket of its own. False: it does not work; not held any more.
-  bool place_enter(HookPlace place);
-  void place_leave();
+  bool member_enter(FanoutMember member);
+  void member_leave();
   // Whether to leave the group. To be asked about once a second.
   bool group_wrong();
   // Larger frames need larger slots. Frames that wait in the old ring are lost; the protocol recovers.

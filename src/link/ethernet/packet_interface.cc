@@ -49,7 +49,7 @@ int PacketInterface::follow() {
     socket_.state() = former;
     return error;
   }
-  if (socket_.shared()) ring_.place_leave();
+  if (socket_.shared()) ring_.member_leave();
   wakeup_.close();
   bulk_.reset();
   ring_.forget();

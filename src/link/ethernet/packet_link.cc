@@ -15,7 +15,7 @@
 #include "link/ethernet/packet_bulk_path.h"
 #include "link/ethernet/packet_interface.h"
 #include "link/ethernet/wakeup_socket.h"
-#include "link/fanout/hook_meeting.h"
+#include "link/fanout/fanout_meeting.h"
 #include "link/packet/packet_filter.h"
 #include "link/packet/packet_socket.h"
 #include "link/packet/tx_batch.h"
@@ -108,21 +108,21 @@ Failure no_interface_failure(const std::string& interface) {
                                      interfaces_named(interfaces_list()))};
 }
 
-// By a place in a group; nullptr when there is none.
-std::unique_ptr<PacketLink> shared_open(int witness, const PacketLinkOptions& options,
+// By a member in a group; nullptr when there is none.
+std::unique_ptr<PacketLink> shared_open(int probe, const PacketLinkOptions& options,
                                         const InterfaceState& state) {
-  if (!state.up) return nullptr;  // nobody can join now, and a place would be spoilt
-  HookWish wish;
+  if (!state.up) return nullptr;  // nobody can join now, and a member would be spoilt
+  MemberWish wish;
   wish.geometry = ring_geometry(state.mtu, options.ring_frames, options.ring_bytes);
   wish.ready = [](int fd) {
     send_buffer_set(fd, kSocketBuffer);
     receive_buffer_set(fd, kSocketBuffer);
     return 0;
   };
-  HookPlace place = hook_place_take(state.index, witness, wish);
-  if (!place.held()) return nullptr;
+  FanoutMember member = fanout_member_take(state.index, probe, wish);
+  if (!member.held()) return nullptr;
   auto link = std::make_unique<PacketLink>(OwnFd(), OwnFd(), options, state);
-  if (!link->ring_data().place_enter(std::move(place))) return nullptr;
+  if (!link->ring_data().member_enter(std::move(member))) return nullptr;
   link->lane_open();
   link->interface().refresh();
   return link;

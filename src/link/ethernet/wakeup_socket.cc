@@ -9,7 +9,7 @@
 namespace omx::link {
 
 bool WakeupSocket::open() {
-  return beside_.shared() ? shared_.open(beside_.place(), beside_.options().endpoint) : own_open();
+  return beside_.shared() ? shared_.open(beside_.member(), beside_.options().endpoint) : own_open();
 }
 
 bool WakeupSocket::own_open() {

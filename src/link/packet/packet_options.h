@@ -18,7 +18,7 @@ struct PacketLinkOptions {
   bool udp = false;            // a lane by UDP, where the interface has an IP address
   bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
   // So many endpoints of the interface have a protocol hook of their own; those that come later share one
-  // (hook_group.h). From kAllHooks on nobody looks how many there are.
+  // (fanout_group.h). From kAllHooks on nobody looks how many there are.
   std::uint32_t own_hooks = kAllHooks;
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;

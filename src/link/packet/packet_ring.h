@@ -71,8 +71,9 @@ class PacketRing {
     const auto* header = reinterpret_cast<const tpacket2_hdr*>(cursor_.slot);
     return __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER ? header : nullptr;
   }
-  // The frame of a slot and its length before it was cut, read once: the ring of a hook group's place was
-  // another process's before, which may write what it likes. Empty when it does not lie in the slot.
+  // The frame of a slot and its length before it was cut, read once: the ring of a packet fanout group's
+  // member was another process's before, which may write what it likes. Empty when it does not lie in the
+  // slot.
   struct Seen {
     std::span<const std::byte> frame;
     std::uint32_t length = 0;
