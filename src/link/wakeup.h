@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wake-up socket: it polls readable when a frame came that its sender marked as urgent. A thread sleeps
-// on it instead of the other descriptors while a stream of frames passes that no request waits for. A facet
-// of a transport.
+// The wake-up socket: it polls readable when a frame came with the solicited flag, which its sender set. A
+// thread sleeps on it instead of the other descriptors while a stream of frames passes that no request waits
+// for. A facet of a transport.
 #pragma once
 
 namespace omx::link {

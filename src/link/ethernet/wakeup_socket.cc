@@ -18,14 +18,14 @@ bool WakeupSocket::own_open() {
   const std::uint32_t ifindex = beside_.state().index;
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
-  // The least there is: one frame in it rings as loud as many.
+  // The least there is: one frame in it wakes as well as many.
   const int bytes = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   FilterRule rule;
   rule.endpoint = beside_.options().endpoint;
   rule.ifindex = ifindex;
   rule.board_frames = beside_.options().board_frames;
-  rule.lane = Lane::bell;
+  rule.lane = Lane::solicited;
   if (packet_filter_attach(socket.get(), packet_filter_build(rule)) != 0 ||
       packet_socket_bind(socket.get(), ifindex) != 0)
     return false;

@@ -6,7 +6,7 @@
 
 #include "base/own_fd.h"
 #include "link/ethernet/data_socket.h"
-#include "link/fanout/fanout_bell.h"
+#include "link/fanout/fanout_wakeup.h"
 #include "link/wakeup.h"
 
 namespace omx::link {
@@ -28,7 +28,7 @@ class WakeupSocket final : public Wakeup {
 
   DataSocket& beside_;
   OwnFd fd_;
-  FanoutBell shared_;
+  FanoutWakeup shared_;
   bool tried_ = false;
 };
 

@@ -14,7 +14,7 @@ namespace omx::link {
 
 // What a socket of the group is for. Each kind is a fan-out group of its own, so that a frame comes to one
 // socket of each.
-enum class FanoutKind : std::uint32_t { frames, bells };
+enum class FanoutKind : std::uint32_t { frames, wakeups };
 inline constexpr std::uint32_t kFanoutKinds = 2;
 
 // A socket of the group. Members are numbered in the order in which their sockets were made.

@@ -29,15 +29,15 @@ bool FanoutKeeper::start(const FanoutShare& share, std::function<void()> look, s
   look_ = std::move(look);
   work_ = std::move(work);
   poll_ = OwnFd(::epoll_create1(EPOLL_CLOEXEC));
-  bell_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  event_ = OwnFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event newcomer{}, woken{};
   newcomer.events = EPOLLIN | EPOLLEXCLUSIVE;
   newcomer.data.fd = share.listener.get();
   woken.events = EPOLLIN;
-  woken.data.fd = bell_.get();
-  if (!poll_.open() || !bell_.open() ||
+  woken.data.fd = event_.get();
+  if (!poll_.open() || !event_.open() ||
       ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, share.listener.get(), &newcomer) < 0 ||
-      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, bell_.get(), &woken) < 0)
+      ::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, event_.get(), &woken) < 0)
     return false;
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
@@ -50,7 +50,7 @@ bool FanoutKeeper::start(const FanoutShare& share, std::function<void()> look, s
 
 void FanoutKeeper::wake() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(bell_.get(), &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
 }
 
 void FanoutKeeper::stop() {
@@ -81,9 +81,9 @@ void* FanoutKeeper::run(void* self) {
     epoll_event event{};
     const int count = ::epoll_wait(keeper->poll_.get(), &event, 1, kLookMs);
     if (keeper->ends_.load(std::memory_order_relaxed)) return nullptr;
-    if (count > 0 && event.data.fd == keeper->bell_.get()) {
+    if (count > 0 && event.data.fd == keeper->event_.get()) {
       std::uint64_t times;
-      [[maybe_unused]] const ssize_t got = ::read(keeper->bell_.get(), &times, sizeof times);
+      [[maybe_unused]] const ssize_t got = ::read(keeper->event_.get(), &times, sizeof times);
       keeper->work_();
     }
     if (count >= 0) keeper->let_in();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread of each process of a packet fanout group: it lets newcomers in, makes bells, and once a second
-// looks whether the group is in order. It sleeps otherwise. The kernel wakes one of the group's keepers for
-// each newcomer, and not one whose process is stopped; what one misses that is stopped at that moment, others
-// find when they look.
+// A thread of each process of a packet fanout group: it lets newcomers in, makes wake-up sockets, and once a
+// second looks whether the group is in order. It sleeps otherwise. The kernel wakes one of the group's
+// keepers for each newcomer, and not one whose process is stopped; what one misses that is stopped at that
+// moment, others find when they look.
 #pragma once
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ class FanoutKeeper {
 
   const FanoutShare* share_ = nullptr;
   std::function<void()> look_, work_;
-  OwnFd poll_, bell_;
+  OwnFd poll_, event_;
   std::atomic<bool> ends_{false};
   pthread_t thread_{};
   bool running_ = false;

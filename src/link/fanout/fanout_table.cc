@@ -42,7 +42,7 @@ bool load(FanoutGroup& group, FanoutKind kind, int any) {
     seen[static_cast<std::size_t>(owner)] = true;
     table.leaves.push_back({static_cast<std::uint8_t>(owner), index_of(i)});
   }
-  // Bells hear their endpoints only: the rest is found when somebody looks.
+  // Wake-up sockets are for their endpoints only: a thread that polls finds the rest.
   std::array<std::uint32_t, 2> board{};
   if (kind == FanoutKind::frames) board = board_choose(group);
   for (std::size_t i = 0; i < board.size(); i++)

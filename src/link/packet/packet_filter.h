@@ -14,8 +14,8 @@ namespace omx::link {
 using FilterProgram = std::vector<sock_filter>;
 
 // Which part of an endpoint's frames a socket takes: all; all but pull replies; pull replies only; all but
-// the fragments, pull replies and acknowledgements that are not marked as urgent.
-enum class Lane : std::uint8_t { all, eager, bulk, bell };
+// the fragments, pull replies and acknowledgements without the solicited flag.
+enum class Lane : std::uint8_t { all, eager, bulk, solicited };
 
 struct FilterRule {
   std::uint8_t endpoint = 0;

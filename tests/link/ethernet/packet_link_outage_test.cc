@@ -55,7 +55,7 @@ TEST_F(packet_link_outage, down__refresh_silences_the_descriptor) {
   EXPECT_EQ(::poll(&waiting, 1, 0), 0);
 }
 
-TEST_F(packet_link_outage, down__refresh_silences_the_bell_too) {
+TEST_F(packet_link_outage, down__refresh_silences_the_wakeup_socket_too) {
   auto a = open("v0");
   ASSERT_TRUE(a->wakeup()->open());
   ip("link set v0 down");

@@ -11,7 +11,7 @@
 namespace omx::link {
 namespace {
 
-// Opens and closes endpoint 10, bell included, one step after the other.
+// Opens and closes endpoint 10, wake-up socket included, one step after the other.
 class Victim {
  public:
   Victim() {

@@ -157,12 +157,12 @@ TEST(packet_filter, board_frames__discovery_passes_only_there) {
   }
 }
 
-// Of a stream's frames only the marked ones ring (docs/reference/wire.md 6).
-TEST(packet_filter, bell__marked_frames_and_those_that_come_alone) {
+// Of a stream's frames only the solicited ones wake (docs/reference/wire.md 6).
+TEST(packet_filter, solicited__marked_frames_and_those_that_come_alone) {
   FilterRule rule;
   rule.endpoint = 5;
   rule.board_frames = false;
-  rule.lane = Lane::bell;
+  rule.lane = Lane::solicited;
   Gate gate(rule);
   constexpr unsigned kMedium = static_cast<unsigned>(PacketType::medium);
   constexpr unsigned kReply = static_cast<unsigned>(PacketType::pull_reply);

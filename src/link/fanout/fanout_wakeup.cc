@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/fanout/fanout_bell.h"
+#include "link/fanout/fanout_wakeup.h"
 
 #include <sys/socket.h>
 
@@ -8,7 +8,7 @@
 
 namespace omx::link {
 
-bool FanoutBell::open(const FanoutMember& beside, std::uint8_t endpoint) {
+bool FanoutWakeup::open(const FanoutMember& beside, std::uint8_t endpoint) {
   if (!group_) {
     group_ = &beside.group();
     endpoint_ = endpoint;
@@ -17,18 +17,18 @@ bool FanoutBell::open(const FanoutMember& beside, std::uint8_t endpoint) {
   return socket() >= 0;
 }
 
-void FanoutBell::close() {
+void FanoutWakeup::close() {
   // The mutex of a forked child may be held for ever.
   if (group_ && !mark_.forked()) group_->work().cancel(*this);
   group_ = nullptr;
   delete member_.exchange(nullptr, std::memory_order_acquire);
 }
 
-void FanoutBell::run() {
+void FanoutWakeup::run() {
   MemberWish wish;
-  wish.kind = FanoutKind::bells;
+  wish.kind = FanoutKind::wakeups;
   wish.ready = [](int fd) {
-    // The least there is: one frame in it rings as loud as many.
+    // The least there is: one frame in it wakes as well as many.
     const int bytes = 1;
     return ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   };
@@ -41,7 +41,7 @@ void FanoutBell::run() {
   rule.endpoint = endpoint_;
   rule.ifindex = group_->ifindex();
   rule.board_frames = false;
-  rule.lane = Lane::bell;
+  rule.lane = Lane::solicited;
   if (packet_filter_attach(member->socket(), packet_filter_build(rule)) == 0 && member->enter(endpoint_))
     member_.store(member.release(), std::memory_order_release);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bell (bell.h) of a packet fanout group. To make one takes waits for the kernel, so the group's keeper
-// does it, and frames are waited for without it in the meantime.
+// A wake-up socket (wakeup.h) of a packet fanout group. To make one takes waits for the kernel, so the
+// group's keeper does it, and frames are waited for without it in the meantime.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@
 
 namespace omx::link {
 
-class FanoutBell final : public FanoutTask {
+class FanoutWakeup final : public FanoutTask {
  public:
-  FanoutBell() = default;
-  FanoutBell(const FanoutBell&) = delete;
-  FanoutBell& operator=(const FanoutBell&) = delete;
-  ~FanoutBell() override { close(); }
+  FanoutWakeup() = default;
+  FanoutWakeup(const FanoutWakeup&) = delete;
+  FanoutWakeup& operator=(const FanoutWakeup&) = delete;
+  ~FanoutWakeup() override { close(); }
 
   // The first call asks for it. True: it is there. It ends before the member of its endpoint does.
   bool open(const FanoutMember& beside, std::uint8_t endpoint);
