@@ -27,7 +27,7 @@ UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const Interfac
     : options_(options),
       nic_(udp_nic(address.ip)),
       fd_(std::move(fd)),
-      favourite_(fd_.get(), address, options.own_port()),
+      fast_path_(fd_.get(), address, options.own_port()),
       routes_(address),
       train_(train),
       counters_(counters) {
@@ -35,9 +35,9 @@ UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const Interfac
   udp_errors_keep(fd_.get(), is_ipv4(address.ip));
   send_buffer_set(fd_.get(), kSocketBuffer);
   window_ = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
-  if (favourite_.descriptor() >= 0) {
-    send_buffer_set(favourite_.descriptor(), kSocketBuffer);
-    receive_buffer_set(favourite_.descriptor(), kSocketBuffer);
+  if (fast_path_.descriptor() >= 0) {
+    send_buffer_set(fast_path_.descriptor(), kSocketBuffer);
+    receive_buffer_set(fast_path_.descriptor(), kSocketBuffer);
   }
 }
 
@@ -69,20 +69,20 @@ NicId UdpReceiver::sender_of(const wire::LaneAddress& from) {
 
 // False: nothing is there, or an error, which is told once and before the datagrams that wait.
 bool UdpReceiver::fetch() {
-  if (favourite_.leads()) {
-    if (favourite_.receive(datagram_)) {
+  if (fast_path_.leads()) {
+    if (fast_path_.receive(datagram_)) {
       counters_.frames_alone += datagram_.frames();
       return true;
     }
-    if (nothing() && !favourite_.main_due()) return false;
+    if (nothing() && !fast_path_.main_due()) return false;
   }
   if (!datagram_.receive(fd_.get())) {
-    if (nothing()) favourite_.main_empty();
+    if (nothing()) fast_path_.main_empty();
     return false;
   }
-  const bool was = favourite_.chosen();
-  favourite_.main_heard(datagram_.from());
-  if (favourite_.chosen() != was) train_.connected(was ? -1 : favourite_.descriptor(), favourite_.peer());
+  const bool was = fast_path_.chosen();
+  fast_path_.main_heard(datagram_.from());
+  if (fast_path_.chosen() != was) train_.connected(was ? -1 : fast_path_.descriptor(), fast_path_.peer());
   return true;
 }
 
@@ -152,7 +152,7 @@ void UdpReceiver::errors_take(FrameHandler& handler) {
   train_.error_forget();
   UdpError error;
   for (unsigned i = 0;
-       i < kAtOnce && (udp_error_take(fd_.get(), error) || udp_error_take(favourite_.descriptor(), error));
+       i < kAtOnce && (udp_error_take(fd_.get(), error) || udp_error_take(fast_path_.descriptor(), error));
        i++) {
     const NicId nic = udp_nic(error.to.ip);
     // What sizes pass is for probes to find out.

@@ -13,7 +13,7 @@
 #include "link/link_counters.h"
 #include "link/udp/udp_datagram.h"
 #include "link/udp/udp_directory.h"
-#include "link/udp/udp_favourite.h"
+#include "link/udp/udp_fast_path.h"
 #include "link/udp/udp_options.h"
 #include "link/udp/udp_train.h"
 
@@ -34,17 +34,17 @@ class UdpReceiver final : public Datagram {
   std::size_t receive(FrameHandler& handler, std::size_t budget);
   // A datagram that is there is received at once, which costs no more than the look.
   bool pending();
-  // The next receive() looks for errors, and at the favourite's socket.
+  // The next receive() looks for errors, and at the connected fast-path socket.
   void look_all() {
     errors_due_ = true;
-    favourite_.ask();
+    fast_path_.ask();
   }
 
   DatagramLimits limits() const override;
   bool holds() const override { return held_; }
-  void main_poll() override { favourite_.main_ask(); }
-  int fast_path_descriptor() const override { return favourite_.descriptor(); }
-  void fast_path_poll() override { favourite_.ask(); }
+  void main_poll() override { fast_path_.main_ask(); }
+  int fast_path_descriptor() const override { return fast_path_.descriptor(); }
+  void fast_path_poll() override { fast_path_.ask(); }
   int unknown_peers_descriptor() const override { return strangers_.get(); }
   void unknown_peers_poll() override { looks_ = kLooksPerStranger; }
   bool errors_are_news() override { return errors_due_ = true; }
@@ -67,7 +67,7 @@ class UdpReceiver final : public Datagram {
   UdpLinkOptions options_;
   NicId nic_;
   OwnFd fd_;
-  UdpFavourite favourite_;
+  UdpFastPath fast_path_;
   OwnFd strangers_;  // takes what is sent to the group in which we listen
   std::uint32_t window_ = 0;
   std::uint32_t looks_ = 0;

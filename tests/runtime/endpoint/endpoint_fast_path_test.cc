@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint that talks by UDP with one peer alone, for which it has a socket (link/udp/udp_favourite.h),
+// An endpoint that talks by UDP with one peer alone, for which it has a socket (link/udp/udp_fast_path.h),
 // and then hears another one.
 #include <cstdlib>
 
@@ -9,7 +9,7 @@
 namespace omx::runtime {
 namespace {
 
-class endpoint_favourite : public PairTest {
+class endpoint_fast_path : public PairTest {
  protected:
   void SetUp() override {
     if (!by_udp()) ::setenv("OMX_LINK", "udp", 1);
@@ -44,7 +44,7 @@ class endpoint_favourite : public PairTest {
 };
 
 // Where it is looked at rarely, a sleeper would go round its sleep until it is looked at.
-TEST_F(endpoint_favourite, asleep__another_one_wakes_it_once) {
+TEST_F(endpoint_fast_path, asleep__another_one_wakes_it_once) {
   ASSERT_GT(a_->link_counters().frames_alone, 0U);
   for (int i = 0; i < 5; i++) {
     Request* receive = post(*a_, buffer_, 2);

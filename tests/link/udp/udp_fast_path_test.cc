@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The socket of who talks with an endpoint alone: used when it pays, and nothing is lost or overtaken when it
 // changes hands.
-#include "link/udp/udp_favourite.h"
+#include "link/udp/udp_fast_path.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -44,7 +44,7 @@ struct InOrder : FrameHandler {
   std::size_t frames = 0;
 };
 
-class udp_favourite : public testing::TestWithParam<IpFamily> {
+class udp_fast_path : public testing::TestWithParam<IpFamily> {
  protected:
   void SetUp() override {
     std::string reason;
@@ -91,14 +91,14 @@ class udp_favourite : public testing::TestWithParam<IpFamily> {
   InOrder got_;
 };
 
-TEST_P(udp_favourite, one_peer_alone__soon_by_its_own_socket) {
+TEST_P(udp_fast_path, one_peer_alone__soon_by_its_own_socket) {
   one_by_one(1, 100);
   EXPECT_EQ(alone(), 0U);
   one_by_one(1, 500);
   EXPECT_GT(alone(), 400U);
 }
 
-TEST_P(udp_favourite, two_peers_in_turn__by_the_common_one) {
+TEST_P(udp_fast_path, two_peers_in_turn__by_the_common_one) {
   for (int i = 0; i < 300; i++) {
     one_by_one(1, 1);
     one_by_one(2, 1);
@@ -106,7 +106,7 @@ TEST_P(udp_favourite, two_peers_in_turn__by_the_common_one) {
   EXPECT_EQ(alone(), 0U);
 }
 
-TEST_P(udp_favourite, another_peer_comes__heard_at_once_and_chosen_later) {
+TEST_P(udp_fast_path, another_peer_comes__heard_at_once_and_chosen_later) {
   one_by_one(1, 300);
   const std::uint64_t first = alone();
   ASSERT_GT(first, 0U);
@@ -116,7 +116,7 @@ TEST_P(udp_favourite, another_peer_comes__heard_at_once_and_chosen_later) {
 }
 
 // Its socket is never found empty, and yet the others are heard.
-TEST_P(udp_favourite, a_flood_of_one__does_not_silence_the_others) {
+TEST_P(udp_fast_path, a_flood_of_one__does_not_silence_the_others) {
   one_by_one(1, 300);
   ASSERT_GT(alone(), 0U);
   send(1, 64);
@@ -130,7 +130,7 @@ TEST_P(udp_favourite, a_flood_of_one__does_not_silence_the_others) {
 }
 
 // What was sent together still comes as one.
-TEST_P(udp_favourite, trains__are_not_taken_apart_for_long) {
+TEST_P(udp_fast_path, trains__are_not_taken_apart_for_long) {
   one_by_one(1, 1000);
   ASSERT_GT(alone(), 0U);
   const std::uint64_t before = links_[0]->counters().trains_received;
@@ -142,7 +142,7 @@ TEST_P(udp_favourite, trains__are_not_taken_apart_for_long) {
   one_by_one(1, 600);
 }
 
-TEST_P(udp_favourite, any_mixture__nothing_is_lost_or_overtaken) {
+TEST_P(udp_fast_path, any_mixture__nothing_is_lost_or_overtaken) {
   for (unsigned seed = 1; seed <= 20; seed++) {
     std::minstd_rand random(seed);
     for (int phase = 0; phase < 12; phase++) {
@@ -159,7 +159,7 @@ TEST_P(udp_favourite, any_mixture__nothing_is_lost_or_overtaken) {
   EXPECT_GT(alone(), 0U);
 }
 
-TEST_P(udp_favourite, asleep__woken_by_either) {
+TEST_P(udp_fast_path, asleep__woken_by_either) {
   one_by_one(1, 300);
   ASSERT_GT(alone(), 0U);
   for (const unsigned from : {1U, 2U}) {
@@ -181,7 +181,7 @@ TEST_P(udp_favourite, asleep__woken_by_either) {
 }
 
 // It closed: that is told as for any other, and does not keep a sleeper awake.
-TEST_P(udp_favourite, refused__is_told_and_forgotten) {
+TEST_P(udp_fast_path, refused__is_told_and_forgotten) {
   struct Refusals : InOrder {
     void on_refused(wire::Frame) override { refused++; }
     unsigned refused = 0;
@@ -201,7 +201,7 @@ TEST_P(udp_favourite, refused__is_told_and_forgotten) {
   take_all();
 }
 
-TEST_P(udp_favourite, the_port__is_still_nobody_elses) {
+TEST_P(udp_fast_path, the_port__is_still_nobody_elses) {
   one_by_one(1, 300);
   ASSERT_GT(alone(), 0U);
   const int on = 1;
@@ -216,54 +216,54 @@ TEST_P(udp_favourite, the_port__is_still_nobody_elses) {
 
 // A frame that the kernel was just putting there when the peer was left: no look comes by, but who sleeps is
 // woken by it and asks.
-TEST_P(udp_favourite, a_straggler__is_read_when_asked_for) {
+TEST_P(udp_fast_path, a_straggler__is_read_when_asked_for) {
   const InterfaceAddress own = loopback(GetParam());
   OwnFd main = udp_socket_open(own, kPort + 100), peer = udp_socket_open(own, kPort + 101);
-  UdpFavourite favourite(main.get(), own, kPort + 100);
-  ASSERT_GE(favourite.descriptor(), 0);
+  UdpFastPath fast_path(main.get(), own, kPort + 100);
+  ASSERT_GE(fast_path.descriptor(), 0);
   wire::LaneAddress from, other;
   from.ip = other.ip = own.ip;
   from.port = kPort + 101;
   other.port = kPort + 102;
-  for (int i = 0; i < 1000 && !favourite.chosen(); i++) favourite.main_heard(from);
-  ASSERT_TRUE(favourite.chosen());
-  EXPECT_FALSE(favourite.leads()) << "what the main socket has came before";
-  favourite.main_empty();
-  EXPECT_TRUE(favourite.leads());
+  for (int i = 0; i < 1000 && !fast_path.chosen(); i++) fast_path.main_heard(from);
+  ASSERT_TRUE(fast_path.chosen());
+  EXPECT_FALSE(fast_path.leads()) << "what the main socket has came before";
+  fast_path.main_empty();
+  EXPECT_TRUE(fast_path.leads());
   const SocketAddress to = socket_address(own.ip, kPort + 100, 0);
   ASSERT_EQ(::sendto(peer.get(), "frame", 5, 0, to.get(), to.length), 5);
-  pollfd wait{favourite.descriptor(), POLLIN, 0};
+  pollfd wait{fast_path.descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
-  for (int i = 0; i < 1000 && favourite.chosen(); i++) favourite.main_heard(other);
-  ASSERT_FALSE(favourite.chosen());
-  EXPECT_TRUE(favourite.leads()) << "it may hold some";
-  EXPECT_TRUE(favourite.main_due());
-  EXPECT_FALSE(favourite.leads());
-  favourite.ask();
+  for (int i = 0; i < 1000 && fast_path.chosen(); i++) fast_path.main_heard(other);
+  ASSERT_FALSE(fast_path.chosen());
+  EXPECT_TRUE(fast_path.leads()) << "it may hold some";
+  EXPECT_TRUE(fast_path.main_due());
+  EXPECT_FALSE(fast_path.leads());
+  fast_path.ask();
   UdpDatagram datagram;
-  ASSERT_TRUE(favourite.leads());
-  EXPECT_TRUE(favourite.receive(datagram));
+  ASSERT_TRUE(fast_path.leads());
+  EXPECT_TRUE(fast_path.receive(datagram));
   EXPECT_EQ(datagram.from(), from);
   EXPECT_EQ(::poll(&wait, 1, 0), 0);
 }
 
-TEST_P(udp_favourite, the_common_one__looked_at_more_rarely_while_it_is_empty) {
+TEST_P(udp_fast_path, the_common_one__looked_at_more_rarely_while_it_is_empty) {
   const InterfaceAddress own = loopback(GetParam());
   const OwnFd main = udp_socket_open(own, kPort + 100);
-  UdpFavourite favourite(main.get(), own, kPort + 100);
-  ASSERT_GE(favourite.descriptor(), 0);
+  UdpFastPath fast_path(main.get(), own, kPort + 100);
+  ASSERT_GE(fast_path.descriptor(), 0);
   wire::LaneAddress from;
   from.ip = own.ip;
   from.port = kPort;
-  for (int i = 0; i < 1000 && !favourite.chosen(); i++) favourite.main_heard(from);
-  ASSERT_TRUE(favourite.chosen());
+  for (int i = 0; i < 1000 && !fast_path.chosen(); i++) fast_path.main_heard(from);
+  ASSERT_TRUE(fast_path.chosen());
   static TimeNs now;
   now = 1'000'000;
   const auto looks = [&](TimeNs each = 0) {
     int count = 1;
     for (; count < 1000; count++) {
       now += each;
-      if (favourite.main_due([] { return now; })) break;
+      if (fast_path.main_due([] { return now; })) break;
     }
     return count;
   };
@@ -273,14 +273,14 @@ TEST_P(udp_favourite, the_common_one__looked_at_more_rarely_while_it_is_empty) {
   EXPECT_EQ(looks(), 64);
   EXPECT_EQ(looks(20'000), 8) << "who looks seldom";
   EXPECT_EQ(looks(2'500), 24);
-  favourite.main_ask();
+  fast_path.main_ask();
   EXPECT_EQ(looks(), 1) << "a sleeper was woken by it";
   EXPECT_EQ(looks(), 64);
-  favourite.main_heard(from);
+  fast_path.main_heard(from);
   EXPECT_EQ(looks(), 8);
 }
 
-INSTANTIATE_TEST_SUITE_P(by, udp_favourite, testing::Values(IpFamily::v4, IpFamily::v6),
+INSTANTIATE_TEST_SUITE_P(by, udp_fast_path, testing::Values(IpFamily::v4, IpFamily::v6),
                          [](const auto& family) { return family.param == IpFamily::v4 ? "ipv4" : "ipv6"; });
 
 }  // namespace

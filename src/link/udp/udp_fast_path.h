@@ -20,10 +20,10 @@ namespace omx::link {
 //    | the socket is empty                         | others send as well
 //    +---------------- draining <------------------+
 //
-class UdpFavourite {
+class UdpFastPath {
  public:
   // Beside `main`, which is bound to that address and port. Without one, nobody is ever chosen.
-  UdpFavourite(int main, const InterfaceAddress& own, std::uint16_t port);
+  UdpFastPath(int main, const InterfaceAddress& own, std::uint16_t port);
 
   // Does not change; -1: there is none.
   int descriptor() const { return fd_.get(); }

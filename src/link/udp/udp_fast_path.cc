@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/udp/udp_favourite.h"
+#include "link/udp/udp_fast_path.h"
 
 #include <netinet/udp.h>
 
@@ -11,7 +11,7 @@
 
 namespace omx::link {
 
-UdpFavourite::UdpFavourite(int main, const InterfaceAddress& own, std::uint16_t port)
+UdpFastPath::UdpFastPath(int main, const InterfaceAddress& own, std::uint16_t port)
     : fd_(udp_socket_beside(main, own, port)), own_address_(own), port_(port) {
   if (!fd_.open()) return;
   udp_errors_keep(fd_.get(), is_ipv4(own.ip));
@@ -21,12 +21,12 @@ UdpFavourite::UdpFavourite(int main, const InterfaceAddress& own, std::uint16_t 
   if (!connect(self)) fd_.reset();
 }
 
-bool UdpFavourite::connect(const wire::LaneAddress& to) {
+bool UdpFastPath::connect(const wire::LaneAddress& to) {
   const SocketAddress address = socket_address(to.ip, to.port, own_address_.ifindex);
   return ::connect(fd_.get(), address.get(), address.length) == 0;
 }
 
-void UdpFavourite::choose() {
+void UdpFastPath::choose() {
   assert(!chosen_);
   assert(!draining_);
   streak_ = 0;
@@ -42,7 +42,7 @@ void UdpFavourite::choose() {
   others_ = 0;
 }
 
-void UdpFavourite::part() {
+void UdpFastPath::part() {
   assert(chosen_);
   wire::LaneAddress self;
   self.ip = own_address_.ip;
@@ -54,7 +54,7 @@ void UdpFavourite::part() {
   streak_ = 0;
 }
 
-void UdpFavourite::set_apart(bool apart) {
+void UdpFastPath::set_apart(bool apart) {
   const int together = apart ? 0 : 1;
   // A kernel without it (before 5.0) never puts any together.
   ::setsockopt(fd_.get(), SOL_UDP, UDP_GRO, &together, sizeof together);
@@ -63,7 +63,7 @@ void UdpFavourite::set_apart(bool apart) {
   behind_ = alone_ = 0;
 }
 
-void UdpFavourite::rhythm_learn(bool alone) {
+void UdpFastPath::rhythm_learn(bool alone) {
   alone_ = alone ? alone_ + 1 : 0;
   if (!alone) behind_++;
   if (apart_ && behind_ >= kTrains) return set_apart(false);
@@ -76,7 +76,7 @@ void UdpFavourite::rhythm_learn(bool alone) {
     set_apart(true);
 }
 
-bool UdpFavourite::receive(UdpDatagram& datagram) {
+bool UdpFastPath::receive(UdpDatagram& datagram) {
   assert(fd_.open());
   const bool got = lone_ ? datagram.receive_lone(fd_.get(), peer_) : datagram.receive(fd_.get(), &peer_);
   if (got) {
@@ -88,7 +88,7 @@ bool UdpFavourite::receive(UdpDatagram& datagram) {
   return got;
 }
 
-bool UdpFavourite::main_due(TimeNs (*clock)()) {
+bool UdpFastPath::main_due(TimeNs (*clock)()) {
   if (!chosen_) {
     draining_ = false;
     return true;
@@ -103,7 +103,7 @@ bool UdpFavourite::main_due(TimeNs (*clock)()) {
   return true;
 }
 
-void UdpFavourite::main_heard(const wire::LaneAddress& from) {
+void UdpFastPath::main_heard(const wire::LaneAddress& from) {
   if (!fd_.open()) return;
   looks_until_main_ = kLooksLeast;
   if (!chosen_) {
