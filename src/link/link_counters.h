@@ -9,7 +9,8 @@ namespace omx::link {
 struct LinkCounters {
   std::uint64_t frames_sent = 0, bytes_sent = 0, send_calls = 0, send_errors = 0;
   std::uint64_t frames_received = 0, bytes_received = 0, receive_batches = 0;
-  std::uint64_t trains_sent = 0, trains_received = 0;  // several frames that passed the kernel as one
+  std::uint64_t gso_batches_sent = 0,
+                gso_batches_received = 0;         // several frames that passed the kernel as one
   std::uint64_t bulk_placed = 0, bulk_moved = 0;  // data that were received into their place, or elsewhere
   std::uint64_t ring_drops = 0;                   // frames the kernel dropped because our ring was full
   // Longer than a slot (the filter keeps own copies and others' frames out), or by UDP from nobody we know.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bulk path by UDP, beside a transport of any kind: large messages travel as trains of datagrams. A facet
-// of a transport.
+// The bulk path by UDP, beside a transport of any kind: large messages travel as GSO batches of datagrams. A
+// facet of a transport.
 #pragma once
 
 #include <cstddef>

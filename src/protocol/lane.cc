@@ -91,7 +91,7 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
                       p.mode == wire::Mode::omx && p.near_frame == 0 &&
                       wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
   // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
-  const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kTrainBytes;
+  const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kGsoBatchBytes;
   const bool gains = shared && (several || !s.config.lane_fragments);
   const bool its_own = !s.config.lane_at_nic || wire::udp_nic(ext.lane.ip) == p.nic;
   const wire::LaneAddress lane = gains && its_own ? ext.lane : wire::LaneAddress{};
@@ -136,7 +136,7 @@ void lane_resize(State& s, std::uint32_t own_frame_before) {
   std::uint16_t& frame = s.config.lane.frame;
   if (!s.config.lane.present()) return;
   const std::int64_t grown = std::int64_t{frame} + s.own_frame - own_frame_before;
-  frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kTrainBytes));
+  frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kGsoBatchBytes));
 }
 
 wire::Sizes lane_sizes(const State& s, const Partner& p) {

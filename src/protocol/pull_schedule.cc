@@ -62,7 +62,7 @@ std::uint32_t train_of(const Pull& pull) {
 std::uint32_t block_most(const State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
   const bool free = p.extended && p.mode == wire::Mode::omx;
-  const std::uint32_t numbers = std::min<std::uint32_t>(wire::kTrainFrames, 256 / pull.blocks_max);
+  const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
   if (pull.by_lane) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
   return free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
 }

@@ -48,10 +48,10 @@ void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
   const std::uint32_t unit = lane ? lane_sizes(s, p).pull_reply_max
                                   : wire::extended_sizes(p.mode, p.frame_max, overhead).pull_reply_max;
   std::uint32_t most = s.config.unasked_bytes / unit;
-  if (most == 0 && s.config.unasked_bytes > 0 && unit <= wire::kTrainBytes) most = 1;
+  if (most == 0 && s.config.unasked_bytes > 0 && unit <= wire::kGsoBatchBytes) most = 1;
   if (lane) most = std::min(most, wire::frames_of_train(unit + wire::kBulkHeader + overhead));
   packet.unasked_frames =
-      static_cast<std::uint8_t>(std::min({most, wire::kTrainFrames, (length + unit - 1) / unit}));
+      static_cast<std::uint8_t>(std::min({most, wire::kGsoBatchFrames, (length + unit - 1) / unit}));
   if (packet.unasked_frames == 0) return;
   packet.unasked_unit = static_cast<std::uint16_t>(unit);
   packet.flags |= wire::kFlagUnasked;
@@ -99,8 +99,8 @@ bool unasked_leave(State& s, const Partner& p, bool useful) {
 
 std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
   if (rndv.unasked_frames == 0) return 0;
-  pull.leave = false;                                      // unless they are of use
-  if (rndv.unasked_frames > wire::kTrainFrames) return 0;  // more than a block holds
+  pull.leave = false;                                         // unless they are of use
+  if (rndv.unasked_frames > wire::kGsoBatchFrames) return 0;  // more than a block holds
   const Request& r = *pull.request;
   if (rndv.unasked_unit != pull.unit || pull.shift != 0 || r.xfer_length != r.msg_length) return 0;
   std::size_t running = 0;

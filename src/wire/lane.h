@@ -11,11 +11,11 @@ namespace omx::wire {
 
 // The most that one datagram holds, and so the most that the kernel takes at once: a GSO batch of frames of
 // one size, of which the last may be shorter.
-inline constexpr std::size_t kTrainBytes = 65507;
-inline constexpr std::uint32_t kTrainFrames = 64;
+inline constexpr std::size_t kGsoBatchBytes = 65507;
+inline constexpr std::uint32_t kGsoBatchFrames = 64;
 
 inline std::uint32_t frames_of_train(std::uint32_t frame) {
-  return std::min<std::uint32_t>(kTrainFrames, static_cast<std::uint32_t>(kTrainBytes / frame));
+  return std::min<std::uint32_t>(kGsoBatchFrames, static_cast<std::uint32_t>(kGsoBatchBytes / frame));
 }
 
 // Returns the cookie that announces an answer to a pull. It names the pull's handle and the answer's last
@@ -43,9 +43,9 @@ inline std::uint32_t train_unit(std::uint32_t length, std::uint32_t most, std::u
   const std::uint32_t frames = (length - 2) / most + 1;
   const auto leaves = [&](std::uint32_t unit) { return length - frames * unit; };
   std::uint32_t unit = (length - 1) / frames;
-  const auto whole = static_cast<std::uint32_t>(kTrainBytes) / frames;
+  const auto whole = static_cast<std::uint32_t>(kGsoBatchBytes) / frames;
   // A remainder shorter than a fragment does not get a GSO batch of its own.
-  if (frames <= kTrainFrames && whole > overhead && unit > whole - overhead &&
+  if (frames <= kGsoBatchFrames && whole > overhead && unit > whole - overhead &&
       leaves(whole - overhead) <= whole - overhead)
     unit = whole - overhead;
   const std::uint32_t aligned = unit / kAligned * kAligned;

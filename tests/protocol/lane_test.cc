@@ -86,7 +86,7 @@ TEST(TrainUnit, leaves_a_short_fragment_that_fits) {
   }
   // A full GSO batch, and the rest.
   const std::uint32_t unit = wire::train_unit(65536, 8904, kOverhead);
-  EXPECT_LE(8 * (unit + kOverhead), wire::kTrainBytes);
+  EXPECT_LE(8 * (unit + kOverhead), wire::kGsoBatchBytes);
   EXPECT_LE(65536 - 8 * unit, 512U);
 }
 

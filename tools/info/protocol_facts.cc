@@ -23,7 +23,7 @@ std::uint32_t lane_frame(const BoardInfo& board, const runtime::Settings& settin
   const std::uint32_t frame = address ? link::udp_frame(board.board.mtu, *address) : 0;
   // If all frames are datagrams anyway, the bulk path helps even with one frame at a time: the kernel puts it
   // in its place.
-  return board.board.udp || 2 * frame <= wire::kTrainBytes ? frame : 0;
+  return board.board.udp || 2 * frame <= wire::kGsoBatchBytes ? frame : 0;
 }
 
 // Says how many frames go as GSO batches. The last frame announces the others and travels as an ordinary

@@ -77,7 +77,7 @@ std::optional<int> rank(const InterfaceAddress& address, const std::string& inte
 
 std::uint32_t udp_frame(std::uint32_t mtu, const InterfaceAddress& own) {
   const std::uint32_t headers = (is_ipv4(own.ip) ? 20 : 40) + 8;
-  return mtu > headers ? std::min<std::uint32_t>(mtu - headers, wire::kTrainBytes) : 0;
+  return mtu > headers ? std::min<std::uint32_t>(mtu - headers, wire::kGsoBatchBytes) : 0;
 }
 
 std::uint32_t udp_mtu(std::uint32_t mtu, const InterfaceAddress& own) {

@@ -66,7 +66,7 @@ void UdpFastPath::set_apart(bool apart) {
 void UdpFastPath::rhythm_learn(bool alone) {
   alone_ = alone ? alone_ + 1 : 0;
   if (!alone) behind_++;
-  if (apart_ && behind_ >= kTrains) return set_apart(false);
+  if (apart_ && behind_ >= kGsoBatches) return set_apart(false);
   if (alone_ < kLone) return;
   behind_ = 0;
   // One that was put together before, and was just on its way in, has come since.

@@ -60,9 +60,9 @@ class UdpFastPath {
   // Datagrams that the main socket may hold from before a change.
   static constexpr std::uint32_t kMainFirst = 4096;
 
-  // Of the datagrams by it: so many that came right behind another one show trains, so many alone that there
-  // are none.
-  static constexpr std::uint32_t kTrains = 8, kLone = 256;
+  // Of the datagrams by it: so many that came right behind another one show GSO batches, so many alone that
+  // there are none.
+  static constexpr std::uint32_t kGsoBatches = 8, kLone = 256;
 
   bool connect(const wire::LaneAddress& to);
   void set_apart(bool apart);

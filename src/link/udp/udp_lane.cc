@@ -15,12 +15,12 @@ namespace omx::link {
 
 namespace {
 
-constexpr std::size_t kFrames = wire::kTrainFrames;
+constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 
 }  // namespace
 
-// A train whose data have places lies in headers, places, and, what is longer than expected, `rest`. Frames
-// that are elsewhere than expected are put together in `joined`.
+// A GSO batch whose data have places lies in headers, places, and, what is longer than expected, `rest`.
+// Frames that are elsewhere than expected are put together in `joined`.
 struct UdpLane::Memory {
   std::byte headers[kFrames][wire::kMediumHeaderMost];
   std::size_t header = 0;  // bytes of each
@@ -56,26 +56,26 @@ bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu
     fd_.reset();
     info_ = {};
   }
-  if (fd_.open()) train_.emplace(counters_);
+  if (fd_.open()) batch_.emplace(counters_);
   return fd_.open();
 }
 
 wire::TxFrame& UdpLane::begin(const wire::LaneAddress& to, std::uint32_t max_segments) {
-  assert(train_);
+  assert(batch_);
   to_ = to;
-  return train_->begin(fd_.get(), max_segments);
+  return batch_->begin(fd_.get(), max_segments);
 }
 
 void UdpLane::commit() {
-  assert(train_);
-  train_->commit(fd_.get(), to_, own_.ifindex);
+  assert(batch_);
+  batch_->commit(fd_.get(), to_, own_.ifindex);
 }
 
 void UdpLane::flush() {
-  if (train_) train_->flush(fd_.get());
+  if (batch_) batch_->flush(fd_.get());
 }
 
-// Frames of one train have one size, the last may be shorter. Returns for how many there are places.
+// Frames of one GSO batch have one size, the last may be shorter. Returns for how many there are places.
 std::size_t UdpLane::prepare(BulkHandler& handler) {
   Memory& m = *memory_;
   const std::size_t known = handler.lane_places(m.places, m.header);
@@ -83,7 +83,7 @@ std::size_t UdpLane::prepare(BulkHandler& handler) {
   while (count < known) {
     const std::size_t length = m.places[count].iov_len;
     bytes += m.header + length;
-    if (length > m.places[0].iov_len || bytes > wire::kTrainBytes) break;
+    if (length > m.places[0].iov_len || bytes > wire::kGsoBatchBytes) break;
     m.pieces[2 * count] = {m.headers[count], m.header};
     m.pieces[2 * count + 1] = m.places[count];
     if (length < m.places[count++].iov_len || length < m.places[0].iov_len) break;
@@ -93,7 +93,7 @@ std::size_t UdpLane::prepare(BulkHandler& handler) {
   return count;
 }
 
-// Bytes of the train, wherever they lie.
+// Bytes of the GSO batch, wherever they lie.
 void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) const {
   const Memory& m = *memory_;
   for (std::size_t i = 0; i < m.piece_count && length > 0; i++) {
@@ -112,9 +112,9 @@ void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) con
 
 // All frames are looked at, and those put together that are not in their place, before the first is handed
 // over: what is to be moved may belong where the data of another one lie now.
-void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& train, NicId sender) {
+void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch, NicId sender) {
   Memory& m = *memory_;
-  const std::size_t bytes = train.bytes, segment = train.segment;
+  const std::size_t bytes = batch.bytes, segment = batch.segment;
   const bool aligned = places > 0 && (segment == m.header + m.places[0].iov_len || bytes <= segment);
   std::size_t frames = 0;
   for (std::size_t at = 0; at < bytes; at += segment, frames++) {
@@ -139,25 +139,25 @@ void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArriv
   }
   counters_.frames_received += frames;
   counters_.bytes_received += bytes;
-  if (frames > 1) counters_.trains_received++;
+  if (frames > 1) counters_.gso_batches_received++;
 }
 
 std::size_t UdpLane::receive(BulkHandler& handler, std::size_t budget) {
   std::size_t frames = 0, looked_at = 0;
   while (fd_.open() && looked_at < budget) {
     const std::size_t places = prepare(handler);
-    const auto train = datagram_receive(fd_.get(), memory_->pieces, memory_->piece_count);
-    if (!train) break;
+    const auto batch = datagram_receive(fd_.get(), memory_->pieces, memory_->piece_count);
+    if (!batch) break;
     counters_.receive_batches++;
-    looked_at += train->frames();
-    const NicId sender = handler.lane_sender(train->from);
-    if (sender == 0 || train->bytes < wire::kHeadBytes || train->cut || train->bytes > kDatagramMost ||
-        train->frames() > kFrames) {
-      counters_.frames_ignored += train->frames();
+    looked_at += batch->frames();
+    const NicId sender = handler.lane_sender(batch->from);
+    if (sender == 0 || batch->bytes < wire::kHeadBytes || batch->cut || batch->bytes > kDatagramMost ||
+        batch->frames() > kFrames) {
+      counters_.frames_ignored += batch->frames();
       continue;
     }
-    frames += train->frames();
-    hand_over(handler, places, *train, sender);
+    frames += batch->frames();
+    hand_over(handler, places, *batch, sender);
     if (!handler.lane_more()) break;
   }
   return frames;

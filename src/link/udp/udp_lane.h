@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages by UDP, beside a link: sends trains, and receives their data straight into their place, as
-// bulk_lane does it frame by frame.
+// Large messages by UDP, beside a link: sends GSO batches, and receives their data straight into their place,
+// as bulk_lane does it frame by frame.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 #include "base/own_fd.h"
 #include "link/link_counters.h"
+#include "link/udp/gso_batch.h"
 #include "link/udp/udp_address.h"
 #include "link/udp/udp_datagram.h"
-#include "link/udp/udp_train.h"
 #include "link/udp_bulk_path.h"
 
 namespace omx::link {
@@ -41,7 +41,7 @@ class UdpLane final : public UdpBulkPath {
   struct Memory;
 
   std::size_t prepare(BulkHandler& handler);
-  void hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& train, NicId sender);
+  void hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch, NicId sender);
   void gather(std::size_t offset, std::size_t length, std::byte* out) const;
 
   Beside beside_;
@@ -50,7 +50,7 @@ class UdpLane final : public UdpBulkPath {
   InterfaceAddress own_;
   LaneInfo info_;
   std::unique_ptr<Memory> memory_;
-  std::optional<UdpTrain> train_;
+  std::optional<GsoBatch> batch_;
   wire::LaneAddress to_;  // of the frame that is being made
 };
 

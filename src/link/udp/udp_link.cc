@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "link/udp/gso_batch.h"
 #include "link/udp/udp_directory.h"
 #include "link/udp/udp_interface.h"
 #include "link/udp/udp_lane.h"
 #include "link/udp/udp_receiver.h"
 #include "link/udp/udp_socket.h"
-#include "link/udp/udp_train.h"
 #include "netdev/interface_state.h"
 #include "netdev/open_failure.h"
 #include "wire/packets.h"
@@ -27,7 +27,7 @@ class UdpLink final : public Transport {
           const InterfaceAddress& address)
       : Transport("UDP", interface_, {nullptr, nullptr, nullptr, nullptr, &receiver_}),
         port_(options.port),
-        receiver_(std::move(fd), options, address, train_, counters_),
+        receiver_(std::move(fd), options, address, batch_, counters_),
         interface_(options, state, address, receiver_) {
     if (options.lane &&
         lane_.open(address, state.mtu, static_cast<std::uint16_t>(options.own_port() + kUdpLanePorts)))
@@ -36,7 +36,7 @@ class UdpLink final : public Transport {
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
     by_lane_ = false;
-    return *(frame_ = &train_.begin(receiver_.descriptor(), max_segments));
+    return *(frame_ = &batch_.begin(receiver_.descriptor(), max_segments));
   }
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
     by_lane_ = true;
@@ -45,7 +45,7 @@ class UdpLink final : public Transport {
   void frame_commit() override;
   void flush() override {
     lane_.flush();  // first: another frame may announce what went by the lane
-    train_.flush(receiver_.descriptor());
+    batch_.flush(receiver_.descriptor());
   }
 
   std::size_t receive(FrameHandler& handler, std::size_t budget) override {
@@ -58,7 +58,7 @@ class UdpLink final : public Transport {
  private:
   std::uint16_t port_;  // of endpoint 0
   LinkCounters counters_;
-  UdpTrain train_{counters_};
+  GsoBatch batch_{counters_};
   UdpReceiver receiver_;
   UdpInterface interface_;
   UdpLane lane_{UdpLane::Beside::datagrams, counters_};
@@ -79,7 +79,7 @@ void UdpLink::frame_commit() {
   wire::LaneAddress to;
   to.ip = *ip;
   to.port = static_cast<std::uint16_t>(port_ + endpoint);
-  train_.commit(receiver_.descriptor(), to, interface_.index());
+  batch_.commit(receiver_.descriptor(), to, interface_.index());
 }
 
 Failure bind_failure(const UdpLinkOptions& options, unsigned port, int error) {

@@ -23,13 +23,13 @@ constexpr std::uint32_t kBaseFrame = 1280 - 48;
 }  // namespace
 
 UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const InterfaceAddress& address,
-                         UdpTrain& train, LinkCounters& counters)
+                         GsoBatch& batch, LinkCounters& counters)
     : options_(options),
       nic_(udp_nic(address.ip)),
       fd_(std::move(fd)),
       fast_path_(fd_.get(), address, options.own_port()),
       routes_(address),
-      train_(train),
+      batch_(batch),
       counters_(counters) {
   group_join(address);
   udp_errors_keep(fd_.get(), is_ipv4(address.ip));
@@ -52,7 +52,7 @@ DatagramLimits UdpReceiver::limits() const {
 }
 
 bool UdpReceiver::pending() {
-  if (held_ || errors_due_ || train_.error_told() || strangers_due()) return true;
+  if (held_ || errors_due_ || batch_.error_told() || strangers_due()) return true;
   held_ = fetch();
   return held_ || errors_due_;
 }
@@ -82,7 +82,7 @@ bool UdpReceiver::fetch() {
   }
   const bool was = fast_path_.chosen();
   fast_path_.main_heard(datagram_.from());
-  if (fast_path_.chosen() != was) train_.connected(was ? -1 : fast_path_.descriptor(), fast_path_.peer());
+  if (fast_path_.chosen() != was) batch_.connected(was ? -1 : fast_path_.descriptor(), fast_path_.peer());
   return true;
 }
 
@@ -101,7 +101,7 @@ std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
     counters_.bytes_received += frame.size();
     handler.on_frame(frame);
   });
-  if (datagram_.frames() > 1) counters_.trains_received++;
+  if (datagram_.frames() > 1) counters_.gso_batches_received++;
   return frames;
 }
 
@@ -129,12 +129,12 @@ std::size_t UdpReceiver::receive(FrameHandler& handler, std::size_t budget) {
     held_ = false;
     looked_at += datagram_.frames();
     frames += hand_over(handler);
-    // After a pause a frame or train mostly is a whole message, and somebody waits for it: another look is a
-    // system call.
+    // After a pause a frame or GSO batch mostly is a whole message, and somebody waits for it: another look
+    // is a system call.
     if (lone) break;
   }
   if (strangers_due()) frames += strangers_take(handler, budget);
-  if (errors_due_ || train_.error_told()) errors_take(handler);
+  if (errors_due_ || batch_.error_told()) errors_take(handler);
   return frames;
 }
 
@@ -149,7 +149,7 @@ bool UdpReceiver::ours(wire::Frame frame, const wire::LaneAddress& to) const {
 void UdpReceiver::errors_take(FrameHandler& handler) {
   constexpr unsigned kAtOnce = 64;
   errors_due_ = false;
-  train_.error_forget();
+  batch_.error_forget();
   UdpError error;
   for (unsigned i = 0;
        i < kAtOnce && (udp_error_take(fd_.get(), error) || udp_error_take(fast_path_.descriptor(), error));
@@ -168,8 +168,8 @@ void UdpReceiver::errors_take(FrameHandler& handler) {
 }
 
 std::string UdpReceiver::complaint(NicId nic) const {
-  if (train_.failure() != 0 && udp_nic(train_.failed_to().ip) == nic)
-    return fmt::format("this host does not send there: {}", std::strerror(train_.failure()));
+  if (batch_.failure() != 0 && udp_nic(batch_.failed_to().ip) == nic)
+    return fmt::format("this host does not send there: {}", std::strerror(batch_.failure()));
   if (missed_ == nic) return fmt::format("{} says: {}", ip_text(missed_by_), std::strerror(missed_why_));
   return {};
 }

@@ -11,18 +11,18 @@
 #include "link/datagram.h"
 #include "link/frame_handler.h"
 #include "link/link_counters.h"
+#include "link/udp/gso_batch.h"
 #include "link/udp/udp_datagram.h"
 #include "link/udp/udp_directory.h"
 #include "link/udp/udp_fast_path.h"
 #include "link/udp/udp_options.h"
-#include "link/udp/udp_train.h"
 
 namespace omx::link {
 
 class UdpReceiver final : public Datagram {
  public:
-  // `fd`: bound to the address and port. `train`: by which frames leave. All but `fd` must outlive it.
-  UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const InterfaceAddress& address, UdpTrain& train,
+  // `fd`: bound to the address and port. `batch`: by which frames leave. All but `fd` must outlive it.
+  UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const InterfaceAddress& address, GsoBatch& batch,
               LinkCounters& counters);
 
   // Listens to the multicast group in which those ask who do not know our address, on the address's
@@ -80,7 +80,7 @@ class UdpReceiver final : public Datagram {
   NicId missed_ = 0;
   int missed_why_ = 0;
   Ip missed_by_{};
-  UdpTrain& train_;
+  GsoBatch& batch_;
   LinkCounters& counters_;
 };
 

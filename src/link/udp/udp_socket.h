@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The UDP socket of a lane: whole trains of frames at once, never fragmented.
+// The UDP socket of a lane: whole GSO batches at once, never fragmented.
 #pragma once
 
 #include "base/own_fd.h"

@@ -66,7 +66,7 @@ Setup::Setup(Script& script) {
   for (protocol::Config* config : {&victim, &honest}) {
     config->lane = lane_of(config->nic);
     config->lane.frame =
-        static_cast<std::uint16_t>(std::min<std::uint32_t>(victim.mtu - 28, wire::kTrainBytes));
+        static_cast<std::uint16_t>(std::min<std::uint32_t>(victim.mtu - 28, wire::kGsoBatchBytes));
     config->lane_network_bits = 96;
     config->lane_window = 256 << 10;
     config->lane_secret = 0x5EC2E7;

@@ -130,15 +130,15 @@ TEST_P(udp_fast_path, a_flood_of_one__does_not_silence_the_others) {
 }
 
 // What was sent together still comes as one.
-TEST_P(udp_fast_path, trains__are_not_taken_apart_for_long) {
+TEST_P(udp_fast_path, gso_batches__are_not_taken_apart_for_long) {
   one_by_one(1, 1000);
   ASSERT_GT(alone(), 0U);
-  const std::uint64_t before = links_[0]->counters().trains_received;
+  const std::uint64_t before = links_[0]->counters().gso_batches_received;
   for (int i = 0; i < 50; i++) {
     send(1, 12, 1200);
     take_all();
   }
-  EXPECT_GT(links_[0]->counters().trains_received, before + 40);
+  EXPECT_GT(links_[0]->counters().gso_batches_received, before + 40);
   one_by_one(1, 600);
 }
 

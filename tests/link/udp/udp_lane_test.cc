@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trains of frames by UDP, over the loopback: no privileges needed.
+// GSO batches of frames by UDP, over the loopback: no privileges needed.
 #include "link/udp/udp_lane.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ class udp_lane : public testing::Test {
   UdpLane from_{UdpLane::Beside::raw_frames, sent_}, to_{UdpLane::Beside::raw_frames, received_};
 };
 
-TEST_F(udp_lane, train__passes_in_one_call_into_place) {
+TEST_F(udp_lane, gso_batch__passes_in_one_call_into_place) {
   Places places(44, kData);
   std::vector<Bytes> frames;
   for (std::uint8_t n = 0; n < 44; n++) frames.push_back(reply(n));
@@ -70,7 +70,7 @@ TEST_F(udp_lane, train__passes_in_one_call_into_place) {
   EXPECT_EQ(received_.frames_received, 44U);
 }
 
-TEST_F(udp_lane, train__the_last_may_be_shorter) {
+TEST_F(udp_lane, gso_batch__the_last_may_be_shorter) {
   Places places(10, kData, 17);
   std::vector<Bytes> frames;
   for (std::uint8_t n = 0; n < 10; n++) frames.push_back(reply(n, places.length(n)));
@@ -79,12 +79,12 @@ TEST_F(udp_lane, train__the_last_may_be_shorter) {
   receive(places, 10);
   expect_all_right(places, kData);
   EXPECT_EQ(places.placed, 10);
-  EXPECT_EQ(sent_.trains_sent, 1U);
+  EXPECT_EQ(sent_.gso_batches_sent, 1U);
 }
 
-// What does not fit one train begins another: longer frames, frames behind a shorter one, another receiver,
-// more bytes than a datagram, more frames than the kernel takes.
-TEST_F(udp_lane, train__ends_where_it_must) {
+// What does not fit one GSO batch begins another: longer frames, frames behind a shorter one, another
+// receiver, more bytes than a datagram, more frames than the kernel takes.
+TEST_F(udp_lane, gso_batch__ends_where_it_must) {
   const auto sends = [&](const std::vector<std::size_t>& sizes) {
     const auto before = sent_.send_calls;
     std::vector<Bytes> frames;
@@ -107,7 +107,7 @@ TEST_F(udp_lane, train__ends_where_it_must) {
   EXPECT_EQ(sends(std::vector<std::size_t>(300, 100)), 5U);
 }
 
-TEST_F(udp_lane, train__of_several_receivers) {
+TEST_F(udp_lane, gso_batch__of_several_receivers) {
   UdpLane other(UdpLane::Beside::raw_frames, received_);
   ASSERT_TRUE(other.open(interface_address("lo", index_), kMtu, 0));
   const Bytes frame = reply(3);

@@ -263,17 +263,17 @@ TEST_F(udp_link, frames__of_one_size_are_one_train) {
   EXPECT_EQ(collector.frames, frames);
 }
 
-TEST_F(udp_link, receive__ends_after_the_first_train_then_takes_all) {
+TEST_F(udp_link, receive__ends_after_the_first_gso_batch_then_takes_all) {
   const auto a = open(0), b = open(1);
   Collector collector;
   EXPECT_EQ(b->receive(collector, 64), 0U);
-  for (int train = 0; train < 3; train++) {
+  for (int batch = 0; batch < 3; batch++) {
     for (int i = 0; i < 4; i++) frame_queue(*a, tiny(kLoopbackNic, 1, 1000));
     a->flush();
   }
   EXPECT_TRUE(becomes_true([&] { return b->receive(collector, 64) == 4; }));
   ASSERT_TRUE(receive_until(*b, collector, 12));
-  EXPECT_EQ(b->counters().trains_received, 3U);
+  EXPECT_EQ(b->counters().gso_batches_received, 3U);
 }
 
 TEST_F(udp_link, frames__to_whom_udp_cannot_reach_are_counted) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames on their way by UDP: those that follow one another to the same place and have the same size, of
-// which the last may be shorter, are one train. The kernel takes it in one call, and carries it in one piece
-// as far as it can (UDP_SEGMENT): into the NIC, or to a receiver in this machine.
+// which the last may be shorter, are one GSO batch. The kernel takes it in one call, and carries it in one
+// piece as far as it can (UDP_SEGMENT): into the NIC, or to a receiver in this machine.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace omx::link {
 
-class UdpTrain {
+class GsoBatch {
  public:
   // `counters` must outlive it.
-  explicit UdpTrain(LinkCounters& counters);
-  ~UdpTrain();
+  explicit GsoBatch(LinkCounters& counters);
+  ~GsoBatch();
 
   wire::TxFrame& begin(int fd, std::uint32_t max_segments);
   // `ifindex`: of our own interface. Without it the frame is forgotten.
@@ -51,9 +51,9 @@ class UdpTrain {
   LinkCounters& counters_;
   std::unique_ptr<Memory> memory_;
   bool segmentation_ = true;  // the kernel and the interface have it
-  wire::LaneAddress to_;      // the train's
+  wire::LaneAddress to_;      // the GSO batch's
   std::uint32_t ifindex_ = 0;
-  std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // of the train
+  std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // of the GSO batch
   std::size_t size_ = 0;                            // of its frames, except perhaps the last
   bool complete_ = false;                           // its last frame is shorter
   bool error_told_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "link/udp/udp_train.h"
+#include "link/udp/gso_batch.h"
 
 #include <netinet/udp.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ namespace omx::link {
 namespace {
 
 constexpr int kQueueFullTries = 64;  // as TxBatch's
-constexpr std::size_t kFrames = wire::kTrainFrames;
+constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 constexpr std::size_t kPiecesMost = 1024;  // the kernel's limit per call
 constexpr std::size_t kPieces = kPiecesMost + kMaxSegments + 1;
 // A lone frame up to this size is made contiguous first, as TxBatch does it: sendto() took 3.55 us where
@@ -29,17 +29,17 @@ constexpr std::size_t kContiguousBytes = 4096;
 
 }  // namespace
 
-struct UdpTrain::Memory {
+struct GsoBatch::Memory {
   wire::TxFrame frames[kFrames];
   iovec pieces[kPieces];  // per frame: its header, then its segments
   std::uint32_t piece_counts[kFrames];
   std::byte contiguous[kContiguousBytes];
 };
 
-UdpTrain::UdpTrain(LinkCounters& counters) : counters_(counters), memory_(std::make_unique<Memory>()) {}
-UdpTrain::~UdpTrain() = default;
+GsoBatch::GsoBatch(LinkCounters& counters) : counters_(counters), memory_(std::make_unique<Memory>()) {}
+GsoBatch::~GsoBatch() = default;
 
-wire::TxFrame& UdpTrain::begin(int fd, std::uint32_t max_segments) {
+wire::TxFrame& GsoBatch::begin(int fd, std::uint32_t max_segments) {
   assert(max_segments <= kMaxSegments);
   if (count_ == kFrames || pieces_ + 1 + max_segments > kPieces) flush(fd);
   wire::TxFrame& frame = memory_->frames[count_];
@@ -50,12 +50,13 @@ wire::TxFrame& UdpTrain::begin(int fd, std::uint32_t max_segments) {
   return frame;
 }
 
-bool UdpTrain::joins(const wire::LaneAddress& to, std::size_t length) const {
-  return !complete_ && to_ == to && length <= size_ && bytes_ + length <= wire::kTrainBytes;
+bool GsoBatch::joins(const wire::LaneAddress& to, std::size_t length) const {
+  return !complete_ && to_ == to && length <= size_ && bytes_ + length <= wire::kGsoBatchBytes;
 }
 
-// It does not belong to the train that just left, and begins another. Some pieces lie in the frame itself.
-void UdpTrain::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count) {
+// It does not belong to the GSO batch that just left, and begins another. Some pieces lie in the frame
+// itself.
+void GsoBatch::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count) {
   wire::TxFrame& front = memory_->frames[0];
   std::memcpy(front.header, frame.header, sizeof front.header);
   front.alone = frame.alone;
@@ -68,7 +69,7 @@ void UdpTrain::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, s
   }
 }
 
-void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex) {
+void GsoBatch::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex) {
   Memory& m = *memory_;
   wire::TxFrame& frame = m.frames[count_];
   assert(frame.header_length >= wire::kHeadBytes && frame.header_length <= wire::kHeaderCapacity);
@@ -96,7 +97,7 @@ void UdpTrain::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex
 
 // By a call that returns less than 0 and sets errno when it fails. False: not sent, with errno.
 template <class Call>
-bool UdpTrain::send_by(Call call) {
+bool GsoBatch::send_by(Call call) {
   bool again = true;
   for (int tries = kQueueFullTries; tries > 0;) {
     counters_.send_calls++;
@@ -116,7 +117,7 @@ bool UdpTrain::send_by(Call call) {
 }
 
 // One datagram, or one for each `segment` bytes. False: not sent, with errno.
-bool UdpTrain::send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment) {
+bool GsoBatch::send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment) {
   std::optional<SocketAddress> to;
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
   msghdr message{};
@@ -144,7 +145,7 @@ bool UdpTrain::send(int fd, std::size_t first_piece, std::size_t pieces, std::si
 }
 
 // One datagram of `bytes`.
-bool UdpTrain::send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes) {
+bool GsoBatch::send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes) {
   const iovec* const piece = &memory_->pieces[first_piece];
   const void* start = piece->iov_base;
   if (pieces > 1) {
@@ -160,7 +161,7 @@ bool UdpTrain::send_one(int fd, std::size_t first_piece, std::size_t pieces, std
   return send_by([&] { return ::syscall(SYS_sendto, fd, start, bytes, MSG_DONTWAIT, to.get(), to.length); });
 }
 
-void UdpTrain::send_singly(int fd) {
+void GsoBatch::send_singly(int fd) {
   std::size_t piece = 0;
   for (std::size_t i = 0; i < count_; i++) {
     const std::size_t count = memory_->piece_counts[i];
@@ -178,14 +179,14 @@ void UdpTrain::send_singly(int fd) {
   }
 }
 
-void UdpTrain::flush(int fd) {
+void GsoBatch::flush(int fd) {
   if (count_ > 0) {
     if (count_ == 1 || !segmentation_) {
       send_singly(fd);
     } else if (send(fd, 0, pieces_, size_)) {
       counters_.frames_sent += count_;
       counters_.bytes_sent += bytes_;
-      counters_.trains_sent++;
+      counters_.gso_batches_sent++;
     } else if (errno == EAGAIN || errno == ENOBUFS) {
       counters_.send_errors += count_;
     } else {
