@@ -59,10 +59,10 @@ std::optional<Ip> UdpRoutes::to(NicId nic) {
   try {
     auto ip = known(nic);
     if (!ip) {
-      const auto* stranger =
-          std::find_if(strangers_.begin(), strangers_.end(), [&](const Route& r) { return r.nic == nic; });
-      if (stranger == strangers_.end()) return wire::udp_group(nic);
-      udp_directory().heard(stranger->ip);
+      const auto* unknown_peer = std::find_if(unknown_peers_.begin(), unknown_peers_.end(),
+                                              [&](const Route& r) { return r.nic == nic; });
+      if (unknown_peer == unknown_peers_.end()) return wire::udp_group(nic);
+      udp_directory().heard(unknown_peer->ip);
       ip = known(nic);
     }
     if (ip) last_to_ = {nic, *ip};
@@ -83,10 +83,10 @@ NicId UdpRoutes::from(const Ip& ip) {
     if (const auto other = known(nic)) {
       if (*other != ip) return 0;
     } else {
-      const auto same =
-          std::find_if(strangers_.begin(), strangers_.end(), [&](const Route& r) { return r.nic == nic; });
-      if (same != strangers_.end()) return same->ip == ip ? nic : 0;
-      strangers_[strangers_next_++ % kStrangers] = {nic, ip};
+      const auto same = std::find_if(unknown_peers_.begin(), unknown_peers_.end(),
+                                     [&](const Route& r) { return r.nic == nic; });
+      if (same != unknown_peers_.end()) return same->ip == ip ? nic : 0;
+      unknown_peers_[unknown_next_++ % kUnknownPeers] = {nic, ip};
       return nic;
     }
   } catch (const std::bad_alloc&) {

@@ -53,8 +53,8 @@ class UdpRoutes {
     NicId nic = 0;
     Ip ip{};
   };
-  // Strangers that were not answered yet; they may be many, and lie.
-  static constexpr std::size_t kStrangers = 64;
+  // Unknown peers that were not answered yet; they may be many, and lie.
+  static constexpr std::size_t kUnknownPeers = 64;
 
   std::optional<Ip> known(NicId nic);
   void look_again();
@@ -63,8 +63,8 @@ class UdpRoutes {
   std::uint32_t version_ = 0;
   std::unordered_map<NicId, Ip> routes_;
   Route last_to_, last_from_;
-  std::array<Route, kStrangers> strangers_{};
-  std::size_t strangers_next_ = 0;
+  std::array<Route, kUnknownPeers> unknown_peers_{};
+  std::size_t unknown_next_ = 0;
 };
 
 }  // namespace omx::link

@@ -44,7 +44,7 @@ UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const Interfac
 // Without the group only those find us who know our address.
 void UdpReceiver::group_join(const InterfaceAddress& address) {
   if (!is_ipv4(address.ip))
-    strangers_ = udp_group_open(wire::udp_group(nic_), options_.own_port(), address.ifindex);
+    unknown_peers_ = udp_group_open(wire::udp_group(nic_), options_.own_port(), address.ifindex);
 }
 
 DatagramLimits UdpReceiver::limits() const {
@@ -52,7 +52,7 @@ DatagramLimits UdpReceiver::limits() const {
 }
 
 bool UdpReceiver::pending() {
-  if (held_ || errors_due_ || batch_.error_told() || strangers_due()) return true;
+  if (held_ || errors_due_ || batch_.error_told() || unknown_peers_due()) return true;
   held_ = fetch();
   return held_ || errors_due_;
 }
@@ -105,11 +105,11 @@ std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
   return frames;
 }
 
-std::size_t UdpReceiver::strangers_take(FrameHandler& handler, std::size_t budget) {
+std::size_t UdpReceiver::unknown_peers_take(FrameHandler& handler, std::size_t budget) {
   std::size_t frames = 0;
   looks_ = 0;
   for (std::size_t looked_at = 0; looked_at < budget; looked_at++)
-    if (datagram_.receive(strangers_.get()))
+    if (datagram_.receive(unknown_peers_.get()))
       frames += hand_over(handler);
     else if (errno == EAGAIN)
       break;
@@ -133,7 +133,7 @@ std::size_t UdpReceiver::receive(FrameHandler& handler, std::size_t budget) {
     // is a system call.
     if (lone) break;
   }
-  if (strangers_due()) frames += strangers_take(handler, budget);
+  if (unknown_peers_due()) frames += unknown_peers_take(handler, budget);
   if (errors_due_ || batch_.error_told()) errors_take(handler);
   return frames;
 }

@@ -45,22 +45,22 @@ class UdpReceiver final : public Datagram {
   void main_poll() override { fast_path_.main_ask(); }
   int fast_path_descriptor() const override { return fast_path_.descriptor(); }
   void fast_path_poll() override { fast_path_.ask(); }
-  int unknown_peers_descriptor() const override { return strangers_.get(); }
-  void unknown_peers_poll() override { looks_ = kLooksPerStranger; }
+  int unknown_peers_descriptor() const override { return unknown_peers_.get(); }
+  void unknown_peers_poll() override { looks_ = kPollsPerUnknownPeer; }
   bool errors_are_news() override { return errors_due_ = true; }
   std::string complaint(NicId nic) const override;
 
  private:
   // A program that polls looks there so often; one that sleeps is woken.
-  static constexpr std::uint32_t kLooksPerStranger = 1024;
+  static constexpr std::uint32_t kPollsPerUnknownPeer = 1024;
 
   NicId sender_of(const wire::LaneAddress& from);
-  bool strangers_due() { return strangers_.open() && ++looks_ > kLooksPerStranger; }
+  bool unknown_peers_due() { return unknown_peers_.open() && ++looks_ > kPollsPerUnknownPeer; }
   bool fetch();
   // Why the last look found none: true, or an error.
   bool nothing();
   std::size_t hand_over(FrameHandler& handler);
-  std::size_t strangers_take(FrameHandler& handler, std::size_t budget);
+  std::size_t unknown_peers_take(FrameHandler& handler, std::size_t budget);
   void errors_take(FrameHandler& handler);
   bool ours(wire::Frame frame, const wire::LaneAddress& to) const;
 
@@ -68,7 +68,7 @@ class UdpReceiver final : public Datagram {
   NicId nic_;
   OwnFd fd_;
   UdpFastPath fast_path_;
-  OwnFd strangers_;  // takes what is sent to the group in which we listen
+  OwnFd unknown_peers_;  // takes what is sent to the group in which we listen
   std::uint32_t window_ = 0;
   std::uint32_t looks_ = 0;
   UdpRoutes routes_;

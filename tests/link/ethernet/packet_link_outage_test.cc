@@ -155,12 +155,12 @@ TEST_F(packet_link_outage, another_one_with_its_index__is_not_taken_for_it) {
   const NicId own = a->interface().nic();
   const std::string index = std::to_string(::if_nametoindex("v0"));
   ip("link del v0");
-  ip("link add stranger index " + index + " address " + mac_format(own) + " type veth peer name v1");
-  ip("link set stranger up");
+  ip("link add intruder index " + index + " address " + mac_format(own) + " type veth peer name v1");
+  ip("link set intruder up");
   EXPECT_FALSE(a->interface().refresh());
   EXPECT_EQ(a->interface().outage(), Outage::gone);
   EXPECT_NE(a->interface().follow(), 0);
-  ip("link set stranger address 02:aa:00:00:00:04");
+  ip("link set intruder address 02:aa:00:00:00:04");
   EXPECT_FALSE(a->interface().refresh());
   EXPECT_EQ(a->interface().outage(), Outage::gone);
   ip("link add v0 address " + mac_format(own) + " type veth peer name v2");

@@ -21,7 +21,7 @@ class Places : public BulkHandler {
       : memory((count - 1) * data + last), got(count), data_(data), last_(last) {}
   Places(std::size_t count, std::size_t data) : Places(count, data, data) {}
 
-  NicId lane_sender(const wire::LaneAddress& from) override { return from.port == stranger ? 0 : 1; }
+  NicId lane_sender(const wire::LaneAddress& from) override { return from.port == unknown_peer ? 0 : 1; }
   std::size_t bulk_places(std::span<iovec> places) override {
     offered_.clear();
     for (std::size_t n = 0; n < got.size() && offered_.size() < places.size(); n++) {
@@ -53,7 +53,7 @@ class Places : public BulkHandler {
   std::vector<bool> got;
   std::vector<Bytes> moved;
   int placed = 0, judged = 0;
-  std::uint16_t stranger = 0;  // port of nobody's lane
+  std::uint16_t unknown_peer = 0;  // port of nobody's lane
 
  private:
   std::size_t data_, last_;

@@ -167,7 +167,7 @@ TEST_F(udp_lane, nonsense__is_counted_and_dropped) {
   EXPECT_TRUE(none.moved.empty());
 }
 
-TEST_F(udp_lane, strangers__are_counted_and_dropped) {
+TEST_F(udp_lane, unknown_peers__are_counted_and_dropped) {
   Places places(2, kData);
   const Bytes right = reply(0), forged = make_reply(2, 7, 1, kData);
   queue(right);
@@ -176,7 +176,7 @@ TEST_F(udp_lane, strangers__are_counted_and_dropped) {
   ignore(places, 1);
   EXPECT_TRUE(places.got[0]);
   EXPECT_FALSE(places.got[1]) << "another NIC's than the lane's owner";
-  places.stranger = from_.info().address.port;
+  places.unknown_peer = from_.info().address.port;
   const Bytes late = reply(1);
   queue(late);
   flush();

@@ -103,8 +103,8 @@ TEST_F(udp_link, another_interface_with_its_index__is_not_taken_for_it) {
   ip("link set renamed up");
   EXPECT_TRUE(becomes_true([&] { return (*a)->interface().refresh(); })) << "still the same";
   ip("link del renamed");
-  ip("link add stranger index " + index + " type veth peer name e1");
-  ip("link set stranger up");
+  ip("link add intruder index " + index + " type veth peer name e1");
+  ip("link set intruder up");
   EXPECT_FALSE((*a)->interface().refresh());
   EXPECT_EQ((*a)->interface().outage(), Outage::gone);
 }
