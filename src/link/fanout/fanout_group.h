@@ -4,7 +4,7 @@
 // more. The sockets of a group (PACKET_FANOUT) share one hook, and a program picks the one.
 //
 // The program knows members by an index, which the kernel assigns anew when one leaves. So none ever does:
-// docs/steering.md, "Among sockets", says how, and why that holds.
+// docs/explanation/fanout-groups.md says how, and why that holds.
 #pragma once
 
 #include <cstdint>
