@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of docs/reference that the omx command tells: the settings, the counters, the options of each command.
+"""Checks or writes the tables of docs/reference from the output of the omx command: settings, counters and options.
 
-    reference.py OMX FOLDER            says whether the pages have them right
-    reference.py OMX FOLDER --write    writes them there
+    reference.py OMX FOLDER            checks whether the pages are right
+    reference.py OMX FOLDER --write    writes the tables into the pages
 """
 import pathlib
 import re
@@ -15,16 +15,16 @@ sys.dont_write_bytecode = True
 from settings import told  # noqa: E402
 
 BEGIN, END = "<!-- {} begin: written by docs/man/reference.py -->\n", "<!-- {} end -->\n"
-# The first of each group, and what the group is about; the order is that of the command.
+# The first entry of each group and its heading. The order is that of the command.
 SETTINGS = {
     "OMX_CONFIG": "Files, messages and errors",
     "OMX_INTERFACES": "Boards, names and endpoints",
     "OMX_DISABLE_SELF": "Inside the host",
-    "OMX_WIRE_MODE": "What goes over the wire",
+    "OMX_WIRE_MODE": "Packets and links",
     "OMX_RNDV_THRESHOLD": "Classes of messages",
     "OMX_ZOMBIE_SEND": "Acknowledgements, repetitions, lost peers",
     "OMX_UNEXP_BYTES": "Memory and windows",
-    "OMX_PLACEMENT": "Who copies",
+    "OMX_PLACEMENT": "Copies",
     "OMX_SPIN_US": "Waiting, progress and binding",
 }
 COUNTERS = {
@@ -32,7 +32,7 @@ COUNTERS = {
     "Recv Tiny": "Packets received",
     "Messages Sent": "Messages",
     "Resend after Timeout": "Reliability",
-    "Drop Malformed Frame": "Frames that were thrown away",
+    "Drop Malformed Frame": "Dropped frames",
     "Link Frames Sent": "The link",
     "Sleeps Ended": "Waiting",
     "Local Frames Sent": "Inside the host",
@@ -44,16 +44,16 @@ def run(omx, *arguments):
 
 
 def cell(text):
-    """A table's cell: what Markdown would take for marks is text."""
+    """Returns a cell of a table. Characters with a meaning in Markdown are escaped."""
     text = re.sub(r"([<>|])", r"\\\1", text)
     return re.sub(r"(?<![\w`])(OMX_\w+(?:=\w+)?)", r"`\1`", text)
 
 
 def grouped(entries, groups, what):
-    """The lines of each entry (name, lines), below the heading of its group."""
+    """Yields the lines of each entry (name, lines), below the heading of its group."""
     missing = set(groups) - {name for name, _ in entries}
     if missing or entries[0][0] not in groups:
-        raise SystemExit(f"groups of {what} in reference.py begin with what is not there: {', '.join(sorted(missing)) or entries[0][0]}")
+        raise SystemExit(f"groups of {what} in reference.py begin with unknown names: {', '.join(sorted(missing)) or entries[0][0]}")
     for name, lines in entries:
         if name in groups:
             yield f"\n## {groups[name]}\n"
@@ -81,20 +81,20 @@ def counters(omx):
 
 
 def options(omx, command):
-    """As the command tells them."""
+    """Returns the help text of a command as a literal block."""
     text = run(omx, "help", *([command] if command != "omx" else []))
     return "".join(f"    {line}".rstrip() + "\n" for line in text.rstrip("\n").splitlines())
 
 
 def page_text(omx, name, text):
-    """The page with each marked part as the command tells it."""
+    """Returns the page with each marked part replaced by the output of the command."""
     def part(match):
         what = match[1]
         made = options(omx, what) if name == "omx.md" else {"settings": settings, "counters": counters}[what](omx)
         return f"{BEGIN.format(what)}\n{made}\n{END.format(what)}"
     new, count = re.subn(r"<!-- ([\w-]+) begin: .*? -->\n.*?<!-- \1 end -->\n", part, text, flags=re.S)
     if not count:
-        raise SystemExit(f"{name} has no part that is written by reference.py")
+        raise SystemExit(f"{name} has no part that reference.py writes")
     return new
 
 
@@ -115,7 +115,7 @@ def main():
         if "--write" in sys.argv:
             page.write_text(new)
         elif new != text:
-            print(f"{name} does not say what the command does: {sys.argv[0]} {omx} {folder} --write")
+            print(f"{name} does not match the command; run: {sys.argv[0]} {omx} {folder} --write")
             wrong = 1
     return wrong
 
