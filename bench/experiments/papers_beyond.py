@@ -25,17 +25,17 @@ INTRODUCTION = """\
 
 Written by `{command}` on {date}; not edited by hand. {runs} simulations, {seconds} s.
 
-The model of [evaluation.md](evaluation.md), with the same engine and the same design (a driver in the kernel that an interrupt wakes, copies to the
-application, runs the engine for large messages), but with links of 10 to 400 Gb/s and the numbers of servers of 2023 (last section). It asks
-where the papers' three ideas still pay. It is a model: it shows what follows from these numbers and is no measurement of anything;
-ours of the machines that we have are in [notebook.md](notebook.md).
+This is the model of [evaluation.md](evaluation.md) with the same engine and the same design: an interrupt wakes a driver in the kernel, which copies
+to the application and runs the engine for large messages. But links have 10 to 400 Gb/s, and hosts have the numbers of servers of 2023 (last
+section). The question is where the papers' three ideas still pay. The model shows what follows from these numbers and measures nothing.
+Measurements of the machines that we have are in [notebook.md](notebook.md).
 
-A handler polls on until it finds nothing, as NAPI does. *Timeout* is the default of a common NIC, {timeout:.0f} us or {frames:.0f} frames. Processes poll; frames are of
-9000 bytes. A gain of less than {pays:.0f} % is called none. Each statement below carries a condition that the command checks; what no longer
-holds is marked.
+A handler polls until it finds nothing, as NAPI does. *Timeout* is the default of a common NIC, {timeout:.0f} us or {frames:.0f} frames. Processes poll; frames have
+9000 bytes. A gain of less than {pays:.0f} % counts as none. Each statement below has a condition that the command checks. Statements that no longer
+hold are marked.
 
-Many hosts: up to 1,024 with an engine each at one switch (store and forward, as deep as it takes, nothing is lost). All send to one whose load is measured; its
-peers know it only, for a million connections would not fit into a modest machine. All to all is done with up to {mesh} hosts."""
+Many hosts: up to 1,024 hosts with an engine each share one switch (store and forward, with buffers so deep that no frame is lost). All send to one host, whose load is
+measured. The others know only this host, because a million connections would not fit into a modest machine. All-to-all runs with up to {mesh} hosts."""
 
 
 def today(*arguments):

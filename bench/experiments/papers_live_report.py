@@ -16,18 +16,18 @@ INTRODUCTION = """\
 
 Written by `{command}` on {date}; not edited by hand. {rounds}, in {minutes} min.
 
-What can be measured today of the evaluation in the papers on Open-MX, on two hosts of the lab: network namespaces of one machine, joined by a virtual cable
-of MTU 9000 unless told otherwise. Ranks are those of Debian's unmodified Open MPI, over Open-MX by its libfabric provider and over Open MPI's own TCP.
+This document measures what can be measured today of the evaluation in the papers on Open-MX. The hosts are two of the lab: network namespaces of one machine, joined
+by a virtual cable of MTU 9000 unless a table says otherwise. Ranks run Debian's unmodified Open MPI, over Open-MX by its libfabric provider and over Open MPI's own TCP.
 Simulations of the papers' own NIC and hosts are in [evaluation.md](evaluation.md), more figures of today in [notebook.md](notebook.md).
 
 Papers: **[C]** interrupt coalescing (Open-MX coalescing, Stream), **[Q]** multiqueue, **[I]** I/OAT copy offload (Cluster 2008), **[J]** the Open-MX journal.
 
-Measured on {machine}. The papers had two hosts with eight cores each, NICs and a cable of 10 Gbit/s, and Linux 2.6. So published and measured figures stand beside each
-other to compare *which way* and *how strongly* something matters; they differ because
+Measured on {machine}. The papers had two hosts with eight cores each, NICs and a cable of 10 Gbit/s, and Linux 2.6. Published and measured figures stand beside each
+other to compare in *which direction* and *how strongly* something matters. They differ because
 
-* a virtual cable has no rate of its own, no interrupts and no DMA: the sender's processor carries a frame into the receiver's memory. Large messages go as fast as processors copy;
-* TCP has learnt since 2008 to hand whole trains of segments from one socket to the other (GSO, GRO), and on a virtual cable nobody ever cuts them;
-* processors copy several times as fast as a Xeon E5345 did, which leaves less to gain for whoever copies beside them;
+* a virtual cable has no rate of its own, no interrupts and no DMA: the sender's processor copies a frame into the receiver's memory. Large messages travel as fast as processors copy;
+* since 2008 TCP has learnt to pass whole batches of segments from one socket to the other (GSO, GRO), and a virtual cable never cuts them;
+* processors copy several times as fast as a Xeon E5345, so copies by another engine gain less;
 * both hosts, all ranks, helper threads and the kernel share {cores} processors."""
 
 DOUBT = "**The machine was not quiet: {doubt}. Do not believe single figures.**"
@@ -36,13 +36,13 @@ QUICK = "**`--quick` measures next to nothing: this shows that the parts work, a
 TABLE1_TEXT = """\
 ## [J] Table 1: IMB operations, Open-MX over TCP
 
-By how many per cent an operation is faster over Open-MX (the time over TCP divided by the time over Open-MX, less 1). The paper's column is of 16 processes on two nodes with I/OAT;
-ours of 2 ranks, a processor each, and of 4, two on each host's one processor, which yield while they wait, over both transports. Timed as IMB does it
-(`bench/jobs/mpi_collectives.c`), after each byte of a result was checked. Rows without published figures are operations of IMB that the table does not have. *In italics*: the rounds do not
-agree about who was faster."""
+The table shows by how many per cent an operation is faster over Open-MX (the time over TCP divided by the time over Open-MX, less 1). The paper's column has 16 processes on two nodes with I/OAT.
+Our columns have 2 ranks with a processor each, and 4 ranks of which two share each host's processor and yield while they wait. Operations are timed as IMB does it
+(`bench/jobs/mpi_collectives.c`), after each byte of a result was checked. Rows without published figures are operations of IMB that the paper's table does not have. *In italics*: the rounds do not
+agree about which transport was faster."""
 
 TABLE1_NOTES = (
-    "With 4 ranks a part of all messages stays inside a host, where Open MPI over TCP uses its own shared memory (vader) and Open-MX its own, as in the paper. Roots go round.",
+    "With 4 ranks a part of all messages stays inside a host, where Open MPI over TCP uses its own shared memory (vader) and Open-MX its own, as in the paper. Each rank is the root in turn.",
     "16 B: latency decides. The papers' TCP had 13.2 us to Open-MX's 7.3; the next section has today's.",
     "64 KiB is the largest message that Open-MX sends without asking here, and what the kernel takes from TCP in one call: the size at which TCP is at its best ([notebook.md](notebook.md)).",
     "Allgather of 64 KiB blocks, 4 ranks: Open MPI's algorithm (neighbor exchange, for both transports) sends 128 KiB at a time after its first step, which "

@@ -14,38 +14,39 @@ INTRODUCTION = """\
 
 Written by `{command}` on {date}; not edited by hand. {runs} simulations, {seconds} s.
 
-The papers on Open-MX measured a driver in the Linux kernel of 2008 to 2010, firmware of Myri-10G NICs that they had changed, and Xeon E5345
-processors. Nobody has these any more, and software cannot change the firmware of other NICs. So this is a model of that NIC and those hosts
-(`src/simulation/nic`) in virtual time, on which our real engine (`src/protocol`) runs with its wire bytes and its mark for latency-sensitive
-frames. It tells whether the papers' results follow from what they say of their system; it tells nothing about the speed of Open-MX today, which
-[evaluation-live.md](evaluation-live.md) and [notebook.md](notebook.md) have.
+The papers on Open-MX measured a driver in the Linux kernel of 2008 to 2010, modified firmware of Myri-10G NICs, and Xeon E5345 processors. These
+are no longer available, and software cannot change the firmware of other NICs. So this document models that NIC and those hosts
+(`src/simulation/nic`) in virtual time. Our real engine (`src/protocol`) runs on the model, with its wire bytes and its mark for latency-sensitive
+frames. The model shows whether the papers' results follow from their description of the system. It shows nothing about the speed of Open-MX
+today: see [evaluation-live.md](evaluation-live.md) and [notebook.md](notebook.md).
 
 Papers: **[C]** interrupt coalescing (Open-MX coalescing, Stream), **[Q]** multiqueue (Euro-Par 2009 and journal), **[I]** I/OAT copy offload (Cluster
 2008), **[J]** the Open-MX journal.
 
-How to read the tables: *error* is ours relative to the published figure. *fitted* marks figures from which a parameter of the model was made
-(the last section says how), *used to choose* those that decided something that the text leaves open; that they fit proves nothing, and they are no
-predictions. **Bold** errors are larger than {far} %; the notes below a table say why, where we know it. Each published figure counts once: *beside*
-marks rows that have it in other words, or under another assumption. Where a paper says by how many percent something is faster, what counts is the
-error of how many times as fast it is, as for execution times; the row below it has the gain, whose error is larger."""
+How to read the tables: *error* is our figure relative to the published one. *fitted* marks figures from which a parameter of the model was derived
+(the last section says how). *used to choose* marks figures that decided what the text leaves open. A match of these figures proves nothing, so they
+are not predictions. **Bold** errors are larger than {far} %; the notes below a table explain them where we know the reason. Each published figure
+counts once: *beside* marks rows that repeat it in other words, or under another assumption. Where a paper says by how many percent something is
+faster, the error of the ratio counts, as for execution times. The row below has the gain, whose error is larger."""
 
 ENGINE = """\
-The engine is ours, not the original's; it keeps as many blocks of a large message asked for as the papers say of theirs (last section but one), and
-learns by selective acknowledgement what is missing. What it would do faster than the original by a clock is set to the original's constants
-here, short messages share no frames, and nothing large is sent unasked (`src/simulation/nic/network.cc`).
+The engine is ours, not the original's. It keeps as many blocks of a large message in flight as the papers say (last section but one), and selective
+acknowledgements tell it what is missing. Delays that are shorter in our engine are set to the original's constants here. Short messages share no
+frames, and no large message is sent unscheduled (`src/simulation/nic/network.cc`).
 
-An interrupt hands over the frames that were in memory when it was raised; later ones wait for the next. The papers do not say this; [C] Table III
-decided it: a fragment that comes right behind the marked one makes the message later, although the host has most of the earlier ones still to do.
-With a handler that goes on until it finds nothing, a mark that moves forward makes messages of the model faster. While coalescing is disabled an
-interrupt hands over one frame: [C] IV-B2 calls that "always raising an interrupt". The next one is on its way while a handler is at work: a frame with an
-interrupt each every 965 ns leaves no time for it otherwise. (Without that, one message of [C] Table II would take 847 us while coalescing is disabled, more
+An interrupt hands over the frames that were in memory when it was raised. Later frames wait for the next interrupt. The papers do not say this;
+[C] Table III decided it: a fragment directly behind the marked one delays the message, although the host has most of the earlier fragments still to
+process. With a handler that continues until it finds nothing, a mark that moves forward makes messages of the model faster. While coalescing is
+disabled, an interrupt hands over one frame: [C] IV-B2 calls that "always raising an interrupt". The next interrupt is raised while a handler runs.
+Otherwise frames with an interrupt each every 965 ns would leave no time for it. (Without that, one message of [C] Table II would take 847 us while coalescing is disabled, more
 than with the default delay and against the paper's order, I/OAT in [Q] Table I would be within 12 %, and 1 MiB, disabled, in [C] Table I would be 18 % too slow;
 so Table I, the time of Table II, and Table V of [C], disabled, and 4 MB in [Q] Table I count as used to choose.)
 
-Coalescing is what each table of [C] names; [J] tuned has it disabled (5.1 says so), not tuned the NIC's default. [I] does not say, and is taken as tuned. [Q]
-does not say, and has it disabled in all its tables, as its latencies of 10 us need; where that matters a row beside has the default.
+Each table of [C] names its coalescing. In [J], *tuned* means disabled (5.1 says so) and *not tuned* the NIC's default. [I] does not name it, and is
+taken as tuned. [Q] does not name it either. It is disabled in all tables of [Q], because latencies of 10 us require that. Where it matters, a row
+beside has the default.
 
-All processes poll, so their cores do not sleep, unless told otherwise."""
+All processes poll, so their cores do not sleep, unless a table says otherwise."""
 
 
 def figure_text(value, digits=None):
