@@ -138,7 +138,7 @@ def relative_to_timer(strategy):
 
 
 WAYS = {"processor": "by the processor", "helper": "by a helper thread", "skipped": "not copied", "kernel": "placed by the kernel",
-        "lane": "trains by UDP (default)"}
+        "lane": "batches by UDP (default)"}
 STRATEGY_NAMES = {"timer": "default (75 us)", "frame": "disabled", "message": "Open-MX", "stream": "Stream", "adaptive": "adaptive (ours)"}
 
 
@@ -167,11 +167,11 @@ PINGPONG = Section("[J] Fig. 9 and 12, [I] Fig. 11: IMB Pingpong", [
     Row("the same, MTU 1500", None, "%", faster((PLAIN, "pingpong", "tcp", 4 * MIB), (PLAIN, "pingpong", "omx", 4 * MIB))),
     Row("the same, MTU 65535", None, "%", faster((LARGEST, "pingpong", "tcp", 4 * MIB), (LARGEST, "pingpong", "omx", 4 * MIB))),
     Row("4 MiB, MTU 9000 over 1500, Open-MX by frames", 2, "", factor((PLAIN, "pingpong", "frames", 4 * MIB), (JUMBO, "pingpong", "frames", 4 * MIB))),
-    Row("the same, trains by UDP (default)", None, "", factor((PLAIN, "pingpong", "omx", 4 * MIB), (JUMBO, "pingpong", "omx", 4 * MIB))),
+    Row("the same, batches by UDP (default)", None, "", factor((PLAIN, "pingpong", "omx", 4 * MIB), (JUMBO, "pingpong", "omx", 4 * MIB))),
     Row("the same, TCP (about)", 1, "", factor((PLAIN, "pingpong", "tcp", 4 * MIB), (JUMBO, "pingpong", "tcp", 4 * MIB))),
     Row("128 KiB to 4 MiB, helper thread over processor, mean", 30, "%", mean_of([
         faster((JUMBO, "pingpong", "processor", k * KIB), (JUMBO, "pingpong", "helper", k * KIB)) for k in (128, 256, 512, 1024, 2048, 4096)])),
-], ("The paper's Open-MX had nothing like TCP's segmentation offload and paid for each frame; ours hands the kernel trains of frames by UDP, which a virtual cable "
+], ("The paper's Open-MX had nothing like TCP's segmentation offload and paid for each frame. Ours hands the kernel batches of frames by UDP, which a virtual cable "
     "never cuts. *By frames* (`OMX_UDP_LANE=0`) is the paper's way.",
     "1114 MiB/s is close to the line rate (1186) of the papers' cable. Ours has none: it is as fast as the processors copy.",
     "[I] also measured without a registration cache. Neither packet sockets nor UDP register memory, so there is nothing to measure.",
@@ -199,7 +199,7 @@ PIECES = Section("[I] Fig. 7: copying pieces", [
     Row("processor, 4 KiB, in cache", 12.9, "GB/s", plain(JUMBO, "pieces", "pieces", "cpu 4096 cached")),
     *(Row(f"engine, {size} B", {4096: 2.6}.get(size), "GB/s", plain(JUMBO, "pieces", "pieces", f"thread {size}")) for size in (256, 1024, 4096)),
     *(Row(f"engine, {size} B, to submit", 350 if size == 4096 else None, "ns", plain(JUMBO, "pieces", "pieces", f"thread {size} ns")) for size in (256, 1024, 4096)),
-], ("The engine is the helper thread, out of cache unless told otherwise. I/OAT was 1.6 times as fast as the processor beside it; another processor is at best as fast as the "
+], ("The engine is the helper thread, out of cache unless the row says otherwise. I/OAT was 1.6 times as fast as the processor beside it; another processor is at best as fast as the "
     "first. What it costs to submit depends on whether the helper sleeps.",))
 
 BUSY = Section("[I] Fig. 9, [J] Fig. 11: the receiver's processor, a stream of synchronous messages", [
@@ -228,9 +228,9 @@ FIG12 = Section("[I] Fig. 12: all operations, a helper thread copies instead of 
     for ranks, gain, share in ((2, {4 * MIB: 32, 128 * KIB: 24}[size], {4 * MIB: 90, 128 * KIB: 68}[size]), (4, {4 * MIB: 41}.get(size), {4 * MIB: 94}.get(size)))
     for row in (Row(f"{name}, {ranks} ranks, mean gain", gain, "%", offload_gain(ranks, size)),
                 Row(f"{name}, {ranks} ranks, of the best way's rate", share, "%", best_share(ranks, size, "helper")))
-], ("*Of the best way's rate*: the paper's is native MX, ours the default (trains by UDP, placed by the kernel). Means of all operations of the table above.",
+], ("*Of the best way's rate*: the paper's is native MX, ours the default (batches by UDP, placed by the kernel). Means of all operations of the table above.",
     "The paper's 24 and 68 % at 128 kB are means of one and two processes a node.",
-    "With four ranks, and their helper threads, on two processors there is nobody left to copy beside them.",))
+    "With four ranks and their helper threads on two processors, no processor is left to copy beside them.",))
 
 TABLE2 = Section("[J] Table 2: what the engine adds, by MTU", [
     row for mtu, pingpong, alltoall in ((JUMBO, (24.3, 32.2), (10.6, 57.2)), (PLAIN, (10.4, 0.7), (7.6, 5.6)))
@@ -247,7 +247,7 @@ WIRE = Section("[J] Fig. 13: the wire format of MX", [
     Row("4 MiB, beside a host with MX (about)", 90, "%", lambda f: 100 * f(JUMBO, "wire", "omx by frames", 4 * MIB) / f(JUMBO, "wire", "mxoe, peer without our block", 4 * MIB)),
     Row("1 KiB to 4 MiB, least", 65, "%", lambda f: min(
         100 * f(JUMBO, "wire", "omx by frames", 1 << b) / f(JUMBO, "wire", "mxoe, peer without our block", 1 << b) for b in range(10, 23))),
-], ("By the MX API (`omx perf`), as MPI goes by libfabric, for whose tags and data MX's packets have no room. Nobody has a host with native MX.",
+], ("Measured by the MX API (`omx perf`), because MPI uses libfabric, and MX's packets have no room for its tags and data. No host with native MX is available.",
     "*Peer without our block* is Open-MX that sends and understands nothing but MX's packets (`OMX_WIRE_MODE=mxoe`, `OMX_EXTENSION=0` at one end). "
     "The paper's shares are of native MX's throughput at both ends, ours of our own frames at both ends.",),
     (plot("wire", "ping-pong by wire format, MTU 9000", "MiB/s", {
@@ -272,7 +272,7 @@ WAKEUPS = Section("[C] Fig. 5 and 6, Tables I and II: interrupts, here wake-ups 
     Row(f"{MESSAGE // 1000} kB, frames", 162, "", plain(PLAIN, "strategies", "message", "frames one")),
 ], ("A NIC of the papers decided when to interrupt; a virtual cable has no interrupts, and what the strategies decide here is when a sleeping thread is woken (`OMX_MODERATION`, "
     "[waiting.md](../explanation/waiting.md)), with a timer of 75 us. MTU 1500, frames only, both ends asleep between frames.",
-    "A thread sleeps only once it has read all that came, so in a stream there is less to decide than for a NIC, which interrupts whoever works.",
+    "A thread sleeps only after it has read everything that arrived. So in a stream there is less to decide than for a NIC, which interrupts working processes.",
     "The order of the paper does not hold here: without moderation the rates of 0 B and 1 MiB are higher than with Open-MX's marks, and Stream is the slowest of the papers' four for "
     "32 KiB and 1 MiB, where in the paper disabled is. What marks gain here against the timer is latency, not rate."),
     (plot("strategies", "transfer time relative to the timer of 75 us, MTU 1500", "", {

@@ -98,7 +98,7 @@ ALLTOALL_ORDER = (
 MULTIQUEUE = (
     Table("Table I: IMB Pingpong by place of process and interrupt", list(binding_rows()),
           ("Wire format: Open-MX uses \"the wire specifications of Myrinet Express\" (2.1), and the firmware decodes headers \"as specified in the MX wire specifications\" (3.3), which have packets "
-           "of up to 4 kB ([J] 3.1, [I] IV-C of the version before); [J] 5.5 is the first to send larger ones. The MTU is not told; 9 of 10 Gb/s (4.1) need all of the 4 kB. Because an earlier version of "
+           "of up to 4 kB ([J] 3.1, [I] IV-C of the version before); [J] 5.5 is the first to send larger ones. The papers do not name the MTU; 9 of 10 Gb/s (4.1) need all of the 4 kB. Because an earlier version of "
            "this document had chosen it by throughput, and those 9 Gb/s are the row of I/OAT on S$ in other words, no 4 MB row of this table is counted as a prediction. Frames of 9000 bytes: last but two.",
            "0 B, one interrupt, OP: half of the weighted mean to which `state_lines` is fitted.",
            "Blocks asked for: [I], before, had two, [C] and [J], after, four; [Q] does not say. It makes no difference: the receiver is the limit.",

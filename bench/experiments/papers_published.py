@@ -20,9 +20,9 @@ LEFT_OUT = (  # in the order of the texts
     "[I] Fig. 3 and 11, [J] Fig. 10: 1140 MiB/s of native MX.",
     "[I] Fig. 7: chunks of 256 B and 1 kB have no figures in the text, and the model's rate of the engine is an input for 4 kB.",
     "[I] IV-C, Fig. 10: 6 and 1.2 GiB/s between two processes of a host are inputs of the model; 2.3 GiB/s, 80 % more by the engine, would repeat one ([live](evaluation-live.md) it is measured).",
-    "[I] IV-D: 68, 90 and 94 % of native MX; up to 10 % on NAS, of which neither class nor processes are told. V: several channels, 40 %, is another paper's.",
+    "[I] IV-D: 68, 90 and 94 % of native MX; up to 10 % on NAS, without class and number of processes. V: several channels, 40 %, is another paper's.",
     "[I] abstract, VI: 30 %, 40 % and 80 % are Fig. 11's, 9's and 10's in other words.",
-    "[J] 5.2, Fig. 9: 1 Gb/s (44.6, 24.9, 50.5, 30.8 us, up to 10 %): another NIC, of which nothing is told. TCP (75, 13.2 us, 80 %), Table 1 (37 figures), Table 2's TCP (8), 5.4's 50 %: no TCP in the model. "
+    "[J] 5.2, Fig. 9: 1 Gb/s (44.6, 24.9, 50.5, 30.8 us, up to 10 %): another NIC, which is not described. TCP (75, 13.2 us, 80 %), Table 1 (37 figures), Table 2's TCP (8), 5.4's 50 %: no TCP in the model. "
     "[evaluation-live.md](evaluation-live.md) has what can be measured of them today.",
     "[J] 5.5, Fig. 13: 65 and 90 % of native MX. Fig. 14: no figures in the text.",
     "[J] Table 3 and 5.6: TCP, native MX and Open-MX beside each other (24 figures; 6.2, 21.7, 1.8 %, a factor of 4 \"under some unclear circumstances\"): neither TCP nor MX in the model; is.C with MX is an "
