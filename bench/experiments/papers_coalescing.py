@@ -80,9 +80,9 @@ COALESCING = (
         Row("75 us", 433e3, "1/s", rate(*small_stream("timeout", "--sleep"))),
         Row("delay 0", 433e3 / 2, "1/s", rate(*small_stream("off", "--sleep")), bound="<", use=CHOSEN),
     ], ("Of the curves of Fig. 4 the text has only these two points; the plot below has ours.",
-        "The delay itself hardly matters in the model as soon as it is not 0: its sender keeps the receiver busy, so that interrupts "
+        "The delay itself hardly matters in the model unless it is 0: its sender keeps the receiver busy, so that interrupts "
         "follow each other whatever the delay is.",
-        "That a core begins to wake only when the handler before it is done was chosen by the second: else sleep would cost a stream nothing.")),
+        "The second figure decided that a core begins to wake only when the handler before it has ended. Otherwise sleep would cost a stream nothing.")),
     Table("IV-B2: time that the driver takes for a frame which Open-MX drops", [
         Row("disabled", 965, "ns", invalid("off"), use=FITTED),
         Row("75 us", 774, "ns", invalid("timeout"), use=FITTED),
@@ -93,10 +93,10 @@ COALESCING = (
         Row("75 us", 75, "us", us(*pingpong("--strategy", "timeout"))),
         Row("Open-MX over disabled", 1, "", over(us(*pingpong("--strategy", "openmx")), us(*pingpong("--strategy", "off")))),
         Row("adaptive", None, "us", us(*pingpong("--strategy", "adaptive"))),
-    ], ("In the model the delay begins with the frame that waits, so all the rest of the way comes on top of the 75 us. The text says that the host \"has to wait for the whole "
+    ], ("In the model the delay begins with the frame that waits, so the rest of the path adds to the 75 us. The text says that the host \"has to wait for the whole "
         "coalescing delay\", and gives 75 us for the sum; the journal gives 70 us (below), less than the delay alone.",
-        "Messages of some fragments are fastest with coalescing disabled in the model (plot below): the host begins with the first fragment, where a mark lets it "
-        "wait for the last. Of the paper's curves the text says only that Open-MX is as good as the better one.")),
+        "Messages of a few fragments are fastest with coalescing disabled in the model (plot below): the host then begins with the first fragment, while a mark makes it wait for the "
+        "last. Of the paper's curves the text says only that Open-MX is as good as the better one.")),
     Table("Table I: messages received per second", [
         Row(f"{name}, {STRATEGIES[s]}", RATES[size][i], "1/s", rate(*table_stream(size, s)),
             use=FITTED if (size, s) in FITTED_RATES else CHOSEN if s == "off" else "")
@@ -105,12 +105,13 @@ COALESCING = (
         Row("0 B, frames that are no messages (up to)", 20, "%", other_frames, use=CHOSEN),
         Row("0 B, Stream: interrupts of Open-MX over its own", 2, "times", over(
             per_message("interrupts", *table_stream(0, "openmx")), per_message("interrupts", *table_stream(0, "stream")))),
-    ], ("Disabled: one frame an interrupt, and when the next one comes, are read from these among others (beginning of this document), so they are no predictions, whether they fit or not.",
+    ], ("Disabled: these figures, among others, decided that an interrupt hands over one frame, and when the next one comes (beginning of this document). So they are no predictions, "
+        "whether they fit or not.",
         "0 B, frames that are no messages: how many messages are acknowledged at once was taken because it fits this figure.",
         "32 KiB, disabled: an interrupt for each frame costs the paper 3.7 us a fragment of a medium message, but 1.1 us a reply of a large one and 1.9 us a lone message, of the same "
         "driver. The model has what the latter two have in common; the text does not say what medium messages suffer from.",
         "Open-MX and Stream, 0 B: the paper gives 14 and 11 % less than the default; in the model interrupts that come while the host works "
-        "merge, so the marks cost nothing once the receiver is busy, and Stream finds little to put off: the paper's factor of 2 does not come out.")),
+        "merge, so the marks cost nothing once the receiver is busy, and Stream finds little to postpone: the paper's factor of 2 is not reproduced.")),
     Table("Table II: one message of 234 kB", [
         row for s, (time, count) in LARGES.items() for row in (
             Row(f"time, {STRATEGIES[s]}", time, "us", us(*large("--strategy", s)), use=CHOSEN if s == "off" else ""),
@@ -120,26 +121,26 @@ COALESCING = (
         ("The paper says 234 KiB and five requests of 32 replies; 234 KiB need 164 replies of 1468 bytes and six requests, 234 kB need 160. We take 234 kB, by the 162 frames.",
          "Interrupts, disabled: the model has one for each frame, as IV-B2 (\"always raising an interrupt\") and Table V say, whose 496k are 45k an iteration of IS class B, of 48k "
          "frames. Here the paper counted 92.4 for 162 frames, and does not say why.",
-         "Open-MX: like the driver of the paper, which \"tries to pipeline 4 requests at the same time\" (IV-C3), the engine keeps four blocks asked for. The paper's marks save nothing over "
+         "Open-MX: like the driver of the paper, which \"tries to pipeline 4 requests at the same time\" (IV-C3), the engine keeps four blocks in flight. The paper's marks save nothing over "
          "disabled (708 us, 705 us), although they spare its host 80 interrupts; the model's host has that time left. "
          "Two orders of the paper are not reproduced: disabled is not the fastest, and Open-MX raises more interrupts than the default, not fewer.",
          "Of the mark on notify the paper says that it \"does not appear critical\", without a figure.",
-         "An unmarked rendezvous, or first request, costs the whole delay in the model, as nothing else arrives meanwhile that would raise an interrupt. The paper lost 20 and 5 us. For "
-         "requests it says why: three others are on their way. That holds for all but the first; what woke the host for that, or for the rendezvous, it does not say.",
+         "An unmarked rendezvous, or first request, costs the whole delay in the model, because no other frame arrives meanwhile that would raise an interrupt. The paper lost 20 and 5 "
+         "us. For requests it gives the reason: three others are in flight. That holds for all but the first. It does not say what woke the host for the first request or for the rendezvous.",
          "Interrupts by default: of 75 us each, the paper's time has room for 10. It supposes that coalescing \"may sometimes miss packets and thus need another additional interrupt\".")),
     Table("Table III: half round trip of 32 KiB, the mark on an earlier fragment", [
         Row(f"{STRATEGIES[s]}, {'correct order' if moved == 0 else f'degree {moved}'}", DISORDER[s][i], "us", us(*disorder(s, moved)), use=CHOSEN if moved else FITTED)
         for s in DISORDER for i, moved in enumerate((0, 1, 3))] + [
         Row(f"IV-C4: successes of Stream, degree {moved}", value, "%", saved_by_stream(moved), counted=False) for moved, value in ((1, 30), (3, 15))],
-        ("That frames which come after an interrupt wait for the next one (`poll_on`) was chosen by degrees 1 and 3.",
-         "IV-C4: the paper's 30 and 15 % are what Stream gains of what degrees 1 and 3 cost, so the same figures again.",
-         "Stream saves nothing here: the sender of the model needs longer for a fragment than a DMA takes, so there is nothing pending when the marked "
-         "one is in memory. The paper's fragments must have come in bunches sometimes.")),
+        ("Degrees 1 and 3 decided that frames after an interrupt wait for the next one (`poll_on`).",
+         "IV-C4: the paper's 30 and 15 % are the share of the cost of degrees 1 and 3 that Stream saves, so they repeat the figures above.",
+         "Stream saves nothing here: the sender of the model needs longer for a fragment than a DMA takes, so no other fragment is pending when the marked one is in memory. The paper's "
+         "fragments must sometimes have come in bunches.")),
     Table("Table V: interrupts of IS on 16 processes, both hosts", list(interrupt_rows()),
           (f"An iteration of the model times {IS_ROUNDS + 1}: IS has {IS_ROUNDS} and one that is not timed. Class B: a sort of as many keys, class C: messages of the sizes that keys need (below).",
-           "Disabled: an interrupt for each frame, and the number of frames, are what the paper counted. These figures, among others, chose the former, so they are no predictions.",
-           "All others: sixteen processes keep the one queue of a host full, and a handler of the model goes on until all is done that its interrupt "
-           "announced, up to a ring full of frames. So it raises very few. The paper's default is 24 frames an interrupt, what arrives in 75 us: its handlers kept up, or gave up sooner. "
-           "The text says (V) that NAPI gives a driver a polling budget, but not which; so the ratios (22 times, 16 to 21 % more) do not come out either; for class B even the sign is another.")),
+           "Disabled: the paper counted an interrupt for each frame, and the same number of frames. These figures, among others, decided the former, so they are no predictions.",
+           "All others: sixteen processes keep the one queue of a host full, and a handler of the model continues until it has processed all that its interrupt announced, up to a full "
+           "ring of frames. So the model raises very few interrupts. The paper's default has 24 frames an interrupt, as many as arrive in 75 us: its handlers kept up, or stopped sooner. "
+           "The text says (V) that NAPI gives a driver a polling budget, but not which; so the ratios (22 times, 16 to 21 % more) are not reproduced either; for class B even the sign differs.")),
     COALESCING_KERNELS,
 )

@@ -101,7 +101,7 @@ MULTIQUEUE = (
            "of up to 4 kB ([J] 3.1, [I] IV-C of the version before); [J] 5.5 is the first to send larger ones. The papers do not name the MTU; 9 of 10 Gb/s (4.1) need all of the 4 kB. Because an earlier version of "
            "this document had chosen it by throughput, and those 9 Gb/s are the row of I/OAT on S$ in other words, no 4 MB row of this table is counted as a prediction. Frames of 9000 bytes: last but two.",
            "0 B, one interrupt, OP: half of the weighted mean to which `state_lines` is fitted.",
-           "Blocks asked for: [I], before, had two, [C] and [J], after, four; [Q] does not say. It makes no difference: the receiver is the limit.",
+           "Blocks asked for: [I], before, had two, [C] and [J], after, four; [Q] does not name them. It makes no difference, because the receiver is the limit.",
            "4 MB, I/OAT, several queues: the paper loses 9 % by \"more work in the NIC\", without a figure of what the NIC does else; here it is latency, fitted to 0 B, so it costs no throughput.")),
     Table("4.3: only one process on each host, so that other cores sleep", [
         Row("0 B, round robin (15 to 20)", 17.5, "us", us(*pingpong(*SLEEPING)), use=FITTED),
@@ -110,14 +110,14 @@ MULTIQUEUE = (
     ], ("In the model each interrupt of a stream wakes its core once the handler before it is done, and eight cores take turns, so sleep costs twice what it cost the paper. If a core woke while another one's handler "
         "works, sleep would cost a stream nothing, against [C] Fig. 4; the text does not say how much of it overlaps.",)),
     Table("Table II: cache misses in a ping-pong", list(miss_rows()),
-          ("The papers counted all accesses to L2 caches. The model counts the lines of which it knows: the driver's state, events, and data that are "
-           "copied; so levels differ, and only what changes from column to column can be compared. There is no error to count.",
+          ("The papers counted all accesses to L2 caches. The model counts the lines of which it knows: the driver's state, events, and copied data. So levels differ, and only changes "
+           "between columns can be compared. No error is counted.",
            "On the same core both agree that misses fall for short messages. On S$ they do not: the paper's kernel misses stay (0 B, 128 B) or rise (1 MB), the model's vanish. For 32 kB the model's user misses "
            "halve, where the paper's rise; for 1 MB the paper's hardly fall on the same core, and the model's vanish.",)),
     Table("4.5, Fig. 5: Alltoall of 16 processes", [
         Row("several queues over round robin, mean of all sizes", 1.3, "", alltoall_gain(*OFF)),
         Row("the same, coalescing by default", 1.3, "", alltoall_gain(*DELAYED), counted=False),
-    ], ("In the model one queue is served by one core at a time, which also sends what the frames ask for, and that core is the limit; eight queues are served by eight, up to the cable's rate. "
+    ], ("In the model one queue is served by one core at a time, which also sends what the frames request. That core is the limit. Eight queues are served by eight cores, up to the cable's rate. "
         "The paper gained less. What eight cores share and the model does not have are the memory bus, of which [J] 5.6 says that contention may cost a factor of 4, without any rate, and the queue to send, "
         "which stayed one (Euro-Par, 6).",
         ALLTOALL_ORDER,
@@ -131,7 +131,7 @@ MULTIQUEUE = (
         Row("4.6: cache miss rate, round robin over several queues (about)", 11, "times", over(is_misses("RR"), is_misses("queues"))),
     ], ("The paper wonders at its own figure: \"likely also caused by poor performance of the initial single-queue model because of very poor cache efficiency\". With the moved lines that Table I "
         "gives, the model has nothing that would cost ten seconds.",
-        "One guess fits: eight processes with four blocks each asked for fill the ring of the only queue, which loses frames if the cable has no flow control, and the original asks again after a "
+        "One guess fits: eight processes with four requested blocks each fill the ring of the only queue, which loses frames if the cable has no flow control, and the original asks again after a "
         "second; the paper's round robin takes 1.06 s an iteration longer than several queues. Eight queues have eight rings, and lose nothing. The text tells neither flow control nor the rings' size (1024 "
         "descriptors are assumed), so those rows are not counted.",
         "Several queues: computing is fitted to another figure (`key_ns`), and there is one run of one iteration, times ten. The paper's 1.25 s contain all that computes besides ranking.",

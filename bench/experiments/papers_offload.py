@@ -85,7 +85,7 @@ OFFLOAD = (
             [over(early("engine", size), early("processor", size))(run) for size in LARGE_SIZES])),
         Row("256 kB, I/OAT over not copied (up to 26 % less)", 0.74, "", over(early("engine", 256_000), early("ignored", 256_000))),
         Row("256 kB, I/OAT over processor (more than 20 % more)", 1.2, "", over(early("engine", 256_000), early("processor", 256_000)), bound=">"),
-    ], ("Two blocks of eight frames are asked for at a time, as [I] says in its footnote 3 ([J]: four, its footnote 1).",
+    ], ("Two blocks of eight frames are requested at a time, as [I] says in its footnote 3 ([J]: four, its footnote 1).",
         "256 kB, I/OAT over not copied: the paper blames \"management cost\" and \"raw copy performance not totally exploited\". What it gives of them (350 ns for a descriptor, one or two for a page, "
         "completion for nothing) is hidden behind a cable that needs 3.4 us for a frame. A quarter of the time of 256 kB is 55 us, which nothing in the text accounts for.")),
     Table("[I] Fig. 9, [J] Fig. 11: the receiver's processor, a stream of synchronous messages", [
@@ -105,7 +105,8 @@ OFFLOAD = (
         "32 kB: the model's rendezvous is quicker than theirs, so its receiver idles less. No time for pinning memory is in the model, as the papers give none; they count it.",
         "\"32 kB\" stands for the smallest message that goes by rendezvous. [I] IV-A offloads messages from 64 kB on, its IV-B shows 32 kB with I/OAT; the model "
         "offloads all that go by rendezvous.",
-        "[J] 5.3: of which sizes its averages are, the text does not say; ours are of 32 kB to 4 MB by twos. Its figures follow from each other: 48 % of two thirds are a tenth more than 28 % of the whole. The "
+        "[J] 5.3: the text does not name the sizes of its averages; ours are 32 kB to 4 MB, doubling. Its figures follow from each other: 48 % of two thirds are a tenth more than 28 % "
+        "of the whole. The "
         "model's processor is busier in each, by what the two notes above say, and what little it idles without the engine makes the last ratio large.")),
     Table("[I] Fig. 11 and 12, [J] 5.2 and 5.5: IMB", [
         Row("0 B, tuned, MTU 9000", 7.3, "us", us(*pingpong(*JOURNAL, *TUNED, *JUMBO)), use=FITTED),
@@ -130,7 +131,8 @@ OFFLOAD = (
             copied("engine", 4 * MIB, *JOURNAL, *TUNED, *JUMBO), copied("engine", 4 * MIB, *JOURNAL, *TUNED, *PLAIN)), counted=False),
         Row("5.4: 1 Gb/s, MTU 9000 over 1500 (3 %)", 1.03, "", over(copied("processor", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE, *GIGABIT),
                                                                  copied("processor", 4 * MIB, *JOURNAL, *UNTUNED, *MX_WIRE_PLAIN, *GIGABIT)), digits=3),
-    ], ("Four blocks of eight packets are asked for, as the journal says in its footnote 1. Frames are MX's, powers of two up to 4 kB: only 5.5 turns to larger ones, \"now\". So MTU 1500 means 1 kB of data, "
+    ], ("Four blocks of eight packets are requested at a time, as the journal says in its footnote 1. Frames are MX's, powers of two up to 4 kB: only 5.5 turns to larger ones, \"now\". "
+        "So MTU 1500 means 1 kB of data, "
         "and \"is only interesting when the incoming packets are larger than 1 kB\" explains why I/OAT gains nothing there.",
         "Alltoall of 16: blocks of 1 MiB instead of 4, beyond which rates do not change; the caption's \"16 hosts\" are taken for 16 processes, as there were two hosts. Tuned: all interrupts on one core.",
         "Alltoall of 16, MTU 9000: the model gains as much tuned as not, for its one queue is what is full; the paper gained a tenth where it was not tuned and more than half where it was. Its text does not say why.",
