@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What bench/front measured: as text, and as the table and the plot of the front page."""
+"""Prints what bench/front measured: as text, and as the table and the plot of the front page."""
 import json
 import os
 import statistics
@@ -26,7 +26,8 @@ def reread(path):
 
 
 def summarize(kept):
-    """{way: {size: seconds of half a round trip}}: medians of the rounds. On a busy machine the best ones, as others' work only adds."""
+    """Returns {way: {size: seconds of half a round trip}}: medians of the rounds. On a busy machine it takes the best rounds,
+    because other work only adds time."""
     samples, of = {}, min if kept["doubt"] else statistics.median
     for way, size, seconds in kept["figures"]:
         samples.setdefault(way, {}).setdefault(size, []).append(seconds)
@@ -63,7 +64,7 @@ def render(kept):
 
 
 def place_find(folder):
-    """The page there as (before, behind) what is ours."""
+    """Finds our part of the page. Returns the text before and behind it."""
     path = os.path.join(folder, PAGE)
     try:
         with open(path, encoding="utf-8") as file:
@@ -92,7 +93,7 @@ def write(gnuplot, folder, kept):
 
 
 def draw(gnuplot, figures, path):
-    """Half round trips on the left, bandwidth on the right, both by size."""
+    """Plots half round trips on the left and bandwidth on the right, both by size."""
     ways = [way for way in NAMES if way in figures]
     ticks = ", ".join(f'"{size_text(1 << power)}" {1 << power}' for power in range(0, 23, 4))
     lines = ", ".join(f"$times using 1:{index + 2} with linespoints lc rgb '{COLOURS[way]}' lw 2 pt 7 ps 0.35 title \"{NAMES[way]}\""

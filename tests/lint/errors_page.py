@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every sentence that docs/reference/errors.md names is one that the sources have: a sentence that was reworded is found here.
+"""Checks that the sources still have every sentence that docs/reference/errors.md names.
 
 A sentence stands in the first column of a table whose head is "sentence", with … for what differs.
 """
@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reference" / "errors.md"
-LEAST = 6  # characters of a fragment that say something
+LEAST = 6  # characters of a fragment that is long enough to be searched for
 
 
 def sentences():
@@ -26,7 +26,7 @@ def sentences():
 
 
 def said():
-    """What the sources can say: literals that stand one behind the other are one text."""
+    """Yields the texts of the sources. Adjacent literals are one text."""
     for path in sorted((ROOT / "src").rglob("*")):
         if path.suffix in (".h", ".cc"):
             text = path.read_text(encoding="utf-8")

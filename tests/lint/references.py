@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""References to documents lead somewhere, in code and in documents. Called by lint.py.
+"""Checks that references to documents lead somewhere, in code and in documents. lint.py calls this.
 
-A reference is the name of a document, as seen from the root of the repository or from the folder of the file, and perhaps a section:
+A reference is the name of a document, from the root of the repository or from the folder of the file, and perhaps a section:
 
     docs/spec/wire.md 6.3               a numbered heading, or a numbered point of a list in a document without numbered headings
     docs/spec/mx-clients.md 8 to 17, 20
     docs/spec/README.md, "What Open-MX must honour"    a heading by its words
 
-In documents links are checked, too: their files and their #anchors. A file name alone in quotes is no reference.
+In documents the files and #anchors of links are checked, too. A file name alone in quotes is not a reference.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ import re
 FOLDERS = ("src", "include", "tools", "bench", "tests", "lab", "examples", "cmake", "docs")
 NO_TEXT = {".svg", ".png", ".pcapng", ".pcap"}
 NO_FOLDER = {"corpus", "__pycache__", "build"}
-# These programs write documents: what their texts refer to is seen from there.
+# These programs write documents. References in their texts are relative to the folder of the document.
 WRITERS = {
     "moderation": "docs/explanation",
     "moderation_report.py": "docs/explanation",
@@ -25,8 +25,8 @@ WRITERS = {
     "papers_published.py": "docs/performance",
     "papers_report.py": "docs/performance",
 }
-GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?://+|\*|\#|--|;)?[ \t]*)"  # a reference may go on in the next line of a comment
-MADE_UP = {"references_test.py"}  # has documents of its own
+GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?://+|\*|\#|--|;)?[ \t]*)"  # a reference may continue in the next line of a comment
+MADE_UP = {"references_test.py"}  # this file makes its own documents
 NUMBER = r"\d+(?:\.\d+)*"
 NUMBERS = rf"{NUMBER}(?:(?:,{GAP}|{GAP}and{GAP}|{GAP}to{GAP}|[-–]){NUMBER})*(?![\w.]*\w)"
 REFERENCE = re.compile(rf"(?<![\w/.:-])(?P<path>(?:\.\./)*(?:[\w-]+/)*[\w-]+\.md)\b(?![\w/-])"
@@ -37,13 +37,13 @@ POINT = re.compile(r"^(\d+)\. ")
 
 
 def plain(text):
-    """The words of a heading without its marks."""
+    """Returns the words of a heading without its marks."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return re.sub(r"[`*]", "", text).strip()
 
 
 def anchor_of(words):
-    """As GitHub makes them."""
+    """Returns the anchor that GitHub makes of a heading."""
     return re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
 
 
@@ -78,7 +78,7 @@ class Checker:
         self.root, self.known = root, {}
 
     def find(self, name, folder):
-        """The path of the file that is meant, or None."""
+        """Returns the path of the named file, or None."""
         for base in (self.root, folder):
             path = (base / name).resolve()
             if path.exists() and path.is_relative_to(self.root):
@@ -109,7 +109,7 @@ class Checker:
 
     def link(self, match, file, folder):
         target, _, anchor = match["target"].partition("#")
-        if re.match(r"[a-z]+:", match["target"]) or "{" in match["target"]:  # elsewhere, or not known yet
+        if re.match(r"[a-z]+:", match["target"]) or "{" in match["target"]:  # outside of the repository, or not known yet
             return
         path = (folder / target).resolve() if target else file
         if not path.exists():
@@ -123,7 +123,7 @@ class Checker:
             yield f"{target} has no section {number}"
 
     def links_of(self, file, text, folder):
-        """What is wrong with links, and the text without them."""
+        """Returns the text without its links, and what is wrong with these."""
         wrong = []
 
         def checked(match):
@@ -146,7 +146,7 @@ class Checker:
 
 
 def files(root):
-    """All text that may refer to a document."""
+    """Yields all files that may refer to a document."""
     for path in sorted(root.iterdir()):
         if path.is_file():
             yield path
@@ -163,4 +163,4 @@ def references(root=pathlib.Path(__file__).resolve().parents[2]):
             if path.name not in MADE_UP and (path.suffix == ".md" or b".md" in path.read_bytes()):
                 yield from checker.file(path)
         except UnicodeDecodeError:
-            pass  # no text
+            pass  # not a text file

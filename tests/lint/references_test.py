@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rule of references.py, on a small repository made for it."""
+"""Tests references.py on a small repository made for it."""
 import pathlib
 import sys
 import tempfile
@@ -17,7 +17,7 @@ CLIENTS = "# Clients\n\n## Connection\n\n1. First\n2. Second\n"
 
 class References(unittest.TestCase):
     def problems(self, name, text):
-        """What the rule says of a file with that text, without the name of the file."""
+        """Returns what the rule reports for a file with this text, without the name of the file."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder).resolve()
             for path, content in {"docs/spec/wire.md": WIRE, "docs/spec/clients.md": CLIENTS, "README.md": "# All\n", name: text}.items():
