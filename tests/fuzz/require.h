@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a fuzz target insists on, in every build.
+// A condition that a fuzz target requires, in every build.
 #pragma once
 
 #include <cstdio>

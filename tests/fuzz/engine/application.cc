@@ -58,7 +58,7 @@ void Application::receive(Script& script) {
   op->partner = sources[how >> 4 & 3];
   op->match_mask = masks[how >> 2 & 3];
   op->match_info = (how & 3) & op->match_mask;
-  // A forgotten receive cannot tell what it took: not where every message is accounted for.
+  // A forgotten receive does not report the message that it took, so every message must have another receive.
   post(*op, how >> 6 & 1, (how & 128) && op->partner && !honest(op->partner));
 }
 
@@ -163,7 +163,7 @@ void Application::timeout(Script& script) {
   Operation* op = pick(script);
   constexpr TimeNs kTimeouts[] = {1, 50, 1000, 3000};
   const TimeNs time = kTimeouts[script.u8() & 3] * kMillisecond;
-  // The honest peer's messages must all arrive.
+  // All messages of the honest peer must arrive.
   if (op && op->partner && !honest(op->partner)) scene_.victim.endpoint.set_timeout(op->request, time);
 }
 
@@ -191,7 +191,7 @@ protocol::HandlerAction Application::arrived(void* context, const protocol::Arri
   return protocol::HandlerAction::finished;
 }
 
-// The handler took a message: it counts as delivered.
+// Counts a message that the handler took as delivered.
 void Application::consumed(const protocol::Arrival& arrival) {
   Book& book = arrival.partner == scene_.victim.endpoint.self() ? to_self_ : from_honest_;
   if (!strict() || (!honest(arrival.partner) && &book != &to_self_)) return;
@@ -222,10 +222,10 @@ void Application::ended(Operation& op, const Completion& c) {
     REQUIRE(c.partner == op.partner);
     REQUIRE(c.xfer_length <= op.capacity);
     if (op.entry && !arrived_whole(c.status)) op.entry->failed = true;
-    const bool rejected = c.status == Status::rejected;  // it cannot be told the class
+    const bool rejected = c.status == Status::rejected;  // its message class cannot be expressed
     if (lossless() && honest(op.partner)) REQUIRE(rejected || arrived_whole(c.status));
   }
-  // The memory is the application's again: whoever still reads or writes it is found out.
+  // The memory is the application's again. A later read or write of it is noticed.
   std::fill(op.memory.begin(), op.memory.end(), kCanary);
 }
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The programs at both ends: the victim's does what the script says and checks every completion; the honest
-// peer's takes all that comes.
+// The programs at both ends. The victim's program does what the script says and checks every completion. The
+// honest peer's program receives everything.
 #pragma once
 
 #include "tests/fuzz/engine/scene.h"
 
 namespace omx::fuzz {
 
-// One operation with memory of its own: its segments with canaries between and around them.
+// One operation with memory of its own: segments with canaries between and around them.
 struct Operation {
   protocol::RequestKind kind = protocol::RequestKind::receive;
   Request* request = nullptr;  // nullptr: forgotten
-  Partner* partner = nullptr;  // send, connect: to; receive: from it only, or nullptr
+  Partner* partner = nullptr;  // of a send or connect: to; of a receive: its only source, or nullptr for any
   bool ended = false;
   std::uint64_t match_info = 0, match_mask = 0;
   std::uint32_t capacity = 0;
   Bytes memory;
   std::vector<protocol::Segment> segments;
-  Book::Entry* entry = nullptr;  // send of a message that describes itself
+  Book::Entry* entry = nullptr;  // of a send of a message that describes itself
 
   void allocate(std::uint32_t length, std::uint32_t pieces);
   Bytes content() const;
@@ -25,7 +25,7 @@ struct Operation {
   void check_canaries() const;
 };
 
-// What the honest peer's program sends and takes.
+// The messages that the honest peer's program sends and receives.
 class HonestProgram : public Player {
  public:
   HonestProgram(Scene& scene, Book& to_victim, Book& from_victim)
@@ -58,9 +58,9 @@ class Application : public Player {
   void timeout(Script& script);
   void look() override;
 
-  // The end, in this order.
-  void end_attackers();  // all but posted receives has ended
-  void drain();          // what waits for a receive gets one
+  // The end of a run, in this order.
+  void end_attackers();  // ends everything but posted receives
+  void drain();          // gives every waiting message a receive
   void exchange(HonestProgram& honest);
   void check_end();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of operations, the honest peer's program, and what must be true when the attack is over.
+// Memory of operations, the honest peer's program, and the conditions that must hold when the attack is over.
 #include <algorithm>
 
 #include "tests/fuzz/engine/application.h"
@@ -56,7 +56,7 @@ void Operation::check_canaries() const {
   fence();
 }
 
-// --- the honest peer ---------------------------------------------------------------------------------------
+// --- the honest peer ---
 
 void HonestProgram::send(std::uint32_t length, std::uint8_t tag, bool synchronous, bool extension) {
   Operation& op = operations_.emplace_back();
@@ -119,7 +119,7 @@ void HonestProgram::finished(Operation& op, const Completion& c) {
   REQUIRE(same(content, Book::content(c.match_info, content.size())));
 }
 
-// --- the end -----------------------------------------------------------------------------------------------
+// --- the end ---
 
 void Application::end_attackers() {
   ending_ = true;
@@ -131,8 +131,8 @@ void Application::end_attackers() {
   for (Operation& op : operations_) {
     if (op.ended || !op.request) continue;
     const Partner* with = op.kind == RequestKind::receive ? op.request->partner : op.partner;
-    if (honest(with)) continue;  // may wait for receives of what came before
-    if (op.kind == RequestKind::send && with == endpoint.self()) continue;  // the same
+    if (honest(with)) continue;  // may wait for receives of earlier messages
+    if (op.kind == RequestKind::send && with == endpoint.self()) continue;  // may wait likewise
     REQUIRE(op.kind == RequestKind::receive);
     const auto gone = endpoint.cancel(op.request);
     REQUIRE(gone.has_value() && *gone);
@@ -141,7 +141,7 @@ void Application::end_attackers() {
 }
 
 void Application::drain() {
-  // What did not fit comes when there is room again.
+  // Messages that had no room come when there is room again.
   for (int quiet = 0; quiet < 10; quiet++) {
     while (const protocol::Unexpected* u = scene_.state().unexpected.front()) {
       Operation& op = operations_.emplace_back();
@@ -157,7 +157,7 @@ void Application::drain() {
   for (const Operation& op : operations_) {
     if (!op.request || op.ended) continue;
     const Partner* with = op.kind == RequestKind::receive ? op.request->partner : op.partner;
-    // Who has been lied to in the other's name may wait for it as long as it lives.
+    // A peer that got forged frames in the other's name may wait for it as long as it lives.
     REQUIRE(!lossless() && honest(with));
   }
 }
@@ -186,7 +186,7 @@ void Application::check_end() {
   if (!lossless()) return;
   for (const Book* book : {&from_honest_, &to_honest_, &to_self_})
     for (const Book::Entry& e : book->entries) REQUIRE(e.delivered || e.failed);
-  // Nothing is left of the attack but what waits for partners that may come back: their early messages.
+  // Nothing is left of the attack except what waits for peers that may come back: their reordered messages.
   protocol::State& s = scene_.state();
   REQUIRE(s.pulls.live() == 0);
   REQUIRE(s.requests.live() == s.posted.size());  // forgotten receives

@@ -65,7 +65,7 @@ void Attacker::transmit_frame(const Sender& from, Bytes frame) {
   mac_store(frame.data(), board_nic(kVictimNic, to_board_));
   mac_store(frame.data() + 6, board_nic(from.nic, from_board_));
   if (frame.size() < wire::kMinFrame) frame.resize(wire::kMinFrame);
-  // The victim's interface takes no larger ones.
+  // The victim's interface accepts no larger frames.
   if (frame.size() > scene_.state().own_frame) frame.resize(scene_.state().own_frame);
   scene_.attack(frame, from.progress);
 }
@@ -133,7 +133,7 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
     if (more & 2) c.ext.pull_frames = script.u8();
     if (more & 4) c.ext.eager_frames = script.u16();
     if (more & 8) c.ext.features = script.u8();
-    // Its own lane, or the honest peer's, or somewhere.
+    // Announces its own bulk path, the honest peer's, or another one.
     c.ext.lane = lane_of(c.ext.features & 1 ? kHonestNic : c.ext.features & 2 ? kAttackerNic : c.ext.epoch);
     if (more & 16) c.ext.mode = static_cast<wire::Mode>(script.u8());
     if (more & 32) c.status = script.u8();
@@ -159,7 +159,7 @@ void Attacker::eager(const Sender& from, Script& script) {
   const auto type = m.length <= wire::kTinyMax ? wire::PacketType::tiny : wire::PacketType::small;
   const auto encode = [&](std::byte* out, const wire::Head& h) {
     const std::size_t n = encode_eager(out, h, m);
-    store_be16(out + kEagerLength, said);  // which the encoder would refuse
+    store_be16(out + kEagerLength, said);  // a value that the encoder would refuse
     return n;
   };
   transmit(from, type, encode, said);
@@ -307,7 +307,7 @@ void Attacker::raw(const Sender& from, Script& script) {
   transmit_frame(plain, std::move(frame));
 }
 
-// A frame that was on the segment before, with some bytes changed.
+// Repeats a frame that was seen on the segment, with some bytes changed.
 void Attacker::replay(const Sender& from, Script& script) {
   const std::uint8_t which = script.u8(), edits = script.u8();
   if (scene_.seen.empty()) return;
@@ -328,7 +328,7 @@ void Attacker::replay(const Sender& from, Script& script) {
   transmit_frame(from, std::move(frame));
 }
 
-// Many strangers, each of whom connects and sends a message that is early or in order.
+// Lets many unknown peers connect, each of which sends a message that is reordered or in order.
 void Attacker::flood(Script& script) {
   const std::uint8_t count = script.u8(), how = script.u8();
   for (unsigned i = 0; i < std::min<unsigned>(count, 66); i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hostile peer: valid packets of every type, with everything in them that it could know or guess (session,
-// handle, generation, next number ...), of which the script makes some wrong. It sees into the victim, so
-// that the fuzzer need not guess.
+// A hostile peer. It sends valid packets of every type, with all values in them that it could know or guess
+// (session, handle, generation, next number ...). The script makes some of them wrong. The attacker sees into
+// the victim, so that the fuzzer need not guess.
 #pragma once
 
 #include "tests/fuzz/engine/scene.h"
@@ -12,11 +12,11 @@ class Attacker {
  public:
   explicit Attacker(Scene& scene) : scene_(scene) {}
 
-  // One step of the script: one frame or a few.
+  // Plays one step of the script: one frame or a few.
   void play(Step step, Script& script);
 
  private:
-  // Who sends, and what the victim knows of it.
+  // The sender of a frame, and what the victim knows of it.
   struct Sender {
     NicId nic = kAttackerNic;
     std::uint8_t endpoint = 0;
@@ -29,12 +29,12 @@ class Attacker {
     Partner* partner = nullptr;
   };
   Sender sender_read(Script& script);
-  // Encodes with `encode(buffer, head)`, adds data and what else belongs to a frame, and sends it.
+  // Encodes with `encode(buffer, head)`, adds data and the other parts of a frame, and sends it.
   template <class Encode>
   void transmit(const Sender& from, wire::PacketType type, Encode encode, std::size_t data = 0);
   void transmit_frame(const Sender& from, Bytes frame);
   std::uint8_t flags(const Sender& from, std::uint8_t others) const;
-  // What TINY, SMALL, MEDIUM and RNDV share.
+  // Fills in the fields that TINY, SMALL, MEDIUM and RNDV share.
   void message_fill(const Sender& from, Script& script, wire::Message& m);
 
   void connect(const Sender& from, Script& script, bool reply);
@@ -50,7 +50,7 @@ class Attacker {
   void nack_mcp(const Sender& from, Script& script);
   void probe(const Sender& from, Script& script);
   void raw(const Sender& from, Script& script);
-  // attacker_rails.cc. From now on frames go by these boards, and connects announce those.
+  // attacker_rails.cc: choose the boards by which frames go and which connects announce, from now on.
   void rail_way(Script& script);
   void rail_announce(Script& script);
   void rail_probe(const Sender& from, Script& script);
@@ -58,7 +58,7 @@ class Attacker {
   void replay(const Sender& from, Script& script);
   void flood(Script& script);
 
-  // A region that a send owns, of the sender's own or of anybody.
+  // Returns a region that a send owns, of the sender's own sends or of anyone's.
   const Request* region_pick(const Sender& from, std::uint8_t n, bool anybody) const;
   protocol::Pull* pull_pick(const Sender& from, std::uint8_t n, bool anybody) const;
 

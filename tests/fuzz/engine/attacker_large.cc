@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attacker's part of large messages: announcing, pulling, replying, and both ends of it.
+// The attacker's part of large messages: announcing, pulling, replying, at both ends.
 #include <algorithm>
 
 #include "tests/fuzz/engine/attacker.h"
@@ -8,7 +8,7 @@ namespace omx::fuzz {
 
 namespace {
 
-// As pull.cc sees the transfer.
+// Returns where a frame begins, as pull.cc computes it.
 std::uint64_t frame_start(const protocol::Pull& pull, std::uint64_t index) {
   return index == 0 ? 0 : index * pull.unit - pull.shift;
 }
@@ -44,7 +44,7 @@ void Attacker::rndv(const Sender& from, Script& script) {
   m.rdma_offset = how & 128 ? script.u16() : 0;
   const std::byte tail[wire::kRndvTailMost] = {};
   m.tail = m.rdma_offset % 7 == 1 ? m.rdma_offset % wire::kRndvTailMost : 0;
-  if (m.rdma_offset % 3 == 1) {  // data are to follow, and perhaps do
+  if (m.rdma_offset % 3 == 1) {  // announces unscheduled data, which may follow
     m.flags |= wire::kFlagUnasked;
     m.unasked_frames = static_cast<std::uint8_t>(m.rdma_offset >> 8);
     const std::uint32_t unit = from.partner ? from.partner->sizes.pull_reply_max : 1024;
@@ -97,7 +97,7 @@ void Attacker::pull_reply(const Sender& from, Script& script) {
   p.pull_handle = pull ? pull->handle : 0;
   p.magic = wire::kPullMagic ^ kVictimEndpoint;
   std::uint32_t first = pull ? pull->block(0).first : 0, last = pull ? pull->next_frame : 1;
-  if (which & 32) {  // one of them
+  if (which & 32) {  // a single frame
     first += script.u8();
     last = first + 1;
   }
@@ -109,7 +109,7 @@ void Attacker::pull_reply(const Sender& from, Script& script) {
   if (wrong & 1) p.pull_handle = script.u32();
   if (wrong & 2) p.magic = script.u32();
   for (std::uint32_t i = first; i < std::min(last, first + 256); i++) {
-    if (which & 64 && i > first && (skip >> (i & 7) & 1)) continue;  // holes
+    if (which & 64 && i > first && (skip >> (i & 7) & 1)) continue;  // leaves holes
     if (pull_pick(from, which & 15, which & 16) != pull || (pull && pull->handle != handle))
       break;  // it has ended
     p.frame_seqnum = static_cast<std::uint8_t>(i);

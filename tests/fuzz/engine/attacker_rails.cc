@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attacker's part of rails (docs/explanation/rails.md): boards that it has, or says that it has.
+// The attacker's part of rails (docs/explanation/rails.md): boards that it has, or claims to have.
 #include <algorithm>
 
 #include "tests/fuzz/engine/attacker.h"
@@ -17,7 +17,7 @@ void Attacker::rail_announce(Script& script) {
   announced_count_ = script.u8();
 }
 
-// Two bits for each board: its own, the honest peer's, the victim's, or anybody's.
+// Fills in two bits for each board: its own, the honest peer's, the victim's, or another's.
 void Attacker::announcement_fill(const Sender& from, wire::ConnectExt& ext) const {
   if (scene_.setup.boards == 1 || !ext.present || announced_count_ & 128) return;
   ext.features |= wire::kFeatureRails | wire::kFeatureProbe;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that describe themselves: match information says which one it is, every byte follows from that.
-// Their bytes are 0x80 and above, those of all that attackers send or may read are below.
+// Messages that describe themselves: the match information names the message, and every byte follows from
+// that. Their bytes are 0x80 and above. Bytes that attackers send or may read are below.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace omx::fuzz {
 inline constexpr std::byte kCanary{0xEE};
 inline constexpr std::byte kPublic{0x41};
 
-// Fast: most of a run is looking at memory.
+// Compares memory fast, because this takes most of a run.
 inline bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
@@ -30,18 +30,18 @@ class Book {
   struct Entry {
     std::uint32_t length = 0;
     bool delivered = false;
-    bool failed = false;  // its sender was told so
+    bool failed = false;  // its sender got an error
   };
 
   explicit Book(std::uint8_t direction) : direction_(direction) {}
 
-  // Its match information.
+  // Writes a message and returns its match information.
   std::uint64_t write(std::uint32_t length, std::uint8_t tag) {
     const auto id = static_cast<std::uint32_t>(entries.size());
     entries.push_back({length});
     return std::uint64_t{direction_} << 56 | std::uint64_t{id} << 8 | tag;
   }
-  // nullptr: not one of these.
+  // Returns the entry, or nullptr if the message is none of these.
   Entry* find(std::uint64_t match_info) {
     const auto id = static_cast<std::uint32_t>(match_info >> 8);
     if (match_info >> 56 != direction_ || id >= entries.size()) return nullptr;
@@ -57,7 +57,7 @@ class Book {
     return std::span(all).subspan((match_info >> 8) * 41 % 0xFFFF, length);
   }
 
-  std::deque<Entry> entries;  // pointed to
+  std::deque<Entry> entries;  // a deque, because pointers to its elements are kept
 
  private:
   std::uint8_t direction_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint, its program, an honest peer, and attackers who do what the input says (script.h). Whatever
-// that is: memory is touched only where it may be, nobody completes what is not his, bounds hold, and when
-// the attackers fall silent everything ends and the honest peer is served as ever.
+// An endpoint, its program, an honest peer, and attackers that do what the input says (script.h). Whatever
+// that is, memory is touched only where that is allowed. No peer completes requests of another, and bounds
+// hold. When the attackers fall silent, everything ends and the honest peer is served as before.
 #include "tests/fuzz/engine/application.h"
 #include "tests/fuzz/engine/attacker.h"
 
@@ -114,7 +114,7 @@ void play(std::span<const std::uint8_t> input) {
 }  // namespace
 }  // namespace omx::fuzz
 
-// Freed memory is kept only briefly, or a run spends its time in page faults.
+// Freed memory is kept only briefly. Otherwise a run spends its time in page faults.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
   return "quarantine_size_mb=8:malloc_context_size=8";

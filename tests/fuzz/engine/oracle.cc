@@ -12,16 +12,17 @@ namespace omx::fuzz {
 
 namespace {
 
-// The most that a frame earns by itself: a PULL is answered with at most 64 replies. A PULL_REPLY that shows
-// gaps makes the victim ask again for every run of missing frames: at most every second one of 8 blocks
-// of 32.
+// The most frames that one frame causes by itself. A PULL is answered with at most 64 replies. A PULL_REPLY
+// that shows gaps makes the victim request every run of missing frames again: at most every second frame of 8
+// blocks of 32.
 constexpr std::uint64_t kAnswers = 8 * 32 / 2;
-// Beside that an acknowledgement sets free, or a bitmap repeats, what the application sends to its sender, at
-// most 64 frames a message, and a message that fills a hole brings all that waited behind it: a large one
-// asks for 8 blocks, or is answered.
+// Beside that, an acknowledgement sets free, or a bitmap repeats, messages of the application to that peer,
+// at most 64 frames each. A message that fills a hole releases all messages that waited behind it. A large
+// one among these requests 8 blocks, or is answered.
 constexpr std::uint64_t kFramesPerMessage = protocol::kMaxFragments + 1;  // and an announcement
 constexpr std::uint64_t kFramesPerEarly = protocol::kPullBlocksStriped + 1;
-// Acknowledgement, ping, probe and connect-back; a probe by a lane, its announcement, and the answer to one.
+// Acknowledgement, ping, probe and connect-back; and a probe by the bulk path, its announcement, and the
+// answer to one.
 constexpr std::uint64_t kControl = 7;
 
 struct Held {
@@ -38,8 +39,8 @@ Held held(protocol::State& s) {
   return total;
 }
 
-// The pull schedule's books: what counts as in flight is what the pulls are charged with, and none of them is
-// charged with more than it misses of what it asked for.
+// Checks the accounts of the pull schedule. The bytes in flight are those charged to the pulls. No pull is
+// charged with more than it misses of what it requested.
 void check_schedule(protocol::State& s) {
   std::uint64_t charges = 0, running = 0, senders = 0;
   for (protocol::Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
@@ -64,7 +65,7 @@ void check_schedule(protocol::State& s) {
   REQUIRE(s.pulling.senders == senders);
 }
 
-// Every board that a partner is not known by leads to it, and to nobody else; none of them is the victim's.
+// Checks that every further board of a peer leads to that peer only, and that none of them is the victim's.
 void check_rails(protocol::State& s) {
   std::size_t aliases = 0;
   for (Partner* p : s.partners) {
@@ -86,7 +87,7 @@ void check_rails(protocol::State& s) {
 
 void check_bounds(Scene& scene) {
   protocol::State& s = scene.state();
-  // Beside what the application sends to itself: those requests are its own.
+  // Messages of the application to itself are its own requests, and do not count.
   std::size_t own = 0;
   for (protocol::Unexpected* u = s.unexpected.front(); u; u = s.unexpected.next(*u))
     if (u->self_send) own += sizeof(protocol::Unexpected);
@@ -106,7 +107,8 @@ void check_bounds(Scene& scene) {
 
 std::uint64_t answer_limit(protocol::State& s) {
   const Held h = held(s);
-  // A board that is suspected: all that runs is asked for again by another, and every board is probed.
+  // If a board is suspected, all running blocks are requested again by another one, and every board is
+  // probed.
   const std::uint64_t rails = protocol::rails_used(s)
                                   ? s.pulls.live() * protocol::kPullBlocksStriped * 16 + s.partners.size() * 4
                                   : 0;

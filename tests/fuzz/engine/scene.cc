@@ -48,7 +48,7 @@ Setup::Setup(Script& script) {
   honest.endpoint = kHonestEndpoint;
   honest.session = kHonestSession;
   honest.extension = !(a & 64);
-  if ((b & 96) == 96) {  // rather than the least of both
+  if ((b & 96) == 96) {  // instead of the smaller one of both
     const std::uint8_t c = script.u8();
     boards = 2 + (c & 3) % 3;
     victim.pull_blocks = c & 8 ? 1 : honest.pull_blocks;
@@ -70,7 +70,7 @@ Setup::Setup(Script& script) {
     config->lane_network_bits = 96;
     config->lane_window = 256 << 10;
     config->lane_secret = 0x5EC2E7;
-    config->lane_rndv_threshold = 9000;  // a message must fit the victim's little memory
+    config->lane_rndv_threshold = 9000;  // a message must fit the victim's small memory
   }
 }
 
@@ -137,7 +137,8 @@ void Scene::sent(const Node& from, Bytes frame, const wire::LaneAddress& lane) {
   const NicId to = mac_load(frame.data());
   const bool to_its_lane = lane.ip == lane_of(to).ip && lane.port == lane_of(to).port;
   if (&from == &victim && lane.present() && !to_its_lane) {
-    // Where somebody else reads, or nobody: whoever named it has not shown that it is there.
+    // A bulk path where another process reads, or none. The peer that announced it has not proven that it is
+    // there.
     if (lane.ip == lane_of(kHonestNic).ip)
       REQUIRE(frame[16] == static_cast<std::byte>(wire::PacketType::probe));
     return;
@@ -193,7 +194,7 @@ void Scene::advance(TimeNs time) {
     frames += flying;
     victim.endpoint.progress(now);
     honest.endpoint.progress(now);
-    // Nothing is due at the time for which it has just been called.
+    // No deadline is due at the time for which the engine was just called.
     REQUIRE(victim.endpoint.next_deadline() > now);
     REQUIRE(++wakes <= wake_limit(state()) + 2 * frames);
     check_bounds(*this);

@@ -21,9 +21,9 @@ using protocol::TimeNs;
 
 inline constexpr NicId kVictimNic = 0x020000000001;
 inline constexpr NicId kHonestNic = 0x020000000002;
-inline constexpr NicId kAttackerNic = 0x0200000000A0;  // and the next one
+inline constexpr NicId kAttackerNic = 0x0200000000A0;  // and the next number
 inline constexpr NicId kFloodNic = 0x060000000000;
-// The further boards of whoever has several.
+// Returns the further boards of a host that has several.
 inline constexpr NicId board_nic(NicId nic, unsigned board) {
   return nic + (NicId{board} << 24);
 }
@@ -35,22 +35,23 @@ inline constexpr TimeNs kPeerTimeout = 4000 * kMillisecond;
 struct Setup {
   explicit Setup(Script& script);
   protocol::Config victim, honest;
-  // Attackers may send in the honest peer's name, and the MTU may change: then its messages may be lost.
+  // Attackers may send in the honest peer's name, and the MTU may change. Then the honest peer's messages may
+  // be lost.
   bool relaxed = false;
   bool attacker_extended = true;
   bool attacker_connected = false;
-  unsigned boards = 1;  // of the victim, and of attackers (docs/explanation/rails.md)
-  // Whether all of the honest peer's messages must arrive. Without extension a message that finds no room, as
-  // the victim's application does not receive, is given up after the time-out (retransmit.cc).
+  unsigned boards = 1;  // boards of the victim, and of attackers (docs/explanation/rails.md)
+  // Returns whether all of the honest peer's messages must arrive. Without extension, a message that finds no
+  // room because the victim's application does not receive is given up after the time-out (retransmit.cc).
   bool lossless() const { return !relaxed && victim.extension && honest.extension; }
 };
 
-// Where the NIC's endpoint takes large messages, if it says the truth.
+// Returns the bulk path that the NIC's endpoint announces if it is honest.
 wire::LaneAddress lane_of(NicId nic);
 
 class Scene;
 
-// An endpoint whose frames end up in the scene.
+// An endpoint whose frames go to the scene.
 class Node : public wire::FrameSink {
  public:
   Node(Scene& scene, const protocol::Config& config) : endpoint(config, *this, counters), scene_(scene) {}
@@ -58,7 +59,7 @@ class Node : public wire::FrameSink {
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override;
   void frame_commit() override;
   void flush() override {}
-  // By the board that it is addressed to.
+  // Receives a frame by the board that it is addressed to.
   void hear(TimeNs now, const Bytes& frame);
 
   protocol::Counters counters;
@@ -68,10 +69,10 @@ class Node : public wire::FrameSink {
   Scene& scene_;
   wire::TxFrame frame_;
   std::vector<iovec> segments_;
-  wire::LaneAddress lane_;  // of the frame that is being made; not present: by the link
+  wire::LaneAddress lane_;  // of the frame under construction; not present: by the link
 };
 
-// Who plays beside the endpoints: told after every step, to look at completions.
+// A program beside the endpoints. It is called after every step, to check completions.
 class Player {
  public:
   virtual ~Player() = default;
@@ -83,21 +84,21 @@ class Scene {
   explicit Scene(const Setup& setup);
 
   protocol::State& state() { return victim.endpoint.state(); }
-  // Both ways, before anything else.
+  // Connects victim and honest peer in both directions, before anything else.
   void introduce();
   void advance(TimeNs time);
-  // One frame of an attacker, and what the victim makes of it.
+  // Delivers one frame of an attacker to the victim, and checks the effects.
   void attack(const Bytes& frame, bool progress);
   void sent(const Node& from, Bytes frame, const wire::LaneAddress& lane);
 
   const Setup& setup;
   TimeNs now = kMillisecond;
   Node victim, honest;
-  Partner* to_honest = nullptr;  // as the victim sees it
-  Partner* to_victim = nullptr;  // as the honest peer sees it
+  Partner* to_honest = nullptr;  // the victim's view of it
+  Partner* to_victim = nullptr;  // the honest peer's view of it
   std::vector<Player*> players;
   std::deque<Bytes> seen;    // frames on the segment, as a switch that floods shows them
-  std::uint32_t losing = 0;  // frames between the two to be lost
+  std::uint32_t losing = 0;  // frames between the two that will be lost
 
  private:
   struct Flying {

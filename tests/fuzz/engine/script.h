@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The input of the engine's fuzz target: a few bytes of set-up, then steps, one after the other. A script
-// that ends early goes on as zeros, which mean the plain and valid case everywhere.
+// The input of the engine's fuzz target: a few bytes of set-up, then steps. A script that ends early
+// continues with zeros, which mean the plain and valid case everywhere.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Step : std::uint8_t {
   handler,
   timeout,
   collect,
-  // The world.
+  // Virtual time and the honest peer.
   time,
   honest_send,
   lose,  // frames between victim and honest peer
@@ -77,7 +77,7 @@ class Script {
   std::size_t at_ = 0;
 };
 
-// Message lengths around every change of class, and a few frames, blocks and windows long.
+// Message lengths around every change of class, and some that are a few frames, blocks and windows long.
 inline constexpr std::uint32_t kLengths[16] = {0,    8,    32,   33,    128,   129,   1000,  1452,
                                                4096, 5000, 9000, 20000, 32768, 40000, 50000, 65537};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every text that a person or an environment gives us. The first byte says which parser; what is refused is
-// refused with one sentence (text_checks.h), and what is accepted prints as something that reads the same.
+// Every text that a person or an environment gives us. The first byte selects the parser. A text that is
+// refused gives one sentence (text_checks.h). A text that is accepted is printed as one that parses to the
+// same value.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ Result<Settings> load(const std::string& file, const Variables& variables) {
   return settings;
 }
 
-// All rows but the one that says which file was read.
+// Returns all rows except the one that names the file that was read.
 Variables rows_of(const Settings& settings) {
   Variables rows;
   for (const runtime::SettingRow& row : runtime::settings_rows(settings)) rows[row.variable] = row.value;
@@ -78,7 +79,7 @@ void check_settings(const std::string& file, const Variables& variables) {
   const auto again = load("", rows);
   REQUIRE(again && rows_of(*again) == rows);
   REQUIRE(again->protocol.peer_timeout == settings->protocol.peer_timeout);
-  // In a file quotes keep blanks, but have no way to hold quotes or more lines.
+  // In a file, quotes keep blanks, but cannot keep quotes or line ends.
   if (has("\"\n")) return;
   std::string text;
   for (const runtime::SettingRow& row : runtime::settings_rows(*settings)) {
@@ -91,7 +92,7 @@ void check_settings(const std::string& file, const Variables& variables) {
   REQUIRE(from_file && rows_of(*from_file) == rows);
 }
 
-// "NAME=VALUE" lines.
+// Checks lines of the form NAME=VALUE.
 void check_environment(const std::string& text) {
   Variables variables;
   std::vector<std::string> entries;
@@ -116,7 +117,7 @@ void check_prefix(const std::string& text) {
   const runtime::PrefixFacts facts{42, "node1", "3", "0", "enp1s0"};
   const auto prefix = runtime::verbose_prefix_expand(text, facts);
   if (prefix) REQUIRE(prefix->size() <= 16 + text.size() * 8);
-  // Whether it is one does not depend on the facts.
+  // Whether the text is a prefix does not depend on the facts.
   REQUIRE(prefix.has_value() == runtime::verbose_prefix_expand(text, {}).has_value());
 }
 
@@ -162,7 +163,7 @@ void check_interfaces(const std::string& text) {
   for (const link::Choice& c : *choices) check_message(c.reason);
 }
 
-// A board for each endpoint, whose number is its place.
+// Checks a list of boards for each endpoint. The number of a board is its place.
 void check_rails(const std::string& text) {
   std::vector<runtime::Board> boards(3);
   const char* const names[] = {"lo", "eth0", "eth1"};
@@ -183,7 +184,7 @@ void check_rails(const std::string& text) {
     }
     for (const runtime::Board* rail : *rails)
       REQUIRE(rail != &board && !rail->interface.loopback && !board.interface.loopback);
-    // Who is a rail has the same ones.
+    // Every board that is a rail has the same rails.
     for (const runtime::Board* rail : *rails)
       REQUIRE(runtime::rails_choose(boards, *rail, text)->size() == rails->size());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every decoder on any bytes, in both modes and from both kinds of peer. What decodes is encoded again and
-// must decode to the same values and data.
+// Every decoder on any bytes, in both modes and from both kinds of peer. Packets that decode are encoded
+// again and must decode to the same values and data.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +19,7 @@ struct Case {
   Head head;
 };
 
-// The head to encode again with; any will do when the ethertype is foreign.
+// Returns the head to encode with. Any will do when the ethertype is foreign.
 Head head_of(Frame frame) {
   Head head;
   if (decode_head(frame, head) != Drop::none) {
@@ -29,7 +29,7 @@ Head head_of(Frame frame) {
   return head;
 }
 
-// Decoded data lie in the frame, and covered_length agrees where they end.
+// Checks that decoded data lie in the frame and end where covered_length() says.
 void check_extent(const Case& c, const std::byte* data, std::size_t length) {
   REQUIRE(data >= c.frame.data());
   const auto start = static_cast<std::size_t>(data - c.frame.data());
@@ -37,7 +37,7 @@ void check_extent(const Case& c, const std::byte* data, std::size_t length) {
   if (c.extended) REQUIRE(covered_length(c.frame, c.mode) == start + length);
 }
 
-// The same packet as we would send it.
+// Returns the same packet as our encoders write it.
 Bytes sent_again(const Case& c, Bytes header, Frame data, std::uint8_t flags) {
   const std::size_t covered = header.size() + data.size();
   Bytes frame = whole_frame(std::move(header), data, flags);
@@ -105,7 +105,7 @@ void check_pull_reply(const Case& c) {
   REQUIRE(std::equal(data, data + first.frame_length, again));
 }
 
-// Packets without data: decode, encode, decode.
+// Decodes, encodes and decodes packets without data.
 template <class Packet, class Decode, class Encode>
 void check_plain(const Case& c, Decode decode, Encode encode) {
   Packet first, second;
@@ -157,7 +157,7 @@ void check_connect(const Case& c) {
       [&](std::byte* out, const Connect& p) { return encode_connect(out, c.head, p); });
 }
 
-// A fuzzer does not guess a CRC-32C: makes that of an extension block right, where there is room for one.
+// Corrects the CRC of an extension block where there is room for one, as a fuzzer does not guess a CRC-32C.
 void check_connect_sealed(const Case& c) {
   Bytes frame(c.frame.begin(), c.frame.end());
   if (frame.size() < 76) return;
