@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mesh of processes of several threads each, on one host or several: every thread sends messages of all
-// sizes to random threads of all processes, its own included, and checks every byte, the order, and that none
-// is lost or comes twice. Any process may be killed and started again at any time.
+// A mesh of processes with several threads each, on one host or several. Every thread sends messages of all
+// sizes to random threads of all processes, its own included. It checks every byte, the order, and that no
+// message is lost or comes twice. Any process may be killed and restarted at any time.
 //
 //   omx_mesh --member MAC:0 --member MAC:1 --self 0 --threads 4 --seconds 10
 //
 // A message describes itself in its match information: receiving thread (4 bits), sending process (4),
-// sending thread (4), stream (16), number in the stream (20), salt (16). A stream begins with a connection:
-// its numbers count from 0 without gaps. Exit status: 0 all right, 1 a mismatch or something that did not
+// sending thread (4), stream (16), number in the stream (20), salt (16). A stream begins with a connection,
+// and its numbers count from 0 without gaps. Exit status: 0 success, 1 a mismatch or a request that did not
 // end.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ constexpr std::uint64_t kThreadMask = 0xFULL << 60;
 constexpr std::size_t kReceives = 4, kSends = 4;
 constexpr std::uint32_t kGuard = 16;
 constexpr unsigned char kUntouched = 0x5A;
-constexpr auto kAfterDeath = std::chrono::seconds(3);  // until all that a dead process has sent is taken
+constexpr auto kAfterDeath = std::chrono::seconds(3);  // until all that a killed process has sent is received
 constexpr auto kStall = std::chrono::seconds(90);
 
 struct Options {
@@ -96,12 +96,12 @@ bool right(const std::vector<unsigned char>& data, std::size_t length, std::uint
   return true;
 }
 
-// The other processes, as all threads of this one know them.
+// The other processes, as known to all threads of this one.
 class Members {
  public:
   Members(const Options& o, mx_endpoint_t endpoint) : o_(o), endpoint_(endpoint), peers_(o.members.size()) {}
 
-  // False while it cannot be reached. `connection` changes with each new connection.
+  // Returns false while the process cannot be reached. `connection` changes with each new connection.
   bool address(std::size_t member, mx_endpoint_addr_t& address, unsigned& connection) {
     const std::lock_guard guard(mutex_);
     Peer& peer = peers_[member];
@@ -125,7 +125,7 @@ class Members {
     const std::lock_guard guard(mutex_);
     if (peers_[member].connection != connection || !peers_[member].up) return;
     peers_[member].up = false;
-    // What is pending with the instance that is gone must not keep the next one waiting.
+    // Requests that are pending with the former instance must not hold up the next one.
     mx_disconnect(endpoint_, peers_[member].address);
     failures++;
   }
@@ -159,7 +159,7 @@ class Worker {
         if (!s.request) send(s);
       look();
     }
-    // What others have sent still comes; our own must end.
+    // Messages of others still arrive, but our own requests must end.
     const auto drained = Clock::now() + std::chrono::seconds(2);
     while (Clock::now() < drained || sending()) look();
     for (Slot& r : receives_) {
@@ -178,13 +178,13 @@ class Worker {
     std::size_t member = 0;
     unsigned connection = 0;
   };
-  // From one thread here to one thread there, over one connection.
+  // Messages from one thread here to one thread there, over one connection.
   struct Stream {
     unsigned connection = 0, id = 0, next = 0;
-    Clock::time_point gap{};  // the first
+    Clock::time_point gap{};  // when the first gap was seen
   };
 
-  // Another one than the stream before had: they begin at least 100 ms apart.
+  // Returns another id than the stream before had, as streams begin at least 100 ms apart.
   static unsigned stream_id() {
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch());
     return static_cast<unsigned>(now.count() / 10) & 0xFFFF;
@@ -233,12 +233,12 @@ class Worker {
     }
   }
 
-  // Looks at all requests, or waits for one of them.
+  // Tests all requests, or waits for one of them.
   void look() {
     bool moved = false;
     mx_status_t status;
     std::uint32_t result = 0;
-    // All have the same match information, so messages go into them in the order of posting.
+    // All receives have the same match information, so messages go into them in the order of posting.
     for (Slot& r : receives_) {
       if (!r.request) continue;
       check(mx_test(endpoint_, &r.request, &r.status, &result), "mx_test");
@@ -270,7 +270,7 @@ class Worker {
     moved_ = Clock::now();
   }
 
-  // Takes what has come, in the order of posting, and posts again.
+  // Takes completed receives in the order of posting, and posts them again.
   bool arrivals() {
     bool any = false;
     for (; !receives_[oldest_].request; oldest_ = (oldest_ + 1) % kReceives) {
@@ -299,7 +299,7 @@ class Worker {
                                    label.thread, label.stream, label.number, status.msg_length,
                                    mx_strstatus(status.code)));
     if (history_.size() > 12) history_.pop_front();
-    // The sender of a large message died while it came.
+    // The sender of a large message was killed while the message came.
     if (status.code != MX_STATUS_SUCCESS) {
       if (status.xfer_length != 0)
         die(fmt::format("{}: a failed receive has bytes", mx_strstatus(status.code)));
@@ -321,8 +321,8 @@ class Worker {
     received++;
     bytes += status.msg_length;
   }
-  // A large message whose sender died before it was fetched is gone, and smaller ones behind it are not.
-  // Anything else is a loss.
+  // A large message whose sender was killed before it was fetched is gone, and smaller ones behind it are
+  // not. Any other gap is a loss.
   void gap(Stream& stream, const Label& label) {
     if (!o_.kills || label.number < stream.next) {
       for (const std::string& line : history_) fmt::print(stderr, "  {}\n", line);
@@ -345,7 +345,7 @@ class Worker {
   std::map<std::pair<std::size_t, unsigned>, Stream> out_;
   std::map<unsigned, Stream> in_;
   Clock::time_point moved_;
-  std::deque<std::string> history_;  // of the last receives
+  std::deque<std::string> history_;  // of the latest receives
 };
 
 int run(const Options& o) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two processes send each other a random mix of messages of all classes at once, through the MX API, and
-// check every byte. Message i of a direction is the same on both sides: a function of the seed.
+// check every byte. Message i of a direction is the same on both sides, because it is a function of the seed.
 //
 //   omx_soak --endpoint 0 --peer MAC --peer-endpoint 0 --messages 100000 --seed 1
 //
-// With --until-told both go on until each is told by SIGTERM; then each says how many messages it began.
+// With --until-told both continue until each gets SIGTERM. Then each announces how many messages it began.
 //
-// Exit status: 0 all right; 1 mismatch, wrong status or failed call; 3 a request ended with an error status
-// that
-// --tolerate allows (the peer was killed on purpose): the time from the last success to the failure is
-// printed.
+// Exit status: 0 success. 1 mismatch, wrong status or failed call. 3 a request ended with an error status
+// that --tolerate allows, because the peer was killed on purpose. Then the time from the last success to the
+// failure is printed.
 #include <inttypes.h>
 #include <signal.h>
 #include <time.h>
@@ -30,7 +29,7 @@ namespace {
 constexpr std::uint32_t kKey = 0x50a4;
 constexpr int kWindow = 48;
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0};
-// Of messages that have no index: how many there are, and the last.
+// Match information of messages without an index: their count, and the last one.
 constexpr std::uint64_t kMatchCount = ~std::uint64_t{1}, kMatchLast = ~std::uint64_t{0};
 
 volatile sig_atomic_t told = 0;
@@ -62,7 +61,7 @@ void check(mx_return_t code, const char* what) {
   if (code != MX_SUCCESS) die(what, mx_strerror(code));
 }
 
-// What message `index` from the side with `origin` looks like.
+// The properties of message `index` from the side with `origin`.
 struct Plan {
   std::uint32_t length = 0;
   std::uint32_t received = 0;  // bytes of the receive buffer
@@ -117,7 +116,7 @@ bool same(const std::vector<char>& data, const Plan& p) {
   for (; i + 8 <= p.received && i + 8 <= p.length;
        i += 8, v = v * 6364136223846793005ULL + 1442695040888963407ULL)
     if (std::memcmp(&data[i], &v, 8) != 0) return false;
-  // The tail is produced bytewise only at the end of the whole message.
+  // Only the tail of the whole message is produced byte by byte.
   if (p.received == p.length)
     for (; i < p.length; i++)
       if (data[i] != static_cast<char>(v >> (8 * (i % 8)))) return false;
@@ -209,7 +208,7 @@ class Soak {
     check(mx_isend(ep_, &segment, 1, peer_, kMatchCount, &count_out_, &count_request_), "mx_isend");
   }
 
-  // The peer has said how many there are: nobody will answer the receives beyond.
+  // The peer has announced its number of messages, so no message comes for the receives beyond.
   void end_receiving() {
     to_receive_ = count_in_;
     for (Slot& s : receives_) {
@@ -246,7 +245,7 @@ class Soak {
     }
   }
 
-  // Completes requests in whatever order they finish.
+  // Completes requests in any order in which they finish.
   void reap() {
     mx_status_t status;
     std::uint32_t result = 0;
@@ -304,7 +303,7 @@ class Soak {
     received_++;
   }
 
-  // Both sides are through before either closes: a closing endpoint owes nothing to receivers of large data.
+  // Both sides must be done before either closes: a closing endpoint owes nothing to receivers of large data.
   void finish() {
     mx_request_t request;
     mx_status_t status;
