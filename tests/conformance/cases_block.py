@@ -168,7 +168,7 @@ def data_unasked_received(peer):
         seq = partner.rndv(length, 0xB0, region=9, region_seq=77, flags=8, length=12,
                            data=unit.to_bytes(2, "big") + bytes([frames, 0]))
         key = dict(handle=seq << 16 | 77 << 8 | 9, magic=0x55A50000 | partner.endpoint << 8 | 0x80)
-        if false_first:  # another message's, and another endpoint's
+        if false_first:  # acknowledgements of another message, and of another endpoint
             partner.reply(dict(key, handle=key["handle"] ^ 0x100), 0, bytes(unit), 0)
             partner.reply(dict(key, magic=key["magic"] ^ 0x100), 0, bytes(unit), 0)
         for i in range(frames):
@@ -194,7 +194,7 @@ def packs_are_read(peer):
     for i, length in enumerate((3, 0, 128)):
         received(peer, "block.pack_is_read", "docs/reference/wire.md 14", 0xC01 + i, length, i)
     acknowledged(partner)
-    # A record that says more than there is ends the pack; those before it count.
+    # A record that announces more than the frame holds ends the PACK. Records before it count.
     data = record(0xC11, pattern(4, 1)) + record(0xC12, bytes(129)) + record(0xC13, b"")
     partner.peer.send(PACK, data, **partner.head(length=len(data), seq=4, ack=1))
     partner.seq = 5

@@ -38,7 +38,7 @@ def connect_is_asked_and_repeated(peer):
     check_request(partner, again, "connect.request_repeated")
     for field in ("session", "connect_seq", "index"):
         peer.rules.check("connect.request_repeated", "protocol 3.1", f"CONNECT {field} as before", request[field], again[field])
-    # What does not belong to the request is ignored; the repetitions go on.
+    # Answers that do not belong to the request are ignored, and repetitions continue.
     for what, over in (("an answer to another request", dict(connect_seq=request["connect_seq"] + 1)),
                        ("an answer to another session", dict(session=request["session"] ^ 1)),
                        ("status 5", dict(status=5))):
@@ -77,7 +77,7 @@ def connect_is_refused(peer):
     for code, status in ((1, MX_BAD_ENDPOINT), (2, MX_CLOSED)):
         partner, request = ask_connect(peer)
         nack = dict(peer_index=peer.index, src_endpoint=partner.endpoint, dst_endpoint=0, index=peer.index, seq=0)
-        # A code that nobody defined ends nothing, least of all the process.
+        # An undefined code ends nothing, least of all the process.
         peer.send(NACK_LIB, code=9, **nack)
         peer.waiting(CONNECT, partner.endpoint)
         again = peer.take(CONNECT, partner.endpoint, lambda f: not f["is_reply"], missing=False)
@@ -101,7 +101,7 @@ def connect_is_answered(peer):
     partner.request(connect_seq=77)
     reply = partner.take(CONNECT, lambda f: f["is_reply"])
     check_reply(partner, reply, "connect.reply", connect_seq=77)
-    # Once more, as if the reply had been lost: the same session again.
+    # The request again, as if the reply had been lost: the session stays the same.
     partner.request(connect_seq=77)
     again = partner.take(CONNECT, lambda f: f["is_reply"])
     peer.rules.check("connect.reply_again", "protocol 3.2", "CONNECT F36 session of the second reply", reply["key"], again["key"])
@@ -113,7 +113,7 @@ def connect_with_a_wrong_key_is_refused(peer):
     partner.request(key=0x4321, connect_seq=3)
     reply = partner.take(CONNECT, lambda f: f["is_reply"])
     check_reply(partner, reply, "connect.reply_bad_key", connect_seq=3, status=11)
-    # It changes nothing: who is not connected is not heard.
+    # The answer changes nothing: messages of a peer that is not connected are ignored.
     partner.their_session = reply["key"]
     partner.tiny(b"let me in", 0xBAD0)
     partner.fence()
@@ -186,7 +186,7 @@ def connect_of_a_new_instance(peer):
     first.seq, first.epoch = 1, first.epoch ^ 0x55
     first.their_epoch, first.acknum, first.wanted, first.connected_back, first.their_session = 0, 0, 1, False, None
     first.connect()
-    if not peer.extended:  # it connects back, and hears us when that is answered
+    if not peer.extended:  # it connects back, and receives from us when we answer that
         peer.settle(lambda: first.connected_back)
     first.tiny(b"", 0x23)
     peer.ask("recv 1 23 ffffffffffffffff 0 0")

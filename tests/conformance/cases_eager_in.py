@@ -65,7 +65,7 @@ def receive_fragments_in_any_order(peer):
     length = 3 * unit + unit // 2
     partner.medium(pattern(length, 1), 0xF3, order=(3, 1, 0, 2))
     received(peer, "receive.fragments_in_any_order", "wire 4.3", 0xF3, length, 1)
-    # Each twice, and again when the message is whole.
+    # Each fragment twice, and again when the message is whole.
     seq = partner.medium(pattern(length, 2), 0xF4, order=(0, 0, 2, 2, 1, 3, 3))
     received(peer, "receive.fragments_twice", "protocol 4", 0xF4, length, 2)
     acknowledged(partner)
@@ -105,7 +105,7 @@ def receive_repetitions_once(peer):
     received(peer, "receive.once", "protocol 4", 0xF7, 4, 1)
     acknowledged(partner)
     partner.tiny(pattern(4, 1), 0xF7, seq)
-    # The acknowledgement was lost, says a repetition of the last number: it comes again.
+    # A repetition of the last number says that the acknowledgement was lost, so it comes again.
     acknowledged(partner, "ack.again_for_the_last_number", "protocol 4")
     partner.fence()
     nothing_arrived(peer, "receive.once", "protocol 4", "a message that was received already", 0xF7)
@@ -120,7 +120,7 @@ def receive_early_messages_in_order(peer):
     nothing_arrived(peer, "receive.order", "protocol 4", "a message whose predecessor is missing", 0xF82)
     partner.tiny(pattern(1, 1), 0xF81, 1)
     partner.seq = 6
-    # All are there, though nothing was sent again.
+    # All messages are there, though none was sent again.
     for number in range(1, 6):
         received(peer, "receive.early", "protocol 4", 0xF80 + number, number, number)
     acknowledged(partner)
@@ -209,7 +209,8 @@ def refused_endpoints(peer):
             204: lambda: partner.rndv(100000, 1, 204, dst_endpoint=endpoint),
             205: lambda: partner.notify(fake, 100000, 205, dst_endpoint=endpoint)}
         for seq, send in sends.items():
-            # Like any sender, again while there is no answer: who refuses may begin to listen a moment later.
+            # Repeats as any sender does while there is no answer: a refusing endpoint may begin to receive a
+            # moment later.
             for _ in range(1 if peer.rules.known else 20):
                 send()
                 nack = peer.take(NACK_LIB, partner.endpoint, lambda f: f["seq"] == seq, patience=0.5, missing=False)
@@ -226,7 +227,7 @@ def dropped_lengths(peer):
     partner.tiny(bytes(33), 0xFE0, 1)
     partner.small(bytes(129), 0xFE0, 1)
     partner.tiny(b"", 0xFE0, 1, length=32 + 8)
-    partner.small(bytes(8), 0xFE0, 1, length=100)  # 100 bytes announced, the frame ends before
+    partner.small(bytes(8), 0xFE0, 1, length=100)  # announces 100 bytes, but the frame ends before
     partner.rndv(100000, 0xFE0, 1, length=7)
     mode, unit = peer.mode, peer.mode.frag_max
     partner.fragment(bytes(2 * unit), 0xFE0, 1, 0, unit, frag_length=unit + 1)

@@ -105,7 +105,7 @@ def send_repeats_until_acknowledged(peer):
                     peer.take(TINY, partner.endpoint, missing=False))
     partner.ack()
     quiet(partner, "the acknowledgement", "ack.ends_repetitions", "protocol 5.3")
-    # One that counts backwards is older than the last one [protocol 5.2].
+    # An acknowledgement whose counter is lower is older than the last one [protocol 5.2].
     peer.ask("send 1 78 8 1")
     partner.take(TINY)
     partner.wanted = 3
@@ -122,7 +122,7 @@ def send_repeats_all_fragments(peer):
     peer.ask("send 1 79 10000 1")
     frames = check_message(partner, 0x79, 10000, 1, 1)
     if peer.extended:
-        partner.wanted = 2  # repeats what is missing only: docs/reference/wire.md 9
+        partner.wanted = 2  # repeats only missing messages: docs/reference/wire.md 9
         partner.ack()
         return
     check_message(partner, 0x79, 10000, 1, 1, "send_again")
@@ -168,7 +168,7 @@ def send_numbers_come_round(peer):
             peer.pump(0.2)
             for frame in peer.waiting(TINY, partner.endpoint):
                 if seen.get(frame["seq"]) == frame["match"]:
-                    continue  # again
+                    continue  # repeated
                 seen[frame["seq"]] = frame["match"]
                 order.append(frame["seq"])
                 got += 1

@@ -86,6 +86,6 @@ def discovery_is_understood(peer):
     frame[32:40] = peer.nic.to_bytes(8, "big")
     frame[40:44] = b"\x2b\x9a\x11\xc3"
     peer.send_raw(bytes(frame))
-    peer.tell("nic conform:0")  # nobody told it who we are
+    peer.tell("nic conform:0")  # no packet announced our name
     answer_query(peer, peer.take(HOST_QUERY), b"conform:0\0")
     peer.rules.check("raw.discovery_is_read", "wire 4.13", "the NIC of a name", f"nic {peer.nic:x}", peer.told())

@@ -189,7 +189,7 @@ def large_receive_with_false_replies(peer):
                     fields["at"] = over["offset"]
                 rest = {key: value for key, value in over.items() if key != "offset"}
                 partner.reply(pull, fields["at"], bad, index, **rest)
-            partner.reply(pull, index * m, bad, index)  # another length than asked for
+            partner.reply(pull, index * m, bad, index)  # another length than requested
             partner.reply(pull, index * m, b"", index)
         send()
 
@@ -228,7 +228,7 @@ def notify_is_repeated(peer):
     peer.rules.check("notify.repeated_unchanged", "protocol 6", "bytes of the repetition", first.raw, again.raw)
     check_notify(partner, again, rndv, 40000)
     peer.ask("wait 1 8000")
-    # The RNDV once more: it was received.
+    # The RNDV once more: it had been received.
     partner.rndv(40000, 0xA03, seq=1)
     partner.fence()
     peer.rules.check("rndv.twice", "protocol 4", "what the subject sees", "nothing", peer.ask(f"probe a03 {EXACT_MATCH}"))

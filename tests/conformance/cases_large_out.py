@@ -102,7 +102,7 @@ def large_send_is_repeated_until_acknowledged(peer):
     forget_repetitions(partner)
     seq = partner.notify(first, 100000)
     truc_after_notify(partner, seq)
-    # The NOTIFY again: its acknowledgement was lost.
+    # The NOTIFY once more: its acknowledgement had been lost.
     partner.notify(first, 100000, seq)
     truc_after_notify(partner, seq)
     peer.rules.check("rndv.send_completes", "protocol 8.1", "how the send ended", "done 0 901 100000 100000 sent", peer.ask("wait 1 8000"))
@@ -134,11 +134,11 @@ def pulls_of_any_shape(peer):
                                (0, 0, m * mode.block_frames if m * mode.block_frames < length else 2 * m)):
         partner.pull(rndv, 0x24, frame, size, first)
         expect_replies(partner, rndv, 0x24, frame, first, size, message, "reply.any_shape")
-    # Twice the same: the answer may have been lost, and is given again.
+    # The same PULL twice: the answer may have been lost, and is given again.
     for _ in range(2):
         partner.pull(rndv, 0x25, 2, m, **({"flags": 8} if peer.extended else {}))
         expect_replies(partner, rndv, 0x25, 2, 0, m, message, "reply.again")
-    # Handle and magic are nobody's business but the puller's.
+    # Only the puller interprets handle and magic.
     partner.pull(rndv, 0xFFFFFFFF, 1, m)
     expect_replies(partner, rndv, 0xFFFFFFFF, 1, 0, m, message, "reply.echo")
     seq = partner.notify(rndv, length)

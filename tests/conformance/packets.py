@@ -16,7 +16,7 @@ NAMES = {RAW: "RAW", HOST_QUERY: "HOST_QUERY", HOST_REPLY: "HOST_REPLY", TRUC: "
          NOTIFY: "NOTIFY", NACK_LIB: "NACK_LIB", NACK_MCP: "NACK_MCP", PROBE: "PROBE", PACK: "PACK"}
 NUMBERED = (TINY, SMALL, MEDIUM, RNDV, NOTIFY)
 
-# name, offset in the frame (F), bytes
+# Each field: name, offset in the frame (F), bytes.
 HEAD = [("peer_index", 14, 2), ("type", 16, 1)]
 PORTS = HEAD + [("dst_endpoint", 17, 1), ("src_endpoint", 18, 1)]
 MESSAGE = PORTS + [("length", 20, 2), ("checksum", 22, 2), ("seq", 24, 2), ("ack", 26, 2), ("match", 28, 8),

@@ -11,8 +11,8 @@ from packets import (CONNECT, ETHERTYPE, Frame, HOST_QUERY, HOST_REPLY, MAGIC, M
                      NOTIFY, PACK, PROBE, PULL, PULL_REPLY, RNDV, SMALL, TINY, TRUC, UNKNOWN_INDEX, build,
                      crc32c)
 
-TOLD_INDEX = 0x0123  # what we tell the other side to put into the head
-PATIENCE_S = 12  # until an answer is missing; no rule depends on how long one takes
+TOLD_INDEX = 0x0123  # the index that we tell the other side to put into the head
+PATIENCE_S = 12  # after this time an answer counts as missing; no rule depends on how long one takes
 NUMBER = 0x3FFF
 
 
@@ -30,17 +30,17 @@ class Peer:
 
     def __init__(self, mode, rules, subject, subject_mac, extended, checksum):
         self.mode, self.rules, self.subject, self.extended = mode, rules, subject, extended
-        self.checksum = checksum  # asked for by both sides
+        self.checksum = checksum  # requested by both sides
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
         self.socket.bind(("eth0", ETHERTYPE))
         self.mac, self.subject_mac = self.socket.getsockname()[4], subject_mac
         self.nic = int.from_bytes(self.mac, "big")
         self.inbox, self.partners = [], {}
-        self.index = UNKNOWN_INDEX  # what the other side told us
+        self.index = UNKNOWN_INDEX  # the index that the other side told us
         self.next_endpoint = 0
         self.largest_seen = 0
-        self.gathered = None  # packets that are to share a frame
+        self.gathered = None  # packets that will share a frame
         self.packs_of_packets = 0
 
     # ---- frames
@@ -119,7 +119,7 @@ class Peer:
         extended = self.extended and endpoint_of(frame) in self.partners
         free = (15, 18, 19) if extended else ()
         if frame.kind in (HOST_QUERY, HOST_REPLY) or frame.kind == PULL_REPLY and not extended:
-            free += (14, 15)  # the head's index, which nobody reads there [2]
+            free += (14, 15)  # the head's index, which no receiver reads there [2]
         pads = {at: byte for at, byte in frame.pads().items() if at not in free}
         check("frame.pads_are_zero", "wire 1", f"{name} pads that are not zero", {}, {at: b for at, b in pads.items() if b})
         trailer = 4 if extended and flags & 2 else 0
@@ -235,7 +235,7 @@ class Partner:
         self.session = random.randrange(1, 0xFFFFFFF0)
         self.key = 0x1234
         self.seq = 1  # of our next message
-        self.wanted = 1  # the next of theirs
+        self.wanted = 1  # the next one from the subject
         self.acknum = 0
         self.their_session = None
         self.connected_back = False

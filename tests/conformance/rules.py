@@ -2,8 +2,8 @@
 """Rules and the results of their checks, printed as one line each at the end."""
 import collections
 
-# Where the library, in mode omx, knowingly does not what the specification says. One of these that holds after all is an
-# error: take it off.
+# Rules of the specification that the library knowingly breaks in mode omx. If one of these holds after all,
+# that is an error: remove it here.
 KNOWN_OMX = {
     "nack.endpoint_closed": "only connects to closed endpoints are refused: no process listens for other packets",
     "nack.endpoint_impossible": "the same",

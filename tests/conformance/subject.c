@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The side under test: an MX program that does what it is told by lines on its standard input, and answers
-// each with one line. Between lines it makes progress. tests/conformance/subject.py is the other end of the
-// pipe.
+// The side under test: an MX program that executes lines from its standard input, and answers each with one
+// line. It makes progress between lines. tests/conformance/subject.py is the other end of the pipe.
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ struct slot {
 };
 
 static mx_endpoint_t endpoint;
-static mx_endpoint_addr_t address;  // of whom the next send is for
+static mx_endpoint_addr_t address;  // destination of the next send
 static mx_endpoint_addr_t source;   // of the last message received
 static struct slot slots[kSlots];
 
@@ -56,7 +55,7 @@ static struct slot* slot_renew(unsigned number, uint32_t length, unsigned seed, 
   return slot;
 }
 
-// What was delivered is the pattern, and not one byte behind it was written.
+// Returns whether the delivered data are the pattern, and no byte behind them was written.
 static const char* verdict(const struct slot* slot, uint32_t delivered) {
   if (!slot->receives) return "sent";
   for (uint32_t i = 0; i < delivered; i++)
@@ -128,7 +127,7 @@ static void start_receive(unsigned number, uint64_t match, uint64_t mask, unsign
   answer_code(mx_irecv(endpoint, &segment, 1, match, mask, NULL, &slot->request));
 }
 
-// Many short messages whose completions nobody wants; number i has match information `match` + i.
+// Sends many short messages without completions. Number i has match information `match` + i.
 static void burst(unsigned count, uint64_t match, unsigned length) {
   static unsigned char data[4096];
   mx_segment_t segment = {data, length};
@@ -193,7 +192,7 @@ static int obey(const char* line) {
     host_name(match);
   else if (sscanf(line, "nic %79s", text) == 1)
     host_nic(text);
-  else if (!strcmp(line, "answer"))  // what follows is sent to whom the last message came from
+  else if (!strcmp(line, "answer"))  // the next sends go to the sender of the last message
     address = source, printf("ok\n");
   else if (!strcmp(line, "disconnect"))
     answer_code(mx_disconnect(endpoint, address));
@@ -220,7 +219,7 @@ int main(void) {
   printf("ready\n");
   for (;;) {
     if (poll(&input, 1, 1) == 1) {
-      // By single bytes: a line must not stay in a buffer that poll does not see.
+      // Reads single bytes, because a line must not stay in a buffer that poll() does not see.
       if (held + 1 >= sizeof line || read(STDIN_FILENO, &line[held], 1) != 1) break;
       if (line[held] != '\n') {
         held++;
