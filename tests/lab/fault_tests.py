@@ -30,8 +30,8 @@ def fault__rates_are_right():
             kept = COUNT - counters["dropped"]
             within(counters["duplicated"], 0.05 * kept, spread(kept, 0.05), "duplicated")
             within(counters["corrupted"], 0.02 * kept, spread(kept, 0.02), "corrupted")
-            # What arrived is what the program says it did.  On a switch a damaged
-            # destination or ethertype may keep a frame from the receiver.
+            # The frames that arrived are those that the program reports. On a switch a damaged destination or
+            # ethertype may keep a frame from the receiver.
             within(result["arrived"], kept + counters["duplicated"], 40, "arrived")
             within(result["damaged"], counters["corrupted"], 40, "damaged")
             assert it.counters("h2", "in") is None
@@ -140,7 +140,7 @@ def fault__large_frames():
                 done = {name: after[name] - before[name] for name in after}
                 within(done["duplicated"], 100, spread(200, 0.5), f"duplicated of {size}")
                 within(done["corrupted"], 100, spread(200, 0.5), f"corrupted of {size}")
-                # A flipped header bit may hide a frame behind a switch; few do at this size.
+                # A flipped header bit may hide a frame behind a switch, but few do at this size.
                 within(result["damaged"], done["corrupted"], 8, f"damaged of {size}")
                 within(result["arrived"], 200 + done["duplicated"], 8, f"arrived of {size}")
 
@@ -209,7 +209,7 @@ def faults__program_dies_with_the_lab():
         good(it.do("fault", "h1", "--drop", "1"))
         ids = it.host("h1", "tc", "filter", "show", "dev", "eth0", "ingress")
         number = ids.split(" id ")[1].split()[0]
-    # The kernel takes network namespaces apart a moment after their last user.
+    # The kernel removes network namespaces a moment after their last user has gone.
     deadline = time.monotonic() + 10
     while os.system(f"bpftool prog show id {number} >/dev/null 2>&1") == 0:
         assert time.monotonic() < deadline, f"eBPF program {number} outlives its lab"

@@ -44,16 +44,16 @@ def receive(options):
     arrived = damaged = repeats = 0
     whole = set()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as link:
-        # Room for all frames of a test, should this process not get a core.
+        # Room for all frames of a test, in case this process does not get a core.
         try:
             link.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 256 << 20)
-        except PermissionError:  # not root: as much as the system's limit gives
+        except PermissionError:  # not root: as much as the system's limit allows
             link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 << 20)
         link.bind(("eth0", options.ethertype))
         print("ready", flush=True)
         open_input = [sys.stdin]
         while True:
-            # When the sender is done, a short silence is the end.
+            # When the sender is done, a short silence marks the end.
             ready = select.select([link] + open_input, [], [], None if open_input else 0.2)[0]
             if sys.stdin in ready:
                 open_input = []

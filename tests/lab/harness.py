@@ -92,7 +92,7 @@ def run_all():
             print(f"ok    {function.__name__}", flush=True)
         except Skip as reason:
             print(f"skip  {function.__name__}: {reason}", flush=True)
-        except Exception as error:  # a test must not take the others with it
+        except Exception as error:  # a failing test must not end the others
             failed += 1
             print(f"FAIL  {function.__name__}: {error}", flush=True)
             if not isinstance(error, AssertionError):
@@ -102,7 +102,7 @@ def run_all():
 
 
 def main():
-    # Ctrl-C and a test runner's SIGTERM end the test in hand, whose lab then goes down.
+    # Ctrl-C and a test runner's SIGTERM end the current test, whose lab is then taken down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     probe = lab("run", "--", "true")
     if probe.returncode == UNABLE:

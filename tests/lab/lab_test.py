@@ -54,7 +54,7 @@ def up__name_in_use():
 @test
 def up__does_not_hold_the_output_of_its_caller():
     name = f"test-pipe-{os.getpid()}"
-    # capture_output ends only when every writer has closed the pipe.
+    # capture_output returns only when every writer has closed the pipe.
     good(lab("up", "--name", name))
     good(lab("down", "--name", name))
 
@@ -116,7 +116,7 @@ def hosts__raw_frames_cross_the_cable():
 
 @test
 def hosts__a_frame_above_the_far_mtu_is_lost():
-    # On a switch, as on a wire, the sender is not told.  (A veth cable tells: ENOBUFS.)
+    # On a switch, as on a wire, the sender does not learn of the loss. (On a veth cable it does: ENOBUFS.)
     with Lab("--mtu", "9000,1500", "--topology", "bridge") as it:
         assert it.traffic("h1", "h2", 5, "--size", "1514")["arrived"] == 5
         assert it.traffic("h1", "h2", 5, "--size", "9014")["arrived"] == 0
@@ -147,7 +147,8 @@ def hosts__a_router_forwards_ip_and_tells_of_its_mtu():
                 "  except OSError as e:\n"
                 "    return errno.errorcode[e.errno], s.getsockopt(socket.IPPROTO_IP, 14)\n"  # IP_MTU
                 "print(*tell(1300), *tell(1301), *tell(1301))\n")
-        # The first size arrives where nobody listens; of the second the router says what it carries.
+        # The first size reaches a port without a listener. For the second size the router says what it
+        # carries.
         assert it.host("h1", "python3", "-c", send).split() == [
             "ECONNREFUSED", "9000", "EMSGSIZE", "1300", "EMSGSIZE", "1300"]
         it.host("router", "ip", "route", "change", "10.77.0.1", "dev", "port1", "mtu", "1000")
@@ -177,7 +178,7 @@ def hosts__a_long_cable_delays_and_loses():
         server.kill()
         server.communicate()
         assert float(least) >= 0.01, least
-        assert 30 <= int(came) <= 90, came  # 64 of them are to be expected
+        assert 30 <= int(came) <= 90, came  # 64 of them are expected
         good(it.do("fault", "h2", "--direction", "in", "--drop", "100", "--ethertype", "all"))
         assert it.host("h1", "python3", "-c", ask).split()[0] == "0"
     done = lab("up", "--delay", "5ms", "--topology", "bridge")
@@ -235,7 +236,7 @@ def traces_outside():
 @test
 def run__nothing_is_left_after_kill_9():
     before = traces_outside()
-    # Stubborn processes everywhere: in a host, beside the hosts, in sessions of their own.
+    # Stubborn processes everywhere: in a host, beside the hosts, and in sessions of their own.
     script = ("trap '' TERM HUP INT; "
               "for h in h1 h2; do $LAB exec $h -- sh -c 'for n in net pid mnt uts; do "
               "readlink /proc/self/ns/$n; done; trap \"\" TERM HUP; exec setsid sleep 1000' & "
@@ -247,11 +248,11 @@ def run__nothing_is_left_after_kill_9():
     assert inside <= set(namespaces_in_use())
     process.kill()
     process.wait(10)
-    # Every sleep holds the write end of this pipe: the end comes when all are dead.
+    # Every sleep holds the write end of this pipe, so the end comes when all are dead.
     assert process.stdout.read() == ""
     process.stdout.close()
-    # The dead are nobody's children now; the machine's process 1 may take its time
-    # over burying them, and until then their PID namespace shows.
+    # The dead processes have no parent now. The machine's process 1 may reap them late, and until then their
+    # PID namespace is visible.
     deadline = time.monotonic() + 20
     while inside & set(namespaces_in_use()):
         assert time.monotonic() < deadline, f"left: {inside & set(namespaces_in_use())}"
@@ -260,13 +261,13 @@ def run__nothing_is_left_after_kill_9():
 
 @test
 def run__orphans_end_with_it():
-    # Read to the end of the pipe: returns only if the orphan is dead.
+    # Reads to the end of the pipe, so it returns only if the orphan is dead.
     assert lab("run", "--", "sh", "-c", "setsid sleep 1000 & exit 3").returncode == 3
 
 
 @test
 def down__all_and_list():
-    # Inside a lab, so that other labs of this user on the machine stay unseen.
+    # Runs inside a lab, so that this user's other labs on the machine stay invisible.
     out = good(lab("run", "--", "sh", "-c",
                    "$LAB up --name in1 && $LAB up --name in2 && $LAB list && "
                    "$LAB down --all && echo -- && $LAB list"))
