@@ -8,7 +8,7 @@ import time
 from stage import LAB, MAC, Failure, end_steady, finish_pair, must_run, pair, scenario, steady  # noqa: E402
 
 SHARED = {"OMX_OWN_HOOKS": "0"}
-RANGES = [(8 * i + 8, 8) for i in range(4)]  # of endpoints, each of one process at a time
+RANGES = [(8 * i + 8, 8) for i in range(4)]  # of endpoints, each used by one process at a time
 
 
 class Neighbour:
@@ -22,8 +22,8 @@ class Neighbour:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def signal(self, name):
-        # The hosts of a lab share one PID namespace: the program is told from that of the other host by its parent.
-        # The brackets keep the pattern from matching the command that carries it.
+        # The hosts of a lab share one PID namespace. The program's parent tells it from that of the other
+        # host. The brackets keep the pattern from matching the command that contains it.
         find = subprocess.run(["pgrep", "-f", f"omx_idle_endpoint[s] {self.arguments}$"], capture_output=True, text=True)
         for pid in find.stdout.split():
             try:
@@ -104,7 +104,7 @@ def shared_hooks(lab):
         first, count = random_.choice(RANGES)
         neighbour = running.pop((host, first), None)
         if neighbour is None:
-            # Some have hooks of their own, as all had once, and some while there are few.
+            # Some have a packet socket of their own, as all had once, and some do so while there are few.
             running[host, first] = Neighbour(lab, host, first, random_.randint(1, count), random_.choice(["0", "0", "4", "256"]))
         elif random_.random() < 0.3:
             neighbour.signal("STOP")
@@ -128,6 +128,6 @@ def shared_hooks(lab):
     end_steady(soaks)
     for neighbour in running.values():
         neighbour.end("close")
-    # And all verified, with a beginning and an end.
+    # The final runs verify all messages.
     finish_pair(pair(lab, SHARED))
     nothing_left(lab)

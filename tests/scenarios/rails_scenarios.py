@@ -47,7 +47,7 @@ def cut_in_the_middle(lab, cable, carrier=False):
     before = carried(lab, 1 - cable)
     time.sleep(2)
     must_run(soaks, "the cable was mended")
-    if carried(lab, 1 - cable) - before < 2_000_000:  # under a sanitizer it is slow
+    if carried(lab, 1 - cable) - before < 2_000_000:  # a sanitizer makes it slow
         raise Failure(f"cable {1 - cable} did not go on while cable {cable} was cut")
     lab.lab("mend", "h1", "--cable", cable)
     before = carried(lab, cable)

@@ -30,7 +30,7 @@ import udp_scenarios  # noqa: E402,F401
 import xdp_scenarios  # noqa: E402,F401
 
 
-# What --link may carry otherwise than by frames.
+# Scenarios that --link may run over another link than frames.
 BY_ANY_LINK = ("blocking", "kill", "restart_under_traffic", "cut_and_mend", "cut_for_good", "interface_down_and_up", "local", "local_kill",
                "mesh", "mesh_kills")
 
@@ -81,7 +81,7 @@ def copy_engine(lab):
     """A copy thread copies large messages from the receive ring, without and with faults."""
     env = {"OMX_COPY_ENGINE": "thread", "OMX_PLACEMENT": "ring", "OMX_COPY_MIN_PIECE": "1K", "OMX_COPY_MIN_WAITED": "64K"}
     storm(lab, env)
-    storm(lab, {"OMX_COPY_ENGINE": "thread"})  # as measured: perhaps not at all
+    storm(lab, {"OMX_COPY_ENGINE": "thread"})  # the engine's measured choice, which may be not to offload
     for host in MAC:
         lab.lab("fault", host, "--direction", "in", "--ethertype", "all", "--drop", 1, "--dup", 1, "--seed", 5)
     soaks = steady(lab, env, "--seed", 12)
@@ -263,7 +263,7 @@ def mesh_run(lab, kills):
     """Two hosts with two processes of four threads each, all pairs. With kills, a process is killed every second or
     two."""
     random_ = random.Random(time.time_ns())
-    seconds = max(lab.seconds, 10) if kills else lab.seconds  # in the last six nobody is killed
+    seconds = max(lab.seconds, 10) if kills else lab.seconds  # no process is killed in the last six seconds
     end = time.time() + seconds
     more = ["--kills"] if kills else []
     running = [mesh_start(lab, member, seconds, *more) for member in range(len(MESH))]

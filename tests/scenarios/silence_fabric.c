@@ -7,7 +7,7 @@
 //   omx_silence_fabric stream ADDRESS HOW COUNT
 //       sends COUNT numbers, one a millisecond; HOW: inject or send
 //   omx_silence_fabric restart ADDRESS HOW END
-//       goes on while the server ends and another takes its place; END: killed or closed
+//       continues while the server ends and another one takes its place; END: killed or closed
 //   omx_silence_fabric wait ADDRESS SOURCE MS
 //       receives a message that never comes, and after MS sends one; SOURCE: directed or any
 //
@@ -28,14 +28,14 @@
 #include <unistd.h>
 
 enum { kSlots = 64, kNameMost = 64, kNumbersMost = 20000, kFirst = 100, kAfter = 200 };
-enum { kAnswer = 1, kLeave = 2, kKilled = 4, kEnd = 8 };  // what a message asks of the server
+enum { kAnswer = 1, kLeave = 2, kKilled = 4, kEnd = 8 };  // requests of a message to the server
 
 struct message {
   uint64_t number, asks, name_bytes;
   char name[kNameMost];
 };
 struct slot {
-  struct fi_context2 context;  // first: it is the operation's context
+  struct fi_context2 context;  // must be first, as it is the operation's context
   struct message message;
 };
 
@@ -100,7 +100,7 @@ static void reported(uint64_t number, int error) {
   number ? named++ : unnamed++;
 }
 
-// One entry of the completion queue: the slot that a message came to, or null.
+// Reads one entry of the completion queue. Returns the slot that a message came to, or null.
 static struct slot* poll_queue(void) {
   struct fi_cq_tagged_entry entry;
   const ssize_t got = fi_cq_read(cq, &entry, 1);
@@ -157,7 +157,7 @@ static int summary(void) {
   return named + unnamed ? 3 : 0;
 }
 
-// Prints the number of a message that came for a server; a hole is reported.
+// Prints the number of a message for a server, and reports a hole.
 static struct message got(struct slot* slot) {
   static uint64_t last;
   const struct message message = slot->message;
@@ -169,7 +169,7 @@ static struct message got(struct slot* slot) {
   return message;
 }
 
-// What comes while the last answer is on its way is received as well.
+// Receives messages that come while the last answer is under way.
 static void serve_on(double seconds) {
   const double end = now() + seconds;
   for (;;) {
@@ -177,7 +177,7 @@ static void serve_on(double seconds) {
     if (slot)
       got(slot);
     else if (now() >= end)
-      return;  // nothing that is here is left
+      return;  // the process was killed, and nothing of it is left
   }
 }
 
@@ -193,7 +193,7 @@ static int serve(const char* endpoint) {
     if (message.asks & kAnswer) {
       if (client == FI_ADDR_NOTAVAIL)
         require(fi_av_insert(av, message.name, 1, &client, 0, NULL) - 1, "fi_av_insert");
-      // Its completion says that the answer has arrived, so that nothing is under way when the server ends.
+      // The completion says that the answer has arrived, so nothing is under way when the server ends.
       require(fi_tsend(ep, &self, sizeof self, NULL, client, 2, &sends[0]), "fi_tsend");
     }
     if (message.asks & kLeave) {
@@ -217,7 +217,7 @@ static int stream(fi_addr_t server, int inject, long count) {
     do poll_queue();
     while (now() < next);
   }
-  // What is reported late: the last messages may have been for another instance, which has 3 s to answer.
+  // Late errors: the last messages may have been for another instance, which has 3 s to answer.
   take_answers(1, 5);
   return summary();
 }
@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
   if (!strcmp(argv[1], "serve")) return serve(argv[2]);
   if (argc < 4) return 1;
   open_endpoint(NULL);
-  // "fi_omx://MAC/ENDPOINT"; the address names no session, so whoever is there is meant.
+  // The address "fi_omx://MAC/ENDPOINT" names no session, so it stands for any instance there.
   char* const slash = strrchr(argv[2], '/');
   fi_addr_t server = FI_ADDR_NOTAVAIL;
   if (!slash) return 1;

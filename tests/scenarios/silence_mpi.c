@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An MPI job whose messages are numbered, for tests in which a host falls silent. A receiver that sees
-// another number than the next one says "hole" and ends the job, so a lost message is never mistaken for a
-// slow one.
+// An MPI job with numbered messages, for tests in which a host falls silent. A receiver that sees another
+// number than the next one prints "hole" and ends the job, so a lost message is never mistaken for a slow
+// one.
 //   mpirun ... omx_silence_mpi MODE [COUNT] [any]
 #include <mpi.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ static void pause_ms(long ms) {
   nanosleep(&t, NULL);
 }
 
-// Ranks are spread over the hosts in turn, so the two of a pair are on different ones.
+// Returns the other rank of a pair. Ranks are spread over the hosts in turn, so the two are on different
+// hosts.
 static int partner(void) {
   return rank ^ 1;
 }
@@ -49,7 +50,7 @@ static void check(const unsigned char* p, int n, long seed) {
   if (memcmp(p, wanted, (size_t)n)) fail("wrong content", n, n);
 }
 
-// The even rank of each pair sends COUNT numbers, one a millisecond.
+// Lets the even rank of each pair send COUNT numbers, one a millisecond.
 static void stream(void) {
   for (long n = 0; n < count; n++) {
     long got = -1;
@@ -65,7 +66,7 @@ static void stream(void) {
   }
 }
 
-// Both sides send each of three sizes, which travel in three different ways.
+// Sends messages of three sizes, of three message classes, from both sides.
 static void exchange(void) {
   static const int sizes[] = {8, 3000, 20000};
   static unsigned char out[3][20000], in[3][20000];
@@ -87,7 +88,7 @@ static void barrier(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// The first message between two ranks; COUNT is its size.
+// Sends the first message between two ranks. COUNT is its size.
 static void sendrecv(void) {
   unsigned char *out = malloc((size_t)count), *in = malloc((size_t)count);
   memset(out, rank, (size_t)count);
@@ -100,7 +101,7 @@ static void sendrecv(void) {
   free(in);
 }
 
-// Every rank with every other.
+// Exchanges messages between all pairs of ranks.
 static void mesh(void) {
   for (int round = 0; round < size; round++) {
     const int peer = (round - rank + 2 * size) % size;
@@ -110,7 +111,8 @@ static void mesh(void) {
   }
 }
 
-// COUNT messages of 1 KiB wait at the receiver, or at the sender, until the last of them has been received.
+// Sends COUNT messages of 1 KiB, which wait at the receiver or at the sender until the last of them was
+// received.
 static void inverted(void) {
   enum { kBytes = 1024 };
   MPI_Request* const sent = malloc((size_t)count * sizeof *sent);

@@ -15,9 +15,9 @@ from stage import LAB, MAC, UDP_NIC, Failure
 
 # A job that lost a peer must have ended this long after the time-out.
 GRACE_S = 5
-# More on a busy machine, on which the processes themselves do not run all the time.
+# More on a busy machine, on which even these processes do not run all the time.
 SLACK_S = 10
-# What must be said of a peer, by its name or its address.
+# What a message must say about a peer, by its name or its address.
 GIVEN_UP = r"(given up|no answer).*(h1|h2|02:4f:4d|0a:55|10\.77\.)|(h1|h2|02:4f:4d|0a:55|10\.77\.).*(given up|no answer)"
 NEVER = re.compile(r"hole: received|wrong content: |MPI_ERR_TRUNCATE|^only \d+ answers")
 
@@ -88,7 +88,7 @@ class Job:
             if time.monotonic() > end:
                 return False
             if self.take(min(end, time.monotonic() + 0.1)) is None:
-                time.sleep(0.02)  # it may have closed its output
+                time.sleep(0.02)  # the program may have closed its output
         while self.take(time.monotonic() + 0.3) is not None:
             pass
         return True

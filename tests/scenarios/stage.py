@@ -50,7 +50,7 @@ class Lab:
         self.bin = pathlib.Path(bindir)
         self.messages = messages
         self.seconds = seconds  # of a mesh
-        self.link = link  # of all processes that a scenario gives no other
+        self.link = link  # of all processes for which a scenario chooses no other
 
     def nic(self, host, env=None):
         return {"udp": UDP_NIC, "udp6": UDP6_NIC}.get((env or {}).get("OMX_LINK", self.link), MAC)[host]
@@ -62,7 +62,7 @@ class Lab:
 
     def soak(self, host, env=None, messages=None, *more):
         peer = "h2" if host == "h1" else "h1"
-        # Routers pass no question of who has an id of IPv6; names are good everywhere.
+        # Routers do not forward questions for the host of an IPv6 id, but names work everywhere.
         nic = self.nic(peer, env)
         return self.soak_with(host, peer if nic == UDP6_NIC[peer] else nic, env, messages, *more)
 
@@ -102,8 +102,8 @@ def finish(name, process, expected, timeout):
 
 
 def kill_soak_of_h2(lab):
-    # The hosts of a lab share one PID namespace: the one on h2 is the one whose peer is h1. The brackets keep the
-    # pattern from matching the command that carries it.
+    # The hosts of a lab share one PID namespace. The process on h2 is the one whose peer is h1. The brackets
+    # keep the pattern from matching the command that contains it.
     lab.lab("exec", "h2", "--", "pkill", "-9", "-f", f"omx_soa[k].*--peer ({MAC['h1']}|{UDP_NIC['h1']}|{UDP6_NIC['h1']}|h1) ")
 
 

@@ -106,7 +106,7 @@ def firewall(lab, family):
         lab.lab("exec", "h1", "--", *family.ip, "route", "add", kind, family.addresses["h2"])
         perf_fails(lab, family, ["no answer", PORTS, f"this host does not send there: {why}"], "--timeout", 2)
         lab.lab("exec", "h1", "--", *family.ip, "route", "del", kind, family.addresses["h2"])
-    # Somebody who waits for ever is told, too.
+    # A program that waits without limit gets the message, too.
     lab.lab("fault", "h2", "--direction", "in", "--ethertype", family.ethertype, "--drop", 100)
     server = lab.start("h2", [lab.bin / "tools/omx", "perf", "--once"], family.env)
     server.stdout.readline()
@@ -219,7 +219,7 @@ def router_scenario(family, mtu, path, told, carried):
         end_steady(soaks)
         if fragments(lab, family):
             raise Failure(f"{fragments(lab, family)} fragments of IP packets")
-        # Where a host's own interface is the narrow one, nothing larger is tried.
+        # If a host's own interface is the narrow one, nothing larger is tried.
         complaints = (kernel_counts(lab, "router", "Icmp")["OutDestUnreachs"] if family is IPV4 else
                       kernel_counts(lab, "router", "Icmp6")["OutPktTooBigs"])
         if path and bool(complaints) != told:
