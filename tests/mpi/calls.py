@@ -182,7 +182,7 @@ def windows():
         window.Get(got, right)
         window.Fence()
         same(got, values("q", count, right), "Get")
-        # What a window sends must stay until its epoch ends.
+        # Data that a window sends must stay until its epoch ends.
         out = values("q", count, RANK + 50)
         window.Put(out, right)
         window.Fence()

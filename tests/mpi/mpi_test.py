@@ -25,7 +25,8 @@ PYTHON = "/usr/bin/python3"
 PATTERNS = ["large ok", "probe ok", "mprobe ok", "cancel ok", "truncate ok"]
 EPOCHS = ["fence ok", "strided ok", "post and start ok", "exclusive locks ok", "shared locks ok", "swaps ok", "requests ok",
           "operators ok", "shared memory ok"]
-# One-sided communication through the provider's own reads, writes and atomic operations, or made of messages.
+# One-sided communication through the provider's own reads, writes and atomic operations, or built from
+# messages.
 WINDOWS = {"rdma": ["--mca", "osc", "rdma,sm", "--mca", "osc_rdma_acc_use_amo", "0", "--mca", "btl", "ofi,self",
                     "--mca", "btl_ofi_provider_include", "omx"],
            "pt2pt": ["--mca", "osc", "pt2pt,sm"]}
@@ -231,13 +232,13 @@ def rank_killed(lab):
     job = lab.mpirun(4, program, "forever")
     for line in job.stdout:
         if line.startswith("truncate"):
-            break  # the second time round by now
+            break  # the second round has begun by now
     (victim,) = ranks_running(program, 1)
     os.kill(victim, signal.SIGKILL)
     began = time.monotonic()
-    out = finish(job, None, 120)  # seconds, mostly; four busy ranks may starve mpirun on a loaded machine
+    out = finish(job, None, 120)  # mostly seconds; four busy ranks may starve mpirun on a loaded machine
     print(f"  the job ended {time.monotonic() - began:.1f} s after the kill")
-    # mpirun sees the death, or another rank first that its partner is gone.
+    # mpirun sees the killed rank, or another rank first sees that its peer is gone.
     if "signal 9" not in out and "MPI_ERRORS_ARE_FATAL" not in out:
         raise Failure(f"Open MPI does not say why the job ended: {out[-1500:]}")
     left = [pid for rank in range(4) for pid in ranks_running(program, rank)]
@@ -257,7 +258,7 @@ def without_right(lab):
     require_lines(finish(lab.mpirun(2, *WITHOUT_RIGHT, program)), PATTERNS)  # by UDP
     out = finish(lab.mpirun(2, *WITHOUT_RIGHT, program, "large", OMX_LINK="ethernet"), None, 60)
     require_parts(out, [WHY, "setcap cap_net_raw+ep", "cm cannot be selected"])
-    # Where another pml may be taken, Open MPI goes over TCP.
+    # If another pml is allowed, Open MPI goes over TCP.
     out = finish(lab.plain_mpirun("--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "omx", "-x", "FI_PROVIDER_PATH",
                                   "-x", "OMX_LINK", *WITHOUT_RIGHT, program, "large", OMX_LINK="ethernet"), 0, 60)
     require_lines(out, ["large ok"])
@@ -383,7 +384,7 @@ def fi_info(lab):
 def python_test(ranks, lossy):
     def run(lab):
         lab.need("mpirun.openmpi", "openmpi-bin")
-        # Debian's, not one of a virtual environment.
+        # Debian's Python, not that of a virtual environment.
         if subprocess.run([PYTHON, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
             raise Skip("mpi4py is missing: apt-get install python3-mpi4py")
         if lossy:

@@ -21,7 +21,7 @@ static int word(int who, int i, int round) {
   return who * 1000003 + i * 31 + round;
 }
 
-// Every rank writes into its right neighbour's memory and reads it back from there.
+// Writes into the right neighbour's memory and reads it back from there.
 static void fence(MPI_Win win, int* memory) {
   int* mine = malloc(kWords * sizeof(int));
   int* theirs = malloc(kWords * sizeof(int));
@@ -47,7 +47,7 @@ static void fence(MPI_Win win, int* memory) {
   free(mine);
 }
 
-// A column of a matrix: pieces that do not lie side by side, at both ends.
+// Transfers a column of a matrix, whose pieces are not contiguous at either end.
 static void strided(MPI_Win win, int* memory) {
   enum { kRows = 500, kPitch = 7 };
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
@@ -86,7 +86,7 @@ static void post_start(MPI_Win win, int* memory) {
   MPI_Group_free(&target);
 }
 
-// All ranks count on rank 0, each in the way that `exclusive` says.
+// Lets all ranks count on rank 0, each with the lock that `exclusive` selects.
 static void locks(MPI_Win win, int* memory, int exclusive) {
   memory[kCounter] = 0;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -113,7 +113,7 @@ static void locks(MPI_Win win, int* memory, int exclusive) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A token goes round: whoever swaps it in from its left passes it on.
+// Passes a token round: the rank that swaps it in from its left passes it on.
 static void swaps(MPI_Win win, int* memory) {
   memory[kSwap] = 0;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -150,7 +150,7 @@ static void requests(MPI_Win win) {
   for (int i = 0; i < 100; i++) require(sum[i] == out[i] && in[i] == 2 * out[i], "wrong result of a request");
 }
 
-// All ranks at once upon rank 0's memory, with operators that a provider's atomic operations may lack.
+// Lets all ranks at once change rank 0's memory, with operators that a provider's atomic operations may lack.
 static void operators(void) {
   double* cells = NULL;
   MPI_Win win;
@@ -185,7 +185,7 @@ static void operators(void) {
   MPI_Win_free(&win);
 }
 
-// Memory that the ranks of a host share, and each can store into.
+// Tests memory that the ranks of a host share and can all store into.
 static void shared(void) {
   MPI_Comm host;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);

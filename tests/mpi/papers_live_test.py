@@ -23,9 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "bench" / "papers"
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 MARK = "PAPERS_LIVE_TEST"
-LIMIT_S = 400  # on a machine that does other things, too
+LIMIT_S = 400  # on a machine with other work, too
 UNABLE = 77
-# [J] Table 1, at 4 KiB, which --quick measures, typed from the paper again.
+# [J] Table 1 at 4 KiB, which --quick measures, typed from the paper a second time.
 PUBLISHED = {"SendRecv": "+4.66", "Exchange": "+8.38", "Allreduce": "+2.51", "Reduce": "+23.1", "Allgather": "-7.1", "Gather": "+52.6",
              "Scatter": "+51.6", "Alltoall": "+152", "Bcast": "+20.1"}
 WITH_DATA = ("sendrecv", "exchange", "allreduce", "reduce", "reduce_scatter", "allgather", "allgatherv", "gather", "gatherv", "scatter",
@@ -116,7 +116,8 @@ class Quick(unittest.TestCase):
     def test_times_and_rates_are_positive(self):
         self.assertGreater(len(self.figures), 150)
         for *_, part, who, x, figure in self.figures:
-            if part != "busy" and "wake-ups" not in str(x):  # a short run may find a processor idle, and nobody asleep
+            # A short run may find a processor idle, and no process asleep.
+            if part != "busy" and "wake-ups" not in str(x):
                 self.assertGreater(figure, 0, (part, who, x))
 
     def test_plots_are_there(self):
@@ -168,7 +169,7 @@ class Killed(unittest.TestCase):
                 time.sleep(0.1)
             self.assertGreaterEqual(len(marked(mark)), 8, "the job did not start")
             os.kill(run.pid, signal.SIGKILL)
-            end = time.monotonic() + 60  # the lab gives what runs in it five seconds
+            end = time.monotonic() + 60  # the lab gives its processes five seconds
             while marked(mark) and time.monotonic() < end:
                 time.sleep(0.2)
             self.assertEqual(marked(mark), [])

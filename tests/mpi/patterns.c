@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Five patterns of MPI that providers of libfabric get wrong (docs/spec/libfabric.md 2.7): large messages,
-// synchronous sends with probing, matched probes, cancelling, truncation. Every pair of ranks; each byte is
-// checked.
+// synchronous sends with probing, matched probes, cancelling, truncation. They run between every pair of
+// ranks, and each byte is checked.
 //   mpirun ... patterns [large|probe|mprobe|cancel|truncate ...], or: patterns forever
 #include <mpi.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void mprobe(int peer) {
       MPI_Mprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &message, &status);
     else
       while (!there) MPI_Improbe(peer, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &message, &status);
-    // A receive posted now gets the second message: the first is taken.
+    // A receive that is posted now gets the second message, as the first is taken.
     unsigned char second = 0;
     MPI_Recv(&second, 1, MPI_BYTE, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (second != 42) fail("the claimed message was received by another receive", peer);
@@ -120,7 +120,7 @@ static void truncate_one(int peer, int n, int room, int late) {
   const int code = MPI_Wait(&got, &status);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Error_class(code, &class);
-  // Of another error, say that the peer is gone, MPI tells.
+  // MPI reports another error, such as a lost peer.
   if (class != MPI_ERR_TRUNCATE && code != MPI_SUCCESS) MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
   if (class != MPI_ERR_TRUNCATE) fail("a message too long was not reported", peer);
   for (int i = 0; i < 64; i++)
@@ -149,7 +149,7 @@ static int chosen(const char* name, int argc, char** argv) {
 }
 
 static void run(unsigned p) {
-  // Each round pairs all ranks; a rank alone in a round meets itself.
+  // Each round pairs all ranks. A rank alone in a round is its own peer.
   for (int round = 0; round < size; round++) {
     const int peer = (round - rank + 2 * size) % size;
     kPatterns[p].run(peer);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The patterns of patterns.c over Open-MX and the software providers that libfabric brings, each with a time limit:
-# a table. It fails if Open-MX does.
+# Runs the patterns of patterns.c over Open-MX and the software providers that libfabric brings, each with a
+# time limit, and prints a table. It fails if Open-MX fails.
 #   tests/mpi/providers.sh [RANKS [BUILD]]
 set -u
 self=$(realpath "$0")

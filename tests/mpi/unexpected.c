@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many messages that arrive long before their receives: even ranks send COUNT messages of BYTES each, with
+// Many messages that arrive long before their receives. Even ranks send COUNT messages of BYTES each, with
 // tags of their own, to the next odd rank, which receives the last one first.
 //   unexpected COUNT BYTES
 #include <mpi.h>
@@ -20,7 +20,7 @@ static void send_all(int count, int bytes, int peer) {
     for (int i = 0; i < bytes; i++) own[i] = byte_of(m, i);
     MPI_Isend(own, bytes, MPI_BYTE, peer, m, MPI_COMM_WORLD, &requests[m]);
   }
-  // The receiver begins when all have been started: none of the calls above may wait for it.
+  // The receiver begins when all sends have been started, so none of the calls above may wait for it.
   MPI_Send(NULL, 0, MPI_BYTE, peer, count, MPI_COMM_WORLD);
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
   free(data);
