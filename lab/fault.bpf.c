@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Damages the traffic of one lab host: drops, duplicates, corrupts, or cuts it off.
+// Damages the traffic of one lab host: drops, duplicates or corrupts frames, or cuts the host off.
 //
-// Two tc programs, one per direction as the host sees it.  They only watch and
-// damage; TC_ACT_UNSPEC hands a frame on to the next filter of the interface.
-// omxlab/faults.py attaches them, and mirrors the two structures below.
+// There are two tc programs, one for each direction as the host sees it. They only watch and damage.
+// TC_ACT_UNSPEC passes a frame on to the next filter of the interface. omxlab/faults.py attaches them, and
+// mirrors the two structures below.
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
@@ -12,20 +12,20 @@
 
 enum direction { kIn = 0, kOut = 1, kDirections = 2 };
 
-// Written by user space only.
+// Only user space writes it.
 struct fault_config {
-  __u64 drop;  // probabilities are out of 2^32, so that 2^32 means always
+  __u64 drop;  // probabilities are multiples of 2^-32, so 2^32 means always
   __u64 duplicate;
   __u64 corrupt;
   __u64 seed;
-  __u64 first;      // value of `matched` when this setting was made: frame 0 of the seed
+  __u64 first;      // value of `matched` when this setting was made: that frame is number 0 of the seed
   __u32 ethertype;  // 0: any
   __s32 type;       // byte at kTypeOffset; -1: any
-  __u32 cut;        // the cable is cut: nothing passes, whatever its ethertype
-  __u32 trains;     // only those that hold several frames, which the NIC should have made
+  __u32 cut;        // the cable is cut: no frame passes, whatever its ethertype
+  __u32 trains;     // damages only GSO batches, which the NIC should have split
 };
 
-// Written by these programs only, with atomics: frames arrive on any core.
+// Only these programs write it, with atomics, because frames arrive on any core.
 struct fault_counters {
   __u64 seen;
   __u64 matched;  // seen, and of the chosen ethertype and type
@@ -35,8 +35,8 @@ struct fault_counters {
   __u64 cut;
 };
 
-// Pinned by name, which makes the two programs share the maps, and user space
-// find them; the pins are in a bpffs that is private to the host.
+// Pinned by name, so that the two programs share the maps and user space finds them. The pins are in a bpffs
+// that is private to the host.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, kDirections);
@@ -56,12 +56,12 @@ struct {
 #define ETHERTYPE_OFFSET 12
 #define TYPE_OFFSET 16  // after the Ethernet header (14), third byte of the Open-MX header
 
-// A duplicate meets the same programs again; the mark says whose it is.  Marks
-// do not cross a veth, so nobody outside can send one.
+// A duplicate passes the same programs again. The mark says which program made it. Marks do not cross a veth,
+// so no outside process can send one.
 #define DUPLICATE_MARK(direction) (0x0d0b0000u + (direction))
 
-// splitmix64 over (seed, frame, draw): needs no state, so the fate of frame n
-// under a seed is the same in every run, whichever core it arrives on.
+// Returns splitmix64 of (seed, frame, draw). It needs no state, so the fate of frame n under a seed is the
+// same in every run, whichever core the frame arrives on.
 static __always_inline __u64 draw(__u64 seed, __u64 frame, __u32 which) {
   __u64 x = seed + (frame * 4 + which + 1) * 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -89,8 +89,8 @@ static __always_inline int matches(struct __sk_buff* skb, const struct fault_con
   return 1;
 }
 
-// Flips one bit anywhere in the frame.  The helpers find the byte in nonlinear
-// frames too, and copy what is shared with the sender or a clone first.
+// Flips one bit anywhere in the frame. The helpers find the byte in nonlinear frames too. They first copy
+// what is shared with the sender or a clone.
 static __always_inline int corrupt(struct __sk_buff* skb, __u64 random) {
   __u32 offset = ((random >> 32) * skb->len) >> 32;
   __u8 byte;
@@ -100,7 +100,7 @@ static __always_inline int corrupt(struct __sk_buff* skb, __u64 random) {
   return bpf_skb_store_bytes(skb, offset, &byte, sizeof(byte), 0) == 0;
 }
 
-// `redirect` is BPF_F_INGRESS where the program sits on an ingress hook.
+// `redirect` is BPF_F_INGRESS if the program is on an ingress hook.
 static __always_inline int duplicate(struct __sk_buff* skb, __u32 direction, __u64 redirect) {
   __u32 mark = skb->mark;
   int result;
@@ -121,8 +121,8 @@ static __always_inline int damage(struct __sk_buff* skb, __u32 direction, __u64 
     skb->mark = 0;
     return TC_ACT_UNSPEC;
   }
-  // In a cable lab the "out" filter of one host and the "in" filter of the other
-  // share a hook, "out" first: what "in" duplicated has been through "out".
+  // In a cable lab the "out" filter of one host and the "in" filter of the other share a hook, with "out"
+  // first. Frames that "in" duplicated have passed "out".
   if (direction == kOut && skb->mark == DUPLICATE_MARK(kIn)) return TC_ACT_UNSPEC;
 
   __sync_fetch_and_add(&counters->seen, 1);
@@ -132,14 +132,14 @@ static __always_inline int damage(struct __sk_buff* skb, __u32 direction, __u64 
   }
   if (!matches(skb, config)) return TC_ACT_UNSPEC;
   frame = __sync_fetch_and_add(&counters->matched, 1) - config->first;
-  // Both directions are usually given one seed; their fates must still differ.
+  // Both directions usually get one seed, but their faults must differ.
   seed = config->seed + direction * 0x632be59bd9b4e019ull;
 
   if (happens(draw(seed, frame, 0), config->drop)) {
     __sync_fetch_and_add(&counters->dropped, 1);
     return TC_ACT_SHOT;
   }
-  // First the duplicate, then the damage: one of the two frames stays whole.
+  // The duplicate is made before the damage, so one of the two frames stays whole.
   if (happens(draw(seed, frame, 1), config->duplicate) && duplicate(skb, direction, redirect))
     __sync_fetch_and_add(&counters->duplicated, 1);
   if (happens(draw(seed, frame, 2), config->corrupt) && corrupt(skb, draw(seed, frame, 3)))

@@ -156,8 +156,8 @@ def do_run(options, script):
     mounts = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
     child = os.fork()
     if child == 0:
-        # In the lab's PID namespace, so that it cannot outlive the lab, with
-        # the /proc to match; its network is the one outside.
+        # Runs in the lab's PID namespace, so that it cannot outlive the lab, with the matching /proc. Its
+        # network is the outside one.
         cwd = os.getcwd()
         kernel.setns(mounts, kernel.CLONE_NEWNS)
         os.chdir(cwd)
@@ -188,7 +188,7 @@ def do_down(options, _script):
     if not options.all:
         registry.end(registry.find(options.name))
         return 0
-    # A lab of depth 0 is the one that this very process runs in.
+    # A lab of depth 0 is the one in which this very process runs.
     for lab in registry.running():
         if lab.depth > 0:
             registry.end(lab)
@@ -244,7 +244,7 @@ def main(script, arguments):
     try:
         if command == "rsh-agent":
             return do_rsh_agent(arguments[1:], script)
-        # What follows -- belongs to CMD, whatever it looks like.
+        # Everything behind -- belongs to CMD.
         split = arguments.index("--") if "--" in arguments else len(arguments)
         options = make_parser().parse_args(arguments[:split])
         options.argv = arguments[split + 1:]
@@ -253,7 +253,7 @@ def main(script, arguments):
         return COMMANDS[options.command](options, script)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
-        # A status of CMD's own must not be mistaken for ours.
+        # An exit status of CMD must not be mistaken for ours.
         if error.status == EXIT_FAILED and command in STARTS_A_COMMAND:
             return EXIT_LAB
         return error.status

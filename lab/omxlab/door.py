@@ -70,7 +70,7 @@ def keep(listener, lab, uid, script, home):
 
     kernel.die_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGTERM, close)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the job's business, at whose end we are told
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the job handles it, and its end reaches us
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         while True:
@@ -85,7 +85,7 @@ def keep(listener, lab, uid, script, home):
                     os._exit(0)
             connection.close()
     except Closed:
-        # Whoever knocked has gone with the job, and what they started goes now.
+        # The clients have ended with the job, so the processes that they started end now.
         signal.alarm(LAST_WORDS_S)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(-1, 0)
@@ -99,7 +99,7 @@ def serve(connection, lab, uid, script, home):
     for file in files:
         os.close(file)
     ended = os.pidfd_open(process.pid)
-    # Whoever knocked may be killed: so is what it started.
+    # If a client is killed, the process that it started is killed too.
     if connection in select.select([connection, ended], [], [])[0]:
         process.terminate()
     status = process.wait()

@@ -47,10 +47,10 @@ def enter_namespaces(lab, targets):
     """Joins the given (path, flag) namespaces. Only children are in the PID namespace."""
     cwd = os.getcwd()
     if not kernel.same_namespace(lab.pid, "user"):
-        # First, because it gives the right to join the others.
+        # First, because joining it gives the right to join the others.
         targets = [(f"/proc/{lab.pid}/ns/user", kernel.CLONE_NEWUSER)] + targets
     targets = targets + [(f"/proc/{lab.pid}/ns/pid", kernel.CLONE_NEWPID)]
-    # Open all before joining any: /proc changes with the mount namespace.
+    # Opens all before joining any, because /proc changes with the mount namespace.
     opened = [(os.open(path, os.O_RDONLY), flag) for path, flag in targets]
     for fd, flag in opened:
         kernel.setns(fd, flag)

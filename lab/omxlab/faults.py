@@ -26,15 +26,15 @@ SOURCE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 DIRECTIONS = {"in": 0, "out": 1}
 CERTAIN = 1 << 32
 
-# struct fault_config and struct fault_counters of fault.bpf.c
+# The layouts of struct fault_config and struct fault_counters in fault.bpf.c.
 CONFIG_LAYOUT = "=QQQQQIiII"
 Config = collections.namedtuple(
     "Config", "drop duplicate corrupt seed first ethertype type cut trains")
 COUNTERS_LAYOUT = "=QQQQQQ"
 Counters = collections.namedtuple("Counters", "seen matched dropped duplicated corrupted cut")
 
-# `preference` orders filters on a hook; "out" of one host comes before "in" of
-# the other, as on the way of a frame.
+# `preference` orders filters on a hook. "out" of one host comes before "in" of the other, as on the way of a
+# frame.
 Hook = collections.namedtuple("Hook", "network interface attach preference section")
 
 
@@ -161,7 +161,7 @@ def change(lab, host, directions, edit):
         ask_inside(lab, host, place.network, lambda: attach(place))
     idle = ask_inside(lab, host, None, lambda: edit_configs(directions, edit))
     for direction in idle:
-        # Costs the traffic nothing any more; maps and counters stay.
+        # Removes all cost for the traffic. Maps and counters stay.
         place = places[direction]
         ask_inside(lab, host, place.network, lambda: tc("filter", "delete", *filter_place(place)))
 

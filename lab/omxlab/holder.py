@@ -25,11 +25,11 @@ import time
 from . import kernel, wire
 from .errors import EXIT_FAILED, EXIT_UNABLE, LabError, unable
 
-STATE_FD = 100  # where the holder keeps its description; above all it opens before
+STATE_FD = 100  # the descriptor where the holder keeps its description; higher than all that it opens before
 STATE_NAME = "open-mx-lab"
 PROCESS_NAME = "omx-lab"
 
-# Before an ordinary user becomes root of a namespace of his own.
+# Evaluated before an ordinary user becomes root of a namespace of their own.
 CALLER_IS_ROOT = os.geteuid() == 0
 
 SIOCGIFFLAGS = 0x8913
@@ -54,7 +54,7 @@ def describe(name, mtus, topology, family="ipv4", queues=1, cables=1, rate=None,
         hosts.append({
             "name": f"h{i}",
             "mtu": mtu,
-            # Locally administered, and the same in every run: traces compare.
+            # Locally administered, and the same in every run, so that traces can be compared.
             "mac": f"02:4f:4d:58:00:{i:02x}",
             "ip": f"10.77.0.{i}" if family in ("ipv4", "both") else None,
             "ip6": f"fd4f:4d58::{i:x}" if family in ("ipv6", "both") else None,
@@ -85,7 +85,7 @@ def start(lab, die_with_caller):
     lock.close()
     with os.fdopen(ready_read, "rb") as ready:
         answer = ready.read().decode()
-    os.close(alive_write)  # only now: the holder takes its closing for our death
+    os.close(alive_write)  # only now, because the holder takes its closing for our end
     if answer != "ok":
         os.waitpid(holder, 0)
         status, _, message = answer.partition(" ")
@@ -154,13 +154,13 @@ def hold(lab, lock, ready, alive, die_with_caller):
     try:
         if die_with_caller:
             kernel.die_with_parent(signal.SIGKILL)
-        # A signal that is blocked reaches process 1 even without a handler.
+        # A blocked signal reaches process 1 even without a handler.
         signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGCHLD, signal.SIGTERM})
         os.setsid()
         forget_caller_files({ready, alive, lock.fileno()})
         answer = build_and_answer(lab)
-        # A caller that died meanwhile closed its end of the pipe.  For `run` this
-        # also covers a death before die_with_parent() took effect.
+        # A caller that ended meanwhile closed its end of the pipe. For `run` this also covers an end before
+        # die_with_parent() took effect.
         if select.select([alive], [], [], 0)[0]:
             return
         if answer == "ok":
@@ -213,14 +213,14 @@ def publish(lab):
     os.write(state, json.dumps(lab).encode())
     os.dup2(state, STATE_FD, inheritable=False)
     os.close(state)
-    # Last of all: a process of this name is a complete lab.
+    # Last of all, because a process of this name stands for a complete lab.
     kernel.set_process_name(PROCESS_NAME)
 
 
 def build(lab):
     try:
         kernel.unshare(kernel.CLONE_NEWNS)
-        # Slave: what is mounted outside later is still seen inside, never the other way.
+        # Slave: later mounts outside are seen inside, but not the other way round.
         kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_SLAVE)
         kernel.mount("proc", "/proc", "proc",
                      kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
@@ -251,7 +251,8 @@ def make_network(with_ip6):
     It never moves back to the network outside, which an ordinary user may not do.
     """
     kernel.unshare(kernel.CLONE_NEWNET)
-    # Router solicitations and the like would disturb counts of frames; nor is there anybody who has our addresses.
+    # Router solicitations and the like would disturb counts of frames. No other host can have our addresses
+    # either.
     quiet = {"accept_ra": "0", "accept_dad": "0", "router_solicitations": "0",
              "keep_addr_on_down": "1"} if with_ip6 else {"disable_ipv6": "1"}
     for scope in ("all", "default"):
@@ -265,9 +266,8 @@ def make_network(with_ip6):
 
 
 def lay_cables(lab):
-    # Explicit interface indices: if the two ends of a veth happen to have the
-    # same one, the kernel takes the end for a plain interface, reports its
-    # carrier up to a second late, and drops what it sends until then.
+    # Explicit interface indices. If the two ends of a veth have the same index, the kernel takes the end for
+    # a plain interface. Then it reports the carrier up to a second late, and drops frames until then.
     def end(number, host, cable=0):
         return (f"eth{cable} index {10 * (cable + 1) + number} address {mac_of(host, cable)} mtu {host['mtu']} "
                 f"{queues}netns /proc/1/fd/{host['net']}")
@@ -281,8 +281,8 @@ def lay_cables(lab):
         run_ip([f"link add name {end(1, first, cable)} type veth peer name {end(2, second, cable)}"
                 for cable in range(lab["cables"])])
         return
-    # No spanning tree and no multicast snooping: ports forward at once, and
-    # the switch sends no frame of its own.
+    # No spanning tree and no multicast snooping. So ports forward at once, and the switch sends no frames of
+    # its own.
     bridged = [
         "link add name br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
         "link set dev br0 up",
@@ -371,7 +371,7 @@ def finish_helper(host, pid, answer, go):
                        int(status or EXIT_FAILED))
     for kind, _ in HOST_NAMESPACES:
         host[kind] = os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY)
-    # A byte, not just a close: helpers born later hold this end as well.
+    # A byte instead of only a close, because helpers that start later hold this end as well.
     os.write(go, b"x")
     os.close(go)
     os.waitpid(pid, 0)
@@ -434,7 +434,7 @@ def remount_sys():
             kernel.mount(f"/proc/self/fd/{fd}", point, None, kernel.MS_BIND | kernel.MS_REC)
         os.close(fd)
     try:
-        # Private to the host: pinned eBPF objects (see faults) die with it.
+        # Private to the host: pinned eBPF objects (see faults) go away with it.
         kernel.mount("bpf", "/sys/fs/bpf", "bpf", flags)
     except OSError:
         pass  # an ordinary user may not mount it, and loads no eBPF either

@@ -5,7 +5,7 @@ import shutil
 
 from .errors import EXIT_UNABLE, EXIT_USAGE, LabError
 
-# Debian's Open MPI switches the components of UCX and libfabric off in its configuration, so they are named.
+# Debian's Open MPI disables the components of UCX and libfabric in its configuration, so they are named here.
 TRANSPORTS = {
     "tcp": ["--mca", "pml", "ob1", "--mca", "btl", "tcp,vader,self", "--mca", "btl_tcp_if_include", "eth0"],
     "ucx": ["--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any",
@@ -83,7 +83,7 @@ def command_line(lab, options, script, environment):
         "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun", "--allow-run-as-root",
         "--mca", "orte_keep_fqdn_hostnames", "1", "--mca", "plm_rsh_agent", f"{script} rsh-agent",
         "--mca", "oob_tcp_if_include", options.control,
-        # Private to each host, and gone with it.
+        # Private to each host, and removed with it.
         "--mca", "orte_tmpdir_base", "/dev/shm",
         "--host", ",".join(f"{host}:{slots}" for host in hosts), "-np", str(ranks),
         # The hosts of a lab share their processors, which Open MPI cannot know.

@@ -52,7 +52,7 @@ def read_holder(pid):
         with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
             if comm.read().strip() != PROCESS_NAME:
                 return None
-        # Another user's lab is neither ours to enter nor to believe.
+        # Another user's lab is not to be entered or trusted.
         if os.stat(f"/proc/{pid}").st_uid != os.geteuid():
             return None
         path = f"/proc/{pid}/fd/{STATE_FD}"
@@ -62,7 +62,7 @@ def read_holder(pid):
             description = json.load(state)
         return Lab(pid, pid_depth(pid), description)
     except (OSError, ValueError):
-        return None  # it went away while we looked
+        return None  # it ended while we read
 
 
 def pid_depth(pid):

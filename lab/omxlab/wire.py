@@ -18,7 +18,8 @@ QUEUE_LEAST = 256 << 10
 HELD_LEAST_NS = 20_000
 
 SIOCETHTOOL = 0x8946
-# ETHTOOL_SRXCSUM, STXCSUM, SSG, STSO, SGSO, SGRO: the cable carries frames as they are, so hosts make each by itself.
+# ETHTOOL_SRXCSUM, STXCSUM, SSG, STSO, SGSO, SGRO are switched off. The cable carries frames as they are, so
+# hosts make each frame themselves.
 OFFLOADS = (0x15, 0x17, 0x19, 0x1f, 0x24, 0x2c)
 
 
@@ -104,4 +105,4 @@ def offloads_end(interface):
             try:
                 fcntl.ioctl(handle, SIOCETHTOOL, request)
             except OSError:
-                pass  # it has none of that kind
+                pass  # the interface has no such offload
