@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attacker's part of large messages: announcing, pulling, replying, at both ends.
-#include <algorithm>
+#include "tests/fuzz/engine/attacker_large.h"
 
-#include "tests/fuzz/engine/attacker.h"
+#include <algorithm>
 
 namespace omx::fuzz {
 
@@ -18,7 +17,7 @@ std::uint64_t frame_end(const protocol::Pull& pull, std::uint64_t index) {
 
 }  // namespace
 
-const Request* Attacker::region_pick(const Sender& from, std::uint8_t n, bool anybody) const {
+const Request* LargeAttacker::region_pick(const Sender& from, std::uint8_t n, bool anybody) const {
   std::vector<const Request*> owned;
   scene_.state().regions.each_owner([&](const Request& r) {
     if (anybody || r.partner == from.partner) owned.push_back(&r);
@@ -26,7 +25,7 @@ const Request* Attacker::region_pick(const Sender& from, std::uint8_t n, bool an
   return owned.empty() ? nullptr : owned[n % owned.size()];
 }
 
-protocol::Pull* Attacker::pull_pick(const Sender& from, std::uint8_t n, bool anybody) const {
+protocol::Pull* LargeAttacker::pull_pick(const Sender& from, std::uint8_t n, bool anybody) const {
   std::vector<protocol::Pull*> running;
   auto& list = scene_.state().pull_list;
   for (protocol::Pull* p = list.front(); p; p = list.next(*p))
@@ -34,7 +33,7 @@ protocol::Pull* Attacker::pull_pick(const Sender& from, std::uint8_t n, bool any
   return running.empty() ? nullptr : running[n % running.size()];
 }
 
-void Attacker::rndv(const Sender& from, Script& script) {
+void LargeAttacker::rndv(const Sender& from, Script& script) {
   wire::Rndv m;
   message_fill(from, script, m);
   const std::uint8_t how = script.u8();
@@ -55,7 +54,7 @@ void Attacker::rndv(const Sender& from, Script& script) {
            [&](std::byte* out, const wire::Head& h) { return encode_rndv(out, h, m, tail); });
 }
 
-void Attacker::pull(const Sender& from, Script& script) {
+void LargeAttacker::pull(const Sender& from, Script& script) {
   const std::uint8_t wrong = script.u8(), which = script.u8();
   const Request* r = region_pick(from, which & 15, which & 16);
   wire::Pull p;
@@ -86,7 +85,7 @@ void Attacker::pull(const Sender& from, Script& script) {
            [&](std::byte* out, const wire::Head& h) { return encode_pull(out, h, from.mode, p); });
 }
 
-void Attacker::pull_reply(const Sender& from, Script& script) {
+void LargeAttacker::pull_reply(const Sender& from, Script& script) {
   const std::uint8_t wrong = script.u8(), which = script.u8();
   const std::uint8_t skip = script.u8();
   protocol::Pull* const pull = pull_pick(from, which & 15, which & 16);
@@ -127,7 +126,7 @@ void Attacker::pull_reply(const Sender& from, Script& script) {
   }
 }
 
-void Attacker::notify(const Sender& from, Script& script) {
+void LargeAttacker::notify(const Sender& from, Script& script) {
   const std::uint8_t which = script.u8();
   wire::Message m;
   message_fill(from, script, m);
@@ -146,7 +145,7 @@ void Attacker::notify(const Sender& from, Script& script) {
            [&](std::byte* out, const wire::Head& h) { return encode_notify(out, h, n); });
 }
 
-void Attacker::nack_mcp(const Sender& from, Script& script) {
+void LargeAttacker::nack_mcp(const Sender& from, Script& script) {
   const std::uint8_t which = script.u8();
   const protocol::Pull* pull = pull_pick(from, which & 15, which & 16);
   wire::NackMcp n;

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attacker's part of rails (docs/explanation/rails.md): boards that it has, or claims to have.
-#include <algorithm>
+#include "tests/fuzz/engine/attacker_rails.h"
 
-#include "tests/fuzz/engine/attacker.h"
+#include <algorithm>
 
 namespace omx::fuzz {
 
-void Attacker::rail_way(Script& script) {
+void RailAttacker::rail_way(Script& script) {
   const std::uint8_t way = script.u8();
   to_board_ = (way & 3) % scene_.setup.boards;
   from_board_ = scene_.setup.boards > 1 ? way >> 2 & 3 : 0;
 }
 
-void Attacker::rail_announce(Script& script) {
+void RailAttacker::rail_announce(Script& script) {
   announced_ = script.u8();
   announced_count_ = script.u8();
 }
 
 // Fills in two bits for each board: its own, the honest peer's, the victim's, or another's.
-void Attacker::announcement_fill(const Sender& from, wire::ConnectExt& ext) const {
+void RailAttacker::announcement_fill(const Sender& from, wire::ConnectExt& ext) const {
   if (scene_.setup.boards == 1 || !ext.present || announced_count_ & 128) return;
   ext.features |= wire::kFeatureRails | wire::kFeatureProbe;
   ext.rails.count = static_cast<std::uint8_t>(2 + (announced_count_ & 3) % 3);
@@ -28,7 +27,7 @@ void Attacker::announcement_fill(const Sender& from, wire::ConnectExt& ext) cons
   }
 }
 
-void Attacker::rail_probe(const Sender& from, Script& script) {
+void RailAttacker::rail_probe(const Sender& from, Script& script) {
   const std::uint8_t wrong = script.u8();
   wire::Probe t;
   t.dst_endpoint = from.to_endpoint;

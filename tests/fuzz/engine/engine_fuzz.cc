@@ -2,8 +2,9 @@
 // An endpoint, its program, an honest peer, and attackers that do what the input says (script.h). Whatever
 // that is, memory is touched only where that is allowed. No peer completes requests of another, and bounds
 // hold. When the attackers fall silent, everything ends and the honest peer is served as before.
-#include "tests/fuzz/engine/application.h"
 #include "tests/fuzz/engine/attacker.h"
+#include "tests/fuzz/engine/honest_program.h"
+#include "tests/fuzz/engine/victim_program.h"
 
 namespace omx::fuzz {
 namespace {
@@ -39,7 +40,7 @@ void play(std::span<const std::uint8_t> input) {
   scene.introduce();
   Book from_honest(1), to_honest(2);
   HonestProgram honest(scene, from_honest, to_honest);
-  Application application(scene, from_honest, to_honest);
+  VictimProgram application(scene, from_honest, to_honest);
   Attacker attacker(scene);
   scene.players = {&application, &honest};
   if (setup.attacker_connected) {
