@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors are values. tl::expected has the interface of std::expected and works with every compiler in use:
+// Errors are values. tl::expected has the interface of std::expected and works with every compiler in use.
 // clang 14, which builds the fuzzers and runs clang-tidy, cannot read libstdc++'s <expected>.
 #pragma once
 

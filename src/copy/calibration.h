@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What copies cost on this machine, measured instead of trusted (docs/spec/copy-offload.md 9): by the
-// processor, by an engine, and by the kernel that receives into the final place.
+// The cost of copies on this machine, measured instead of trusted (docs/spec/copy-offload.md 9). The
+// processor copies, an engine does, or the kernel does when it receives into the final place.
 #pragma once
 
 #include <array>
@@ -10,8 +10,7 @@
 
 namespace omx::copy {
 
-// What a piece costs its owner's thread, in nanoseconds, for the sizes measured. 0 means that it could not be
-// measured.
+// The cost of a piece for its owner's thread, in nanoseconds, by size. 0 means that it could not be measured.
 struct Calibration {
   struct Row {
     std::uint32_t bytes = 0;

@@ -246,8 +246,8 @@ void DsaEngine::record_read(std::size_t index, TimeNs now) {
   }
 }
 
-// Handles a stop of the device at an absent page. What it copied is kept. The rest is touched and submitted
-// again.
+// Handles a stop of the device at an absent page. The bytes that it copied are kept. The rest is touched and
+// submitted again.
 void DsaEngine::page_fault(Slot& slot, std::size_t index, const DsaRecord& record) {
   const bool write = dsa_status(record) & kDsaStatusWrite;
   counters_.add(write ? Counter::faults_write : Counter::faults_read);

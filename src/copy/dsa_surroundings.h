@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a DsaEngine needs beside its portal: the time, pages that are present, and a way to wait. Tests and
-// the simulator supply their own.
+// The surroundings of a DsaEngine: the time, pages that are present, and a way to wait. Tests and the
+// simulator supply their own.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A copy engine moves bytes within this process's memory, perhaps while its owner does something else
+// A copy engine moves bytes within this process's memory, if possible while its owner does something else
 // (docs/spec/copy-offload.md 10).
 //
 // Thread safety: one thread, the owner, makes all calls. No function throws.

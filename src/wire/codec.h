@@ -46,8 +46,8 @@ std::uint8_t frame_flags(Frame frame);
 
 // Returns how many bytes from F0 on the length fields account for: headers, extension and data, without
 // padding and CRC trailer. The CRC trailer starts there. Returns 0 when the frame is malformed. The flags
-// byte is believed, so the sender must be an extended peer. What fills a PROBE up to its size is padding: the
-// trailer lies behind its header.
+// byte is believed, so the sender must be an extended peer. A PROBE is padded up to its size, so its trailer
+// lies behind the header.
 std::size_t covered_length(Frame frame, Mode mode);
 
 // Returns whether the frame has a correct CRC-32C trailer over its bytes [12, covered_length()). The MAC

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where each field lies: offsets from byte 0 of the Ethernet frame (docs/reference/wire.md 3). Only the codec
+// Offsets of all fields, from byte 0 of the Ethernet frame (docs/reference/wire.md 3). Only the codec
 // includes this file. A byte that is not named here is a pad, written as zero and never read.
 #pragma once
 

@@ -147,8 +147,8 @@ struct ConnectExt {
   std::uint32_t max_frame = 0;     // largest frame, Ethernet header included, that the sender can receive
   std::uint8_t pull_frames = 0;    // frames per pull block that the sender serves
   std::uint16_t eager_frames = 0;  // unacknowledged eager frames that the sender can hold
-  // Counter generations (docs/reference/wire.md 5): the one that the packet's first number belongs to, and
-  // the receiver's one in which the sender numbers its own messages. 31 bits; 0 = none.
+  // Counter generations (docs/reference/wire.md 5). `epoch` is the one that the packet's first number belongs
+  // to. `peer_epoch` is the receiver's one in which the sender numbers its own messages. 31 bits; 0 = none.
   std::uint32_t epoch = 0;
   std::uint32_t peer_epoch = 0;
   bool peer_epoch_in_use = false;  // false: it was in use and was given up
@@ -289,8 +289,8 @@ struct Notify {
   bool operator==(const Notify&) const = default;
 };
 
-// Library acknowledgement. Between extended peers a 32-byte bitmap may follow: bit i (byte i/8, bit i%8) is
-// set when message number seqnum + 1 + i has arrived completely (kFeatureSack).
+// Library acknowledgement. Between extended peers a 32-byte bitmap may follow (kFeatureSack). Bit i (byte
+// i/8, bit i%8) is set when message number seqnum + 1 + i has arrived completely.
 struct Truc {
   std::uint8_t dst_endpoint = 0, src_endpoint = 0, flags = 0;
   std::uint32_t session = 0;

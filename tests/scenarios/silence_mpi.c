@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An MPI job with numbered messages, for tests in which a host falls silent. A receiver that sees another
-// number than the next one prints "hole" and ends the job, so a lost message is never mistaken for a slow
-// one.
+// An MPI job with numbered messages, for tests in which a host falls silent. A receiver that sees a wrong
+// number prints "hole" and ends the job. So a lost message is never mistaken for a slow one.
 //   mpirun ... omx_silence_mpi MODE [COUNT] [any]
 #include <mpi.h>
 #include <stdio.h>

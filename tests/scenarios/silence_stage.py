@@ -17,7 +17,7 @@ from stage import LAB, MAC, UDP_NIC, Failure
 GRACE_S = 5
 # More on a busy machine, on which even these processes do not run all the time.
 SLACK_S = 10
-# What a message must say about a peer, by its name or its address.
+# The words that a message must contain about a peer, by its name or its address.
 GIVEN_UP = r"(given up|no answer).*(h1|h2|02:4f:4d|0a:55|10\.77\.)|(h1|h2|02:4f:4d|0a:55|10\.77\.).*(given up|no answer)"
 NEVER = re.compile(r"hole: received|wrong content: |MPI_ERR_TRUNCATE|^only \d+ answers")
 

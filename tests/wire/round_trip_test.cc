@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random packets of every type go through encoder and decoder: as they were sent to an extended peer, and,
-// for other peers, without what only extended peers read.
+// Random packets of every type go through encoder and decoder. They arrive as sent at an extended peer. Other
+// peers do not read what only extended peers read.
 #include <gtest/gtest.h>
 
 #include "wire_util.h"

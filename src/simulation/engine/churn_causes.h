@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The causes of failures in the workload churn. A request fails only with its peer: the engine forgot the
-// peer, or was not connected to it. An engine forgets a peer for one of four reasons: it is told to, it heard
-// nothing for peer_timeout while hosts were down, paused or separated, the peer is another instance, or the
-// peer forgot first, for a cause of its own.
+// peer, or was not connected to it. An engine may forget a peer because it is told to, or because the peer is
+// another instance. It may have heard nothing for peer_timeout while hosts were down, paused or separated. Or
+// the peer forgot first, for a cause of its own.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ class Instance {
   Instance(std::uint32_t on_host, std::uint32_t in_session, std::size_t hosts, TimeNs now)
       : host(on_host), session(in_session), born(now), peers(hosts) {}
 
-  // What the instance knows of another host.
+  // The instance's view of another host.
   struct Peer {
     protocol::Partner* partner = nullptr;  // from the last connect; nullptr: none yet
     std::uint32_t session = 0;             // the session returned by that connect

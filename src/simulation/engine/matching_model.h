@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MX matching, written as plainly as possible (docs/spec/protocol.md 9): a list of receives in the order in
-// which they were posted, and a list of messages in the order in which they arrived. Both are searched from
-// the front. The model is slow, and runs beside the engine.
+// MX matching, written as plainly as possible (docs/spec/protocol.md 9). There is a list of receives in the
+// order of posting, and a list of messages in the order of arrival. Both are searched from the front. The
+// model is slow, and runs beside the engine.
 #pragma once
 
 #include <cstdint>

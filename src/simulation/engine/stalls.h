@@ -3,7 +3,9 @@
 // for similar times, in one direction or both, during connects and in the middle of messages of every class.
 //
 // An application whose operation failed stops talking to that peer or connects again. Each successful connect
-// begins a new stream of numbered messages. What must hold (stalls_checks.h, stalls_end.h):
+// begins a new stream of numbered messages.
+//
+// Conditions that must hold (stalls_checks.h, stalls_end.h):
 // - The messages of a stream arrive in order and without a hole.
 // - No message before a delivered one was lost without an error.
 // - Nothing fails without a silence that is long enough.

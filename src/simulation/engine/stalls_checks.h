@@ -47,7 +47,7 @@ class StallsChecks {
   void forgot(std::uint32_t host, const protocol::Partner& partner);
 
  protected:
-  // What an application knows of a peer.
+  // An application's view of a peer.
   struct Address {
     protocol::Partner* partner = nullptr;
     std::uint32_t session = 0;

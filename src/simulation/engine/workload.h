@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every workload has in common: hosts whose applications connect, send, receive and cancel.
+// The common part of all workloads: hosts whose applications connect, send, receive and cancel.
 #pragma once
 
 #include <cstdint>

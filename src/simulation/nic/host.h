@@ -52,8 +52,8 @@ class Process final : public wire::FrameSink {
   protocol::Endpoint& engine() { return *engine_; }
   const protocol::Counters& counters() const { return counters_; }
 
-  // Calls the library from the process, on its core, when the core has time. What the engine sends meanwhile
-  // costs time beside `ns`.
+  // Calls the library from the process, on its core, when the core has time. Frames that the engine sends
+  // meanwhile cost time beside `ns`.
   void call(double ns, std::function<void()> what);
   // Lets the process compute. Interrupts come in between, calls of the library do not.
   void compute(double ns, std::function<void()> done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all workloads have in common: connecting, measuring from begin() on, sending and receiving bytes.
+// The common part of all workloads: connecting, measuring from begin() on, sending and receiving bytes.
 #pragma once
 
 #include <span>

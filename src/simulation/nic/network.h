@@ -22,7 +22,7 @@ struct NetworkOptions {
   HostSetup host;           // of all hosts
   std::uint32_t hosts = 0;  // hosts at a switch; 0: two hosts with a cable
   Peers peers = Peers::all;
-  // Of the processes of all hosts but the first; empty: as on the first.
+  // Cores of the processes on all hosts but the first; empty: as on the first.
   std::vector<std::uint32_t> far_cores;
   std::uint32_t mtu = 1500;
   wire::Mode mode = wire::Mode::omx;

@@ -37,8 +37,8 @@ class Nic {
 
   // Gives the handler the next frame that was in memory when the interrupt was raised. If the handler keeps
   // polling (NAPI), it gives the next one that is in memory now. Returns false if there is none. Later frames
-  // wait for an interrupt of their own. This follows from [C] Table III: a fragment that came 3 us after the
-  // marked one, while the host had 60 us of work, was handled 20 us late.
+  // wait for an interrupt of their own. This follows from [C] Table III. There a fragment came 3 us after the
+  // marked one, while the host had 60 us of work, and was handled 20 us late.
   bool take(std::uint32_t queue, std::uint32_t& frame);
   // Ends the handler. It may have left frames, for which there is another interrupt.
   void poll_done(std::uint32_t queue);

@@ -16,7 +16,7 @@
 
 namespace omx::simulation::nic {
 
-// Of cable, switch and NIC, and of the host: name, value, unit, kind, source.
+// Two tables, one of cable, switch and NIC, one of the host: name, value, unit, kind, source.
 #define OMX_NIC_DEVICE_PARAMETERS(X)                                                                         \
   X(link_bits, 9.953e9, "bit/s", "given",                                                                    \
     "[I] footnote 2: the actual data rate; two hosts without a switch, [J] 5.1")                             \

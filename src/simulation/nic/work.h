@@ -32,7 +32,7 @@ struct WorkResult {
   std::uint64_t receiver_interrupts = 0;  // of the second host
   CacheCounts kernel, user;
   double receiver_interrupt_ns = 0, receiver_process_ns = 0;  // time that cores of the second host were busy
-  // Of an incast: from the call that sends to the completed receive.
+  // Latency of an incast, from the call that sends to the completed receive.
   double latency_us = 0, latency_p99_us = 0;
   std::uint64_t digest = 0;
 

@@ -117,7 +117,7 @@ void check_prefix(const std::string& text) {
   const runtime::PrefixFacts facts{42, "node1", "3", "0", "enp1s0"};
   const auto prefix = runtime::verbose_prefix_expand(text, facts);
   if (prefix) REQUIRE(prefix->size() <= 16 + text.size() * 8);
-  // Whether the text is a prefix does not depend on the facts.
+  // A text is a prefix or not, whatever the facts are.
   REQUIRE(prefix.has_value() == runtime::verbose_prefix_expand(text, {}).has_value());
 }
 
