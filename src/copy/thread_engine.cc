@@ -24,11 +24,11 @@ constexpr TimeNs kSpinNs = 5000;
 
 }  // namespace
 
-void ThreadEngine::Bed::wake() {
+void ThreadEngine::ParkSlot::wake() {
   if (flag.take()) futex_wake(flag.word(), 1);
 }
 
-void ThreadEngine::Bed::sleep(TimeNs deadline) {
+void ThreadEngine::ParkSlot::sleep(TimeNs deadline) {
   futex_wait(flag.word(), WakeFlag::kArmed, deadline);
 }
 

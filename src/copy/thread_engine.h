@@ -38,7 +38,7 @@ class ThreadEngine final : public CopyEngine {
 
  private:
   // A park slot. The flag is armed while its thread sleeps or is about to. It has a cache line of its own.
-  struct alignas(64) Bed {
+  struct alignas(64) ParkSlot {
     WakeFlag flag;
     void wake();
     // Sleeps until the deadline, unless woken since the flag was armed.
@@ -64,8 +64,8 @@ class ThreadEngine final : public CopyEngine {
   alignas(64) std::atomic<Ticket> published_{0};  // written by the owner
   std::atomic<bool> ending_{false};               // written by the owner
   alignas(64) std::atomic<Ticket> done_{0};       // written by the copy thread
-  Bed helper_;
-  Bed owner_;
+  ParkSlot helper_;
+  ParkSlot owner_;
 };
 
 }  // namespace omx::copy
