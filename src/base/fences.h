@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-// GCC refuses fences under ThreadSanitizer, because it cannot follow what they synchronise. No check relies
-// on them.
+// GCC refuses fences under ThreadSanitizer, because it cannot follow what they synchronise. No data between
+// threads of this process rely on these fences.
 #if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"

@@ -43,8 +43,8 @@ class Parker {
     }
     return result;
   }
-  // The Parker must outlive this call. So the caller holds the lock that the owner takes before it destroys
-  // the slot.
+  // Wakes the thread. The Parker must outlive this call. So the caller holds the lock that the owner takes
+  // before it destroys the slot.
   void unpark() {
     if (word_.exchange(1, std::memory_order_release) == 0) futex_wake(word_, 1);
   }

@@ -20,7 +20,7 @@ std::string& prefix_text() {
   return prefix;
 }
 
-// `line` ends in a newline.
+// Prints `line`, which ends in a newline.
 void line_print(LogLevel level, std::string_view line) {
   const int error = errno;
   const NoCancel no_cancel;

@@ -72,8 +72,8 @@ class Netlink {
  public:
   using See = std::function<void(const NetlinkMessage&)>;
 
-  // `protocol` is NETLINK_ROUTE, NETLINK_GENERIC, ... If the socket cannot be made, each request returns the
-  // reason.
+  // Opens a socket of `protocol`: NETLINK_ROUTE, NETLINK_GENERIC, ... If the socket cannot be made, each
+  // request returns the reason.
   explicit Netlink(int protocol);
   explicit Netlink(std::unique_ptr<NetlinkPort> port) : port_(std::move(port)) {}
 

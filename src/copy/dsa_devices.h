@@ -34,7 +34,7 @@ struct DsaFindings {
   std::vector<std::string> refusals;  // why other queues, or none at all, can be used, with the remedy
 };
 
-// `numa_node` is the owner's node, or -1 when that does not matter.
+// Finds the queues. `numa_node` is the owner's node, or -1 when that does not matter.
 DsaFindings dsa_find(const DsaSystem& system, int numa_node);
 
 }  // namespace omx::copy

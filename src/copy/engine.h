@@ -86,8 +86,8 @@ class CopyEngine {
   // Returns an empty text while submit() may accept pieces, else one sentence.
   virtual const char* disabled_reason() const { return ""; }
 
-  // completed() is the ticket up to which all pieces are copied or failed(). It changes only in the calls
-  // above, and only grows.
+  // Return the newest ticket, and the one up to which all pieces are copied or failed(). Both change only in
+  // the calls above, and only grow.
   Ticket submitted() const { return submitted_; }
   Ticket completed() const { return completed_; }
   std::uint32_t outstanding() const { return static_cast<std::uint32_t>(submitted_ - completed_); }

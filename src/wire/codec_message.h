@@ -13,8 +13,8 @@ namespace omx::wire {
 std::size_t encode_eager(std::byte* out, const Head& head, const Eager& packet);
 Drop decode_eager(Frame frame, bool extended, Eager& packet, const std::byte** data);
 
-// PACK: records follow the header, each with its data behind it. encode_pack_record() returns the bytes
-// written, at most kPackRecordMax.
+// Encode a PACK: records follow the header, each with its data behind it. encode_pack_record() returns the
+// bytes written, at most kPackRecordMax.
 std::size_t encode_pack(std::byte* out, const Head& head, const Pack& packet);
 std::size_t encode_pack_record(std::byte* out, const PackRecord& record);
 // Sets `records` to the bytes that packet.length covers.
@@ -30,8 +30,8 @@ Drop decode_medium(Frame frame, Mode mode, bool extended, Medium& packet, const 
 std::size_t medium_header_bytes(const Medium& packet);
 inline constexpr std::size_t kMediumHeaderMost = 64;
 
-// `tail` points at packet.tail bytes. A tail longer than kRndvTailMost comes from a legacy peer that sent
-// other data, and is not read.
+// Encode and decode a RNDV. `tail` points at packet.tail bytes. Data longer than kRndvTailMost are no tail of
+// ours, and are not read.
 std::size_t encode_rndv(std::byte* out, const Head& head, const Rndv& packet,
                         const std::byte* tail = nullptr);
 Drop decode_rndv(Frame frame, bool extended, Rndv& packet, const std::byte** tail);

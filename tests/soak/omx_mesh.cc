@@ -321,8 +321,8 @@ class Worker {
     received++;
     bytes += status.msg_length;
   }
-  // A large message whose sender was killed before it was fetched is gone, and smaller ones behind it are
-  // not. Any other gap is a loss.
+  // Notes a gap in a stream. A large message whose sender was killed before it was fetched is gone, and
+  // smaller ones behind it are not. Any other gap is a loss.
   void gap(Stream& stream, const Label& label) {
     if (!o_.kills || label.number < stream.next) {
       for (const std::string& line : history_) fmt::print(stderr, "  {}\n", line);

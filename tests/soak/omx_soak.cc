@@ -208,7 +208,7 @@ class Soak {
     check(mx_isend(ep_, &segment, 1, peer_, kMatchCount, &count_out_, &count_request_), "mx_isend");
   }
 
-  // The peer has announced its number of messages, so no message comes for the receives beyond.
+  // Cancels the receives beyond the number of messages that the peer has announced.
   void end_receiving() {
     to_receive_ = count_in_;
     for (Slot& s : receives_) {
@@ -303,7 +303,8 @@ class Soak {
     received_++;
   }
 
-  // Both sides must be done before either closes: a closing endpoint owes nothing to receivers of large data.
+  // Waits for the peer. Both sides must be done before either closes: a closing endpoint owes nothing to
+  // receivers of large data.
   void finish() {
     mx_request_t request;
     mx_status_t status;

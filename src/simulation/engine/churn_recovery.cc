@@ -25,8 +25,8 @@ bool ChurnRecovery::settled() {
          std::all_of(operations_.begin(), operations_.end(), [this](const auto& o) { return over(*o); });
 }
 
-// Without the extension a large message may have been taken for a repetition. Its receiver lives and answers
-// but does not know the message. Only a disconnect ends that.
+// Disconnects where a send cannot end. Without the extension a large message may have been taken for a
+// repetition. Its receiver lives and answers but does not know the message. Only a disconnect ends that.
 void ChurnRecovery::unstick() {
   for (const auto& o : operations_)
     if (!over(*o) && o->kind == RequestKind::send && !strict(o->host, o->to)) disconnect(o->host, o->to);

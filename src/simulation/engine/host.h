@@ -49,7 +49,8 @@ class SimHost final : public wire::FrameSink, public EventTarget {
   // another session.
   void crash();
   void restart();
-  // Must follow calls of the engine from outside, because its next deadline may have changed.
+  // Schedules the next wake-up. Must follow calls of the engine from outside, because its next deadline may
+  // have changed.
   void deadline_check();
 
   void frame_arrived(std::uint32_t frame);

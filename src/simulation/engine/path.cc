@@ -141,7 +141,7 @@ PathResult Path::run() {
   faults.reorder = options_.reorder;
   faults.reorder_most =
       options_.held_most > 0 ? options_.held_most : std::max(options_.delay / 5, kHeldLeast);
-  // Twice as many receives again, so that each message finds one.
+  // There are twice as many receives as sends, so that each message finds one.
   for (std::uint32_t i = 0; i < 3 * options_.window; i++) {
     Message& message = *messages_.emplace_back(std::make_unique<Message>());
     message.sends = i < options_.window;

@@ -24,7 +24,7 @@ struct StallsPlan {
   std::vector<Outage> outages;
 };
 
-// `steps` is the number of the application's steps.
+// Draws a plan. `steps` is the number of the application's steps.
 StallsPlan stalls_plan(std::uint64_t seed, std::uint32_t key, std::uint32_t steps);
 
 }  // namespace omx::simulation

@@ -19,7 +19,7 @@ std::string message(const wire::Message& m) {
   return fmt::format("number {} ack {} match {:#x}", number(m.seqnum), number(m.piggyack), m.match_info);
 }
 
-// A frame does not say which layout it has, so omx is assumed.
+// Returns the fields of a frame. The frame does not say which layout it has, so omx is assumed.
 std::string details(const SimFrame& frame) {
   const wire::Frame in(frame.bytes);
   const std::byte* data = nullptr;

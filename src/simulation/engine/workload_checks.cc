@@ -111,8 +111,8 @@ void WorkloadChecks::receive_ended(Operation& r, const Completion& c) {
   if (!options_.trace) r.data = {};
 }
 
-// `accepted`: the engine reports success because the receiver accepted the message. `taken`: because a
-// receive has the data.
+// Checks the end of a send. With `accepted` the engine reports success because the receiver accepted the
+// message, with `taken` because a receive has the data.
 void WorkloadChecks::send_ended(Operation& m, Status status, bool accepted, bool taken) {
   if (status == Status::success || status == Status::truncated) {
     const bool cut = status == Status::truncated;

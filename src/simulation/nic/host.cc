@@ -87,8 +87,8 @@ void Host::frame_arrived(std::uint32_t frame) {
   if (!nic_.arrived(frame, bytes.size(), wire::destination_endpoint(bytes), marked)) frames_.destroy(frame);
 }
 
-// An interrupt does not wait for the handler of the one before it: [C] IV-B2 has a frame with an interrupt
-// every 965 ns.
+// Raises an interrupt. It does not wait for the handler of the one before it: [C] IV-B2 has a frame with an
+// interrupt every 965 ns.
 void Host::interrupt(std::uint32_t queue, double ago_ns) {
   std::uint32_t core = setup_.bound_core;
   if (setup_.interrupts == Interrupts::queues) core = queue;

@@ -34,8 +34,8 @@ void all_to_all(Program& program, std::uint32_t rank, std::uint32_t bytes, doubl
   program.push_back(step);
 }
 
-// Conjugate gradient, one of 26 inner iterations of each of 75. Partial vectors of n/4 doubles are summed
-// over a row of processes and transposed, and two scalars are summed over the row.
+// Returns conjugate gradient, one of 26 inner iterations of each of 75. Partial vectors of n/4 doubles are
+// summed over a row of processes and transposed, and two scalars are summed over the row.
 Program conjugate_gradient(std::uint32_t rank, std::uint32_t n) {
   Program p;
   const std::uint32_t vector = n / kSide * kDouble, row = rank / kSide, column = rank % kSide;
@@ -50,8 +50,8 @@ Program conjugate_gradient(std::uint32_t rank, std::uint32_t n) {
   return p;
 }
 
-// Multigrid on 2 x 2 x 4 processes, the last axis across the hosts. Faces go both ways along each axis. A
-// V-cycle needs three exchanges on each level, and two on the last.
+// Returns multigrid on 2 x 2 x 4 processes, the last axis across the hosts. Faces go both ways along each
+// axis. A V-cycle needs three exchanges on each level, and two on the last.
 Program multigrid(std::uint32_t rank, std::uint32_t n) {
   Program p;
   const std::uint32_t extents[] = {2, 2, 4}, strides[] = {1, 2, 4};
@@ -75,8 +75,8 @@ Program multigrid(std::uint32_t rank, std::uint32_t n) {
   return p;
 }
 
-// One time step of LU: two sweeps through 160 planes, each of which waits for two neighbours and feeds two.
-// The faces of the right-hand side follow.
+// Returns one time step of LU: two sweeps through 160 planes, each of which waits for two neighbours and
+// feeds two. The faces of the right-hand side follow.
 Program lower_upper(std::uint32_t rank) {
   constexpr std::uint32_t kPlanes = 160, kPoints = 162;
   constexpr std::uint32_t kEdge = 5 * ((kPoints + kSide - 1) / kSide) * kDouble;
@@ -110,8 +110,9 @@ Program lower_upper(std::uint32_t rank) {
   return p;
 }
 
-// One time step of BT or SP, 162 points, multipartition. Each process has a cell in each of four slabs. Faces
-// go to all six neighbours. Then each direction is solved forward and backward through the slabs.
+// Returns one time step of BT or SP, 162 points, multipartition. Each process has a cell in each of four
+// slabs. Faces go to all six neighbours. Then each direction is solved forward and backward through the
+// slabs.
 Program multipartition(std::uint32_t rank, std::uint32_t forward, std::uint32_t backward) {
   constexpr std::uint32_t kPoints = 41 * 41;  // of a cell's face
   const std::uint32_t i = rank % kSide, j = rank / kSide;

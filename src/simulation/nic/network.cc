@@ -73,7 +73,7 @@ void Network::transmit(std::uint32_t from, std::uint32_t frame) {
   });
 }
 
-// Broadcast frames have no receiver in these networks.
+// Forwards a frame. Broadcast frames have no receiver in these networks.
 void Network::through_switch(std::uint32_t from, std::uint32_t frame) {
   const std::uint64_t to = frames_[frame].destination() - kFirstNic;
   if (to >= hosts_.size() || to == from) return frames_.destroy(frame);

@@ -72,7 +72,7 @@ void Nic::timer_start(std::uint32_t index) {
   });
 }
 
-// The next interrupt is delivered while the host handles this one.
+// Raises an interrupt. The next one is delivered while the host handles this one.
 void Nic::raise(std::uint32_t index, double ago_ns) {
   Queue& queue = queues_[index];
   if (queue.claimed) {

@@ -33,7 +33,7 @@ class Starved : public testing::Test {
     for (auto& data : data_) data.assign(length, std::byte{1});
     pair_->world.on_activity([this](SimHost& host) { reap(host.index()); });
   }
-  // From now on both hosts have the processor for `runs`, and not for `waits`, on average.
+  // Gives both hosts the processor for `runs`, and takes it for `waits`, on average.
   void starve(TimeNs runs, TimeNs waits) {
     starves_ = true;
     runs_ = runs;
