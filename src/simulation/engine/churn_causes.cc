@@ -129,7 +129,7 @@ bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner,
   if (why == Cleanup::disconnected) return true;
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   const auto found = by_session_.find(partner.true_session);
-  if (calm_ || found == by_session_.end()) return false;
+  if (faults_over_ || found == by_session_.end()) return false;
   const Instance& peer = *found->second;
   const Instance::Peer& ours = at.peers[other];
   if (why == Cleanup::given_up) {

@@ -30,7 +30,7 @@ class ChurnCauses : public Workload {
   TimeNs timeout_;
   Contact contact_;
   std::vector<Life> lives_;
-  bool calm_ = false;  // the faults are over: of hosts that can tell, none may be forgotten any more
+  bool faults_over_ = false;  // the faults are over: of hosts that can tell, none may be forgotten any more
 
  private:
   bool may_fail(const Operation& o, protocol::Status status) override;

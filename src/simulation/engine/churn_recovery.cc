@@ -96,7 +96,7 @@ void ChurnRecovery::recover() {
     const std::size_t before = operations_.size();
     connect_all();
     world_.run_for(2 * kSecond);  // frames under way arrive
-    calm_ = true;
+    faults_over_ = true;
     exchange_all();
     const bool all = std::all_of(operations_.begin() + static_cast<std::ptrdiff_t>(before), operations_.end(),
                                  [](const auto& o) { return o->kind == RequestKind::receive || o->well; });

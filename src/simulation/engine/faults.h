@@ -31,7 +31,8 @@ struct FaultPlan {
   std::vector<std::uint64_t> lost_frames;  // the n-th frame of the run
 };
 
-struct Fate {
+// The faults of one frame.
+struct FrameFaults {
   bool lost = false;
   bool corrupted = false;
   unsigned copies = 1;
@@ -54,7 +55,8 @@ class Faults {
     const bool apart = from < groups.size() && to < groups.size() && groups[from] != groups[to];
     return apart || std::find(closed.begin(), closed.end(), std::pair(from, to)) != closed.end();
   }
-  Fate fate(std::uint64_t number, wire::PacketType type);
+  // Draws the faults of a frame.
+  FrameFaults draw(std::uint64_t number, wire::PacketType type);
   // Damages one bit behind the addresses.
   void corrupt(std::vector<std::byte>& bytes);
 

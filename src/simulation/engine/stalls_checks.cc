@@ -113,7 +113,7 @@ void StallsChecks::lost(std::uint64_t info) {
 }
 
 bool StallsChecks::explained(std::uint32_t a, std::uint32_t b, TimeNs begun) {
-  return !calm_ && silence_.excused(a, b, world_.now()) >= begun;
+  return !faults_over_ && silence_.excused(a, b, world_.now()) >= begun;
 }
 
 // Notes the address from a successful connect, or from a message of a peer whose address is not known.

@@ -113,7 +113,7 @@ class StallsChecks {
   std::size_t begun_ = 0, active_ = 0;              // outages
   std::uint64_t order_ = 0;
   std::uint64_t messages_ = 0, bytes_ = 0;
-  bool calm_ = false;  // the faults are over: nothing may fail any more
+  bool faults_over_ = false;  // the faults are over: nothing may fail any more
   std::string failure_;
 
  private:

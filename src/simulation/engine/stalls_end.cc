@@ -92,7 +92,7 @@ void StallsEnd::start_over() {
   reap_all();
   settle("connecting again");
   run_for(plan_.talk);
-  calm_ = true;
+  faults_over_ = true;
   for (std::uint32_t i = 0; i < hosts() && !failed(); i++) {
     for (std::uint32_t j = 0; j < hosts() && !failed(); j++) {
       if (i == j) continue;

@@ -43,25 +43,25 @@ void World::transmit(SimHost& from, std::uint32_t index) {
   totals_.bytes += frame.bytes.size();
   digest_ = mix(digest_, now());
   digest_ = mix(digest_, crc32c(0, frame.bytes.data(), frame.bytes.size()));
-  const Fate fate = faults_.fate(frame.number, frame.type());
-  if (fate.spike > 0) from.port(frame.rail).stall(now(), fate.spike);
-  if (fate.lost) {
+  const FrameFaults drawn = faults_.draw(frame.number, frame.type());
+  if (drawn.spike > 0) from.port(frame.rail).stall(now(), drawn.spike);
+  if (drawn.lost) {
     totals_.lost++;
     if (trace_) trace_->frame(now(), "lost", frame);
     frames_.destroy(index);
     return;
   }
   if (trace_) trace_->frame(now(), "sent", frame);
-  for (unsigned i = 1; i < fate.copies; i++) leave(from, frames_.copy(index), fate);
-  if (fate.corrupted) {
+  for (unsigned i = 1; i < drawn.copies; i++) leave(from, frames_.copy(index), drawn);
+  if (drawn.corrupted) {
     if (trace_) trace_->frame(now(), "damaged", frames_[index]);
     faults_.corrupt(frames_[index].bytes);
     frames_[index].damaged = true;
   }
-  leave(from, index, fate);
+  leave(from, index, drawn);
 }
 
-void World::leave(SimHost& from, std::uint32_t frame, const Fate& fate) {
+void World::leave(SimHost& from, std::uint32_t frame, const FrameFaults& drawn) {
   const unsigned rail = frames_[frame].rail;
   const TimeNs at = is_cut(from.index(), rail) ? 0 : from.port(rail).send(now(), frames_[frame].bytes.size());
   if (at == 0) {
@@ -70,7 +70,7 @@ void World::leave(SimHost& from, std::uint32_t frame, const Fate& fate) {
     frames_.destroy(frame);
     return;
   }
-  events_.schedule(at + fate.held, *this, static_cast<std::uint64_t>(Step::at_switch) << kStepShift | frame);
+  events_.schedule(at + drawn.held, *this, static_cast<std::uint64_t>(Step::at_switch) << kStepShift | frame);
 }
 
 void World::on_event(std::uint64_t argument) {

@@ -90,7 +90,7 @@ class World final : public EventTarget {
   }
   enum class Step : std::uint64_t { at_switch, at_host };
   void forward(std::uint32_t frame);
-  void leave(SimHost& from, std::uint32_t frame, const Fate& fate);
+  void leave(SimHost& from, std::uint32_t frame, const FrameFaults& drawn);
 
   WorldOptions options_;
   EventQueue events_;

@@ -6,8 +6,8 @@
 #include <deque>
 #include <functional>
 
-#include "simulation/nic/later.h"
 #include "simulation/nic/parameters.h"
+#include "simulation/nic/scheduler.h"
 
 namespace omx::simulation::nic {
 
@@ -19,7 +19,7 @@ struct Work {
 
 class Core {
  public:
-  Core(Later& later, const Parameters& parameters) : later_(later), parameters_(parameters) {}
+  Core(Scheduler& scheduler, const Parameters& parameters) : scheduler_(scheduler), parameters_(parameters) {}
 
   void interrupted_by(Work work) {
     interrupts_.push_back(std::move(work));
@@ -34,7 +34,8 @@ class Core {
   bool polled = false;  // a process polls without end, so the core never sleeps
   // Returns whether the core was without work for so long that it sleeps, if it may.
   bool idle() const {
-    return !polled && !busy_ && later_.now() >= idle_since_ + static_cast<TimeNs>(parameters_.sleep_after_ns);
+    return !polled && !busy_ &&
+           scheduler_.now() >= idle_since_ + static_cast<TimeNs>(parameters_.sleep_after_ns);
   }
   double interrupt_ns() const { return interrupt_ns_; }
   double process_ns() const { return process_ns_; }
@@ -51,30 +52,30 @@ class Core {
     if (!interrupt && was_interrupt_) cost += parameters_.resume_ns;
     was_interrupt_ = interrupt;
     (interrupt ? interrupt_ns_ : process_ns_) += cost;
-    ends_ = later_.now() + static_cast<TimeNs>(cost + 0.5);
+    ends_ = scheduler_.now() + static_cast<TimeNs>(cost + 0.5);
     if (work.computing) computed_ = std::move(work.done);
     computes_ = work.computing;
-    later_.after(cost, [this, turn = ++turn_, done = std::move(work.done)] {
+    scheduler_.after(cost, [this, turn = ++turn_, done = std::move(work.done)] {
       if (turn != turn_) return;  // it was interrupted
       const std::function<void()> end = computes_ ? std::move(computed_) : done;
       computes_ = false;
       end();
       busy_ = false;
-      idle_since_ = later_.now();
+      idle_since_ = scheduler_.now();
       begin();
     });
   }
 
   void give_way() {
     if (!busy_ || !computes_) return;
-    const auto left = static_cast<double>(ends_ - later_.now());
+    const auto left = static_cast<double>(ends_ - scheduler_.now());
     process_ns_ -= left;
     busy_ = computes_ = false;
     turn_++;
     processes_.push_front({[left] { return left; }, std::move(computed_), true});
   }
 
-  Later& later_;
+  Scheduler& scheduler_;
   const Parameters& parameters_;
   std::deque<Work> interrupts_, processes_;
   bool busy_ = false, was_interrupt_ = false, computes_ = false;

@@ -61,17 +61,17 @@ void Process::compute(double ns, std::function<void()> done) {
   host_.cores_[core_]->asked_by_process({[ns] { return ns; }, std::move(done), true});
 }
 
-Host::Host(Later& later, FramePool& frames, const Parameters& parameters, const HostSetup& setup,
+Host::Host(Scheduler& scheduler, FramePool& frames, const Parameters& parameters, const HostSetup& setup,
            const protocol::Config& config, std::function<void(std::uint32_t)> transmit)
-    : later_(later),
+    : scheduler_(scheduler),
       frames_(frames),
       parameters_(parameters),
       setup_(setup),
       transmit_(std::move(transmit)),
-      nic_(later, parameters, {setup.strategy, setup.interrupts == Interrupts::queues ? kCores : 1},
+      nic_(scheduler, parameters, {setup.strategy, setup.interrupts == Interrupts::queues ? kCores : 1},
            [this](std::uint32_t queue, double ago_ns) { interrupt(queue, ago_ns); }) {
   for (std::uint32_t i = 0; i < kCores; i++) {
-    cores_.push_back(std::make_unique<Core>(later, parameters));
+    cores_.push_back(std::make_unique<Core>(scheduler, parameters));
     cores_[i]->polled = setup.all_busy || !setup.may_sleep;
   }
   for (std::uint32_t i = 0; i < setup.process_cores.size(); i++) {
@@ -93,7 +93,7 @@ void Host::interrupt(std::uint32_t queue, double ago_ns) {
   std::uint32_t core = setup_.bound_core;
   if (setup_.interrupts == Interrupts::queues) core = queue;
   if (setup_.interrupts == Interrupts::round_robin) core = next_core_++ % kCores;
-  later_.after(std::max(parameters_.irq_delivery_ns - ago_ns, 0.0), [this, queue, core] {
+  scheduler_.after(std::max(parameters_.irq_delivery_ns - ago_ns, 0.0), [this, queue, core] {
     const double wake = wake_ns(core);
     cores_[core]->interrupted_by(
         {[this, wake] { return wake + parameters_.irq_ns; }, [this, queue, core] { poll(queue, core, 0); }});
@@ -168,7 +168,7 @@ double Host::driver_ns(std::uint32_t frame, std::uint32_t core) {
   // The frame's buffer and the destination begin at different offsets in their pages.
   const double chunks = std::ceil(bytes / parameters_.engine_chunk) + parameters_.engine_split;
   engine_free_ =
-      std::max(engine_free_, later_.now()) + static_cast<TimeNs>(time_of(bytes, parameters_.engine_rate));
+      std::max(engine_free_, scheduler_.now()) + static_cast<TimeNs>(time_of(bytes, parameters_.engine_rate));
   return ns + chunks * parameters_.engine_submit_ns;
 }
 
@@ -177,8 +177,8 @@ void Host::deliver(std::uint32_t frame, std::uint32_t core) {
   if (process == nullptr) return frames_.destroy(frame);
   if (!by_driver(frame)) return event(*process, core, frame);
   const std::uint64_t before = process->engine().completion_count();
-  process->engine().on_frame(later_.now(), frames_[frame].bytes);
-  process->engine().progress(later_.now());
+  process->engine().on_frame(scheduler_.now(), frames_[frame].bytes);
+  process->engine().progress(scheduler_.now());
   frames_.destroy(frame);
   sent(*process, core, true);
   timers_check(*process);
@@ -191,7 +191,7 @@ void Host::deliver(std::uint32_t frame, std::uint32_t core) {
 // Returns the time until the copy engine has finished everything.
 double Host::engine_wait_ns() const {
   const double done = static_cast<double>(engine_free_) + parameters_.engine_latency_ns;
-  return std::max(done - static_cast<double>(later_.now()), 0.0);
+  return std::max(done - static_cast<double>(scheduler_.now()), 0.0);
 }
 
 // Reports the frame to the library.
@@ -209,8 +209,8 @@ void Host::event(Process& process, std::uint32_t core, std::uint32_t frame) {
          return ns + time_of(bytes, near ? parameters_.memcpy_cached_rate : parameters_.memcpy_rate);
        },
        [this, &process, frame] {
-         process.engine().on_frame(later_.now(), frames_[frame].bytes);
-         process.engine().progress(later_.now());
+         process.engine().on_frame(scheduler_.now(), frames_[frame].bytes);
+         process.engine().progress(scheduler_.now());
          frames_.destroy(frame);
          sent(process, process.core_, false);
          timers_check(process);
@@ -264,10 +264,10 @@ void Host::timers_check(Process& process) {
   const TimeNs at = process.engine().next_deadline();
   if (at == protocol::kNever || at >= process.wake_at_) return;
   process.wake_at_ = at;
-  later_.at(at, [this, &process] {
+  scheduler_.at(at, [this, &process] {
     process.wake_at_ = protocol::kNever;
-    if (process.engine().next_deadline() > later_.now()) return timers_check(process);
-    process.call(0, [this, &process] { process.engine().progress(later_.now()); });
+    if (process.engine().next_deadline() > scheduler_.now()) return timers_check(process);
+    process.call(0, [this, &process] { process.engine().progress(scheduler_.now()); });
   });
 }
 

@@ -80,7 +80,7 @@ class Process final : public wire::FrameSink {
 
 class Host {
  public:
-  Host(Later& later, FramePool& frames, const Parameters& parameters, const HostSetup& setup,
+  Host(Scheduler& scheduler, FramePool& frames, const Parameters& parameters, const HostSetup& setup,
        const protocol::Config& config, std::function<void(std::uint32_t frame)> transmit);
 
   Process& process(std::uint32_t index) { return *processes_[index]; }
@@ -88,7 +88,7 @@ class Host {
   const Nic& nic() const { return nic_; }
   const HostSetup& setup() const { return setup_; }
   const Parameters& parameters() const { return parameters_; }
-  Later& later() { return later_; }
+  Scheduler& scheduler() { return scheduler_; }
   const Core& core(std::uint32_t index) const { return *cores_[index]; }
   CacheCounts kernel_lines, user_lines;
   double sends_ns = 0;  // the part of the interrupts' and processes' time that is spent on sending
@@ -114,7 +114,7 @@ class Host {
   Process* owner(std::uint32_t frame);
   bool by_driver(std::uint32_t frame) const;
 
-  Later& later_;
+  Scheduler& scheduler_;
   FramePool& frames_;
   const Parameters& parameters_;
   HostSetup setup_;

@@ -75,7 +75,7 @@ class Incast {
     senders_[s].sent++;
     const double even = static_cast<double>(1 + random_.below(1'000'000)) / 1e6;
     const double gap = -std::log(even) * options_.gap_ns * static_cast<double>(senders_.size());
-    m_.network.later().after(gap, [this, s] {
+    m_.network.scheduler().after(gap, [this, s] {
       call(s);
       later(s);
     });

@@ -53,7 +53,7 @@ Network::Network(const NetworkOptions& options) : options_(options) {
     if (!cable) switch_ports_.emplace_back(port_limits(p, hardware / 2));
     config.nic = kFirstNic + i;
     config.session = 0x1001 + i * 0x1000;
-    hosts_.push_back(std::make_unique<Host>(later_, frames_, p, i == 0 ? options_.host : far, config,
+    hosts_.push_back(std::make_unique<Host>(scheduler_, frames_, p, i == 0 ? options_.host : far, config,
                                             [this, i](std::uint32_t frame) { transmit(i, frame); }));
   }
   Random random(options_.seed);
@@ -67,7 +67,7 @@ void Network::transmit(std::uint32_t from, std::uint32_t frame) {
   digest_ = (digest_ ^ now()) * kPrime;
   for (const std::byte b : f.bytes) digest_ = (digest_ ^ static_cast<std::uint64_t>(b)) * kPrime;
   const TimeNs at = ports_[from].send(now(), f.bytes.size());
-  later_.at(at, [this, from, frame] {
+  scheduler_.at(at, [this, from, frame] {
     if (options_.hosts == 0) return hosts_[1 - from]->frame_arrived(frame);
     through_switch(from, frame);
   });
@@ -79,7 +79,7 @@ void Network::through_switch(std::uint32_t from, std::uint32_t frame) {
   if (to >= hosts_.size() || to == from) return frames_.destroy(frame);
   const TimeNs at = switch_ports_[to].send(now(), frames_[frame].bytes.size());
   if (at == 0) return frames_.destroy(frame);
-  later_.at(at, [this, to, frame] { hosts_[to]->frame_arrived(frame); });
+  scheduler_.at(at, [this, to, frame] { hosts_[to]->frame_arrived(frame); });
 }
 
 void Network::send_invalid(std::uint32_t from, std::uint32_t bytes) {
@@ -143,15 +143,15 @@ protocol::Partner* Network::partner(std::uint32_t h, std::uint32_t i, std::uint3
 bool Network::run_until(const std::function<bool()>& condition, TimeNs limit) {
   const TimeNs end = now() + limit;
   while (!condition()) {
-    if (now() > end || !later_.step()) return false;
+    if (now() > end || !scheduler_.step()) return false;
   }
   return true;
 }
 
 void Network::run_for(TimeNs time) {
   bool over = false;
-  later_.after(static_cast<double>(time), [&over] { over = true; });
-  while (!over) later_.step();
+  scheduler_.after(static_cast<double>(time), [&over] { over = true; });
+  while (!over) scheduler_.step();
 }
 
 }  // namespace omx::simulation::nic

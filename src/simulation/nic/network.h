@@ -40,8 +40,8 @@ class Network {
   std::uint32_t host_count() const { return static_cast<std::uint32_t>(hosts_.size()); }
   Host& host(std::uint32_t index) { return *hosts_[index]; }
   Process& process(std::uint32_t host, std::uint32_t index = 0) { return hosts_[host]->process(index); }
-  Later& later() { return later_; }
-  TimeNs now() const { return later_.now(); }
+  Scheduler& scheduler() { return scheduler_; }
+  TimeNs now() const { return scheduler_.now(); }
   std::uint64_t digest() const { return digest_; }
 
   // Connects all processes that know each other, in both directions. None of this is measured. Returns false
@@ -68,7 +68,7 @@ class Network {
   std::uint64_t connect(std::uint32_t host, std::uint32_t process);
 
   NetworkOptions options_;
-  Later later_;
+  Scheduler scheduler_;
   FramePool frames_;
   std::vector<Port> ports_;         // of hosts
   std::vector<Port> switch_ports_;  // to hosts

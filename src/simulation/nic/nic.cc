@@ -5,9 +5,9 @@
 
 namespace omx::simulation::nic {
 
-Nic::Nic(Later& later, const Parameters& parameters, const NicOptions& options,
+Nic::Nic(Scheduler& scheduler, const Parameters& parameters, const NicOptions& options,
          std::function<void(std::uint32_t, double)> interrupt)
-    : later_(later), parameters_(parameters), options_(options), interrupt_(std::move(interrupt)) {
+    : scheduler_(scheduler), parameters_(parameters), options_(options), interrupt_(std::move(interrupt)) {
   for (std::uint32_t i = 0; i < options_.queues; i++)
     queues_.push_back({Moderator(options_.strategy, parameters_.timeout_ns, parameters_.adaptive_step_ns,
                                  parameters_.timeout_frames),
@@ -44,11 +44,11 @@ void Nic::accept(const Arrived& arrived) {
   queues_[arrived.queue].moderator.on_arrival();
   counters_.frames++;
   // Transfers follow one another. Each is complete some time later, while the bus carries the next one.
-  dma_free_ = std::max(dma_free_, later_.now()) +
+  dma_free_ = std::max(dma_free_, scheduler_.now()) +
               static_cast<TimeNs>(static_cast<double>(arrived.bytes) * 1e9 / parameters_.dma_rate);
   const double more = parameters_.dma_latency_ns + (options_.queues > 1 ? parameters_.multiqueue_ns : 0);
-  later_.at(dma_free_ + static_cast<TimeNs>(more),
-            [this, arrived] { dma_done(arrived.queue, arrived.frame, arrived.marked); });
+  scheduler_.at(dma_free_ + static_cast<TimeNs>(more),
+                [this, arrived] { dma_done(arrived.queue, arrived.frame, arrived.marked); });
 }
 
 void Nic::dma_done(std::uint32_t index, std::uint32_t frame, bool marked) {
@@ -63,7 +63,7 @@ void Nic::timer_start(std::uint32_t index) {
   if (queue.timer) return;
   queue.timer = true;
   queue.timer_number++;
-  later_.after(queue.moderator.timeout(), [this, index, number = queue.timer_number] {
+  scheduler_.after(queue.moderator.timeout(), [this, index, number = queue.timer_number] {
     Queue& q = queues_[index];
     if (!q.timer || q.timer_number != number) return;
     q.timer = false;
@@ -76,7 +76,7 @@ void Nic::timer_start(std::uint32_t index) {
 void Nic::raise(std::uint32_t index, double ago_ns) {
   Queue& queue = queues_[index];
   if (queue.claimed) {
-    if (!queue.owed) queue.owed_since = later_.now();
+    if (!queue.owed) queue.owed_since = scheduler_.now();
     queue.owed = true;
     return;
   }
@@ -109,7 +109,7 @@ void Nic::poll_done(std::uint32_t index) {
   queue.claimed = false;
   // Frames that were left had interrupts of their own, which found nothing to do.
   if (queue.announced > 0) return raise(index, parameters_.irq_delivery_ns);
-  if (queue.owed) raise(index, static_cast<double>(later_.now() - queue.owed_since));
+  if (queue.owed) raise(index, static_cast<double>(scheduler_.now() - queue.owed_since));
 }
 
 }  // namespace omx::simulation::nic

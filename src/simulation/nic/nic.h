@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
-#include "simulation/nic/later.h"
 #include "simulation/nic/moderation.h"
 #include "simulation/nic/parameters.h"
+#include "simulation/nic/scheduler.h"
 
 namespace omx::simulation::nic {
 
@@ -27,7 +27,7 @@ class Nic {
  public:
   // interrupt(queue, ns) is called for an interrupt that was raised `ns` ago, while the handler was still
   // running.
-  Nic(Later& later, const Parameters& parameters, const NicOptions& options,
+  Nic(Scheduler& scheduler, const Parameters& parameters, const NicOptions& options,
       std::function<void(std::uint32_t queue, double ns)> interrupt);
 
   // Takes a frame from the cable. Returns false if no descriptor is left. Then the frame is lost. With flow
@@ -36,9 +36,9 @@ class Nic {
   std::uint32_t queue_of(int endpoint) const;
 
   // Gives the handler the next frame that was in memory when the interrupt was raised. If the handler keeps
-  // polling (NAPI), it gives the next one that is in memory now. Returns false if there is none. Later frames
-  // wait for an interrupt of their own. This follows from [C] Table III. There a fragment came 3 us after the
-  // marked one, while the host had 60 us of work, and was handled 20 us late.
+  // polling (NAPI), it gives the next one that is in memory now. Returns false if there is none. Scheduler
+  // frames wait for an interrupt of their own. This follows from [C] Table III. There a fragment came 3 us
+  // after the marked one, while the host had 60 us of work, and was handled 20 us late.
   bool take(std::uint32_t queue, std::uint32_t& frame);
   // Ends the handler. It may have left frames, for which there is another interrupt.
   void poll_done(std::uint32_t queue);
@@ -70,7 +70,7 @@ class Nic {
   void timer_start(std::uint32_t queue);
   void raise(std::uint32_t queue, double ago_ns = 0);
 
-  Later& later_;
+  Scheduler& scheduler_;
   const Parameters& parameters_;
   NicOptions options_;
   std::function<void(std::uint32_t, double)> interrupt_;

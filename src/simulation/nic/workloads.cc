@@ -27,10 +27,10 @@ Bytes pattern(std::uint32_t size, std::uint64_t seed) {
 }
 
 // Counts the completions of a process by kind. reap() returns false if one failed.
-struct Seen {
+struct Completed {
   std::uint64_t sends = 0, receives = 0;
 };
-bool reap(Process& process, Seen& seen) {
+bool reap(Process& process, Completed& seen) {
   bool good = true;
   while (Request* r = process.engine().peek_done()) {
     const Completion c = process.engine().consume(r);
@@ -80,7 +80,7 @@ WorkResult pingpong(const WorkOptions& options) {
   const std::uint32_t total = options.iterations + kWarm;
   Bytes out = pattern(options.size, 1);
   Bytes in[2] = {Bytes(options.size), Bytes(options.size)};
-  Seen seen[2];
+  Completed seen[2];
   bool good = true;
   const auto post = [&](std::uint32_t h) { m.receive(m.network.process(h), in[h], 7); };
   const auto serve = [&](std::uint32_t h) {
@@ -120,7 +120,7 @@ WorkResult stream(const WorkOptions& options) {
   std::vector<Bytes> in(options.window * 2, Bytes(options.size));
   Process &from = m.network.process(0), &to = m.network.process(1);
   std::uint64_t sent = 0, posted = 0, received = 0;
-  Seen seen;
+  Completed seen;
   bool good = true;
   const auto post = [&](Bytes& buffer) {
     if (posted++ < total) m.receive(to, buffer, 7);

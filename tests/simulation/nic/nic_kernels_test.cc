@@ -88,15 +88,17 @@ TEST(NicKernels, names__unknown_ones_and_too_few_processes_are_refused) {
 }
 
 TEST(NicCore, computing__gives_way_to_interrupts_and_takes_as_long_as_without) {
-  Later later;
+  Scheduler scheduler;
   Parameters parameters;
   parameters.resume_ns = 100;
-  Core core(later, parameters);
+  Core core(scheduler, parameters);
   TimeNs computed = 0, interrupted = 0;
-  const TimeNs start = later.now();
-  core.asked_by_process({[] { return 10'000.0; }, [&] { computed = later.now(); }, true});
-  later.after(3000, [&] { core.interrupted_by({[] { return 500.0; }, [&] { interrupted = later.now(); }}); });
-  while (later.step()) {
+  const TimeNs start = scheduler.now();
+  core.asked_by_process({[] { return 10'000.0; }, [&] { computed = scheduler.now(); }, true});
+  scheduler.after(3000, [&] {
+    core.interrupted_by({[] { return 500.0; }, [&] { interrupted = scheduler.now(); }});
+  });
+  while (scheduler.step()) {
   }
   EXPECT_EQ(interrupted - start, 3500U);
   EXPECT_EQ(computed - start, 10'600U);
@@ -105,14 +107,16 @@ TEST(NicCore, computing__gives_way_to_interrupts_and_takes_as_long_as_without) {
 }
 
 TEST(NicCore, other_work_does_not_give_way) {
-  Later later;
+  Scheduler scheduler;
   Parameters parameters;
-  Core core(later, parameters);
+  Core core(scheduler, parameters);
   TimeNs interrupted = 0;
-  const TimeNs start = later.now();
+  const TimeNs start = scheduler.now();
   core.asked_by_process({[] { return 10'000.0; }, [] {}});
-  later.after(3000, [&] { core.interrupted_by({[] { return 500.0; }, [&] { interrupted = later.now(); }}); });
-  while (later.step()) {
+  scheduler.after(3000, [&] {
+    core.interrupted_by({[] { return 500.0; }, [&] { interrupted = scheduler.now(); }});
+  });
+  while (scheduler.step()) {
   }
   EXPECT_EQ(interrupted - start, 10'500U);
 }

@@ -113,17 +113,17 @@ TEST(Moderator, adaptive__the_delay_follows_the_traffic) {
 class NicTest : public testing::Test {
  protected:
   Nic make(Strategy strategy, std::uint32_t queues = 1) {
-    return Nic(later, parameters, {strategy, queues}, [this](std::uint32_t queue, double ago_ns) {
-      interrupts.push_back(later.now());
+    return Nic(scheduler, parameters, {strategy, queues}, [this](std::uint32_t queue, double ago_ns) {
+      interrupts.push_back(scheduler.now());
       which.push_back(queue);
       ago.push_back(ago_ns);
     });
   }
   void run() {
-    while (later.step()) {
+    while (scheduler.step()) {
     }
   }
-  Later later;
+  Scheduler scheduler;
   Parameters parameters;
   std::vector<TimeNs> interrupts;
   std::vector<std::uint32_t> which;
@@ -132,7 +132,7 @@ class NicTest : public testing::Test {
 
 TEST_F(NicTest, openmx__the_interrupt_comes_with_the_end_of_the_dma) {
   Nic nic = make(Strategy::openmx);
-  const TimeNs start = later.now();
+  const TimeNs start = scheduler.now();
   ASSERT_TRUE(nic.arrived(1, 1600, 0, true));
   run();
   ASSERT_EQ(interrupts.size(), 1U);
@@ -142,7 +142,7 @@ TEST_F(NicTest, openmx__the_interrupt_comes_with_the_end_of_the_dma) {
 
 TEST_F(NicTest, openmx__what_is_not_marked_waits_for_the_timeout) {
   Nic nic = make(Strategy::openmx);
-  const TimeNs start = later.now();
+  const TimeNs start = scheduler.now();
   ASSERT_TRUE(nic.arrived(1, 64, 0, false));
   run();
   ASSERT_EQ(interrupts.size(), 1U);
@@ -152,7 +152,7 @@ TEST_F(NicTest, openmx__what_is_not_marked_waits_for_the_timeout) {
 TEST_F(NicTest, stream__one_interrupt_for_a_train_and_one_for_who_comes_late) {
   Nic nic = make(Strategy::stream);
   for (std::uint32_t i = 0; i < 4; i++) ASSERT_TRUE(nic.arrived(i, 64, 0, true));
-  later.after(parameters.dma_latency_ns * 2, [&] {
+  scheduler.after(parameters.dma_latency_ns * 2, [&] {
     std::uint32_t frame = 0;
     for (std::uint32_t i = 0; i < 4; i++) {
       ASSERT_TRUE(nic.take(0, frame));
@@ -189,12 +189,12 @@ TEST_F(NicTest, poll__the_next_interrupt_is_on_its_way_while_the_handler_works) 
   ASSERT_TRUE(nic.take(0, frame));
   ASSERT_TRUE(nic.arrived(2, 64, 0, false));
   run();
-  const TimeNs raised = later.now();
-  later.after(700, [&] { nic.poll_done(0); });
+  const TimeNs raised = scheduler.now();
+  scheduler.after(700, [&] { nic.poll_done(0); });
   run();
   ASSERT_EQ(ago.size(), 2U);
   EXPECT_EQ(ago[0], 0);
-  EXPECT_EQ(ago[1], static_cast<double>(later.now() - raised));
+  EXPECT_EQ(ago[1], static_cast<double>(scheduler.now() - raised));
 }
 
 TEST_F(NicTest, queues__by_endpoint) {

@@ -10,7 +10,7 @@
 
 namespace omx::simulation::nic {
 
-class Later final : public EventTarget {
+class Scheduler final : public EventTarget {
  public:
   TimeNs now() const { return events_.now(); }
   bool step() { return events_.step(); }
