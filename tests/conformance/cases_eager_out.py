@@ -4,7 +4,7 @@ import time
 
 from cases import case, extended, plain
 from packets import MEDIUM, NUMBERED, SMALL, TINY, pattern
-from peer import NUMBER, PATIENCE_S, Missing, plus
+from peer import NUMBER, ANSWER_LIMIT_S, Missing, plus
 
 
 def check_message(partner, match, length, seed, seq, rule="send"):
@@ -198,7 +198,7 @@ def send_window_has_an_end(peer):
 
 def drain(partner, total, have):
     """Acknowledges until this many numbers have come. `have` are those that were seen already."""
-    end = time.monotonic() + PATIENCE_S * 3
+    end = time.monotonic() + ANSWER_LIMIT_S * 3
     while partner.wanted <= total:
         if time.monotonic() > end:
             raise Missing(f"{partner.wanted - 1} of {total} messages came")

@@ -12,7 +12,7 @@ from packets import (CONNECT, ETHERTYPE, Frame, HOST_QUERY, HOST_REPLY, MAGIC, M
                      crc32c)
 
 TOLD_INDEX = 0x0123  # the index that we tell the other side to put into the head
-PATIENCE_S = 12  # after this time an answer counts as missing; no rule depends on how long one takes
+ANSWER_LIMIT_S = 12  # after this time an answer counts as missing; no rule depends on how long one takes
 NUMBER = 0x3FFF
 
 
@@ -145,7 +145,7 @@ class Peer:
     def frame_limit(self):
         return self.mode.mtu + 14 if self.extended else self.mode.frame_max + 14
 
-    def take(self, kind, endpoint=None, where=lambda frame: True, patience=PATIENCE_S, missing=True):
+    def take(self, kind, endpoint=None, where=lambda frame: True, patience=ANSWER_LIMIT_S, missing=True):
         """Returns the first frame of that kind (or kinds) to an endpoint of ours. Other frames stay."""
         kinds = kind if isinstance(kind, tuple) else (kind,)
         end = time.monotonic() + patience
@@ -172,7 +172,7 @@ class Peer:
 
     def settle(self, condition):
         """Receives frames until the condition holds."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + ANSWER_LIMIT_S
         while not condition():
             left = end - time.monotonic()
             if left <= 0:
@@ -184,7 +184,7 @@ class Peer:
     def tell(self, line):
         self.subject.tell(line)
 
-    def told(self, patience=PATIENCE_S):
+    def told(self, patience=ANSWER_LIMIT_S):
         """Returns the subject's next line, and receives frames meanwhile."""
         end = time.monotonic() + patience
         while True:
@@ -196,7 +196,7 @@ class Peer:
                 raise Missing("the subject did not answer")
             self.pump(left)
 
-    def ask(self, line, patience=PATIENCE_S):
+    def ask(self, line, patience=ANSWER_LIMIT_S):
         self.tell(line)
         return self.told(patience)
 
@@ -299,7 +299,7 @@ class Partner:
         """Lets the subject connect to us. Its next sends go to us."""
         peer = self.peer
         peer.ask(f"connect {slot} {peer.nic:x} {self.endpoint} {self.key}")
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + ANSWER_LIMIT_S
         while not (line := peer.ask(f"wait {slot} 500")).startswith("done"):
             if time.monotonic() > end:
                 raise Missing(f"the subject is not connected: {line}")

@@ -124,7 +124,7 @@ TEST_P(Exchange, truncation__both_sides_learn) {
 // Sends random messages in both directions. Each must arrive once, intact, and in order per match value.
 void storm(Network& network, Host& a, Partner* to_b, Host& b, Partner* to_a, int messages,
            std::uint64_t seed) {
-  struct Way {
+  struct Direction {
     Host* from;
     Partner* to;
     Host* at;
@@ -134,20 +134,20 @@ void storm(Network& network, Host& a, Partner* to_b, Host& b, Partner* to_a, int
     int send_check = 0;
   };
   Random random(seed);
-  Way ways[2] = {{&a, to_b, &b, {}, {}, {}, {}}, {&b, to_a, &a, {}, {}, {}, {}}};
+  Direction directions[2] = {{&a, to_b, &b, {}, {}, {}, {}}, {&b, to_a, &a, {}, {}, {}, {}}};
   std::vector<std::size_t> lengths;
   for (int i = 0; i < messages; i++) {
     static const std::size_t kMax[] = {0, 32, 128, 3000, 32768, 33000, 300000};
     const auto klass = random.below(7);
     lengths.push_back(random.below(kMax[klass] + 1));
   }
-  for (Way& w : ways) {
+  for (Direction& w : directions) {
     w.out.resize(messages);
     w.in.resize(messages);
     w.sends.resize(messages);
     w.receives.resize(messages);
   }
-  const auto advance = [&](Way& w) {
+  const auto advance = [&](Direction& w) {
     while (w.next_send < messages && w.next_send < w.sent + 40) {
       const int i = w.next_send++;
       w.out[i] = pattern(seed * 1000 + i, lengths[i]);
@@ -182,13 +182,14 @@ void storm(Network& network, Host& a, Partner* to_b, Host& b, Partner* to_a, int
     }
   };
   const bool ok = network.run_until([&] {
-    for (Way& w : ways) advance(w);
+    for (Direction& w : directions) advance(w);
     if (testing::Test::HasFatalFailure()) return true;
-    return ways[0].received == messages && ways[1].received == messages && ways[0].sent == messages &&
-           ways[1].sent == messages;
+    return directions[0].received == messages && directions[1].received == messages &&
+           directions[0].sent == messages && directions[1].sent == messages;
   });
-  EXPECT_TRUE(ok) << "received " << ways[0].received << " and " << ways[1].received << " of " << messages
-                  << ", sent " << ways[0].sent << " and " << ways[1].sent << ", seed " << seed;
+  EXPECT_TRUE(ok) << "received " << directions[0].received << " and " << directions[1].received << " of "
+                  << messages << ", sent " << directions[0].sent << " and " << directions[1].sent << ", seed "
+                  << seed;
 }
 
 TEST_P(Exchange, storm__clean) {
