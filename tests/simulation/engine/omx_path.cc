@@ -33,25 +33,27 @@ int main(int argc, char** argv) {
   PathOptions o;
   std::vector<double> delays{10, 100, 1000, 10000, 100000}, losses{0, 0.1, 1, 5}, reorders{0, 1, 10};
   double megabits = static_cast<double>(o.bits_per_second) / 1e6, held = 0, seconds = 2;
-  app.add_option("--delay", delays, "one way, microseconds; several: each")->capture_default_str();
-  app.add_option("--loss", losses, "percent; several: each")->capture_default_str();
-  app.add_option("--reorder", reorders, "percent of frames that are held back; several: each")
+  app.add_option("--delay", delays, "time from one host to the other, microseconds; each of several values")
+      ->capture_default_str();
+  app.add_option("--loss", losses, "percent of frames that are lost; each of several values")
+      ->capture_default_str();
+  app.add_option("--reorder", reorders, "percent of frames that are held back; each of several values")
       ->capture_default_str();
   app.add_option("--held", held,
                  "longest time that they are held back, microseconds; 0: a fifth of the delay")
       ->capture_default_str();
-  app.add_option("--rate", megabits, "Mb/s")->capture_default_str();
+  app.add_option("--rate", megabits, "rate of the path, Mb/s")->capture_default_str();
   app.add_option("--queue", o.queue_bytes,
-                 "of the port to the receiver, bytes; 0: a round trip, at least 256K")
+                 "queue of the port to the receiver, bytes; 0: a round trip, at least 256K")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("--length", o.length, "of a message, bytes")
+  app.add_option("--length", o.length, "length of a message, bytes")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   app.add_option("--window", o.window, "messages under way")->capture_default_str();
   app.add_flag("--sleeps", o.sleeps, "the receiver sleeps while it waits");
-  app.add_option("--mtu", o.mtu, "of the path")->capture_default_str();
-  app.add_option("--time", seconds, "measured, seconds")->capture_default_str();
-  app.add_option("--seed", o.seed, "of the faults")->capture_default_str();
+  app.add_option("--mtu", o.mtu, "MTU of the path")->capture_default_str();
+  app.add_option("--time", seconds, "time that is measured, seconds")->capture_default_str();
+  app.add_option("--seed", o.seed, "seed of the faults")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   o.bits_per_second = static_cast<std::uint64_t>(megabits * 1e6);
   o.held_most = static_cast<omx::simulation::TimeNs>(held * 1e3);

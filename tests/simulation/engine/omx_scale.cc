@@ -14,18 +14,16 @@ int main(int argc, char** argv) {
   ScaleOptions o;
   std::string shape;
   double gigabits = static_cast<double>(o.bits_per_second) / 1e9;
-  app.add_option("shape", shape, "incast: all to the first host; all-to-all")->required();
-  app.add_option("--hosts", o.hosts, "senders and receivers together")
-      ->capture_default_str()
-      ->check(CLI::Range(2, 100000));
-  app.add_option("--length", o.length, "of a message, bytes")
+  app.add_option("shape", shape, "incast (all hosts send to the first one) or all-to-all")->required();
+  app.add_option("--hosts", o.hosts, "number of hosts")->capture_default_str()->check(CLI::Range(2, 100000));
+  app.add_option("--length", o.length, "length of a message, bytes")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
-  app.add_option("--messages", o.messages, "from each sender to each of its receivers")
+  app.add_option("--messages", o.messages, "messages from each sender to each of its receivers")
       ->capture_default_str();
-  app.add_option("--mtu", o.mtu, "of all cables")->capture_default_str();
-  app.add_option("--rate", gigabits, "of all cables, Gb/s")->capture_default_str();
-  app.add_option("--queue", o.queue_bytes, "of a switch port, bytes")
+  app.add_option("--mtu", o.mtu, "MTU of all cables")->capture_default_str();
+  app.add_option("--rate", gigabits, "rate of all cables, Gb/s")->capture_default_str();
+  app.add_option("--queue", o.queue_bytes, "queue of a switch port, bytes")
       ->transform(CLI::AsSizeValue(false))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
