@@ -11,8 +11,8 @@ namespace omx::wire {
 
 // The most that one datagram holds, and so the largest GSO batch. All its frames have one size, but the last
 // may be shorter.
-inline constexpr std::size_t kTrainBytes = 65507;
-inline constexpr std::uint32_t kTrainFrames = 64;
+inline constexpr std::size_t kGsoBatchBytes = 65507;
+inline constexpr std::uint32_t kGsoBatchFrames = 64;
 
 inline std::uint32_t frames_of_train(std::uint32_t frame) {
   return std::min<std::uint32_t>(kGsoBatchFrames, static_cast<std::uint32_t>(kGsoBatchBytes / frame));

@@ -60,11 +60,11 @@ class Collector : public FrameHandler {
 };
 
 // Receives until `count` frames have arrived. Returns false after a minute.
-bool receive_until(Link& link, Collector& collector, std::size_t count);
+bool receive_until(Transport& link, Collector& collector, std::size_t count);
 
 // Queues a whole frame: up to 320 bytes as header, longer ones with the rest as a segment.
-void frame_queue(Link& link, const Bytes& frame);
-void frame_send(Link& link, const Bytes& frame);
+void frame_queue(Transport& link, const Bytes& frame);
+void frame_send(Transport& link, const Bytes& frame);
 
 // Two ends of a virtual cable, v0 and v1, in a namespace of the test's own. Both ends may be in one
 // namespace: frames sent on v0 arrive on v1. With OMX_LINK=udp or udp6 they have addresses. Packets between
@@ -74,7 +74,7 @@ class CableTest : public testing::Test {
   void SetUp() override;
   // Returns whether messages go by UDP, so that tests of raw frames are skipped.
   static bool by_udp();
-  std::unique_ptr<Link> open(const std::string& interface, PacketLinkOptions options = {});
+  std::unique_ptr<Transport> open(const std::string& interface, PacketLinkOptions options = {});
   // Sets both ends to that MTU and waits until they run.
   void set_mtu(std::uint32_t mtu);
 
