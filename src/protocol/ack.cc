@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Acknowledgements in both directions (docs/spec/protocol.md 5). Between extended peers TRUC carries a bitmap
-// of the messages that arrived early, so that only what is missing is sent again.
+// Acknowledgements in both directions (protocol.md 5). Between extended peers TRUC carries a bitmap of the
+// messages that arrived early, so that only what is missing is sent again.
+#include "protocol/ack.h"
+
 #include <algorithm>
 
-#include "protocol/epochs.h"
+#include "protocol/connect_tx.h"
+#include "protocol/counters.h"
+#include "protocol/news.h"
+#include "protocol/park.h"
+#include "protocol/partner.h"
+#include "protocol/peers.h"
+#include "protocol/received.h"
+#include "protocol/request.h"
+#include "protocol/resend_time.h"
+#include "protocol/resend_timer.h"
+#include "protocol/send.h"
+#include "protocol/send_end.h"
+#include "protocol/send_tx.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 
-// --- what we sent ------------------------------------------------------------------------------------------
-
 namespace {
-
-// A message that went by a lane comes later than what followed it by the link, and is not lost.
-constexpr TimeNs kLaneLateness = 1 * kMillisecond;
-// Repetitions that do not help: the receiver has no memory, and each would be answered by a bitmap that asks
-// for the next.
-constexpr TimeNs kAgainFirst = 1 * kMillisecond;
-constexpr unsigned kAgainDoublings = 10;
 
 // The answer to a repetition, or, as it came sooner than any answer can, to what was repeated.
 bool first_one_came(const State& s, const Partner& p, const Request& r) {
@@ -47,18 +53,6 @@ void lateness_measure(State& s, Partner& p, const Request& r) {
 }
 
 }  // namespace
-
-void trip_ask(State& s, Partner& p) {
-  if (p.extended && s.now >= p.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
-}
-
-TimeNs passed_due(const Request& r) {
-  const Partner& p = *r.partner;
-  const TimeNs lateness = r.by_lane ? kLaneLateness : p.trip.lateness();
-  if (r.resends == 0) return r.passed_at + lateness;
-  return std::max(r.passed_at + lateness,
-                  r.last_sent + (kAgainFirst << std::min<unsigned>(r.resends - 1, kAgainDoublings)));
-}
 
 void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.next_acked);
@@ -142,7 +136,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   s.count(Counter::recv_lib_ack)++;
   partner_heard(s, *p);
-  // The counter may wrap (docs/spec/protocol.md 5.2 [TRAP]): compare by distance.
+  // The counter may wrap (protocol.md 5.2 [TRAP]): compare by distance.
   const auto ahead = static_cast<std::int32_t>(packet.acknum - p->recv_acknum);
   if (!seq_same_session(packet.seqnum, p->next_send) || ahead <= 0) {
     s.count(Counter::drop_bad_seqnum)++;
@@ -153,78 +147,6 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   ack_apply(s, *p, packet.seqnum);
   if ((packet.flags & wire::kFlagPark) && packet.seqnum == p->next_acked) park_unacked(s, *p);
   if ((packet.has_sack || p->sacks) && packet.seqnum == p->next_acked) sack_apply(s, *p, packet);
-}
-
-// --- what we received --------------------------------------------------------------------------------------
-
-void ack_immediately(State& s, Partner& p) {
-  if (!p.ack_now.linked()) s.ack_now.push_back(p);
-}
-
-namespace {
-
-// So much of it that an extended sender may be waiting for room in its window, of messages or of frames.
-bool much_owed(const State& s, const Partner& p) {
-  return seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max_extended ||
-         p.frames_owed >= s.config.eager_frames / 4;
-}
-
-}  // namespace
-
-void ack_needed(State& s, Partner& p) {
-  if (p.extended ? much_owed(s, p) : seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max) {
-    ack_immediately(s, p);
-    return;
-  }
-  if (p.ack_pending) return;
-  p.ack_pending = true;
-  p.ack_due = s.now + (p.extended ? s.config.ack_delay_extended : s.config.ack_delay);
-  s.timers.arm_by(p.ack_timer, p.ack_due);
-}
-
-void ack_piggybacked(Partner& p) {
-  p.last_acked = p.next_match;
-  p.frames_owed = 0;
-  p.ack_pending = false;
-  // The bitmap of a hole still has to go out, and so has what is asked for without its data.
-  if (!p.early && !park_waits(p)) p.ack_now.unlink();
-}
-
-void ack_transmit(State& s, Partner& p) {
-  p.ack_now.unlink();
-  if (p.reply_session() == wire::kUnknownSession) return;
-  wire::Truc packet;
-  packet.dst_endpoint = p.endpoint;
-  packet.src_endpoint = s.config.endpoint;
-  const bool park = park_waits(p);
-  if (park) park_told(s, p);
-  packet.flags = frame_flags(p, park || much_owed(s, p));
-  if (park) packet.flags |= wire::kFlagPark;
-  packet.session = p.reply_session();
-  packet.seqnum = p.next_match;
-  packet.send_seq = p.next_match;
-  packet.acknum = ++p.send_acknum;
-  if (p.early && (p.features & wire::kFeatureSack)) {
-    packet.has_sack = true;
-    for (std::uint32_t i = 0; i + 1 <= kEarlyWindow; i++) {
-      if (p.early->slots[seq_number(seq_add(p.next_match, i + 1)) % 256].complete)
-        packet.sack[i / 8] = static_cast<std::uint8_t>(packet.sack[i / 8] | (1U << (i % 8)));
-    }
-  }
-  Draft draft;
-  draft.length = wire::encode_truc(draft.header, frame_head(s, p, wire::PacketType::truc), packet);
-  packet_send(s, p, draft);
-  p.last_acked = p.next_match;
-  p.frames_owed = 0;
-  p.ack_pending = false;
-  s.count(Counter::send_lib_ack)++;
-}
-
-void ack_flush(State& s, bool delayed_too) {
-  while (Partner* p = s.ack_now.pop_front()) ack_transmit(s, *p);
-  if (!delayed_too) return;
-  for (Partner* p : s.partners)
-    if (p->ack_pending) ack_transmit(s, *p);
 }
 
 }  // namespace omx::protocol

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How requests end. See request.h for the two lives of a request.
-#include <cassert>
-#include <cstring>
+#include "protocol/completion.h"
 
+#include <cassert>
+
+#include "protocol/arrivals.h"
+#include "protocol/history.h"
+#include "protocol/history_note.h"
+#include "protocol/multi.h"
+#include "protocol/multi_receive.h"
+#include "protocol/request.h"
+#include "protocol/requests.h"
+#include "protocol/send_memory.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
-
-Request* request_create(State& s, RequestKind kind) {
-  Request* r = s.requests.create(kind, &s);
-  if (r) r->timeout = s.default_timeout;
-  return r;
-}
-
-std::uint32_t context_id(const State& s, std::uint64_t match_info) {
-  const std::uint64_t mask = (std::uint64_t{1} << s.config.context_bits) - 1;
-  return static_cast<std::uint32_t>((match_info >> s.config.context_shift) & mask);
-}
-
-bool request_held(const State& s, const Request* r) {
-  // Bytes, as there may be no request any more: a slab puts its own pointer there.
-  const State* home = nullptr;
-  std::memcpy(&home, static_cast<const void*>(r), sizeof(home));
-  return home == &s && !r->user_gone;
-}
 
 namespace {
 
@@ -83,6 +73,38 @@ void request_user_gone(State& s, Request& r) {
   r.done.unlink();
   r.done_context.unlink();
   if (r.user_done && r.phase == Phase::finished) request_free(s, r);
+}
+
+namespace {
+
+void multi_finish(State& s, MultiReceive& m) {
+  m.posted->released = true;
+  request_finish(s, *m.posted, m.end);
+}
+
+}  // namespace
+
+void multi_ended(State& s, Request& r) {
+  MultiReceive& m = *r.multi;
+  r.multi = nullptr;
+  m.running--;
+  if (!m.retired || m.running > 0) return;
+  if (m.end != Status::pending) return multi_finish(s, m);
+  r.released = true;
+  m.posted->user_gone = true;  // the application hears of its messages only
+  request_finish(s, *m.posted, Status::success);
+}
+
+void multi_end(State& s, Request& posted, Status status) {
+  MultiReceive& m = *posted.multi;
+  multi_retire(s, m);
+  m.end = status;
+  if (m.running == 0) multi_finish(s, m);
+}
+
+void receive_complete(State& s, Request& r) {
+  receive_count(s, r);
+  request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
 }
 
 }  // namespace omx::protocol

@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connecting (docs/spec/protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An
-// incoming request is answered without asking the application, and is enough to send back.
+// Connecting (protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An incoming
+// request is answered without asking the application, and is enough to send back.
+#include "protocol/connect.h"
+
 #include <algorithm>
 
-#include "protocol/epochs.h"
+#include "protocol/cleanup.h"
+#include "protocol/completion.h"
+#include "protocol/connect_agree.h"
+#include "protocol/connect_start.h"
+#include "protocol/connect_tx.h"
+#include "protocol/counters.h"
+#include "protocol/epochs_meet.h"
+#include "protocol/nack_tx.h"
+#include "protocol/news.h"
+#include "protocol/partner.h"
+#include "protocol/peers.h"
+#include "protocol/rails.h"
+#include "protocol/rails_received.h"
+#include "protocol/received.h"
+#include "protocol/reference.h"
+#include "protocol/reference_connect.h"
+#include "protocol/request.h"
+#include "protocol/resend_timer.h"
+#include "protocol/send.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 #include "protocol/watch.h"
 
 namespace omx::protocol {
@@ -12,102 +33,6 @@ namespace omx::protocol {
 namespace {
 
 constexpr std::uint8_t kConnectBadKey = 11;
-
-wire::ConnectExt own_extension(const State& s, const Partner& p) {
-  wire::ConnectExt ext;
-  ext.present = s.config.extension;
-  ext.mode = s.config.mode;
-  ext.features = wire::kFeatureMark | wire::kFeatureHeaderExt | wire::kFeatureSack | wire::kFeatureProbe |
-                 wire::kFeatureTail | wire::kFeatureUnasked | wire::kFeatureAhead;
-  if (s.config.parks && s.config.mode == wire::Mode::omx) ext.features |= wire::kFeaturePark;
-  if (s.config.pack) ext.features |= wire::kFeaturePack | wire::kFeatureShare;
-  if (s.config.lane.present()) {
-    ext.features |= wire::kFeatureLane;
-    ext.lane = s.config.lane;
-  }
-  if (rails_used(s) && p.near_frame == 0) {
-    ext.features |= wire::kFeatureRails;
-    ext.rails = s.config.rails;
-  }
-  if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
-  ext.max_frame = partner_frame(s, p);
-  ext.pull_frames = p.near_pull_frames;
-  ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
-  epoch_fill(p, ext);
-  return ext;
-}
-
-// Adopts what a CONNECT says about the peer's abilities. Values the peer cannot mean are clamped.
-void agree(State& s, Partner& p, const wire::ConnectExt& ext) {
-  const bool was_extended = p.extended;
-  const std::uint32_t was_agreed = p.frame_agreed;
-  p.extended = ext.present && s.config.extension;
-  if (!p.extended) {
-    p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
-    p.probe_wanted = false;
-    p.features = 0;
-    p.checksum = false;
-    p.mode = s.config.mode;
-    lane_forget(s, p);
-    rails_forget(s, p);
-    partner_update_sizes(s, p);
-    return;
-  }
-  p.features = ext.features;
-  p.mode_told = ext.mode;
-  p.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
-  // MX sizes if either side insists on them.
-  p.mode =
-      s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
-  p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
-  p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
-  lane_agree(s, p, ext);
-  rails_agree(s, p, ext);
-  p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
-  if (!was_extended || was_agreed != p.frame_agreed) {
-    p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, s.config.base_frame);
-    p.frame_in = p.probe_size = 0;
-    p.probe_wanted = false;
-    partner_update_sizes(s, p);
-    if (p.frame_max < p.frame_agreed && p.mode == wire::Mode::omx && (p.features & wire::kFeatureProbe))
-      probe_at_connect(s, p);
-  } else {
-    partner_update_sizes(s, p);
-  }
-}
-
-void transmit(State& s, Partner& p, const wire::Connect& packet) {
-  p.announced = packet.target_recv_seqnum_start;
-  p.epoch_offered = true;
-  wire::TxFrame& frame = frame_begin(s, p, 0);
-  const auto head = frame_head(s, p, wire::PacketType::connect);
-  frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
-  frame.segment_count = 0;
-  s.sink.frame_commit();
-}
-
-// Whether the instance that the request shall not reach may be the one that gets it. To that one the request
-// must not look as if it opened a conversation, so it claims to be in the one that is over; another instance
-// does not know that one, says who it is, and is asked again.
-bool shuns(const Partner& p, const Request* r) {
-  return r && r->shunned != wire::kUnknownSession && !p.connected() && p.peer_epoch_session == r->shunned &&
-         p.peer_epoch != 0;
-}
-
-wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std::uint8_t connect_seqnum,
-                             const Request* r = nullptr) {
-  wire::Connect packet;
-  packet.dst_endpoint = p.endpoint;
-  packet.src_endpoint = s.config.endpoint;
-  packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (docs/reference/wire.md 1)
-  packet.src_session = s.config.session;
-  packet.key_or_target_session = key;
-  packet.target_recv_seqnum_start = p.next_match;
-  packet.connect_seqnum = connect_seqnum;
-  packet.ext = own_extension(s, p);
-  if (shuns(p, r)) packet.ext.peer_epoch_in_use = true;
-  return packet;
-}
 
 // Whether both ends speak the extension.
 bool extended(const State& s, const wire::Connect& packet) {
@@ -170,7 +95,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
       epochs_meet(s, *p, packet.src_session, packet);
     else
       reference_request(s, *p, packet);
-    agree(s, *p, packet.ext);
+    connect_agree(s, *p, packet.ext);
     partner_sizes_check(s, *p);
     if (p->connected()) watch_opened(s, *p);
   }
@@ -192,8 +117,8 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   reply.is_reply = true;
   reply.connect_seqnum = packet.connect_seqnum;
   reply.status = right_key ? 0 : kConnectBadKey;
-  if (packet.ext.present) reply.ext = own_extension(s, to);
-  transmit(s, to, reply);
+  if (packet.ext.present) reply.ext = connect_extension(s, to);
+  connect_packet_send(s, to, reply);
   s.count(Counter::send_connect_reply)++;
   // Or a late request made us take the instance before for the present one: that one is asked.
   if (late) epochs_doubt(s, *p);
@@ -257,7 +182,7 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   if (ping && !p->ping_repeated)
     p->trip.told(s.now, std::min(s.now - p->ping_sent,
                                  std::max(s.config.resend_delay_extended, 2 * p->trip.patience())));
-  agree(s, *p, packet.ext);
+  connect_agree(s, *p, packet.ext);
   if (!agreed) {
     if (extended(s, packet)) ask_again(s, *p, r);
     return;
@@ -277,54 +202,6 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
 
 }  // namespace
 
-Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
-                                          std::uint64_t match_info, void* context, bool forgotten,
-                                          bool hidden, std::uint32_t shunned) {
-  if (endpoint >= s.config.max_endpoints) return tl::make_unexpected(OpError::bad_endpoint_id);
-  Partner* p = partner_find(s, nic, endpoint);
-  if (!p) p = partner_create(s, nic, endpoint);
-  Request* r = p ? request_create(s, RequestKind::connect) : nullptr;
-  if (!r) return tl::make_unexpected(OpError::no_resources);
-  r->partner = p;
-  r->match_info = match_info;
-  r->context = context;
-  r->user_gone = forgotten;
-  r->hidden = hidden;
-  r->key = key;
-  r->shunned = shunned;
-  r->timeout = std::min(r->timeout, s.config.connect_timeout);
-  Request* const handle = forgotten ? nullptr : r;
-  if (p->self) {  // at once, and without looking at the key (docs/spec/protocol.md 3.1)
-    r->session = s.config.session;
-    r->conversation = p->conversation;
-    request_finish(s, *r, Status::success);
-    return handle;
-  }
-  if (p->connects.empty() && !p->ping_pending) p->acked_since_asked = 0;
-  r->connect_seqnum = p->connect_seqnum++;
-  r->phase = Phase::connecting;
-  r->first_sent = s.now;
-  p->connects.push_back(*r);
-  connect_transmit(s, *r);
-  retransmit_arm(s, *p);
-  return handle;
-}
-
-namespace {
-
-// The peer may have taken up what `r`, the last request, offered.
-void count_anew(State& s, Partner& p, const Request& r) {
-  const bool last = p.connects.empty() || (p.connects.front() == &r && p.connects.back() == &r);
-  if (s.config.extension && !p.connected() && last) partner_renumber(p);
-}
-
-}  // namespace
-
-void connect_in_vain(State& s, Partner& p, const Request& r) {
-  count_anew(s, p, r);
-  if (p.last_heard <= r.first_sent) s.silent = &p;
-}
-
 bool connect_refused(State& s, wire::Frame frame) {
   wire::Head head;
   wire::Connect packet;
@@ -339,33 +216,9 @@ bool connect_refused(State& s, wire::Frame frame) {
   while (r && (r->connect_seqnum != packet.connect_seqnum || r->key != packet.key_or_target_session))
     r = p->connects.next(*r);
   if (!r) return false;
-  count_anew(s, *p, *r);
+  connect_renumber(s, *p, *r);
   connect_fail(s, *p, *r, Status::endpoint_closed);
   return true;
-}
-
-void connect_transmit(State& s, Request& r) {
-  r.last_sent = s.now;
-  r.seqnum = r.partner->next_match;
-  transmit(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum, &r));
-  s.count(Counter::send_connect_request)++;
-  history_note(s, Happened::connect_sent, r.partner, r.match_info);
-}
-
-void connect_ping(State& s, Partner& p) {
-  if (!p.ping_pending && p.connects.empty()) p.acked_since_asked = 0;
-  p.ping_repeated = p.ping_pending;  // which one is answered is not known then
-  if (!p.ping_pending) p.ping_seqnum = p.connect_seqnum++;
-  p.ping_sent = s.now;
-  p.ping_pending = true;
-  transmit(s, p, request_packet(s, p, p.key, p.ping_seqnum));
-  s.count(Counter::send_connect_request)++;
-}
-
-void connect_ask(State& s, Partner& p) {
-  if (s.now < p.ping_due) return;
-  connect_ping(s, p);
-  p.ping_due = s.now + s.config.keepalive_delay;
 }
 
 void connect_received(State& s, const wire::Head& from, wire::Frame frame) {

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages meet receives (docs/spec/protocol.md 9): matching, the unexpected handler, data into place.
+#include "protocol/deliver.h"
+
 #include <algorithm>
 #include <cassert>
 
+#include "protocol/arrivals.h"
+#include "protocol/completion.h"
+#include "protocol/counters.h"
+#include "protocol/handler.h"
+#include "protocol/matching.h"
+#include "protocol/partner.h"
+#include "protocol/probe.h"
+#include "protocol/receive_message.h"
+#include "protocol/request.h"
+#include "protocol/requests.h"
+#include "protocol/resend_timer.h"
+#include "protocol/room.h"
+#include "protocol/seqnum.h"
 #include "protocol/state.h"
+#include "wire/codec.h"
 
 namespace omx::protocol {
 
 namespace {
 
 constexpr std::size_t kEnvelope = ~std::size_t{0};  // no data are kept
+
 // Beyond so many that wait for the window, a partner's large messages are refused: it does not acknowledge.
 constexpr std::uint32_t kMaxNotifiesQueued = 1024;
 
@@ -43,78 +59,12 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
   return result;
 }
 
-// nullptr when memory ran out.
-Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length,
-                              bool with_data) {
-  Unexpected* u = s.unexpected_slab.create();
-  if (!u) return nullptr;
-  if (with_data && msg_length > 0) {
-    u->buffer = s.buffers.get(msg_length);
-    if (!u->buffer) {
-      s.unexpected_slab.destroy(u);
-      return nullptr;
-    }
-  }
-  u->partner = &p;
-  u->session = p.reply_session();
-  u->conversation = p.conversation;
-  u->match_info = m.match_info;
-  u->msg_length = msg_length;
-  if (m.flags & wire::kFlagHeaderExt) {
-    u->message_class = m.ext.message_class;
-    u->has_data = m.ext.data_valid != 0;
-    u->data = m.ext.data;
-  }
-  p.unexpected_bytes += u->bytes();
-  return u;
-}
-
 void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_length) {
   const bool ext = m.flags & wire::kFlagHeaderExt;
   receive_matched(r, &p, p.reply_session(), m.match_info, msg_length, ext && m.ext.data_valid, m.ext.data);
 }
 
 }  // namespace
-
-Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class,
-                      std::uint32_t msg_length) {
-  Request* receive = s.posted.find(match_info, &from, from.reply_session(), message_class);
-  if (!receive) return nullptr;
-  if (receive->multi) [[unlikely]]
-    receive = multi_take(s, *receive, msg_length);
-  else
-    s.posted.remove(*receive);
-  receive->queue.unlink();  // no longer awaited
-  history_note(s, Happened::matched, &from, match_info, msg_length, from.next_match);
-  if (s.config.observer) [[unlikely]]
-    s.config.observer->on_arrival(from, match_info, receive);
-  return receive;
-}
-
-void arrival_keep(State& s, Unexpected& u) {
-  s.count(Counter::unexpected)++;
-  s.unexpected.add(u);
-  history_note(s, Happened::unexpected, u.partner, u.match_info, u.msg_length, u.partner->next_match);
-  if (s.config.observer) [[unlikely]]
-    s.config.observer->on_arrival(*u.partner, u.match_info, nullptr);
-}
-
-void arrival_drop(State& s, Unexpected& u) {
-  s.unexpected.remove(u);
-  if (s.config.observer) [[unlikely]]
-    s.config.observer->on_dropped(*u.partner, u.match_info);
-}
-
-void unexpected_free(State& s, Unexpected& u) {
-  if (!u.self_send) u.partner->unexpected_bytes -= u.bytes();
-  if (u.rendezvous || u.failed != Status::success) {  // without data
-    s.room.envelopes--;
-    u.partner->envelopes--;
-  }
-  s.buffers.put(u.buffer, u.msg_length);
-  s.unexpected_slab.destroy(&u);
-  room_left(s);
-}
 
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data) {
   const std::uint32_t length = packet.length;
@@ -220,12 +170,6 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
   if (partial.received < partial.msg_length) return Delivery::incomplete;
   partial_finish(s, p);
   return Delivery::complete;
-}
-
-std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint32_t length) {
-  if (partial.unexpected) return partial.unexpected->buffer + offset;
-  Request* r = partial.request;
-  return r && offset + length <= r->xfer_length ? r->segments.piece(offset, length) : nullptr;
 }
 
 // What is not expected is asked for whole later: its tail is not kept.

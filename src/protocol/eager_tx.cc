@@ -1,54 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames of tiny, small and medium messages, and of NOTIFY.
+#include "protocol/eager_tx.h"
+
+#include <sys/uio.h>
+
+#include "protocol/ack_owed.h"
+#include "protocol/counters.h"
+#include "protocol/frames.h"
+#include "protocol/lane.h"
+#include "protocol/lane_show.h"
+#include "protocol/message_fields.h"
+#include "protocol/partner.h"
+#include "protocol/request.h"
+#include "protocol/sizes.h"
 #include "protocol/state.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
-
-std::uint32_t eager_limit(const State& s, const Partner& p) {
-  const bool trains = p.lane_out || (p.lane.present() && !s.config.lane_fragments);
-  if (!trains) return p.rndv_threshold;
-  const std::uint32_t most = std::min(p.sizes.medium_max(), base_medium_max(s));
-  return std::max(std::min(s.config.lane_rndv_threshold, most), p.rndv_threshold);
-}
-
-std::uint32_t medium_unit(const Partner& p) {
-  return p.sizes.medium_frag;
-}
-
-void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet) {
-  packet.dst_endpoint = p.endpoint;
-  packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, urgent);
-  packet.seqnum = seqnum;
-  packet.piggyack = p.next_match;
-  packet.session = p.true_session;
-}
-
-void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
-  const Partner& p = *r.partner;
-  header_fill(s, p, r.seqnum, urgent, packet);
-  packet.match_info = r.match_info;
-  if (r.needs_ext() && p.carries_ext()) {
-    packet.flags |= wire::kFlagHeaderExt;
-    packet.ext = ext_of(r);
-  }
-}
-
-wire::HeaderExt ext_of(const Request& r) {
-  return {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
-}
-
-void payload_copy(const Request& r, std::byte* out) {
-  if (r.buffer)
-    __builtin_memcpy(out, r.buffer, r.msg_length);
-  else
-    r.segments.read(0, out, r.msg_length);
-}
-
-bool medium_fits(const Partner& p, const Request& r) {
-  return r.kind != RequestKind::send || r.send_class != SendClass::medium ||
-         r.msg_length <= kMaxFragments * medium_unit(p);
-}
 
 namespace {
 
@@ -119,28 +89,6 @@ void medium_transmit(State& s, Request& r) {
   }
   ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;
-}
-
-void notify_transmit(State& s, Request& r) {
-  Partner& p = *r.partner;
-  wire::Notify packet;
-  packet.dst_endpoint = p.endpoint;
-  packet.src_endpoint = s.config.endpoint;
-  packet.flags = frame_flags(p, true);
-  if (r.leave && (p.features & wire::kFeatureUnasked)) packet.flags |= wire::kFlagUnasked;
-  packet.session = p.reply_session();
-  packet.total_length = r.notify_length;
-  packet.rdma_id = r.region;
-  packet.rdma_seqnum = r.region_generation;
-  packet.page = r.region_page;
-  if (r.region_page > 0) packet.flags |= wire::kFlagPage;
-  packet.seqnum = r.seqnum;
-  packet.piggyack = p.next_match;
-  Draft draft;
-  draft.length = wire::encode_notify(draft.header, frame_head(s, p, wire::PacketType::notify), packet);
-  packet_send(s, p, draft);
-  ack_piggybacked(p);
-  s.count(Counter::send_notify)++;
 }
 
 }  // namespace omx::protocol

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The engine's face: what it says about its partners and itself.
 #include "protocol/endpoint.h"
+
+#include "base/mac.h"
+#include "protocol/counters.h"
+#include "protocol/partner.h"
+#include "protocol/peers.h"
 #include "protocol/running_time.h"
+#include "protocol/sizes.h"
 #include "protocol/snapshot.h"
+#include "protocol/snapshot_take.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
-
-// --- partners ----------------------------------------------------------------------------------------------
 
 Partner* Endpoint::self() {
   return state_->myself;
@@ -24,8 +30,6 @@ Partner* Endpoint::partner_at(std::uint32_t index) {
 std::uint32_t Endpoint::partner_count() const {
   return static_cast<std::uint32_t>(state_->partners.size());
 }
-
-// --- figures -----------------------------------------------------------------------------------------------
 
 Endpoint::Memory Endpoint::memory() const {
   const State& s = *state_;

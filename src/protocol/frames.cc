@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/frames.h"
+
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "protocol/state.h"
+#include "protocol/rail_paths.h"
 
 namespace omx::protocol {
+
+wire::Head rail_head(const State& s, const Partner& p, wire::PacketType type, unsigned rail) {
+  const Rails& rails = *p.rails;
+  return {rails.peer.nics[rails.paths[rail].to], s.config.rails.nics[rail], p.peer_index, type};
+}
 
 wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type) {
   if (p.rails) [[unlikely]]

@@ -1,63 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lanes: whose has which address (frames that come from anywhere else are nobody's), and what one is trusted
-// with.
+// Bulk paths (UDP lanes): which peers have one, and which directions work (docs/wire.md 15).
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstring>
-#include <unordered_map>
+#include <cstdint>
 
-#include "protocol/seqnum.h"
-#include "protocol/types.h"
+#include "base/mac.h"
 #include "wire/lane.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 
-struct LaneKey {
-  std::array<std::uint8_t, 16> ip{};
-  std::uint16_t port = 0;
-  bool operator==(const LaneKey&) const = default;
-};
-
-struct LaneKeyHash {
-  std::size_t operator()(const LaneKey& key) const {
-    std::uint64_t halves[2];
-    std::memcpy(halves, key.ip.data(), sizeof halves);
-    return static_cast<std::size_t>((halves[0] ^ halves[1] ^ key.port) * 0x9E3779B97F4A7C15ULL);
-  }
-};
-
+struct LaneTrust;
 struct Partner;
+struct Request;
 struct State;
-using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
 
-// One direction of a lane that failed. In one word: a large job has many idle partners.
-struct LaneTrust {
-  TimeNs from : 56 = 0;     // not before
-  TimeNs failures : 8 = 0;  // until it worked for long
-};
+// A message that would go by the partner's lane cannot yet: shows that it is reached.
+inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 3;  // shorter ones gain nothing
 
-// What others said is on its way by our lane.
-struct LaneAwaited {
-  struct Message {
-    Partner* from = nullptr;
-    Seqnum number = 0;  // the newest: those before it are awaited, too
-  };
-  TimeNs until = 0;
-  TimeNs progress = 0;   // when the last frame of one of `answers` came
-  bool replies = false;  // what was sent before it was announced, or messages that there is no room for
-  bool more = false;     // answers that there is no room for
-  std::array<std::uint32_t, 8> answers{};  // to pulls, of which more comes: wire::lane_answer()
-  std::size_t answer_count = 0;
-  std::array<Message, 8> messages;
-  std::size_t count = 0;
-};
-
+void lane_out_set(Partner& p, bool works);
+// What worked for long is not judged by what once was.
+void lane_trust_again(const State& s, LaneTrust& trust);
+void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext);
+// The NIC whose partner has that lane; 0: none.
+NicId lane_owner(const State& s, const wire::LaneAddress& from);
+void lane_forget(State& s, Partner& p);
+// Datagrams pass, but not those that are made out of a larger one.
+void lane_trains_fail(State& s, Partner& p);
 // Whether frames for it must be datagrams of their own, as it is not proven that others arrive. Without a
 // lane there is no proof, and only what is sent again leaves so.
 bool lane_alone(const State& s, const Partner& p);
 // A request of several frames was answered; `again`: what it asked for had been sent before.
 void lane_answered(State& s, Partner& p, bool again);
+// What was asked for by our lane does not come.
+void lane_in_fails(State& s, Partner& p);
+// A medium message that went by it was acknowledged, or must be sent again.
+void lane_medium_done(const State& s, Partner& p, const Request& r);
+void lane_medium_lost(State& s, Request& r);
 
 }  // namespace omx::protocol

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
+
 #include "protocol/matching.h"
 
 #include <cassert>
 #include <cstddef>
+
+#include "protocol/partner.h"
+#include "protocol/request.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 

@@ -3,25 +3,20 @@
 
 #include <algorithm>
 
+#include "protocol/multi_receive.h"
+#include "protocol/request.h"
+#include "protocol/requests.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 
-namespace {
-
-void retire(State& s, MultiReceive& m) {
+void multi_retire(State& s, MultiReceive& m) {
   m.retired = true;
   s.posted.remove(*m.posted);
   m.posted->queue.unlink();  // no longer awaited
   m.posted->phase = Phase::finished;
 }
-
-void finish(State& s, MultiReceive& m) {
-  m.posted->released = true;
-  request_finish(s, *m.posted, m.end);
-}
-
-}  // namespace
 
 bool multi_begin(State& s, Request& posted, std::uint32_t least) {
   MultiReceive* m = s.multis.create();
@@ -50,26 +45,8 @@ Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
   m.running++;
   m.used += std::min(msg_length, rest.length);
   m.spare = whole.length - m.used >= m.least ? request_create(s, RequestKind::receive) : nullptr;
-  if (!m.spare) retire(s, m);
+  if (!m.spare) multi_retire(s, m);
   return r;
-}
-
-void multi_ended(State& s, Request& r) {
-  MultiReceive& m = *r.multi;
-  r.multi = nullptr;
-  m.running--;
-  if (!m.retired || m.running > 0) return;
-  if (m.end != Status::pending) return finish(s, m);
-  r.released = true;
-  m.posted->user_gone = true;  // the application hears of its messages only
-  request_finish(s, *m.posted, Status::success);
-}
-
-void multi_end(State& s, Request& posted, Status status) {
-  MultiReceive& m = *posted.multi;
-  retire(s, m);
-  m.end = status;
-  if (m.running == 0) finish(s, m);
 }
 
 void multi_free(State& s, Request& posted) {

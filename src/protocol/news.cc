@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <exception>
 
+#include "protocol/pull.h"
+#include "protocol/request.h"
+
 namespace omx::protocol {
 
 namespace {
@@ -87,31 +90,6 @@ void news_unreached(State& s, Partner& p, Status status) {
 
 void news_trains(State& s, Partner& p) {
   news_add(s, about(s, p, PeerNews::Kind::no_trains));
-}
-
-void send_fail(State& s, Request& r, Status status) {
-  if (!r.user_done) {
-    if (r.user_gone)
-      s.ending_lost++;
-    else
-      s.ending_failed++;
-    request_finish(s, r, status);
-    return;
-  }
-  if (!r.user_gone) {  // nobody has seen yet that it was a success
-    r.status = status;
-    r.xfer_length = 0;
-    s.ending_failed++;
-    request_protocol_done(s, r);
-    return;
-  }
-  s.ending_lost++;
-  if (s.closing) return request_protocol_done(s, r);
-  r.status = status;
-  send_release_buffer(s, r);
-  if (!r.waits) s.zombies--;  // of those that wait no one is counted
-  r.phase = Phase::finished;
-  s.lost.push_back(r);
 }
 
 }  // namespace omx::protocol

@@ -3,23 +3,32 @@
 // conversation has ended, and which messages were lost with it.
 #pragma once
 
+#include "protocol/partner.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 
 // A peer that owes us something is called silent after this time.
 inline constexpr TimeNs kSilenceTold = 10'000 * kMillisecond;
 
+// Any valid packet proves that it lives.
+void news_back(State& s, Partner& p);  // news.cc: a silent one is heard again
 // Tells once that the partner is silent, if something has waited for it long enough. `next`: when to look
 // again.
 void news_silence_check(State& s, Partner& p, TimeNs& next);
 // The conversation with the partner has just ended.
 void news_ended(State& s, Partner& p, Cleanup why, Status status);
-// Frames for the partner that leave in one piece do not arrive, and single ones do.
-void news_trains(State& s, Partner& p);
 // Receives or probes that waited for the partner have ended, as it could not be connected to.
 void news_unreached(State& s, Partner& p, Status status);
-// Ends a send of a conversation that is over; counts it and keeps what Endpoint::lost_take() reports.
-void send_fail(State& s, Request& r, Status status);
+// Frames for the partner that leave in one piece do not arrive, and single ones do.
+void news_trains(State& s, Partner& p);
+
+inline void partner_heard(State& s, Partner& p) {
+  if (p.silence_told) [[unlikely]]
+    news_back(s, p);
+  p.last_heard = s.now;
+  p.pings_unanswered = 0;
+}
 
 }  // namespace omx::protocol

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short messages of a burst share frames (docs/reference/wire.md 14): a frame costs its sender and its
-// receiver about a microsecond each, whatever is in it. They are numbered and acknowledged one by one, and
-// each is repeated by itself.
+#include "protocol/pack.h"
+
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
-#include "protocol/state.h"
+#include "protocol/ack_owed.h"
+#include "protocol/counters.h"
+#include "protocol/frames.h"
+#include "protocol/message_fields.h"
+#include "protocol/packing.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 

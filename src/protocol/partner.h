@@ -3,9 +3,9 @@
 #pragma once
 
 #include "base/list.h"
-#include "protocol/lane.h"
+#include "protocol/lane_types.h"
 #include "protocol/pull.h"
-#include "protocol/rails.h"
+#include "protocol/rail_paths.h"
 #include "protocol/request.h"
 #include "protocol/round_trip.h"
 #include "protocol/seqnum.h"
@@ -20,7 +20,7 @@ struct EarlyWindow;
 struct Unexpected;
 
 // The multi-fragment message that is arriving. There is at most one per partner: messages complete in
-// order (docs/spec/mx-clients.md 17), later ones wait in the early window.
+// order (mx-clients.md 17), later ones wait in the early window.
 struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or unexpected message; neither: data are discarded
@@ -46,7 +46,7 @@ struct Partner {
   std::uint8_t endpoint = 0;
   bool self = false;
 
-  // Sessions (docs/spec/wire.md 6.3).
+  // Sessions (wire.md 6.3).
   std::uint8_t connect_seqnum = 0;
   std::uint8_t ping_seqnum = 0;
   bool ping_pending = false, ping_repeated = false;
@@ -57,7 +57,7 @@ struct Partner {
   std::uint32_t key = 0;    // that the peer accepted last; pings repeat it
   bool back_known = false;  // the peer has our session from a CONNECT request of ours (reference.cc)
 
-  // --- Conversations (docs/reference/contract.md) ---
+  // --- Conversations (docs/contract.md) ---
   //
   //          connect_start(), or a CONNECT request that opens
   //   none ---------------------------------------------------> open
@@ -181,14 +181,14 @@ struct Partner {
     const bool known = connected() || back_session != wire::kUnknownSession;
     return known && true_session != session && back_session != session;
   }
-  // Session for PULL, NOTIFY and TRUC: the reference knows it only after a connect-back
-  // (docs/spec/protocol.md 3.3, first trap); the true session names the same endpoint instance.
+  // Session for PULL, NOTIFY and TRUC: the reference knows it only after a connect-back (protocol.md 3.3,
+  // first trap); the true session names the same endpoint instance.
   std::uint32_t reply_session() const {
     return back_session != wire::kUnknownSession ? back_session : true_session;
   }
   // No number may leave before our first CONNECT request was answered (reference.cc).
   bool held_back() const { return connected() && !extended && !back_known; }
-  // Whether frames to it may have a header extension (docs/reference/wire.md 7).
+  // Whether frames to it may have a header extension (docs/wire.md 7).
   bool carries_ext() const { return mode == wire::Mode::omx && (features & wire::kFeatureHeaderExt) != 0; }
   // Whether smaller ones may get through where these do not.
   bool larger_frames_than(std::uint32_t size) const {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path MTU: both sides announced what their interfaces carry, but a switch between them may carry less. A
-// padded frame that comes back at full size proves both directions; until then frames stay at the base size.
-#include <algorithm>
-#include <cstring>
+#include "protocol/probe.h"
 
-#include "protocol/state.h"
+#include <algorithm>
+
+#include "protocol/counters.h"
+#include "protocol/frames.h"
+#include "protocol/resend_time.h"
+#include "protocol/sizes.h"
+#include "protocol/types.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
 
 namespace omx::protocol {
 
@@ -17,11 +22,13 @@ constexpr TimeNs kRetryLater = 30'000 * kMillisecond;
 // them ever need: beyond these a partner is probed with its first large message.
 constexpr std::uint32_t kProbesAtOnce = 16;
 constexpr TimeNs kAtOnce = 10 * kMillisecond;
+
 // What is tried after the agreed size: jumbo frames, the MX frame, half a page; and of those who begin with
 // less than Ethernet's frame, by UDP, what 1500 bytes hold behind IPv4 and IPv6, and what most tunnels leave.
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1452, 1400};
 
 enum class Road { link, lane, alone };  // alone: by the lane, in a datagram of its own
+
 struct RailTo {
   unsigned rail = 0;  // our board
   NicId nic = 0;      // the partner's
@@ -72,14 +79,14 @@ void try_later(State& s, Partner& p) {
   p.probe_tries = kTries - 1;
 }
 
-void proven(State& s, Partner& p, std::uint32_t size) {
+}  // namespace
+
+void probe_proven(State& s, Partner& p, std::uint32_t size) {
   p.frame_max = size;
   p.probe_size = 0;
   if (size < p.frame_agreed) try_later(s, p);
   partner_update_sizes(s, p);
 }
-
-}  // namespace
 
 void probe_at_connect(State& s, Partner& p) {
   if (s.now - s.probes_since > kAtOnce) {
@@ -118,6 +125,10 @@ void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t siz
   transmit(s, p, size, is_reply, cookie, wire::kFlagRail, Road::link, &by);
 }
 
+void probe_reply(State& s, Partner& p, const wire::Probe& packet) {
+  transmit(s, p, packet.size, true, packet.cookie);
+}
+
 void probe_tick(State& s, Partner& p) {
   if (!p.probe_size || s.now < p.probe_due) return;
   if (p.probe_tries >= kTries) {
@@ -143,43 +154,6 @@ void probe_fall_back(State& s, Partner& p) {
   p.frame_in = 0;
   partner_update_sizes(s, p);
   probe_start(s, p);
-}
-
-void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
-  wire::Probe packet;
-  if (const auto drop = wire::decode_probe(frame, packet); drop != wire::Drop::none) return rx_drop(s, drop);
-  Partner* p = partner_find(s, head.src, packet.src_endpoint);
-  if (!p || !p->extended) {
-    s.count(Counter::drop_unknown_partner)++;
-    return;
-  }
-  if (!rx_checksum_ok(s, p, frame)) return;
-  if (packet.session != s.config.session) {
-    s.count(Counter::drop_bad_session)++;
-    return;
-  }
-  s.count(Counter::recv_probe)++;
-  partner_heard(s, *p);
-  if (packet.flags & wire::kFlagRail) {
-    if (p->rails) rails_probe_received(s, *p, packet, frame.size());
-  } else if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
-    if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
-  } else if (!packet.is_reply) {
-    // Only up to our own size: a reply is never larger than what reached us.
-    if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
-    if (packet.size > p->frame_in && packet.size <= p->frame_agreed) {
-      p->frame_in = packet.size;
-      partner_update_sizes(s, *p);
-    }
-    transmit(s, *p, packet.size, true, packet.cookie);
-    // Ours may have come before it knew us, as it follows our answer to its connect.
-    if (p->probe_size && p->probe_tries == 1) {
-      p->probe_due = s.now;
-      probe_tick(s, *p);
-    }
-  } else if (packet.size > p->frame_max && packet.size <= p->frame_agreed && frame.size() >= packet.size) {
-    proven(s, *p, packet.size);
-  }
 }
 
 }  // namespace omx::protocol

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data of a large message are copied by somebody else while we look at the next frames (offload.h): each
-// reply's but the last one's, whose end would have to be waited for. The message is complete when all copies
-// are (Goglin, Cluster 2008: asynchronous copies in the receive path).
+#include "protocol/pull_copy.h"
+
+#include "protocol/counters.h"
 #include "protocol/offload.h"
+#include "protocol/pull.h"
+#include "protocol/segments.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {
 
-namespace {
-
-bool copies_run(State& s, const Pull& pull) {
+bool pull_copies_run(State& s, const Pull& pull) {
   return pull.copies_last != 0 && pull.copies_last > s.config.offload->completed();
 }
+
+namespace {
 
 bool copies_failed(const State& s, const Pull& pull) {
   return pull.copies_last != 0 && s.config.offload->failed(pull.copies_first, pull.copies_last);
@@ -44,17 +46,9 @@ bool pull_waits_for_copies(State& s, Pull& pull, Status& status) {
     s.config.offload->drain();
     return false;
   }
-  if (copies_run(s, pull)) return true;
+  if (pull_copies_run(s, pull)) return true;
   if (copies_failed(s, pull)) status = Status::aborted;
   return false;
-}
-
-void pulls_copied(State& s) {
-  if (s.pull_copying.empty()) return;
-  while (Pull* pull = s.pull_copying.front()) {
-    if (copies_run(s, *pull)) return;
-    pull_finish(s, *pull, Status::success);
-  }
 }
 
 void copies_tend(State& s) {

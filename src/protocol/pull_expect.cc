@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which replies come next. A sender answers in the order in which it was asked, and few frames are lost, so a
-// link can be told where the data of the next frames belong before they are read
-// (docs/decisions/0005-receive-into-place.md). A wrong guess costs a copy: what lies in the wrong place lies
-// where data are missing, and is moved.
+#include "protocol/pull_expect.h"
+
+#include <algorithm>
+
+#include "base/mac.h"
+#include "protocol/partner.h"
+#include "protocol/pull.h"
+#include "protocol/pull_slots.h"
 #include "protocol/state.h"
+#include "protocol/unasked.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How fast large messages come by frames of other hosts, while any are on their way: by which two ways of
-// taking them in can be compared (docs/explanation/copies.md).
+// taking them in can be compared (docs/copy-engines.md).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "protocol/config.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 

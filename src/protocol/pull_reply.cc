@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of a running pull arrive (docs/spec/protocol.md 8.3).
-#include <algorithm>
+#include "protocol/pull_reply.h"
+
 #include <utility>
 
 #include "base/bytes.h"
+#include "protocol/connect_tx.h"
+#include "protocol/counters.h"
+#include "protocol/nack_tx.h"
+#include "protocol/news.h"
+#include "protocol/partner.h"
+#include "protocol/pull.h"
+#include "protocol/pull_copy.h"
+#include "protocol/pull_expect.h"
+#include "protocol/pull_run.h"
+#include "protocol/pull_schedule.h"
+#include "protocol/pull_slots.h"
+#include "protocol/pull_window.h"
+#include "protocol/rails.h"
+#include "protocol/rails_tend.h"
+#include "protocol/received.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
+#include "protocol/unasked.h"
 
 namespace omx::protocol {
 
@@ -67,6 +84,7 @@ void reply_take(State& s, const Reply& reply) {
   PullBlock& block = pull->block(reply.position);
   block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
   pull_expected_came(s, *pull, reply.index, s.rx_rail);
+  if (pull->silent_rounds > 0) trip_ask(s, *pull->partner);
   pull_arrived(s, *pull, block, reply.packet.frame_length);
   pull->last_reply = pull->quiet_since = s.now;
   pull->silent_rounds = 0;
@@ -117,6 +135,31 @@ void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
 void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame) {
   Reply reply;
   if (reply_wanted(s, head, frame, reply)) reply_take(s, reply);
+}
+
+void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
+  Pull* pull = pull_of(s, head, frame);
+  if (!pull) {
+    s.count(Counter::drop_pull_reply_bad_handle)++;
+    return;
+  }
+  if (!rx_checksum_ok(s, pull->partner, frame)) return;
+  wire::NackMcp packet;
+  if (const auto drop = wire::decode_nack_mcp(frame, pull->partner->extended, packet);
+      drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  const Status status = nack_status(packet.code);
+  if (status == Status::pending) return;
+  s.count(Counter::recv_nack_mcp)++;
+  pull_finish(s, *pull, status);
+}
+
+void pulls_copied(State& s) {
+  if (s.pull_copying.empty()) return;
+  while (Pull* pull = s.pull_copying.front()) {
+    if (pull_copies_run(s, *pull)) return;
+    pull_finish(s, *pull, Status::success);
+  }
 }
 
 }  // namespace omx::protocol

@@ -1,63 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Receives: posting, and what happens once a message is matched to one.
-#include <algorithm>
-#include <limits>
+#include "protocol/receive.h"
 
-#include "protocol/claimed.h"
+#include "protocol/completion.h"
+#include "protocol/matching.h"
+#include "protocol/multi.h"
+#include "protocol/receive_message.h"
+#include "protocol/request.h"
+#include "protocol/requests.h"
 #include "protocol/state.h"
 #include "protocol/watch.h"
 
 namespace omx::protocol {
 
-void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
-                     std::uint32_t msg_length, bool has_data, std::uint64_t data) {
-  r.phase = Phase::matched;
-  r.partner = p;
-  r.session = session;
-  r.conversation = p ? p->conversation : 0;
-  r.match_info = match_info;
-  r.msg_length = msg_length;
-  r.xfer_length = static_cast<std::uint32_t>(std::min<std::uint64_t>(msg_length, r.segments.length()));
-  r.has_data = has_data;
-  r.data = data;
-}
-
-void receive_count(State& s, const Request& r) {
-  s.count(Counter::messages_received)++;
-  s.count(Counter::bytes_received) += r.xfer_length;
-  if (!r.partner) return;
-  r.partner->messages_received++;
-  r.partner->bytes_received += r.xfer_length;
-}
-
-void receive_complete(State& s, Request& r) {
-  receive_count(s, r);
-  request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
-}
-
-void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail) {
-  // The unexpected handler may have dropped the sender.
-  if (r.partner->reply_session() == wire::kUnknownSession) {
-    r.xfer_length = 0;
-    return request_finish(s, r, Status::endpoint_unreachable);
-  }
-  r.region = rndv.rdma_id;
-  r.region_generation = rndv.rdma_seqnum;
-  r.region_page = rndv.page;
-  if (r.xfer_length > 0) {
-    pull_start(s, r, rndv, tail);
-    return;
-  }
-  receive_count(s, r);
-  r.notify_length = 0;
-  r.status = r.msg_length > 0 ? Status::truncated : Status::success;
-  send_queue_notify(s, r);
-}
-
 namespace {
 
 // nullptr: no memory.
-Request* create(State& s, const ReceiveOp& op) {
+Request* receive_create(State& s, const ReceiveOp& op) {
   Request* r = request_create(s, RequestKind::receive);
   if (!r) return nullptr;
   r->match_info = op.match_info;
@@ -106,7 +65,7 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
   }
   if (op.multi_least > 0 && (op.segments.size() != 1 || op.segments[0].length < op.multi_least))
     return tl::make_unexpected(OpError::bad_segment_count);
-  Request* r = create(s, op);
+  Request* r = receive_create(s, op);
   if (!r) return tl::make_unexpected(OpError::no_resources);
   Request* const handle = op.forgotten ? nullptr : r;
   if (op.multi_least > 0) {
@@ -131,11 +90,20 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
 Expected<Request*, OpError> claimed_receive(State& s, Unexpected& u, const ReceiveOp& op) {
   if (op.segments.size() > kMaxSegments || op.multi_least > 0)
     return tl::make_unexpected(OpError::bad_segment_count);
-  Request* r = create(s, op);
+  Request* r = receive_create(s, op);
   if (!r) return tl::make_unexpected(OpError::no_resources);
   s.claimed.remove(u);
   message_receive(s, *r, u);
   return op.forgotten ? nullptr : r;
+}
+
+bool claimed_discard(State& s, Unexpected& u) {
+  Request* r = request_create(s, RequestKind::receive);
+  if (!r) return false;
+  r->user_gone = true;
+  s.claimed.remove(u);
+  message_receive(s, *r, u);
+  return true;
 }
 
 }  // namespace omx::protocol

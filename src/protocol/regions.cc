@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+
 #include "protocol/regions.h"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
+#include "protocol/region_limits.h"
 #include "protocol/request.h"
 
 namespace omx::protocol {

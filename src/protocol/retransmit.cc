@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Timers: what is sent again, and when a silent partner is given up (docs/spec/protocol.md 6). One lazy timer
-// per partner covers its messages, connects, MTU probe and pings.
+#include "protocol/retransmit.h"
+
 #include <algorithm>
 
+#include "base/list.h"
+#include "protocol/cleanup.h"
+#include "protocol/connect_start.h"
+#include "protocol/connect_tx.h"
+#include "protocol/counters.h"
 #include "protocol/news.h"
+#include "protocol/partner.h"
+#include "protocol/probe.h"
+#include "protocol/rails.h"
+#include "protocol/rails_tend.h"
+#include "protocol/reference_connect.h"
+#include "protocol/request.h"
+#include "protocol/resend_time.h"
+#include "protocol/send_tx.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 #include "protocol/watch.h"
+#include "protocol/watched.h"
 
 namespace omx::protocol {
 
 namespace {
 
 // Extended receivers keep what arrived early, so a few of the oldest are enough to get things moving; the
-// reference drains its early queue one number at a time and needs them all (docs/spec/protocol.md 4 [TRAP]).
+// reference drains its early queue one number at a time and needs them all (protocol.md 4 [TRAP]).
 constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
 constexpr std::uint8_t kPingsBeforeGivingUp = 2;
-
-// Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
-// differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in
-// the reference (docs/spec/protocol.md 6). The same holds for one that cannot be sent before it answers our
-// CONNECT.
-TimeNs silent_since(const Partner& p, const Request& r) {
-  if (!p.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
-  return std::max(p.last_heard, r.first_sent);
-}
 
 // Calls back for requests of the list, so far that no other one ends before them. The list may be very long
 // when many sends wait for their receives. Unless time-outs differ, the oldest, which are at its front behind
@@ -41,7 +47,8 @@ void visit_first(List<Request, &Request::queue>& list, Visit visit) {
 // When a request of the list ends if the partner stays silent.
 TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
   TimeNs limit = kNever;
-  visit_first(list, [&](Request& r) { limit = std::min(limit, time_add(silent_since(p, r), r.timeout)); });
+  visit_first(list,
+              [&](Request& r) { limit = std::min(limit, time_add(request_silent_since(p, r), r.timeout)); });
   return limit;
 }
 
@@ -53,28 +60,11 @@ TimeNs time_to_answer(const State& s, const Partner& p) {
   return std::min(most, std::max(s.config.resend_delay_extended, p.trip.patience()));
 }
 
-// When the oldest message is sent again. The partner goes on as long as it acknowledges others.
-TimeNs resend_due(const State& s, const Partner& p, const Request& oldest) {
-  return std::max(oldest.last_sent, p.acked_at) + partner_rto(s, p);
-}
-
 // Whether the partner was asked again recently, had time to answer, and did not. Without that a limit shorter
 // than an answer takes, or our own long absence, would end a living partner.
 bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
   const TimeNs since = s.now - oldest.last_sent, time = time_to_answer(s, p);
   return oldest.resends > 0 && since >= time && since <= 2 * std::max(time, partner_rto(s, p));
-}
-
-// How often a silent partner is pinged that must answer within `patience`.
-TimeNs ping_interval(const State& s, TimeNs patience) {
-  return std::max<TimeNs>(std::min(s.config.keepalive_delay, patience / 4), kMillisecond / 4);
-}
-
-TimeNs connect_delay(const State& s, const Request& r) {
-  const TimeNs first = s.config.extension ? s.config.resend_delay_extended : s.config.resend_delay;
-  return partner_spread(
-      s, *r.partner,
-      std::min(first << std::min<unsigned>(r.resends, 16), std::max(s.config.resend_delay, first)));
 }
 
 void connects_check(State& s, Partner& p, TimeNs& next) {
@@ -167,7 +157,7 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 
 // A partner that owes us something and is silent is asked for a sign of life. That is how the end of one is
 // noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
-// docs/spec/protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
+// protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
   // Where there is no connection yet, the connect has a limit of its own.
   watch_connect(s, p, next);
@@ -210,20 +200,6 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
 
 }  // namespace
 
-void retransmit_arm(State& s, Partner& p) {
-  TimeNs next = kNever;
-  if (Request* r = p.unacked.front())
-    next = std::min(resend_due(s, p, *r), time_add(silent_since(p, *r), r->timeout));
-  if (Request* r = p.connects.back())
-    next = std::min({next, r->last_sent + connect_delay(s, *r), time_add(r->first_sent, r->timeout)});
-  if (!p.await_notify.empty() || watched(s, p) || p.partial.active || (p.region_blocked && p.unacked.empty()))
-    next = std::min(next, s.now + ping_interval(s, s.default_timeout));
-  if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
-  if (p.probe_size) next = std::min(next, p.probe_due);
-  if (p.rails) next = std::min(next, rails_due(s, p));
-  s.timers.arm_by(p.resend_timer, next);
-}
-
 void retransmit_timer(State& s, Partner& p) {
   TimeNs next = kNever;
   connects_check(s, p, next);
@@ -236,31 +212,6 @@ void retransmit_timer(State& s, Partner& p) {
     next = std::min(next, rails_due(s, p));
   }
   s.timers.arm_by(p.resend_timer, std::max(next, s.now + 1));
-}
-
-void timers_run(State& s) {
-  while (Timer* t = s.timers.pop_due(s.now)) {
-    switch (t->kind) {
-      case TimerKind::ack: {
-        Partner& p = *timer_owner<Partner, &Partner::ack_timer>(t);
-        if (!p.ack_pending) break;
-        if (p.ack_due <= s.now)
-          ack_transmit(s, p);
-        else
-          s.timers.arm_by(p.ack_timer, p.ack_due);
-        break;
-      }
-      case TimerKind::resend:
-        retransmit_timer(s, *timer_owner<Partner, &Partner::resend_timer>(t));
-        break;
-      case TimerKind::pull:
-        pull_timer(s, *timer_owner<Pull, &Pull::timer>(t));
-        break;
-      case TimerKind::pull_schedule:
-        pull_schedule_timer(s);
-        break;
-    }
-  }
 }
 
 }  // namespace omx::protocol

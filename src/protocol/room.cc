@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory messages may take that wait for their receives, here or with their sender: some that the
-// endpoint has for itself, and more of what the host has for all endpoints (memory_share.h).
+#include "protocol/room.h"
+
 #include <algorithm>
 #include <utility>
 
+#include "base/buffer_pool.h"
+#include "protocol/matching.h"
+#include "protocol/memory_share.h"
+#include "protocol/partner.h"
 #include "protocol/state.h"
 
 namespace omx::protocol {

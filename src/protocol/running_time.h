@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 

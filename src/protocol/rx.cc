@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A frame arrived: which packet is it, and is it for us.
+#include "protocol/rx.h"
+
+#include <cstring>
+
+#include "base/mac.h"
+#include "protocol/ack.h"
+#include "protocol/connect.h"
+#include "protocol/counters.h"
+#include "protocol/nack.h"
+#include "protocol/probe_received.h"
+#include "protocol/pull_reply.h"
+#include "protocol/pull_serve.h"
+#include "protocol/rails.h"
+#include "protocol/rails_received.h"
+#include "protocol/received.h"
+#include "protocol/rx_message.h"
 #include "protocol/state.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
-
-void rx_drop(State& s, wire::Drop reason) {
-  switch (reason) {
-    case wire::Drop::none:
-      break;
-    case wire::Drop::bad_checksum:
-      s.count(Counter::drop_bad_checksum)++;
-      break;
-    case wire::Drop::bad_type:
-      s.count(Counter::drop_unknown_type)++;
-      break;
-    case wire::Drop::frame_too_short:
-    case wire::Drop::bad_length:
-    case wire::Drop::truncated:
-      s.count(Counter::drop_malformed)++;
-      break;
-  }
-}
-
-bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame) {
-  if (!p || !p->checksum) return true;
-  if (wire::checksum_verify(frame, p->mode)) return true;
-  s.count(Counter::drop_bad_checksum)++;
-  return false;
-}
 
 namespace {
 
@@ -92,6 +83,25 @@ void rx_frame(State& s, wire::Frame frame) {
       break;
     default:
       rx_drop(s, wire::Drop::bad_type);
+  }
+}
+
+void share_receive(State& s, wire::Frame frame, wire::Frame packet) {
+  // Its addresses are the frame's.
+  std::byte whole[wire::kEthernetHeader + wire::kSharedPacketMax];
+  std::memcpy(whole, frame.data(), wire::kEthernetHeader);
+  std::memcpy(whole + wire::kEthernetHeader, packet.data(), packet.size());
+  const wire::Frame inner(whole, wire::kEthernetHeader + packet.size());
+  wire::Head head;
+  if (wire::decode_head(inner, head) != wire::Drop::none) return rx_drop(s, wire::Drop::bad_length);
+  switch (head.type) {
+    case wire::PacketType::rndv:
+    case wire::PacketType::pull:
+    case wire::PacketType::notify:
+    case wire::PacketType::truc:
+      return rx_frame(s, inner);
+    default:
+      return rx_drop(s, wire::Drop::bad_type);
   }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+
 #include "protocol/segments.h"
 
 #include <cstring>
+
+#include "protocol/types.h"
 
 namespace omx::protocol {
 

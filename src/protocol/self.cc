@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages to oneself: no packet, no number. The send completes when a receive matches
-// (docs/spec/protocol.md 10.2).
+#include "protocol/self.h"
+
+#include "protocol/arrivals.h"
+#include "protocol/completion.h"
+#include "protocol/handler.h"
+#include "protocol/matching.h"
+#include "protocol/request.h"
+#include "protocol/segments.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 
@@ -23,7 +30,7 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
   request_finish(s, send, tells ? status : Status::success);
 }
 
-void deliver(State& s, Request& r) {
+void self_deliver(State& s, Request& r) {
   r.phase = Phase::self_waiting;
   if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class, r.msg_length))
     return transfer(s, r, *receive, nullptr);
@@ -73,9 +80,8 @@ void deliver(State& s, Request& r) {
 
 void self_send(State& s, Request& r) {
   r.session = s.config.session;
-  // Messages to oneself arrive, too: not while nothing may (docs/spec/mx-clients.md 24), nor ahead of those
-  // that wait.
-  if (!s.suspended && s.myself->queued.empty()) return deliver(s, r);
+  // Messages to oneself arrive, too: not while nothing may (mx-clients.md 24), nor ahead of those that wait.
+  if (!s.suspended && s.myself->queued.empty()) return self_deliver(s, r);
   r.phase = Phase::queued;
   s.myself->queued.push_back(r);
 }
@@ -84,7 +90,7 @@ void self_pump(State& s) {
   while (!s.suspended) {
     Request* const r = s.myself->queued.pop_front();
     if (!r) return;
-    deliver(s, *r);
+    self_deliver(s, *r);
   }
 }
 

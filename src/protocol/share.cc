@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets without data share frames (docs/reference/wire.md 14): what a turn asks for, acknowledges and
-// reports to one endpoint, and announcements of large messages that have others before them. A stream of
-// large messages needs three such packets for each, and a frame costs as much as 10 KiB of data.
+// Packets without data share frames (docs/wire.md 14): what a turn asks for, acknowledges and reports to one
+// endpoint, and announcements of large messages that have others before them. A stream of large messages
+// needs three such packets for each, and a frame costs as much as 10 KiB of data.
+#include "protocol/share.h"
+
 #include <cstring>
 
-#include "protocol/endpoint.h"
-#include "protocol/state.h"
+#include "protocol/frames.h"
+#include "protocol/pack.h"
+#include "protocol/packing.h"
+#include "wire/codec.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 
@@ -51,37 +56,6 @@ void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rai
   frame.header_length = static_cast<std::uint32_t>(draft.length);
   frame.segment_count = 0;
   frame_finish(s, frame, p.checksum);
-}
-
-bool Endpoint::held_question() const {
-  State& s = *state_;
-  const Pull* const pull = s.packing.packets ? s.pull_list.front() : nullptr;
-  return pull && s.packing.partner == pull->partner && !s.pull_list.next(*s.pull_list.front());
-}
-
-HandlerAction handler_call(State& s, const Arrival& arrival) {
-  pack_release(s);
-  const Gathers none(s, false);
-  return s.handler(s.handler_context, arrival);
-}
-
-void share_receive(State& s, wire::Frame frame, wire::Frame packet) {
-  // Its addresses are the frame's.
-  std::byte whole[wire::kEthernetHeader + wire::kSharedPacketMax];
-  std::memcpy(whole, frame.data(), wire::kEthernetHeader);
-  std::memcpy(whole + wire::kEthernetHeader, packet.data(), packet.size());
-  const wire::Frame inner(whole, wire::kEthernetHeader + packet.size());
-  wire::Head head;
-  if (wire::decode_head(inner, head) != wire::Drop::none) return rx_drop(s, wire::Drop::bad_length);
-  switch (head.type) {
-    case wire::PacketType::rndv:
-    case wire::PacketType::pull:
-    case wire::PacketType::notify:
-    case wire::PacketType::truc:
-      return rx_frame(s, inner);
-    default:
-      return rx_drop(s, wire::Drop::bad_type);
-  }
 }
 
 }  // namespace omx::protocol

@@ -11,8 +11,6 @@
 
 namespace omx::protocol {
 
-struct State;
-
 // Whom we talk to. Figures are of the time since the partner is known.
 struct PartnerRow {
   NicId nic = 0;
@@ -67,7 +65,5 @@ struct Snapshot {
   std::array<PartnerRow, kPartners> partner;
   std::array<PendingRow, kPending> pending;
 };
-
-void snapshot_take(State& s, Snapshot& out);
 
 }  // namespace omx::protocol

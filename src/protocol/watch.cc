@@ -3,25 +3,26 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "base/list.h"
+#include "protocol/completion.h"
+#include "protocol/connect_start.h"
 #include "protocol/news.h"
+#include "protocol/partner.h"
+#include "protocol/probe_watch.h"
+#include "protocol/request.h"
+#include "protocol/resend_timer.h"
+#include "protocol/state.h"
+#include "protocol/watched.h"
+#include "wire/packets.h"
 
 namespace omx::protocol {
 
 namespace {
 
-// A loop of probes asks at least so often.
-constexpr TimeNs kProbesWithin = 3'000 * kMillisecond;
 // Most messages come sooner; those connect for their sender's sake.
 constexpr TimeNs kConnectAfter = 1'000 * kMillisecond;
-
-bool lapsed(const State& s, const ProbeWatch& watch) {
-  return s.now >= watch.last + kProbesWithin;
-}
-
-bool probes(const State& s, const ProbeWatch& watch, const Partner& p) {
-  return watch.partner == &p && !lapsed(s, watch);
-}
 
 // What a receive or a series of probes waits for.
 struct Waiter {
@@ -29,9 +30,11 @@ struct Waiter {
   bool reach;
   TimeNs since;
 };
+
 Waiter waiter(const Request& r) {
   return {r.session, r.shunned, r.reach, r.first_sent};
 }
+
 Waiter waiter(const ProbeWatch& watch) {
   return {watch.session, watch.shunned, watch.reach, watch.since};
 }
@@ -40,7 +43,7 @@ template <typename Visit>
 void visit_waiters(const State& s, Partner& p, Visit visit) {
   for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r)) visit(waiter(*r));
   for (const ProbeWatch& watch : s.probe_watches)
-    if (probes(s, watch, p)) visit(waiter(watch));
+    if (probe_watch_covers(s, watch, p)) visit(waiter(watch));
 }
 
 // Ends those of which `ends` is true. False: there were none.
@@ -88,32 +91,18 @@ Status watch_probe(State& s, const ReceiveOp& op) {
     if (watch.partner != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
     Status failed = std::exchange(watch.failed, Status::pending);
     // What was true some time ago need not be so any more.
-    if (lapsed(s, watch) || (p.connected() && !names_another(op.session, p.true_session)))
+    if (probe_watch_lapsed(s, watch) || (p.connected() && !names_another(op.session, p.true_session)))
       failed = Status::pending;
-    if (lapsed(s, watch) || failed != Status::pending) watch.since = s.now;
+    if (probe_watch_lapsed(s, watch) || failed != Status::pending) watch.since = s.now;
     watch.last = s.now;
     watch.reach = op.reach;
     retransmit_arm(s, p);
     return failed;
   }
-  std::erase_if(s.probe_watches, [&](const auto& watch) { return lapsed(s, watch); });
+  std::erase_if(s.probe_watches, [&](const auto& watch) { return probe_watch_lapsed(s, watch); });
   s.probe_watches.push_back({&p, op.session, op.shunned, op.reach, s.now, s.now});
   retransmit_arm(s, p);
   return Status::pending;
-}
-
-bool watched(const State& s, const Partner& p) {
-  if (!p.awaited.empty()) return true;
-  return std::any_of(s.probe_watches.begin(), s.probe_watches.end(),
-                     [&](const auto& watch) { return probes(s, watch, p); });
-}
-
-TimeNs probes_limit(const State& s, const Partner& p) {
-  TimeNs limit = kNever;
-  for (const ProbeWatch& watch : s.probe_watches)
-    if (probes(s, watch, p))
-      limit = std::min(limit, time_add(std::max(p.last_heard, watch.since), s.default_timeout));
-  return limit;
 }
 
 void watch_connect(State& s, Partner& p, TimeNs& next) {

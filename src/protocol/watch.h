@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partners that the application waits for without having sent them anything: by a receive that names them, or
-// by probing for their messages again and again. Whether they live is our business then.
+// Waiters for a peer: begins them, and ends them when the peer cannot answer any more.
 #pragma once
 
-#include "protocol/state.h"
+#include <cstdint>
+
+#include "protocol/types.h"
 
 namespace omx::protocol {
+
+struct ReceiveOp;
+struct State;
 
 // A receive that names its source begins to wait.
 void watch_receive(State& s, Request& r);
 // The application probed for a message that such a receive would take. Not pending: it would have ended so
 // since the last probe.
 Status watch_probe(State& s, const ReceiveOp& op);
-// Whether the partner is waited for, by either.
-bool watched(const State& s, const Partner& p);
-// When probes end it if the partner stays silent; kNever: it is not probed for.
-TimeNs probes_limit(const State& s, const Partner& p);
 // Connects to the partner, if it is known to have been there, and is not connected or waiters name another
 // instance than the one that is.
 void watch_connect(State& s, Partner& p, TimeNs& next);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages for whose data the receiver has no room: their envelopes are kept, and the data stay with the
 // sender until a receive matches. So the order in which receives are posted cannot block anything.
+#include "protocol/memory_share.h"
 #include "protocol/snapshot.h"
 #include "tests/protocol/support.h"
 

@@ -3,6 +3,9 @@
 // tests/simulation/engine/ rails_test.cc measures the speed.
 #include <map>
 
+#include "protocol/probe.h"
+#include "protocol/rails.h"
+#include "protocol/rails_tend.h"
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

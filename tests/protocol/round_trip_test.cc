@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/round_trip.h"
+#include "protocol/connect_tx.h"
+#include "protocol/pull_window.h"
 
 #include "tests/protocol/support.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The small parts: segment lists, numbers, timers.
 #include "protocol/segments.h"
+#include "protocol/seqnum.h"
+#include "protocol/timer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +10,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "protocol/seqnum.h"
-#include "protocol/timer.h"
 
 namespace omx::protocol {
 namespace {

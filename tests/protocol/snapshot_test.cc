@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The view of an engine that other processes have.
 #include "protocol/snapshot.h"
+#include "protocol/history.h"
 
 #include <algorithm>
 
-#include "protocol/history.h"
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "link/udp/udp_address.h"
+#include "protocol/lane.h"
 #include "protocol/state.h"
 #include "runtime/endpoint/copies.h"
 #include "tools/json.h"

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocol/snapshot.h"
+#include "protocol/snapshot_take.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
+#include "base/list.h"
+#include "protocol/matching.h"
+#include "protocol/partner.h"
+#include "protocol/pull.h"
+#include "protocol/request.h"
+#include "protocol/snapshot.h"
 #include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unexpected messages that the application has looked at and taken out of matching, to receive or discard
-// them later (docs/spec/libfabric.md 2.5: peek and claim).
-#include "protocol/claimed.h"
+#include "protocol/receive_message.h"
+
+#include "protocol/arrivals.h"
+#include "protocol/completion.h"
+#include "protocol/matching.h"
+#include "protocol/pull_run.h"
+#include "protocol/request.h"
+#include "protocol/self.h"
+#include "protocol/send.h"
+#include "protocol/state.h"
+#include "protocol/types.h"
 
 namespace omx::protocol {
 
@@ -18,6 +26,25 @@ wire::Rndv announcement(const Unexpected& u) {
 }
 
 }  // namespace
+
+void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail) {
+  // The unexpected handler may have dropped the sender.
+  if (r.partner->reply_session() == wire::kUnknownSession) {
+    r.xfer_length = 0;
+    return request_finish(s, r, Status::endpoint_unreachable);
+  }
+  r.region = rndv.rdma_id;
+  r.region_generation = rndv.rdma_seqnum;
+  r.region_page = rndv.page;
+  if (r.xfer_length > 0) {
+    pull_start(s, r, rndv, tail);
+    return;
+  }
+  receive_count(s, r);
+  r.notify_length = 0;
+  r.status = r.msg_length > 0 ? Status::truncated : Status::success;
+  send_queue_notify(s, r);
+}
 
 void message_receive(State& s, Request& r, Unexpected& u) {
   if (u.self_send) return self_match(s, r, u);
@@ -42,32 +69,6 @@ void message_receive(State& s, Request& r, Unexpected& u) {
     receive_complete(s, r);
   } else {
     u.claimed = &r;  // the last fragment will complete it
-  }
-}
-
-Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
-                          std::uint32_t session, std::uint8_t message_class) {
-  Unexpected* u = s.unexpected.find(match_info, match_mask, source, session, message_class);
-  // One that is still arriving may be given up by its sender. It is the next in line all the same.
-  if (!u || !(u->complete || u->rendezvous)) return nullptr;
-  s.unexpected.remove(*u);
-  s.claimed.push_back(*u);
-  return u;
-}
-
-bool claimed_discard(State& s, Unexpected& u) {
-  Request* r = request_create(s, RequestKind::receive);
-  if (!r) return false;
-  r->user_gone = true;
-  s.claimed.remove(u);
-  message_receive(s, *r, u);
-  return true;
-}
-
-void claimed_drop_all(State& s) {
-  while (Unexpected* u = s.claimed.pop_front()) {
-    if (u->self_send) request_finish(s, *u->self_send, Status::aborted);
-    unexpected_free(s, *u);
   }
 }
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Acknowledgements that are owed to a peer.
+#pragma once
+
+namespace omx::protocol {
+
+struct Partner;
+struct State;
+
+// So much of it that an extended sender may be waiting for room in its window, of messages or of frames.
+bool ack_much_owed(const State& s, const Partner& p);
+void ack_immediately(State& s, Partner& p);
+void ack_piggybacked(Partner& p);  // another packet just carried it
+
+}  // namespace omx::protocol

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Adopts what a CONNECT says about the abilities of a peer.
+#pragma once
+
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct State;
+
+// Adopts what a CONNECT says about the peer's abilities. Values the peer cannot mean are clamped.
+void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext);
+
+}  // namespace omx::protocol

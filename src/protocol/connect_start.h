@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Begins a connect, and what remains when one finds no peer.
+#pragma once
+
+#include <cstdint>
+
+#include "base/expected.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct State;
+
+Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                          std::uint64_t match_info, void* context, bool forgotten,
+                                          bool hidden, std::uint32_t shunned = wire::kUnknownSession);
+// The peer may have taken up what `r`, the last request, offered.
+void connect_renumber(State& s, Partner& p, const Request& r);
+// One ended without an answer. If it was the last hope, the count that it offered is over: the peer may have
+// taken it up, and would use it for ever.
+void connect_in_vain(State& s, Partner& p, const Request& r);
+
+}  // namespace omx::protocol

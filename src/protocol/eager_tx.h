@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames of tiny, small and medium messages.
+#pragma once
+
+namespace omx::protocol {
+
+struct Request;
+struct State;
+
+void eager_transmit(State& s, Request& r);  // tiny and small
+void medium_transmit(State& s, Request& r);
+
+}  // namespace omx::protocol

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages that arrived before one with a lower number, by number. Exists only while a peer has a hole.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace omx::protocol {
+
+inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (protocol.md 4)
+
+// A message that arrived too early, number by number. Exists only while a partner has a hole.
+struct EarlyFrame {
+  EarlyFrame* next = nullptr;
+  std::uint32_t length = 0;  // of the frame, which follows this header
+};
+
+struct EarlySlot {
+  std::uint64_t mask = 0;  // fragments held
+  EarlyFrame* frames = nullptr;
+  bool complete = false;
+};
+
+struct EarlyWindow {
+  std::array<EarlySlot, 256> slots;  // by number modulo 256
+  std::uint32_t frames = 0;
+};
+
+}  // namespace omx::protocol

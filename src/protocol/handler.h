@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls the application's handler of unexpected messages.
+#pragma once
+
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct Arrival;
+struct State;
+
+// The application's handler, which may take its time: nothing waits for it, nor what is done meanwhile.
+HandlerAction handler_call(State& s, const Arrival& arrival);
+
+}  // namespace omx::protocol

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// RNDV and NOTIFY: the begin and the end of a large or synchronous message (protocol.md 8.1).
+#pragma once
+
+namespace omx::protocol {
+
+struct Request;
+struct State;
+
+void rndv_transmit(State& s, Request& r);
+void notify_transmit(State& s, Request& r);
+
+}  // namespace omx::protocol

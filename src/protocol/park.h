@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parks messages that the receiver asked for without their data (docs/wire.md 19).
+#pragma once
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+struct State;
+
+// The partner asks for envelopes, from the message on that it misses.
+void park_unacked(State& s, Partner& p);
+// It was acknowledged, and waits for its receive.
+void park_waiting(State& s, Request& r);
+
+}  // namespace omx::protocol

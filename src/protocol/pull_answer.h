@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Answers to the requests of a pull, straight from user memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/mac.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+struct State;
+
+// The request, checked against the region it names.
+struct PullRange {
+  std::uint32_t unit = 0;
+  std::uint64_t offset = 0;  // in the message
+  std::uint32_t first = 0;   // bytes of the first reply at most
+};
+
+// By which of our boards to which of the partner's: the way back of the request.
+struct PullRoute {
+  unsigned rail = 0;
+  NicId nic = 0;
+};
+
+void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& pull, const PullRange& range,
+                     bool again = false, const PullRoute* way = nullptr);
+// As if that had been asked for: of replies with `unit` data bytes, from the first.
+void pull_answer(State& s, Partner& p, const Request& r, const wire::Pull& request, std::uint32_t unit);
+
+}  // namespace omx::protocol

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which replies come next. A sender answers in the order in which it was asked, and few frames are lost, so a
+// link can be told where the data of the next frames belong before they are read (design.md 4). A wrong guess
+// costs a copy: what lies in the wrong place lies where data are missing, and is moved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "protocol/types.h"
+#include "wire/codec.h"
+
+namespace omx::protocol {
+
+struct Pull;
+struct State;
+
+// Of those that were asked for by a board, as the others' come in between.
+void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again,
+                 std::uint8_t rail);
+void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::uint8_t rail);
+std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail);
+bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
+
+}  // namespace omx::protocol

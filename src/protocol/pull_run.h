@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Begins and ends pulls: the receiver's side of a large message (protocol.md 8.2, 8.3).
+#pragma once
+
+#include <cstddef>
+
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Pull;
+struct State;
+
+// Geometry from the partner's present sizes; starts from the first byte. `rndv`: it has come just now.
+void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr);
+// `tail`: the last rndv.tail bytes, which need not be asked for.
+void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);
+void pull_finish(State& s, Pull& pull, Status status);
+void pulls_fail(State& s, Partner& p, Status status);
+
+}  // namespace omx::protocol

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A request of a pull arrives: it is checked, and answered at once (protocol.md 8.4).
+#pragma once
+
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct State;
+
+void pull_serve(State& s, const wire::Head& head, wire::Frame frame);
+
+}  // namespace omx::protocol

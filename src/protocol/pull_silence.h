@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long a pull has been silent, and how long it may be.
+#pragma once
+
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct Pull;
+struct State;
+
+TimeNs pull_delay(const State& s, const Pull& pull);
+// Since when the pull is silent. A sender answers in the order in which it was asked: while it still answers
+// what it was asked for before, it has not come to this.
+TimeNs pull_silent_since(Pull& pull);
+
+}  // namespace omx::protocol

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets from another board of a peer (docs/rails.md).
+#pragma once
+
+#include <cstddef>
+
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct State;
+
+// Whose frame it is: one from another board of a partner becomes its own.
+void rails_source(State& s, wire::Head& head, wire::Frame frame);
+// The same of a CONNECT, which says who it is. False: nobody is known by the board that it was sent to.
+bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet);
+void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size);
+
+}  // namespace omx::protocol

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CONNECT packets of legacy peers (protocol.md 3, 7).
+#pragma once
+
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+struct State;
+
+// Its request.
+void reference_request(State& s, Partner& p, const wire::Connect& packet);
+// Its reply; `r` nullptr: to a ping. False: the ping is repeated, as the numbers changed meanwhile.
+bool reference_reply(State& s, Partner& p, const Request* r, const wire::Connect& packet);
+// Makes our session known to a peer that connected to us only.
+void reference_connect_back(State& s, Partner& p);
+
+}  // namespace omx::protocol

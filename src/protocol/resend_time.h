@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When something is sent again, and how long a peer may be silent.
+#pragma once
+
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct State;
+
+// When a message is sent again that later ones have passed (Request::passed_at).
+TimeNs passed_due(const Request& r);
+TimeNs partner_rto(const State& s, const Partner& p);
+// Up to a quarter longer, and differently for each pair: who lost frames in the same overflow must not cause
+// the next one together.
+TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay);
+// What was sent to it has not been read, and is not lost (direct.h).
+bool partner_reads_later(const State& s, const Partner& p);
+// Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
+// differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in
+// the reference (protocol.md 6). The same holds for one that cannot be sent before it answers our CONNECT.
+TimeNs request_silent_since(const Partner& p, const Request& r);
+// When the oldest message is sent again. The partner goes on as long as it acknowledges others.
+TimeNs resend_due(const State& s, const Partner& p, const Request& oldest);
+// How often a silent partner is pinged that must answer within `patience`.
+TimeNs ping_interval(const State& s, TimeNs patience);
+TimeNs connect_delay(const State& s, const Request& r);
+
+}  // namespace omx::protocol

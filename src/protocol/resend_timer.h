@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Arms the timer that covers messages, connects, probes and pings of a peer.
+#pragma once
+
+namespace omx::protocol {
+
+struct Partner;
+struct State;
+
+void retransmit_arm(State& s, Partner& p);
+
+}  // namespace omx::protocol

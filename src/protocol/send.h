@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The queue of a peer: what window, credit and memory allow leaves (protocol.md 8).
+#pragma once
+
+#include <cstdint>
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+struct State;
+
+inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (protocol.md 5.4)
+inline constexpr std::uint32_t kReferenceEagerFrames = 250;
+
+// Completes the send that waits for its copy.
+void send_copy(State& s);
+// Sends what window and resources allow of the partner's queue.
+// `at_once`: nothing else is likely to leave with it.
+void send_pump(State& s, Partner& p, bool at_once = false);
+void send_queue_notify(State& s, Request& receive);
+
+}  // namespace omx::protocol

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One numbered message on its way out, for the first time or again.
+#pragma once
+
+#include "protocol/counters.h"
+
+namespace omx::protocol {
+
+struct Request;
+struct State;
+
+void send_transmit(State& s, Request& r);
+// Sends it again, and counts why, unless the first one still waits to be read.
+void send_retransmit(State& s, Request& r, Counter why);
+
+}  // namespace omx::protocol

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Timers that are due.
+#pragma once
+
+namespace omx::protocol {
+
+struct State;
+
+void timers_run(State& s);
+
+}  // namespace omx::protocol

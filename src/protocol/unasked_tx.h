@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends the first frames of a large message behind its RNDV (docs/wire.md 17).
+#pragma once
+
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Request;
+struct State;
+
+// Sender: counts the message, and says which frames will follow the RNDV, if any; then sends them.
+void unasked_plan(State& s, Request& r, wire::Rndv& packet);
+void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv);
+
+}  // namespace omx::protocol

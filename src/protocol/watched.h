@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Peers that the application waits for without having sent them anything.
+#pragma once
+
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct ProbeWatch;
+struct State;
+
+bool probe_watch_lapsed(const State& s, const ProbeWatch& watch);
+bool probe_watch_covers(const State& s, const ProbeWatch& watch, const Partner& p);
+// Whether the partner is waited for, by either.
+bool watched(const State& s, const Partner& p);
+// When probes end it if the partner stays silent; kNever: it is not probed for.
+TimeNs probes_limit(const State& s, const Partner& p);
+
+}  // namespace omx::protocol
