@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "protocol/matching.h"
+#include "protocol/state/matching.h"
 
 namespace {
 

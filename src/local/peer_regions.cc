@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "local/region_record.h"
-#include "protocol/regions.h"
+#include "protocol/state/regions.h"
 
 namespace omx::local {
 

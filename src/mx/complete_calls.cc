@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mx/complete_calls.h"
 
-#include "protocol/request.h"
+#include "protocol/state/request.h"
 
 namespace omx::mx {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <chrono>
+#include "protocol/state/request.h"
 
 #include "mx/complete_calls.h"
 

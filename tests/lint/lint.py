@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from references import references  # noqa: E402
+import structure  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -132,7 +133,7 @@ def style():
 
 
 def main():
-    rules = [layering, banned_calls, licence, file_size, unfinished, references, style]
+    rules = [layering, banned_calls, licence, file_size, unfinished, references, *structure.RULES, style]
     failed = 0
     for rule in rules:
         problems = list(rule())

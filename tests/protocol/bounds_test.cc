@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that peers can make an endpoint hold is bounded, and one peer cannot take all of it.
-#include "protocol/send.h"
+#include "protocol/actions/send.h"
 #include "tests/protocol/support.h"
 #include "tests/support/allocation_count.h"
 

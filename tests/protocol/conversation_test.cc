@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conversations (docs/reference/contract.md): once a message was given up, no later message arrives. Both
 // sides learn that the conversation is over, and only an application's connect begins another one.
-#include "protocol/running_time.h"
+#include "protocol/state/running_time.h"
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

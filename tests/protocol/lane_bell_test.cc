@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a sleeping receiver is woken for frames by the bulk path (docs/reference/wire.md 15): before the end,
 // and in the middle of a long message.
-#include "protocol/lane_awaited.h"
-#include "protocol/pull_schedule.h"
-#include "protocol/pull_slots.h"
+#include "protocol/actions/pull_schedule.h"
+#include "protocol/state/lane_awaited.h"
+#include "protocol/state/pull_slots.h"
 #include "tests/protocol/support.h"
 #include "wire/codec.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures how long large messages are under way.
-#include "protocol/pull_pace.h"
+#include "protocol/state/pull_pace.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Large messages: both ends of a pull, regions, NOTIFY.
 #include <sys/mman.h>
 
-#include "protocol/sizes.h"
+#include "protocol/state/sizes.h"
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

@@ -3,9 +3,9 @@
 // tests/simulation/engine/ rails_test.cc measures the speed.
 #include <map>
 
-#include "protocol/probe.h"
-#include "protocol/rails.h"
-#include "protocol/rails_tend.h"
+#include "protocol/actions/probe.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/state/rails.h"
 #include "tests/protocol/support.h"
 
 namespace omx::protocol::test {

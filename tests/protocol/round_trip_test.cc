@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocol/round_trip.h"
-#include "protocol/connect_tx.h"
-#include "protocol/pull_window.h"
+#include "protocol/state/round_trip.h"
+#include "protocol/actions/connect_tx.h"
+#include "protocol/state/pull_window.h"
 
 #include "tests/protocol/support.h"
 

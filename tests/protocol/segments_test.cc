@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The small parts: segment lists, numbers, timers.
-#include "protocol/segments.h"
-#include "protocol/seqnum.h"
-#include "protocol/timer.h"
+#include "protocol/state/segments.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/timer.h"
 
 #include <gtest/gtest.h>
 

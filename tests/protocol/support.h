@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/state.h"
+#include "protocol/state/state.h"
 #include "tests/protocol/harness.h"
 
 namespace omx::protocol::test {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "protocol/endpoint.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 
 namespace omx::tools {
 

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "link/udp/udp_address.h"
-#include "protocol/lane.h"
-#include "protocol/state.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/state.h"
 #include "runtime/endpoint/copies.h"
 #include "tools/json.h"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "base/mac.h"
-#include "protocol/request.h"
+#include "protocol/state/request.h"
 #include "tools/json.h"
 
 namespace omx::tools {

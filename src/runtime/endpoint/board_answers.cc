@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "wire/codec.h"
 
 namespace omx::runtime {

@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "base/no_cancel.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "runtime/endpoint/endpoint_impl.h"
 
 namespace omx::runtime {

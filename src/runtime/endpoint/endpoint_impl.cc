@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/endpoint/endpoint_impl.h"
 
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 
 namespace omx::runtime {
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "runtime/board/resolver.h"
 
 namespace omx::runtime {

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "base/log.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 
 namespace omx::runtime {
 

@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "base/log.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "runtime/board/claim.h"
 #include "runtime/board/resolver.h"
 #include "runtime/board/unreached.h"

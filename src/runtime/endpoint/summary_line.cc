@@ -8,7 +8,7 @@
 
 #include "base/fork_guard.h"
 #include "base/log.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "wire/udp_nic.h"
 
 namespace omx::runtime {

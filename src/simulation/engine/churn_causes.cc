@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "wire/codec.h"
 
 namespace omx::simulation {

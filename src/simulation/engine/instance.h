@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "protocol/request.h"
+#include "protocol/state/request.h"
 #include "simulation/engine/events.h"
 #include "simulation/engine/matching_model.h"
 

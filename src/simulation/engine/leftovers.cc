@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "protocol/state.h"
+#include "protocol/state/state.h"
 
 namespace omx::simulation {
 

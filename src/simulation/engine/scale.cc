@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "protocol/state.h"
+#include "protocol/state/state.h"
 #include "simulation/engine/world.h"
 
 namespace omx::simulation {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "protocol/observer.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "simulation/engine/run.h"
 #include "simulation/engine/silence.h"
 #include "simulation/engine/stalls_plan.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/request.h"
+#include "protocol/state/request.h"
 #include "simulation/engine/events.h"
 
 namespace omx::simulation {

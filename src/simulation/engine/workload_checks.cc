@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "simulation/engine/leftovers.h"
 
 namespace omx::simulation {

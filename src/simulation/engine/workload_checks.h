@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "protocol/observer.h"
-#include "protocol/partner.h"
+#include "protocol/state/partner.h"
 #include "simulation/engine/instance.h"
 #include "simulation/engine/operation.h"
 #include "simulation/engine/random_network.h"

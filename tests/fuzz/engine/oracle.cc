@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/bytes.h"
-#include "protocol/rails.h"
-#include "protocol/sizes.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/sizes.h"
 #include "tests/fuzz/require.h"
 
 namespace omx::fuzz {

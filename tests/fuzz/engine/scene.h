@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "protocol/endpoint.h"
-#include "protocol/state.h"
+#include "protocol/state/state.h"
 #include "tests/fuzz/engine/book.h"
 #include "tests/fuzz/engine/script.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "protocol/state.h"
+#include "protocol/state/state.h"
 #include "simulation/engine/world.h"
 
 namespace omx::simulation {

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "pair_world.h"
-#include "protocol/state.h"
+#include "protocol/state/state.h"
 #include "simulation/engine/world.h"
 
 namespace omx::simulation {

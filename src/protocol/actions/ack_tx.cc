@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/ack_tx.h"
+
+#include "protocol/actions/frames.h"
+#include "protocol/actions/share.h"
+#include "protocol/counters.h"
+#include "protocol/state/ack_owed.h"
+#include "protocol/state/early_window.h"
+#include "protocol/state/parked.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+void ack_needed(State& s, Partner& p) {
+  if (p.extended ? ack_much_owed(s, p) : seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max) {
+    ack_immediately(s, p);
+    return;
+  }
+  if (p.ack_pending) return;
+  p.ack_pending = true;
+  p.ack_due = s.now + (p.extended ? s.config.ack_delay_extended : s.config.ack_delay);
+  s.timers.arm_by(p.ack_timer, p.ack_due);
+}
+
+void ack_transmit(State& s, Partner& p) {
+  p.ack_now.unlink();
+  if (p.reply_session() == wire::kUnknownSession) return;
+  wire::Truc packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  const bool park = park_waits(p);
+  if (park) park_told(s, p);
+  packet.flags = frame_flags(p, park || ack_much_owed(s, p));
+  if (park) packet.flags |= wire::kFlagPark;
+  packet.session = p.reply_session();
+  packet.seqnum = p.next_match;
+  packet.send_seq = p.next_match;
+  packet.acknum = ++p.send_acknum;
+  if (p.early && (p.features & wire::kFeatureSack)) {
+    packet.has_sack = true;
+    for (std::uint32_t i = 0; i + 1 <= kEarlyWindow; i++) {
+      if (p.early->slots[seq_number(seq_add(p.next_match, i + 1)) % 256].complete)
+        packet.sack[i / 8] = static_cast<std::uint8_t>(packet.sack[i / 8] | (1U << (i % 8)));
+    }
+  }
+  Draft draft;
+  draft.length = wire::encode_truc(draft.header, frame_head(s, p, wire::PacketType::truc), packet);
+  packet_send(s, p, draft);
+  p.last_acked = p.next_match;
+  p.frames_owed = 0;
+  p.ack_pending = false;
+  s.count(Counter::send_lib_ack)++;
+}
+
+void ack_flush(State& s, bool delayed_too) {
+  while (Partner* p = s.ack_now.pop_front()) ack_transmit(s, *p);
+  if (!delayed_too) return;
+  for (Partner* p : s.partners)
+    if (p->ack_pending) ack_transmit(s, *p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/completion.h"
+
+#include <cassert>
+
+#include "protocol/history.h"
+#include "protocol/state/arrivals.h"
+#include "protocol/state/history_note.h"
+#include "protocol/state/multi.h"
+#include "protocol/state/multi_receive.h"
+#include "protocol/state/request.h"
+#include "protocol/state/requests.h"
+#include "protocol/state/send_memory.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+void request_free(State& s, Request& r) {
+  assert(!r.queue.linked() && !r.match.linked() && !r.done.linked());
+  if (r.multi) multi_free(s, r);
+  r.segments.clear(s.segment_lists);
+  send_release_buffer(s, r);
+  s.requests.destroy(&r);
+}
+
+void announce(State& s, Request& r) {
+  s.completions++;
+  if (r.hidden) return;
+  s.done.push_back(r);
+  if (!s.done_by_context.empty()) s.done_by_context[context_id(s, r.match_info)]->push_back(r);
+}
+
+bool zombie(const Request& r) {
+  return r.user_done && r.phase != Phase::finished && !r.waits;
+}
+
+}  // namespace
+
+void request_user_done(State& s, Request& r, Status status) {
+  assert(!r.user_done);
+  r.user_done = true;
+  r.status = status;
+  if (status != Status::success) [[unlikely]]
+    history_note(s, Happened::failed, r.partner, r.match_info, r.msg_length);
+  if (zombie(r)) s.zombies++;
+  if (!r.user_gone) announce(s, r);
+  if (r.multi && r.multi->posted != &r) multi_ended(s, r);
+}
+
+void request_protocol_done(State& s, Request& r) {
+  if (zombie(r)) s.zombies--;
+  r.phase = Phase::finished;
+  send_release_buffer(s, r);
+  if (r.user_done && r.user_gone) request_free(s, r);
+}
+
+void request_finish(State& s, Request& r, Status status) {
+  if (r.user_done) {
+    request_protocol_done(s, r);
+    return;
+  }
+  if (r.waits) s.room.awaiting--;
+  r.phase = Phase::finished;
+  if (s.uncopied == &r) s.uncopied = nullptr;
+  request_user_done(s, r, status);
+  if (r.user_gone) request_free(s, r);
+}
+
+void request_user_gone(State& s, Request& r) {
+  r.user_gone = true;
+  r.done.unlink();
+  r.done_context.unlink();
+  if (r.user_done && r.phase == Phase::finished) request_free(s, r);
+}
+
+namespace {
+
+void multi_finish(State& s, MultiReceive& m) {
+  m.posted->released = true;
+  request_finish(s, *m.posted, m.end);
+}
+
+}  // namespace
+
+void multi_ended(State& s, Request& r) {
+  MultiReceive& m = *r.multi;
+  r.multi = nullptr;
+  m.running--;
+  if (!m.retired || m.running > 0) return;
+  if (m.end != Status::pending) return multi_finish(s, m);
+  r.released = true;
+  m.posted->user_gone = true;  // the application hears of its messages only
+  request_finish(s, *m.posted, Status::success);
+}
+
+void multi_end(State& s, Request& posted, Status status) {
+  MultiReceive& m = *posted.multi;
+  multi_retire(s, m);
+  m.end = status;
+  if (m.running == 0) multi_finish(s, m);
+}
+
+void receive_complete(State& s, Request& r) {
+  receive_count(s, r);
+  request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/connect_agree.h"
+
+#include <algorithm>
+
+#include "protocol/actions/probe.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+  const bool was_extended = p.extended;
+  const std::uint32_t was_agreed = p.frame_agreed;
+  p.extended = ext.present && s.config.extension;
+  if (!p.extended) {
+    p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
+    p.probe_wanted = false;
+    p.features = 0;
+    p.checksum = false;
+    p.mode = s.config.mode;
+    lane_forget(s, p);
+    rails_forget(s, p);
+    partner_update_sizes(s, p);
+    return;
+  }
+  p.features = ext.features;
+  p.mode_told = ext.mode;
+  p.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
+  // MX sizes if either side insists on them.
+  p.mode =
+      s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
+  p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
+  p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
+  lane_agree(s, p, ext);
+  rails_agree(s, p, ext);
+  p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
+  if (!was_extended || was_agreed != p.frame_agreed) {
+    p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, s.config.base_frame);
+    p.frame_in = p.probe_size = 0;
+    p.probe_wanted = false;
+    partner_update_sizes(s, p);
+    if (p.frame_max < p.frame_agreed && p.mode == wire::Mode::omx && (p.features & wire::kFeatureProbe))
+      probe_at_connect(s, p);
+  } else {
+    partner_update_sizes(s, p);
+  }
+}
+
+}  // namespace omx::protocol

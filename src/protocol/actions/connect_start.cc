@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/connect_start.h"
+
+#include <algorithm>
+
+#include "base/mac.h"
+#include "protocol/actions/completion.h"
+#include "protocol/actions/connect_tx.h"
+#include "protocol/actions/resend_timer.h"
+#include "protocol/state/epochs.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/request.h"
+#include "protocol/state/requests.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                          std::uint64_t match_info, void* context, bool forgotten,
+                                          bool hidden, std::uint32_t shunned) {
+  if (endpoint >= s.config.max_endpoints) return tl::make_unexpected(OpError::bad_endpoint_id);
+  Partner* p = partner_find(s, nic, endpoint);
+  if (!p) p = partner_create(s, nic, endpoint);
+  Request* r = p ? request_create(s, RequestKind::connect) : nullptr;
+  if (!r) return tl::make_unexpected(OpError::no_resources);
+  r->partner = p;
+  r->match_info = match_info;
+  r->context = context;
+  r->user_gone = forgotten;
+  r->hidden = hidden;
+  r->key = key;
+  r->shunned = shunned;
+  r->timeout = std::min(r->timeout, s.config.connect_timeout);
+  Request* const handle = forgotten ? nullptr : r;
+  if (p->self) {  // at once, and without looking at the key (protocol.md 3.1)
+    r->session = s.config.session;
+    r->conversation = p->conversation;
+    request_finish(s, *r, Status::success);
+    return handle;
+  }
+  if (p->connects.empty() && !p->ping_pending) p->acked_since_asked = 0;
+  r->connect_seqnum = p->connect_seqnum++;
+  r->phase = Phase::connecting;
+  r->first_sent = s.now;
+  p->connects.push_back(*r);
+  connect_transmit(s, *r);
+  retransmit_arm(s, *p);
+  return handle;
+}
+
+void connect_renumber(State& s, Partner& p, const Request& r) {
+  const bool last = p.connects.empty() || (p.connects.front() == &r && p.connects.back() == &r);
+  if (s.config.extension && !p.connected() && last) partner_renumber(p);
+}
+
+void connect_in_vain(State& s, Partner& p, const Request& r) {
+  connect_renumber(s, p, r);
+  if (p.last_heard <= r.first_sent) s.silent = &p;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/deliver.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "protocol/actions/completion.h"
+#include "protocol/actions/handler.h"
+#include "protocol/actions/probe.h"
+#include "protocol/actions/receive_message.h"
+#include "protocol/actions/resend_timer.h"
+#include "protocol/counters.h"
+#include "protocol/state/arrivals.h"
+#include "protocol/state/matching.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/requests.h"
+#include "protocol/state/room.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+#include "wire/codec.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::size_t kEnvelope = ~std::size_t{0};  // no data are kept
+
+// Beyond so many that wait for the window, a partner's large messages are refused: it does not acknowledge.
+constexpr std::uint32_t kMaxNotifiesQueued = 1024;
+
+struct Matched {
+  Request* receive = nullptr;
+  bool consumed = false;  // the handler took the message
+  bool refused = false;   // no memory to keep it
+};
+
+// Finds the receive of a new message, asking the unexpected handler if there is none. `keep` is what queueing
+// the message would need: that is made sure of before the handler sees the message, so that it sees it once.
+Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length, const std::byte* data,
+              std::size_t keep) {
+  const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
+  Matched result;
+  result.receive = arrival_take(s, p, m.match_info, message_class, msg_length);
+  if (result.receive) return result;
+  if (!(keep == kEnvelope ? room_for_envelope(s, p) : room_for(s, p, keep))) {
+    if (keep == kEnvelope) held_up_note(s, p, HeldUp::What::envelopes, s.config.envelope_bytes);
+    result.refused = true;
+    return result;
+  }
+  if (!s.handler) return result;
+  const Arrival arrival{&p, p.reply_session(), p.conversation, m.match_info, msg_length, data};
+  if (handler_call(s, arrival) == HandlerAction::finished) {
+    result.consumed = true;
+    return result;
+  }
+  result.receive =
+      arrival_take(s, p, m.match_info, message_class, msg_length);  // the handler may have posted it
+  return result;
+}
+
+void matched(Request& r, Partner& p, const wire::Message& m, std::uint32_t msg_length) {
+  const bool ext = m.flags & wire::kFlagHeaderExt;
+  receive_matched(r, &p, p.reply_session(), m.match_info, msg_length, ext && m.ext.data_valid, m.ext.data);
+}
+
+}  // namespace
+
+Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data) {
+  const std::uint32_t length = packet.length;
+  const Matched m = match(s, p, packet, length, data, length);
+  if (m.refused) return Delivery::refused;
+  if (m.consumed) return Delivery::complete;
+  if (m.receive) {
+    Request& r = *m.receive;
+    matched(r, p, packet, length);
+    r.segments.write(0, data, r.xfer_length);
+    receive_complete(s, r);
+    return Delivery::complete;
+  }
+  Unexpected* u = unexpected_create(s, p, packet, length, true);
+  if (!u) return Delivery::refused;
+  if (length > 0) __builtin_memcpy(u->buffer, data, length);
+  u->complete = true;
+  arrival_keep(s, *u);
+  return Delivery::complete;
+}
+
+namespace {
+
+// The first fragment of a message, whichever it is. False: refused.
+bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::byte* data) {
+  const bool whole = packet.frag_length == packet.length;
+  const Seqnum number = p.next_match;
+  const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
+  if (m.refused) return false;
+  if (p.next_match != number) {  // the handler dropped the partner: the rest will not come
+    if (m.receive) {
+      matched(*m.receive, p, packet, packet.length);
+      m.receive->xfer_length = 0;
+      request_finish(s, *m.receive, Status::endpoint_unreachable);
+    }
+    return false;
+  }
+  Partial partial;
+  if (m.receive) {
+    matched(*m.receive, p, packet, packet.length);
+    partial.request = m.receive;
+  } else if (!m.consumed) {
+    partial.unexpected = unexpected_create(s, p, packet, packet.length, true);
+    if (!partial.unexpected) return false;
+    arrival_keep(s, *partial.unexpected);
+  }
+  partial.active = true;
+  partial.last = s.now;
+  partial.msg_length = packet.length;
+  partial.header = static_cast<std::uint8_t>(wire::medium_header_bytes(packet));
+  p.partial = partial;
+  return true;
+}
+
+void partial_finish(State& s, Partner& p) {
+  const Partial partial = p.partial;
+  p.partial = Partial{};
+  if (partial.request) receive_complete(s, *partial.request);
+  if (Unexpected* u = partial.unexpected) {
+    u->complete = true;
+    if (Request* r = u->claimed) {
+      r->segments.write(0, u->buffer, r->xfer_length);
+      unexpected_free(s, *u);
+      receive_complete(s, *r);
+    }
+  }
+}
+
+}  // namespace
+
+Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
+                        const std::byte* data) {
+  assert(data || p.partial.active);
+  if (!p.partial.active) {
+    if (!partial_start(s, p, packet, data)) return Delivery::refused;
+    if (packet.frag_length < packet.length) retransmit_arm(s, p);  // watch whether the rest comes
+  }
+  Partial& partial = p.partial;
+  if (partial.msg_length != packet.length) {
+    s.count(Counter::drop_malformed)++;
+    return Delivery::incomplete;
+  }
+  if (partial.unit != unit) {  // first fragment, or sent again in other sizes after an MTU fall-back
+    partial.unit = unit;
+    partial.mask = 0;
+    partial.received = 0;
+  }
+  const std::uint64_t bit = std::uint64_t{1} << packet.frag_seqnum;
+  if (partial.mask & bit) {
+    s.count(Counter::duplicate)++;
+    return Delivery::incomplete;
+  }
+  const std::uint32_t offset = packet.frag_seqnum * unit;
+  if (data && partial.unexpected) {
+    __builtin_memcpy(partial.unexpected->buffer + offset, data, packet.frag_length);
+  } else if (data && partial.request && offset < partial.request->xfer_length) {
+    Request& r = *partial.request;
+    r.segments.write(offset, data, std::min<std::uint32_t>(packet.frag_length, r.xfer_length - offset));
+  }
+  partial.mask |= bit;
+  partial.last = s.now;
+  partial.received += packet.frag_length;
+  if (partial.received < partial.msg_length) return Delivery::incomplete;
+  partial_finish(s, p);
+  return Delivery::complete;
+}
+
+// What is not expected is asked for whole later: its tail is not kept.
+Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail) {
+  if (p.frame_in < p.frame_agreed) probe_at_message(s, p, packet.msg_length);
+  // Whoever takes it must be able to tell the sender.
+  if (p.notifies_queued >= kMaxNotifiesQueued || !s.pulls.reserve()) return Delivery::refused;
+  Request* for_handler = s.handler ? request_create(s, RequestKind::receive) : nullptr;
+  if (s.handler && !for_handler) return Delivery::refused;
+  const Matched m = match(s, p, packet, packet.msg_length, nullptr, kEnvelope);
+  if (m.consumed) {  // nobody wants the data
+    for_handler->user_gone = true;
+    receive_matched(*for_handler, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
+    receive_rndv(s, *for_handler, packet, tail);
+    return Delivery::complete;
+  }
+  if (for_handler) s.requests.destroy(for_handler);
+  if (m.refused) return Delivery::refused;
+  if (m.receive) {
+    matched(*m.receive, p, packet, packet.msg_length);
+    receive_rndv(s, *m.receive, packet, tail);
+    return Delivery::complete;
+  }
+  Unexpected* u = unexpected_create(s, p, packet, packet.msg_length, false);
+  if (!u) return Delivery::refused;
+  u->rendezvous = true;
+  u->region = packet.rdma_id;
+  u->region_generation = packet.rdma_seqnum;
+  u->region_offset = packet.rdma_offset;
+  u->region_page = packet.page;
+  s.room.envelopes++;
+  p.envelopes++;
+  arrival_keep(s, *u);
+  return Delivery::complete;
+}
+
+void partial_abandon(State& s, Partner& p, Status status) {
+  if (!p.partial.active) return;
+  const Partial partial = p.partial;
+  p.partial = Partial{};
+  Request* r = partial.request;
+  if (Unexpected* u = partial.unexpected) {
+    r = u->claimed;
+    if (!r) arrival_drop(s, *u);
+    unexpected_free(s, *u);
+  }
+  if (r) {
+    r->xfer_length = 0;
+    s.ending_failed++;
+    request_finish(s, *r, status);
+  }
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames of tiny, small and medium messages, and of NOTIFY.
+#include "protocol/actions/eager_tx.h"
+
+#include <sys/uio.h>
+
+#include "protocol/actions/frames.h"
+#include "protocol/actions/lane_show.h"
+#include "protocol/actions/message_fields.h"
+#include "protocol/counters.h"
+#include "protocol/state/ack_owed.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// Payload from the request's own copy or the user's memory.
+std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t length, iovec* out) {
+  if (r.buffer) {
+    *out = {r.buffer + offset, length};
+    return length ? 1 : 0;
+  }
+  return r.segments.gather(offset, length, out);
+}
+
+}  // namespace
+
+void eager_transmit(State& s, Request& r) {
+  Partner& p = *r.partner;
+  const bool tiny = r.send_class == SendClass::tiny;
+  wire::Eager packet;
+  message_fill(s, r, true, packet);
+  packet.length = static_cast<std::uint16_t>(r.msg_length);
+  wire::TxFrame& frame = frame_begin(s, p, 1);
+  const auto head = frame_head(s, p, tiny ? wire::PacketType::tiny : wire::PacketType::small);
+  const std::size_t header = wire::encode_eager(frame.header, head, packet);
+  // Data this short are cheaper copied behind the header than gathered by the kernel.
+  payload_copy(r, frame.header + header);
+  frame.header_length = static_cast<std::uint32_t>(header + r.msg_length);
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+  ack_piggybacked(p);
+  s.count(tiny ? Counter::send_tiny : Counter::send_small)++;
+}
+
+void medium_transmit(State& s, Request& r) {
+  Partner& p = *r.partner;
+  if (!medium_fits(p, r)) return;  // nobody could put it together
+  std::uint32_t unit = medium_unit(p);
+  std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
+  const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
+  const bool alone = fragments > 1 && (r.resends > 0 || lane_alone(s, p));
+  if (gains || alone) lane_offer(s, p);
+  // What is sent again goes by the link.
+  const bool lane = gains && p.lane_out && r.resends == 0;
+  r.by_lane |= lane;
+  if (r.by_lane) {
+    unit = lane_unit(s, p, r.msg_length);
+    fragments = (r.msg_length + unit - 1) / unit;
+  }
+  wire::Medium packet;
+  packet.length = r.msg_length;
+  packet.frag_pipeline = static_cast<std::uint8_t>(p.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
+  packet.frag_unit = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? unit : 0);
+  for (std::uint32_t i = 0; i < fragments; i++) {
+    const bool last = i + 1 == fragments;
+    const std::uint32_t offset = i * unit;
+    const std::uint32_t length = r.msg_length - offset < unit ? r.msg_length - offset : unit;
+    message_fill(s, r, last, packet);
+    packet.frag_seqnum = static_cast<std::uint8_t>(i);
+    packet.frag_length = static_cast<std::uint16_t>(length);
+    const bool by_link = !lane || last;
+    if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
+    const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
+    wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.lane_begin(p.lane, pieces);
+    frame.alone = alone;
+    const auto head = frame_head(s, p, wire::PacketType::medium);
+    frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
+    frame.segment_count = gather(r, offset, length, frame.segments);
+    frame_finish(s, frame, p.checksum);
+  }
+  ack_piggybacked(p);
+  s.count(Counter::send_medium_frag) += fragments;
+}
+
+}  // namespace omx::protocol

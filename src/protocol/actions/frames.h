@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bytes of frames on their way out.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/state.h"
+#include "wire/frame_io.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+wire::Head rail_head(const State& s, const Partner& p, wire::PacketType type, unsigned rail);
+wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type);
+std::uint8_t frame_flags(const Partner& p, bool urgent);
+// Puts the checksum directly behind the header (frames whose length fields cover the header only).
+void frame_finish_header(wire::TxFrame& frame);
+// Ends a frame begun with room for segments + 1: adds the checksum where agreed, and commits it.
+void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
+
+// A frame of that head.
+inline wire::TxFrame& frame_begin(State& s, const Partner& p, std::uint32_t segments) {
+  if (p.rails) [[unlikely]]
+    return s.sink.rail_begin(p.rails->home, segments);
+  return s.sink.frame_begin(segments);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/large_tx.h"
+
+#include "protocol/actions/frames.h"
+#include "protocol/actions/lane_show.h"
+#include "protocol/actions/message_fields.h"
+#include "protocol/actions/share.h"
+#include "protocol/actions/unasked_tx.h"
+#include "protocol/counters.h"
+#include "protocol/state/ack_owed.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// How many of its last bytes go with the RNDV: those that would else be a frame of their own.
+std::uint32_t rndv_tail(const Request& r) {
+  const Partner& p = *r.partner;
+  const bool read = (p.features & wire::kFeatureTail) && p.mode == wire::Mode::omx && p.near_frame == 0;
+  const std::uint32_t unit = p.sizes.pull_reply_max;
+  if (!read || r.msg_length <= unit) return 0;
+  const std::uint32_t over = r.msg_length % unit;
+  return over <= wire::kRndvTailMost ? over : 0;
+}
+
+}  // namespace
+
+void rndv_transmit(State& s, Request& r) {
+  constexpr std::uint16_t kAhead = 4;
+  constexpr TimeNs kBurstPause = 20'000;
+  Partner& p = *r.partner;
+  if (r.msg_length >= kLaneBytes) lane_offer(s, p);
+  wire::Rndv packet;
+  message_fill(s, r, true, packet);
+  packet.msg_length = r.msg_length;
+  packet.rdma_id = r.region;
+  packet.rdma_seqnum = r.region_generation;
+  packet.page = r.region_page;
+  if (r.region_page > 0) packet.flags |= wire::kFlagPage;
+  packet.rdma_offset = 0;
+  packet.tail = static_cast<std::uint16_t>(rndv_tail(r));
+  unasked_plan(s, r, packet);
+  std::byte tail[wire::kRndvTailMost];
+  r.segments.read(r.msg_length - packet.tail, tail, packet.tail);
+  Draft draft;
+  draft.length = wire::encode_rndv(draft.header, frame_head(s, p, wire::PacketType::rndv), packet, tail);
+  {
+    // In a burst, those that have others before them wait for company: there is enough to ask for. Data
+    // unasked wait for nobody.
+    const bool burst = s.packing.announced_to == &p && s.now <= s.packing.announced + kBurstPause;
+    s.packing.announced_to = &p;
+    s.packing.announced = s.now;
+    const Gathers may(s, burst && s.packing.announces && p.larges_out > kAhead && packet.unasked_frames == 0);
+    packet_send(s, p, draft);
+  }
+  ack_piggybacked(p);
+  s.count(Counter::send_rndv)++;
+  unasked_transmit(s, r, packet);
+}
+
+void notify_transmit(State& s, Request& r) {
+  Partner& p = *r.partner;
+  wire::Notify packet;
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, true);
+  if (r.leave && (p.features & wire::kFeatureUnasked)) packet.flags |= wire::kFlagUnasked;
+  packet.session = p.reply_session();
+  packet.total_length = r.notify_length;
+  packet.rdma_id = r.region;
+  packet.rdma_seqnum = r.region_generation;
+  packet.page = r.region_page;
+  if (r.region_page > 0) packet.flags |= wire::kFlagPage;
+  packet.seqnum = r.seqnum;
+  packet.piggyack = p.next_match;
+  Draft draft;
+  draft.length = wire::encode_notify(draft.header, frame_head(s, p, wire::PacketType::notify), packet);
+  packet_send(s, p, draft);
+  ack_piggybacked(p);
+  s.count(Counter::send_notify)++;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/message_fields.h"
+
+#include "protocol/actions/frames.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet) {
+  packet.dst_endpoint = p.endpoint;
+  packet.src_endpoint = s.config.endpoint;
+  packet.flags = frame_flags(p, urgent);
+  packet.seqnum = seqnum;
+  packet.piggyack = p.next_match;
+  packet.session = p.true_session;
+}
+
+void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
+  const Partner& p = *r.partner;
+  header_fill(s, p, r.seqnum, urgent, packet);
+  packet.match_info = r.match_info;
+  if (r.needs_ext() && p.carries_ext()) {
+    packet.flags |= wire::kFlagHeaderExt;
+    packet.ext = ext_of(r);
+  }
+}
+
+wire::HeaderExt ext_of(const Request& r) {
+  return {r.message_class, static_cast<std::uint8_t>(r.has_data), r.data};
+}
+
+void payload_copy(const Request& r, std::byte* out) {
+  if (r.buffer)
+    __builtin_memcpy(out, r.buffer, r.msg_length);
+  else
+    r.segments.read(0, out, r.msg_length);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fields and data that the packets of messages share.
+#pragma once
+
+#include <cstddef>
+
+#include "protocol/state/seqnum.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+struct State;
+
+// The same without what is one message's own.
+void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet);
+// Fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
+void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
+wire::HeaderExt ext_of(const Request& r);
+// All data of a short message, from its own copy or the user's memory.
+void payload_copy(const Request& r, std::byte* out);
+
+}  // namespace omx::protocol

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Short messages of a burst share frames (docs/wire.md 14): a frame costs its sender and its receiver about a
+// microsecond each, whatever is in it. They are numbered and acknowledged one by one, and each is repeated by
+// itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+// While it lives, what is sent may wait for more; also when memory runs out meanwhile.
+class MayPack {
+ public:
+  MayPack(State& s, bool may, bool announcements = false) : s_(s) {
+    s_.packing.allowed = may;
+    s_.packing.announces = announcements;
+  }
+  ~MayPack() { s_.packing.allowed = s_.packing.announces = false; }
+  MayPack(const MayPack&) = delete;
+  MayPack& operator=(const MayPack&) = delete;
+
+ private:
+  State& s_;
+};
+
+// Room for `bytes` of records to the partner, of the kind that is asked for; nullptr: they are sent by
+// themselves.
+std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes);
+// The message joins others, to be sent by pack_release; false: it is sent by itself.
+bool pack_add(State& s, const Request& r);
+void pack_release(State& s);
+// Its messages are failed.
+void pack_drop(State& s, const Partner& p);
+
+}  // namespace omx::protocol

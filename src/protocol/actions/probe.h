@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Path MTU: both sides announced what their interfaces carry, but a switch between them may carry less. A
+// padded frame that comes back at full size proves both directions; until then frames stay at the base size.
+#pragma once
+
+#include <cstdint>
+
+#include "base/mac.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/state.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+enum class LaneProbe : std::uint8_t { by_lane, alone, look, seen };
+
+void probe_proven(State& s, Partner& p, std::uint32_t size);
+// A new partner; what it agreed is larger than what is proven.
+void probe_at_connect(State& s, Partner& p);
+void probe_start(State& s, Partner& p);
+void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
+// By that board of ours to that one of the partner.
+void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
+                std::uint32_t cookie);
+// Sends the answer that proves the size of a probe.
+void probe_reply(State& s, Partner& p, const wire::Probe& packet);
+void probe_tick(State& s, Partner& p);
+// Large frames seem not to get through any more.
+void probe_fall_back(State& s, Partner& p);
+
+// A message of this length comes or goes.
+inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
+  if (p.probe_wanted && length > s.config.base_frame) [[unlikely]]
+    probe_start(s, p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/pull_run.h"
+
+#include "protocol/actions/completion.h"
+#include "protocol/actions/pull_schedule.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/actions/send.h"
+#include "protocol/direct.h"
+#include "protocol/history.h"
+#include "protocol/offload.h"
+#include "protocol/state/arrivals.h"
+#include "protocol/state/history_note.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_copy.h"
+#include "protocol/state/pull_slots.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/request.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/state/unasked.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth a lane of its own
+
+}  // namespace
+
+void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
+  const Partner& p = *pull.partner;
+  pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes && !p.rails;
+  pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
+  if (!pull.by_lane && pull.length >= kBulkBytes) {
+    s.bulk_seen = true;
+    if (p.near_frame == 0) pull_pace_begin(s, pull);
+  }
+  pull.shift = pull.region_offset % pull.unit;
+  pull.frames =
+      static_cast<std::uint32_t>((std::uint64_t{pull.length} + pull.shift + pull.unit - 1) / pull.unit);
+  pull.blocks_max = pull_blocks(s);
+  if (pull_striped(pull)) {
+    pull.blocks_max = kPullBlocksStriped;
+    rails_tend(s, *pull.partner);
+  }
+  pull.next_frame = 0;
+  pull.first_block = pull.block_count = 0;
+  pull.blocks = {};
+  pull.leave = rndv != nullptr;
+  if (const std::uint32_t frames = rndv ? unasked_expect(s, pull, *rndv) : 0; frames > 0)
+    pull_await_first(s, pull, frames);
+  pull_ring_midway(s, pull);
+  pull_want(s, pull);
+}
+
+namespace {
+
+void start_waiting(State& s) {
+  for (Pull* pull = s.pull_waiting.front(); pull;) {
+    Pull* next = s.pull_waiting.next(*pull);
+    if (pull_slot_allowed(s, *pull->partner)) {
+      if (!pull_slot_acquire(s, *pull)) break;
+      pull->all.unlink();
+      s.pull_list.push_back(*pull);
+      pull_transfer_begin(s, *pull);
+    }
+    pull = next;
+  }
+  pulls_ask(s);
+}
+
+// The end of the transfer: tells the sender.
+void large_received(State& s, Request& r, Status status, std::uint32_t length, bool leave) {
+  r.leave = leave;
+  const bool success = status == Status::success;
+  r.notify_length = success ? length : 0;
+  if (!success) r.xfer_length = 0;
+  r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
+  if (success) {
+    receive_count(s, r);
+    history_note(s, Happened::pulled, r.partner, r.match_info, r.msg_length);
+  }
+  if (r.partner->reply_session() == wire::kUnknownSession)
+    request_finish(s, r, r.status);
+  else
+    send_queue_notify(s, r);
+}
+
+// Without a single frame.
+bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
+  const Partner& p = *receive.partner;
+  if (!s.config.direct->read(p.nic, p.endpoint, rndv.rdma_id, rndv.rdma_seqnum, rndv.rdma_offset,
+                             receive.segments.span(), receive.xfer_length))
+    return false;
+  large_received(s, receive, Status::success, receive.xfer_length, false);
+  return true;
+}
+
+}  // namespace
+
+void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
+  // The memory of other pages is not published.
+  if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
+  Pull* pull = s.pulls.create();
+  if (!pull) {  // the sender must not wait for ever
+    receive.xfer_length = receive.notify_length = 0;
+    receive.status = Status::no_resources;
+    return send_queue_notify(s, receive);
+  }
+  pull->request = &receive;
+  pull->partner = receive.partner;
+  pull->partner->pulls++;
+  pull->age = ++s.pull_age;
+  pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
+  pull->region_generation = rndv.rdma_seqnum;
+  pull->region_offset = rndv.rdma_offset;
+  pull->length = receive.xfer_length;
+  if (tail && receive.xfer_length == receive.msg_length && rndv.tail < pull->length) {
+    pull->length -= rndv.tail;
+    pull->tail = rndv.tail;
+    receive.segments.write(pull->length, tail, rndv.tail);
+  }
+  receive.pull = pull;
+  if (!pull_slot_allowed(s, *pull->partner) || !pull_slot_acquire(s, *pull)) {
+    s.pull_waiting.push_back(*pull);
+    return;
+  }
+  s.pull_list.push_back(*pull);
+  pull_transfer_begin(s, *pull, tail ? &rndv : nullptr);
+  pulls_ask(s);
+}
+
+void pull_finish(State& s, Pull& pull, Status status) {
+  if (pull_waits_for_copies(s, pull, status)) {
+    if (pull_waiting(pull)) return;
+    pull_slot_release(s, pull);
+    s.timers.cancel(pull.timer);
+    pull.all.unlink();
+    s.pull_copying.push_back(pull);
+    return start_waiting(s);
+  }
+  Request& r = *pull.request;
+  const std::uint32_t length = pull.length + pull.tail;
+  const bool leave = unasked_leave(s, *pull.partner, pull.leave);
+  pull_free(s, pull);
+  large_received(s, r, status, length, leave);
+  start_waiting(s);
+}
+
+void pulls_fail(State& s, Partner& p, Status status) {
+  if (p.pulls > 0 && s.config.offload) s.config.offload->drain();
+  for (auto* list : {&s.pull_list, &s.pull_waiting, &s.pull_copying}) {
+    for (Pull* pull = list->front(); pull && p.pulls > 0;) {
+      Pull* next = list->next(*pull);
+      if (pull->partner == &p) {
+        Request& r = *pull->request;
+        r.xfer_length = 0;
+        s.ending_failed++;
+        pull_free(s, *pull);
+        request_finish(s, r, status);
+      }
+      pull = next;
+    }
+  }
+  if (!s.closing) start_waiting(s);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/pull_schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "protocol/actions/pull_request.h"
+#include "protocol/counters.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_ports.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/lane.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// Senders that are asked at the same time when there are many: enough for some to be slow.
+constexpr std::uint32_t kTurnsInFlight = 8;
+// Asking for so little costs the port nothing.
+constexpr std::uint32_t kNoTurn = 1024;
+// From here on a sleeper who is woken for the end alone has more to copy than comes while it wakes.
+constexpr std::uint64_t kMidwayBytes = 256 * 1024;
+// So few bytes left over are not worth a request of their own.
+constexpr std::uint64_t kRest = 2048;
+
+// Replies are numbered in 8 bits: more may not be on their way.
+std::uint32_t numbers_left(const Pull& pull) {
+  return pull.block_count == 0 ? 256 : 256 - (pull.next_frame - pull.blocks[pull.first_block].first);
+}
+
+// As many as one datagram of the lane holds.
+std::uint32_t train_of(const Pull& pull) {
+  return wire::frames_of_train(
+      static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(*pull.partner)));
+}
+
+// The most that a request asks for: by a lane one train; more for a sleeper, whom few answers should wake.
+// Replies are numbered in 8 bits.
+std::uint32_t block_most(const State& s, const Pull& pull) {
+  const Partner& p = *pull.partner;
+  const bool free = p.extended && p.mode == wire::Mode::omx;
+  const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
+  if (pull.by_lane) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
+  return free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
+}
+
+// At most what is left.
+std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
+  std::uint32_t most = std::min(block_most(s, pull), numbers_left(pull));
+  if (pull.next_frame < pull.rings_at) most = std::min(most, pull.rings_at - pull.next_frame);
+  const std::uint32_t blocks = pull_striped(pull) ? pull_blocks(s) : pull.blocks_max;
+  const std::uint32_t parts = s.pulling.senders > 1 ? kTurnsInFlight : blocks;
+  const auto turn = std::clamp<std::uint32_t>(pull_allowed(s, rail) / parts / pull.unit, 1, most);
+  const std::uint32_t left = pull.frames - pull.next_frame, last = pull.frames - 1;
+  const bool with_rest =
+      left == turn + 1 && turn < most && pull_frame_end(pull, last) - pull_frame_start(pull, last) <= kRest;
+  return with_rest ? left : std::min(turn, left);
+}
+
+bool wants(const Pull& pull) {
+  return pull.block_count < pull.blocks_max && pull.next_frame < pull.frames && numbers_left(pull) > 0;
+}
+
+void turn_update(State& s, Partner& p) {
+  p.pull_turn.unlink();
+  if (!p.pulls_wanting.empty()) s.pulling.turns.push_back(p);
+}
+
+void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
+  pull_charge(s, pull, frames, rail);
+  pull_ask(s, pull, frames, rail);
+}
+
+// By which board to ask for the next block of a striped pull: where it arrives first, if there is room; else
+// by the next best, if it arrives by that before all that is left would have come by the best. Nothing:
+// later.
+std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
+  const unsigned usable = rails_usable(s, *pull.partner, pull.unit);
+  std::array<std::uint64_t, kRailsMost> rates{};
+  std::uint64_t fastest = 0;
+  for (unsigned i = 0; i < kRailsMost; i++) {
+    const PullPort& port = s.pulling.port(i);
+    if (!(usable >> i & 1) || s.now - port.rate_known > kRateKept) continue;
+    rates[i] = port.rate;
+    fastest = std::max(fastest, port.rate);
+  }
+  struct Candidate {
+    unsigned rail = kRailsMost;
+    std::uint64_t time = ~std::uint64_t{0};
+  } best, free;
+  for (unsigned i = 0; i < kRailsMost; i++) {
+    if (!(usable >> i & 1)) continue;
+    const PullPort& port = s.pulling.port(i);
+    // What is not known is tried.
+    if (rates[i] == 0) rates[i] = std::max<std::uint64_t>(fastest, 1);
+    const std::uint64_t bytes = std::uint64_t{frames_of_turn(s, pull, i)} * pull.unit;
+    const Candidate it{i, pull_time_of(port, rates[i], bytes)};
+    if (it.time < best.time) best = it;
+    const bool room = port.in_flight == 0 || port.in_flight + bytes <= pull_allowed(s, i);
+    if (room && it.time < free.time) free = it;
+  }
+  if (free.rail == kRailsMost) return std::nullopt;
+  const std::uint64_t left = pull.length - pull_frame_start(pull, pull.next_frame);
+  if (free.rail != best.rail && free.time > pull_time_of(s.pulling.port(best.rail), rates[best.rail], left))
+    return std::nullopt;
+  return static_cast<std::uint8_t>(free.rail);
+}
+
+// By which board it may ask for its next frames now.
+std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
+  if (pull_striped(pull)) [[unlikely]]
+    return rail_choose(s, pull);
+  const std::uint8_t rail = pull.partner->rails ? pull.partner->rails->home : std::uint8_t{0};
+  const std::uint32_t frames = frames_of_turn(s, pull, rail);
+  const std::uint64_t in_flight = s.pulling.port(rail).in_flight;
+  const std::uint32_t allowed = pull.by_lane ? pull_lane_allowed(s) : pull_allowed(s, rail);
+  // One turn is always allowed, however small the window.
+  if (in_flight > 0 && in_flight + std::uint64_t{frames} * pull.unit > allowed) return std::nullopt;
+  return rail;
+}
+
+// Whether what it misses is to be asked for again when it can no longer be late only.
+bool passed(const PullBlock& block) {
+  return block.missing && block.passed_at > block.asked_last;
+}
+
+}  // namespace
+
+void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
+  pull_charge(s, pull, frames, pull.partner->rails ? pull.partner->rails->home : 0);
+  pull_await(s, pull, frames);
+}
+
+void pull_ring_midway(State& s, Pull& pull) {
+  const Partner& p = *pull.partner;
+  pull.rings_at = 0;
+  if (!s.pulling.drowsy || s.pulling.senders > 1 || p.pulls_running > 1 || p.rails) return;
+  const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
+  const std::uint32_t allowed = pull.by_lane ? pull_lane_allowed(s) : pull_allowed(s);
+  if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
+  if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
+  const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
+  // Earlier it would find too little to stay awake; half-way what came before takes longer to copy than the
+  // rest to come.
+  const std::uint32_t first = std::max(left / 4 / step * step, step), most = block_most(s, pull);
+  const auto requests = [most](std::uint32_t frames) { return (frames + most - 1) / most; };
+  // The split must not make it more than can be asked for at once.
+  if (first >= left || left > numbers_left(pull) || requests(first) + requests(left - first) > blocks) return;
+  pull.rings_at = pull.next_frame + first;
+}
+
+void pull_want(State& s, Pull& pull) {
+  if (pull.wanting.linked() || !wants(pull)) return;
+  Partner& p = *pull.partner;
+  if (pull.length <= kNoTurn && pull.frames == 1) {
+    ask(s, pull, 1, p.rails ? p.rails->home : std::uint8_t{0});
+    return;
+  }
+  // The oldest first, so that of several messages of one sender the first one is complete first.
+  Pull* younger = p.pulls_wanting.front();
+  while (younger && younger->age - pull.age > ~0U / 2) younger = p.pulls_wanting.next(*younger);
+  if (younger)
+    p.pulls_wanting.insert_before(*younger, pull);
+  else
+    p.pulls_wanting.push_back(pull);
+  if (!p.pull_turn.linked()) s.pulling.turns.push_back(p);
+}
+
+void pulls_ask(State& s) {
+  PullSchedule& schedule = s.pulling;
+  for (Partner* p = schedule.turns.front(); p;) {
+    Pull& pull = *p->pulls_wanting.front();
+    const auto rail = rail_of_turn(s, pull);
+    if (!rail) {
+      s.timers.arm_by(schedule.timer, s.now + pull_share_kept(schedule));
+      if (!rails_used(s)) return;
+      p = schedule.turns.next(*p);  // there may be room on another board
+      continue;
+    }
+    ask(s, pull, frames_of_turn(s, pull, *rail), *rail);
+    if (!wants(pull)) pull.wanting.unlink();
+    turn_update(s, *p);
+    p = schedule.turns.front();
+  }
+}
+
+void pull_schedule_timer(State& s) {
+  const TimeNs kept = pull_share_kept(s.pulling);
+  for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
+    if (s.now >= std::max(pull->last_reply, pull->last_asked) + kept) pull_uncharge_all(s, *pull);
+  }
+  pulls_ask(s);
+}
+
+void pull_passed(State& s, Pull& pull, PullBlock& block) {
+  if (!passed(block)) block.passed_at = s.now;
+  const TimeNs due = block.passed_at + pull.partner->trip.lateness();
+  if (s.now < due) return s.timers.arm_by(pull.timer, due);
+  pull.partner->trip.lost();
+  pull_lost(s, pull, block);
+  pull_ask_again(s, pull, block, Counter::pull_rerequest_gap);
+}
+
+void pull_passed_check(State& s, Pull& pull) {
+  for (std::uint32_t i = 0; i < pull.block_count; i++)
+    if (passed(pull.block(i))) pull_passed(s, pull, pull.block(i));
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/region_release.h"
+
+#include "protocol/actions/send.h"
+#include "protocol/direct.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/regions.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+void region_release(State& s, Request& r) {
+  Region* const region = s.regions.of(r);
+  if (!region) return;
+  s.regions.release(*region);
+  if (s.config.direct && region->page == 0) s.config.direct->region_ended(region->place);
+  // Whoever waited longest sends next; if that one cannot use the region (no credit), the next. One that
+  // waits again, as it lacks memory, is not asked twice.
+  const Partner* first_again = nullptr;
+  while (!s.closing && s.regions.available()) {
+    Partner* p = s.region_waiters.front();
+    if (!p || p == first_again) return;
+    s.region_waiters.pop_front();
+    p->region_blocked = false;
+    send_pump(s, *p);
+    if (p->region_blocked && !first_again) first_again = p;
+  }
+}
+
+}  // namespace omx::protocol

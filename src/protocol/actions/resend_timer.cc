@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/resend_timer.h"
+
+#include <algorithm>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/request.h"
+#include "protocol/state/resend_time.h"
+#include "protocol/state/state.h"
+#include "protocol/state/watched.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+void retransmit_arm(State& s, Partner& p) {
+  TimeNs next = kNever;
+  if (Request* r = p.unacked.front())
+    next = std::min(resend_due(s, p, *r), time_add(request_silent_since(p, *r), r->timeout));
+  if (Request* r = p.connects.back())
+    next = std::min({next, r->last_sent + connect_delay(s, *r), time_add(r->first_sent, r->timeout)});
+  if (!p.await_notify.empty() || watched(s, p) || p.partial.active || (p.region_blocked && p.unacked.empty()))
+    next = std::min(next, s.now + ping_interval(s, s.default_timeout));
+  if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
+  if (p.probe_size) next = std::min(next, p.probe_due);
+  if (p.rails) next = std::min(next, rails_due(s, p));
+  s.timers.arm_by(p.resend_timer, next);
+}
+
+}  // namespace omx::protocol

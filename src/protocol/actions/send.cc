@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sending: from the application's call to a numbered message in the window (protocol.md 8).
+#include "protocol/actions/send.h"
+
+#include "protocol/actions/completion.h"
+#include "protocol/actions/pack.h"
+#include "protocol/actions/resend_timer.h"
+#include "protocol/actions/send_tx.h"
+#include "protocol/history.h"
+#include "protocol/state/early_window.h"
+#include "protocol/state/history_note.h"
+#include "protocol/state/parked.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/send_memory.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+SendClass class_for(const State& s, const Partner& p, const Request& r) {
+  if (r.synchronous) return SendClass::large;
+  if (r.msg_length <= wire::kTinyMax) return SendClass::tiny;
+  if (r.msg_length <= wire::kSmallMax) return SendClass::small;
+  return r.msg_length <= eager_limit(s, p) ? SendClass::medium : SendClass::large;
+}
+
+std::uint32_t frame_cost(const Partner& p, const Request& r) {
+  if (r.send_class != SendClass::medium) return 1;
+  return (r.msg_length + medium_unit(p) - 1) / medium_unit(p);
+}
+
+std::uint32_t frame_credit(const Partner& p) {
+  return p.extended ? p.eager_credit : kReferenceEagerFrames;
+}
+
+std::uint32_t number_window(const Partner& p) {
+  // Numbers beyond the receiver's early window would be dropped if one before them is lost.
+  return p.extended ? kEarlyWindow : kReferenceEagerFrames;
+}
+
+// From so many bytes on, copying takes longer than a flush of its own might: among others, too, such a
+// message leaves from the user's memory, and is copied while it is on its way.
+constexpr std::uint32_t kCopyAfter = 4096;
+
+// The copy of a message that is on its way by then. It is made in any case: after an exception, too, the
+// message may be sent again, and the user was told that the memory is free.
+class LateCopy {
+ public:
+  LateCopy() = default;
+  LateCopy(const LateCopy&) = delete;
+  LateCopy& operator=(const LateCopy&) = delete;
+  ~LateCopy() { make(); }
+  void plan(State& s, Request& r) {
+    memory_ = send_copy_memory(s, r);
+    request_ = &r;
+  }
+  bool planned() const { return memory_ != nullptr; }
+  void make() {
+    if (memory_) send_copy_fill(*request_, memory_);
+    memory_ = nullptr;
+  }
+
+ private:
+  std::byte* memory_ = nullptr;
+  Request* request_ = nullptr;
+};
+
+// Whether, and when, a message is copied so that it completes at once.
+void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late) {
+  if (r.parked) [[unlikely]]
+    return park_copy(s, r);
+  if (!send_copy_wanted(r)) return;
+  // A lone message leaves from the user's memory. Of several only the last, as what leaves together shares
+  // frames and calls.
+  const bool lone = at_once ? r.msg_length > 0 : r.msg_length >= kCopyAfter;
+  const bool alone = lone && !p.queued.next(r);
+  if (alone && r.copy_later && r.msg_length >= kCopyAfter && !s.uncopied)
+    s.uncopied = &r;
+  else if (alone)
+    late.plan(s, r);
+  else
+    send_copy_now(s, r);
+}
+
+void pump(State& s, Partner& p, bool at_once) {
+  while (Request* r = p.queued.front()) {
+    const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
+    LateCopy late;
+    if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
+    if (!notify) {
+      if (r->needs_ext() && !p.carries_ext()) {  // the partner changed while it waited
+        r->queue.unlink();
+        request_finish(s, *r, Status::rejected);
+        continue;
+      }
+      r->send_class = class_for(s, p, *r);
+      r->parked = r->send_class != SendClass::large && park_defers(s, p);
+      if (r->parked) [[unlikely]]
+        r->send_class = SendClass::large;
+      const std::uint32_t cost = frame_cost(p, *r);
+      if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
+      if (r->send_class == SendClass::large && !park_region(s, *r)) {
+        if (!p.region_blocked) s.region_waiters.push_back(p);
+        p.region_blocked = true;
+        retransmit_arm(s, p);  // nothing else may watch whether it lives
+        return;
+      }
+      r->frames = static_cast<std::uint8_t>(cost);
+      copy_choose(s, p, *r, at_once, late);
+    } else {
+      if (--p.notifies_queued == 0) p.last_notify = nullptr;
+      r->frames = 1;
+    }
+    r->queue.unlink();
+    r->seqnum = p.next_send;
+    p.next_send = seq_add(p.next_send, 1);
+    p.frames_unacked += r->frames;
+    p.unacked.push_back(*r);
+    r->phase = Phase::unacked;
+    r->first_sent = s.now;
+    send_transmit(s, *r);
+    if (p.park_next > 0) [[unlikely]]
+      park_counted(s, p, *r);
+    if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
+    // What need not be done before it leaves is done while it is on its way.
+    if (at_once || late.planned() || s.uncopied == r) s.sink.flush();
+    late.make();
+    retransmit_arm(s, p);
+    if (notify) {
+      request_user_done(s, *r, r->status);
+    } else if (r->buffered && !r->delivered && !r->synchronous) {
+      r->xfer_length = r->msg_length;
+      request_user_done(s, *r, Status::success);
+    }
+  }
+}
+
+}  // namespace
+
+void send_copy(State& s) {
+  Request& r = *s.uncopied;
+  s.uncopied = nullptr;
+  if (!send_copy_now(s, r)) return;  // completes when it is acknowledged
+  r.xfer_length = r.msg_length;
+  request_user_done(s, r, Status::success);
+}
+
+void send_pump(State& s, Partner& p, bool at_once) {
+  Request* first = p.queued.front();
+  if (!first) return;
+  if (p.held_back()) return retransmit_arm(s, p);
+  // What waited for the window goes out together.
+  const bool several = !s.packing.allowed && p.queued.next(*first);
+  if (!several) return pump(s, p, at_once);
+  {
+    const MayPack may(s, true);
+    pump(s, p, false);
+  }
+  pack_release(s);
+}
+
+void send_queue_notify(State& s, Request& receive) {
+  Partner& p = *receive.partner;
+  receive.send_class = SendClass::notify;
+  receive.phase = Phase::queued;
+  receive.first_sent = s.now;
+  // Ahead of messages, behind earlier NOTIFYs.
+  Request* position = p.last_notify ? p.queued.next(*p.last_notify) : p.queued.front();
+  if (position)
+    p.queued.insert_before(*position, receive);
+  else
+    p.queued.push_back(receive);
+  p.last_notify = &receive;
+  p.notifies_queued++;
+  send_pump(s, p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/send_tx.h"
+
+#include "protocol/actions/eager_tx.h"
+#include "protocol/actions/large_tx.h"
+#include "protocol/actions/pack.h"
+#include "protocol/history.h"
+#include "protocol/state/history_note.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/request.h"
+#include "protocol/state/resend_time.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+void send_transmit(State& s, Request& r) {
+  r.last_sent = s.now;
+  const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
+  if (short_one && pack_add(s, r)) return;
+  const bool gathers = r.send_class == SendClass::large || r.send_class == SendClass::notify;
+  if (s.packing.partner == r.partner && !(gathers && s.packing.packets)) pack_release(s);  // not overtaken
+  switch (r.send_class) {
+    case SendClass::tiny:
+    case SendClass::small:
+      eager_transmit(s, r);
+      break;
+    case SendClass::medium:
+      medium_transmit(s, r);
+      break;
+    case SendClass::large:
+      rndv_transmit(s, r);
+      break;
+    case SendClass::notify:
+      notify_transmit(s, r);
+      break;
+  }
+}
+
+void send_retransmit(State& s, Request& r, Counter why) {
+  if (r.lost && r.resends == 0) r.partner->trip.lost();
+  if (r.resends < 0xFFFF) r.resends++;
+  r.lost = false;
+  if (partner_reads_later(s, *r.partner)) {
+    r.last_sent = s.now;
+    return;
+  }
+  s.count(why)++;
+  r.partner->resends++;
+  history_note(s, Happened::resent, r.partner, r.match_info, r.msg_length, r.seqnum);
+  lane_medium_lost(s, r);
+  send_transmit(s, r);
+}
+
+}  // namespace omx::protocol

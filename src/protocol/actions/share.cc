@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets without data share frames (docs/wire.md 14): what a turn asks for, acknowledges and reports to one
+// endpoint, and announcements of large messages that have others before them. A stream of large messages
+// needs three such packets for each, and a frame costs as much as 10 KiB of data.
+#include "protocol/actions/share.h"
+
+#include <cstring>
+
+#include "protocol/actions/frames.h"
+#include "protocol/actions/pack.h"
+#include "protocol/state/packing.h"
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// More would only keep the receiver waiting for the first.
+constexpr std::uint32_t kPacketsMost = 8;
+
+bool share(State& s, Partner& p, const Draft& draft) {
+  Packing& pack = s.packing;
+  const auto length = static_cast<std::uint32_t>(draft.length - wire::kEthernetHeader);
+  if (!pack.gathers || !s.config.pack || !(p.features & wire::kFeatureShare) || p.near_frame || p.checksum ||
+      length > wire::kSharedPacketMax)
+    return false;
+  std::byte* const out = pack_room(s, p, true, p.next_send, wire::kPacketRecord + length);
+  if (!out) return false;
+  wire::PackRecord record;
+  record.packet = true;
+  record.length = static_cast<std::uint16_t>(length);
+  wire::encode_pack_record(out, record);
+  std::memcpy(out + wire::kPacketRecord, draft.header + wire::kEthernetHeader, length);
+  std::memcpy(pack.ethernet.data(), draft.header, wire::kEthernetHeader);
+  pack.length += wire::kPacketRecord + length;
+  if (++pack.count == kPacketsMost) pack_release(s);
+  return true;
+}
+
+}  // namespace
+
+void packet_send(State& s, Partner& p, const Draft& draft) {
+  if (share(s, p, draft)) return;
+  if (s.packing.partner == &p) pack_release(s);  // numbers in their order
+  wire::TxFrame& frame = frame_begin(s, p, 1);
+  std::memcpy(frame.header, draft.header, draft.length);
+  frame.header_length = static_cast<std::uint32_t>(draft.length);
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+}
+
+void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail) {
+  wire::TxFrame& frame = s.sink.rail_begin(rail, 1);
+  std::memcpy(frame.header, draft.header, draft.length);
+  frame.header_length = static_cast<std::uint32_t>(draft.length);
+  frame.segment_count = 0;
+  frame_finish(s, frame, p.checksum);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets without data share frames (docs/wire.md 14): what a turn asks for, acknowledges and reports to one
+// endpoint, and announcements of large messages that have others before them. A stream of large messages
+// needs three such packets for each, and a frame costs as much as 10 KiB of data.
+#pragma once
+
+#include <cstddef>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/state.h"
+#include "wire/frame_io.h"
+
+namespace omx::protocol {
+
+// While it lives, they may wait for pack_release.
+class Gathers {
+ public:
+  explicit Gathers(State& s, bool may = true) : s_(s), before_(s.packing.gathers) {
+    s_.packing.gathers = may;
+  }
+  ~Gathers() { s_.packing.gathers = before_; }
+  Gathers(const Gathers&) = delete;
+  Gathers& operator=(const Gathers&) = delete;
+
+ private:
+  State& s_;
+  const bool before_;
+};
+
+// A packet without data, with its Ethernet header.
+struct Draft {
+  std::byte header[wire::kHeaderCapacity];
+  std::size_t length = 0;
+};
+
+// It leaves, or waits for others.
+void packet_send(State& s, Partner& p, const Draft& draft);
+// By a board that is not the partner's home; it shares no frame.
+void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail);
+
+}  // namespace omx::protocol

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/unasked_tx.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/actions/pull_answer.h"
+#include "protocol/counters.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/state/unasked.h"
+#include "wire/lane.h"
+#include "wire/sizes.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint16_t kLargesMost = 2;  // at a time: a stream is asked for in good time
+
+bool may_send(State& s, Partner& p, const Request& r) {
+  if (!(p.features & wire::kFeatureUnasked) || p.mode != wire::Mode::omx || p.near_frame) return false;
+  if (r.resends > 0 || r.parked || r.region_page > 0 || s.now >= p.unasked_until ||
+      p.larges_out > kLargesMost)
+    return false;
+  if (p.unasked_skip == 0) return true;
+  p.unasked_skip--;
+  return false;
+}
+
+}  // namespace
+
+void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
+  Partner& p = *r.partner;
+  if (!std::exchange(r.announced, true)) p.larges_out++;
+  if (!may_send(s, p, r)) return;
+  const std::uint32_t length = r.msg_length - packet.tail, overhead = partner_overhead(p);
+  const bool lane = unasked_by_lane(p, length);
+  const std::uint32_t unit = lane ? lane_sizes(s, p).pull_reply_max
+                                  : wire::extended_sizes(p.mode, p.frame_max, overhead).pull_reply_max;
+  std::uint32_t most = s.config.unasked_bytes / unit;
+  if (most == 0 && s.config.unasked_bytes > 0 && unit <= wire::kGsoBatchBytes) most = 1;
+  if (lane) most = std::min(most, wire::frames_of_train(unit + wire::kBulkHeader + overhead));
+  packet.unasked_frames =
+      static_cast<std::uint8_t>(std::min({most, wire::kGsoBatchFrames, (length + unit - 1) / unit}));
+  if (packet.unasked_frames == 0) return;
+  packet.unasked_unit = static_cast<std::uint16_t>(unit);
+  packet.flags |= wire::kFlagUnasked;
+}
+
+void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv) {
+  if (rndv.unasked_frames == 0) return;
+  Partner& p = *r.partner;
+  const std::uint32_t length = r.msg_length - rndv.tail;
+  wire::Pull request;
+  request.pull_handle = unasked_key(rndv);
+  request.magic = wire::unasked_magic(p.endpoint, s.config.endpoint);
+  request.block_length = std::min<std::uint32_t>(rndv.unasked_frames * rndv.unasked_unit, length);
+  // The end of more than that is asked for.
+  request.flags = request.block_length < length ? wire::kFlagQuiet : 0;
+  if (unasked_by_lane(p, length)) {
+    request.flags |= wire::kFlagLane;
+    s.sink.flush();  // the RNDV must be there first
+  }
+  pull_answer(s, p, r, request, rndv.unasked_unit);
+  r.unasked = true;
+  s.count(Counter::send_unasked)++;
+}
+
+}  // namespace omx::protocol

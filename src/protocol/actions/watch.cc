@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/actions/watch.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/list.h"
+#include "protocol/actions/completion.h"
+#include "protocol/actions/connect_start.h"
+#include "protocol/actions/resend_timer.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/probe_watch.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/state/watched.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// Most messages come sooner; those connect for their sender's sake.
+constexpr TimeNs kConnectAfter = 1'000 * kMillisecond;
+
+// What a receive or a series of probes waits for.
+struct Waiter {
+  std::uint32_t session, shunned;
+  bool reach;
+  TimeNs since;
+};
+
+Waiter waiter(const Request& r) {
+  return {r.session, r.shunned, r.reach, r.first_sent};
+}
+
+Waiter waiter(const ProbeWatch& watch) {
+  return {watch.session, watch.shunned, watch.reach, watch.since};
+}
+
+template <typename Visit>
+void visit_waiters(const State& s, Partner& p, Visit visit) {
+  for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r)) visit(waiter(*r));
+  for (const ProbeWatch& watch : s.probe_watches)
+    if (probe_watch_covers(s, watch, p)) visit(waiter(watch));
+}
+
+// Ends those of which `ends` is true. False: there were none.
+template <typename Ends>
+bool end_waiters(State& s, Partner& p, Status status, Ends ends) {
+  bool any = false;
+  for (ProbeWatch& watch : s.probe_watches) {
+    if (watch.partner != &p || !ends(waiter(watch))) continue;
+    watch.failed = status;
+    any = true;
+  }
+  List<Request, &Request::queue> others;
+  while (Request* r = p.awaited.pop_front()) {
+    if (!ends(waiter(*r))) {
+      others.push_back(*r);
+      continue;
+    }
+    any = true;
+    s.ending_failed++;
+    if (r->multi) {
+      multi_end(s, *r, status);
+      continue;
+    }
+    s.posted.remove(*r);
+    request_finish(s, *r, status);
+  }
+  while (Request* r = others.pop_front()) p.awaited.push_back(*r);
+  return any;
+}
+
+}  // namespace
+
+void watch_receive(State& s, Request& r) {
+  Partner& p = *s.partners[r.source->index];
+  if (p.self) return;
+  r.first_sent = s.now;
+  p.awaited.push_back(r);
+  retransmit_arm(s, p);
+}
+
+Status watch_probe(State& s, const ReceiveOp& op) {
+  Partner& p = *s.partners[op.source->index];
+  if (p.self) return Status::pending;
+  for (ProbeWatch& watch : s.probe_watches) {
+    if (watch.partner != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
+    Status failed = std::exchange(watch.failed, Status::pending);
+    // What was true some time ago need not be so any more.
+    if (probe_watch_lapsed(s, watch) || (p.connected() && !names_another(op.session, p.true_session)))
+      failed = Status::pending;
+    if (probe_watch_lapsed(s, watch) || failed != Status::pending) watch.since = s.now;
+    watch.last = s.now;
+    watch.reach = op.reach;
+    retransmit_arm(s, p);
+    return failed;
+  }
+  std::erase_if(s.probe_watches, [&](const auto& watch) { return probe_watch_lapsed(s, watch); });
+  s.probe_watches.push_back({&p, op.session, op.shunned, op.reach, s.now, s.now});
+  retransmit_arm(s, p);
+  return Status::pending;
+}
+
+void watch_connect(State& s, Partner& p, TimeNs& next) {
+  if (!p.connects.empty() || !watched(s, p)) return;
+  // Once in a while: there may be many waiters, and the timer is a fast one.
+  const TimeNs turn = s.now / kConnectAfter + 1;
+  const auto moment = static_cast<std::uint8_t>(turn);
+  if (moment == p.watch_looked) {
+    next = std::min(next, turn * kConnectAfter);
+    return;
+  }
+  TimeNs since = kNever;
+  std::uint32_t shunned = wire::kUnknownSession;
+  visit_waiters(s, p, [&](const Waiter& w) {
+    if (!w.reach || (p.connected() && !names_another(w.session, p.true_session))) return;
+    shunned = since == kNever || shunned == w.shunned ? w.shunned : wire::kUnknownSession;
+    since = std::min(since, w.since);
+  });
+  if (since == kNever) {
+    p.watch_looked = moment;
+    return;
+  }
+  if (s.now < since + kConnectAfter) {
+    next = std::min(next, since + kConnectAfter);
+    return;
+  }
+  if (!connect_start(s, p.nic, p.endpoint, s.config.key, 0, nullptr, true, true, shunned))
+    next = std::min(next, s.now + kConnectAfter);  // no memory
+}
+
+void watch_fail(State& s, Partner& p, Status status, std::uint32_t session) {
+  end_waiters(s, p, status, [&](const Waiter& w) { return !names_another(w.session, session); });
+}
+
+void watch_opened(State& s, Partner& p) {
+  if (p.awaited.empty() && s.probe_watches.empty()) return;
+  end_waiters(s, p, p.gone, [&](const Waiter& w) {
+    return w.shunned != wire::kUnknownSession && w.shunned == p.true_session;
+  });
+}
+
+void watch_answered(State& s, Partner& p, const Request& connect, std::uint32_t session) {
+  end_waiters(s, p, Status::bad_session, [&](const Waiter& w) {
+    return names_another(w.session, session) && w.since <= connect.first_sent;
+  });
+  watch_opened(s, p);
+}
+
+void connect_fail(State& s, Partner& p, Request& r, Status status) {
+  r.queue.unlink();
+  const bool for_waiters = r.hidden;  // the application has no request that tells it
+  request_finish(s, r, status);
+  if (p.connected() || !p.connects.empty()) return;
+  if (!end_waiters(s, p, status, [](const Waiter& w) { return w.reach; })) return;
+  p.gone = status;
+  if (for_waiters) news_unreached(s, p, status);
+}
+
+void connect_shunned(State& s, Partner& p, Request& r) {
+  const std::uint32_t session = r.shunned;
+  r.queue.unlink();
+  request_finish(s, r, p.gone);
+  end_waiters(s, p, p.gone, [&](const Waiter& w) { return w.shunned == session; });
+}
+
+}  // namespace omx::protocol

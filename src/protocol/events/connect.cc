@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Connecting (protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An incoming
+// request is answered without asking the application, and is enough to send back.
+#include "protocol/events/connect.h"
+
+#include <algorithm>
+
+#include "protocol/actions/completion.h"
+#include "protocol/actions/connect_agree.h"
+#include "protocol/actions/connect_start.h"
+#include "protocol/actions/connect_tx.h"
+#include "protocol/actions/nack_tx.h"
+#include "protocol/actions/resend_timer.h"
+#include "protocol/actions/send.h"
+#include "protocol/actions/watch.h"
+#include "protocol/counters.h"
+#include "protocol/events/cleanup.h"
+#include "protocol/events/epochs_meet.h"
+#include "protocol/events/rails_received.h"
+#include "protocol/events/received.h"
+#include "protocol/events/reference_connect.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/reference.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint8_t kConnectBadKey = 11;
+
+// Whether both ends speak the extension.
+bool extended(const State& s, const wire::Connect& packet) {
+  return packet.ext.present && s.config.extension;
+}
+
+// The reply showed that the two do not count alike yet: asks again with what has changed. The timer goes on
+// where a peer never agrees.
+void ask_again(State& s, Partner& p, Request* r) {
+  constexpr std::uint8_t kRoundsAtOnce = 8;
+  if (p.connect_rounds >= kRoundsAtOnce) return;
+  p.connect_rounds++;
+  if (r)
+    connect_transmit(s, *r);
+  else if (p.connected())
+    connect_ping(s, p);
+}
+
+// Copies to `answer`, for a peer whose key is wrong, how we count with the partner that it was. It may hold a
+// relation that we have given up, and would hear of no other way to learn that.
+void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
+  const bool known = p.peer_epoch_session == packet.src_session;
+  if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
+  answer.next_match = p.next_match;
+  answer.epoch = p.epoch;
+  if (!known) return;
+  answer.peer_epoch = p.peer_epoch;
+  answer.peer_epoch_in_use = p.peer_epoch_in_use;
+}
+
+// Whether a request comes from an instance before the one that we are connected to: it uses a count of ours
+// that is over, or that an earlier instance of us had.
+bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
+  return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
+         packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.epoch;
+}
+
+// Whether a request comes from an instance that we knew before and that uses a count that we offered it. It
+// may know no key, as it never had to connect; when it took up the count, that it said so may have been lost.
+// The answer to a wrong key offers nothing, though it names the count.
+bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packet) {
+  return extended(s, packet) && p.peer_epoch_session == packet.src_session && p.peer_epoch != 0 &&
+         p.epoch_offered && packet.ext.peer_epoch_in_use && packet.ext.peer_epoch == p.epoch;
+}
+
+void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
+  s.count(Counter::recv_connect_request)++;
+  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  const bool right_key = packet.key_or_target_session == s.config.key;
+  // The answer shows our present count: should the instance live after all, it asks again with that.
+  const bool late = p && outdated(s, *p, packet);
+  const bool accepted = p ? (right_key || uses_our_count(s, *p, packet)) && !late : right_key;
+  if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
+  if (right_key && !p) return;  // no memory: the request will be repeated
+
+  if (accepted) {
+    p->peer_index = packet.src_dst_peer_index;
+    partner_heard(s, *p);
+    if (extended(s, packet))
+      epochs_meet(s, *p, packet.src_session, packet);
+    else
+      reference_request(s, *p, packet);
+    connect_agree(s, *p, packet.ext);
+    partner_sizes_check(s, *p);
+    if (p->connected()) watch_opened(s, *p);
+  }
+  Partner refused;  // whoever is late or has the wrong key gets an answer that changes nothing ...
+  if (!accepted) {
+    refused.nic = head.src;
+    refused.endpoint = packet.src_endpoint;
+    refused.peer_index = packet.src_dst_peer_index;
+    if (p) tell_counts(s, *p, packet, refused);  // ... but shows whether we count alike
+  }
+  Partner& to = accepted ? *p : refused;
+  wire::Connect reply;
+  reply.dst_endpoint = packet.src_endpoint;
+  reply.src_endpoint = s.config.endpoint;
+  reply.src_dst_peer_index = 0;
+  reply.src_session = packet.src_session;
+  reply.key_or_target_session = s.config.session;
+  reply.target_recv_seqnum_start = to.next_match;
+  reply.is_reply = true;
+  reply.connect_seqnum = packet.connect_seqnum;
+  reply.status = right_key ? 0 : kConnectBadKey;
+  if (packet.ext.present) reply.ext = connect_extension(s, to);
+  connect_packet_send(s, to, reply);
+  s.count(Counter::send_connect_reply)++;
+  // Or a late request made us take the instance before for the present one: that one is asked.
+  if (late) epochs_doubt(s, *p);
+  if (!accepted) return;
+  reference_connect_back(s, *p);
+  retransmit_arm(s, *p);
+}
+
+// The answer to a ping or connect that was refused: nothing is adopted, but it tells who is there, and
+// whether that is still who we know. The key may be none of ours: an instance that connected to us is pinged
+// without.
+void refused_by(State& s, Partner& p, const wire::Connect& packet) {
+  const std::uint32_t session = packet.key_or_target_session;
+  const bool same = p.connected() && p.true_session == session;
+  // By the same extended instance epochs_meet has done what there is to do. That the two do not agree yet may
+  // only mean that its connect is not complete, or that the answer is late.
+  const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
+                                          : reference_in_step(p, session, packet.target_recv_seqnum_start);
+  if (agreed) {
+    partner_heard(s, p);
+    send_pump(s, p);
+  } else if (p.connected() && !(same && extended(s, packet))) {
+    partner_cleanup(s, p, Cleanup::restarted);
+  }
+}
+
+void reply_received(State& s, const wire::Head& head, const wire::Connect& packet) {
+  s.count(Counter::recv_connect_reply)++;
+  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  if (!p || packet.src_session != s.config.session) return;
+  const std::uint32_t session = packet.key_or_target_session;
+
+  const bool ping = p->ping_pending && packet.connect_seqnum == p->ping_seqnum;
+  Request* r = ping ? nullptr : p->connects.front();
+  while (r && r->connect_seqnum != packet.connect_seqnum) r = p->connects.next(*r);
+  if (!ping && !r) return;
+  if (packet.status != 0) {
+    if (packet.status != kConnectBadKey) return;
+    if (ping) p->ping_pending = false;
+    if (r) connect_fail(s, *p, *r, Status::bad_key);
+    // A wrong key of the application's says nothing about another instance.
+    if (ping || (p->connected() && p->true_session == session)) refused_by(s, *p, packet);
+    return;
+  }
+  if (r && r->shunned == session) {  // the one that was given up
+    partner_heard(s, *p);
+    return connect_shunned(s, *p, *r);
+  }
+  if (ping)
+    p->ping_pending = false;
+  else
+    p->key = r->key;
+  const bool agreed =
+      extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
+  p->peer_index = packet.src_dst_peer_index;
+  partner_heard(s, *p);
+  // Longer than that one of the two did not run, or else it would have been repeated.
+  if (r && r->resends == 0)
+    p->trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
+  // A far partner is learnt by doubling; one that did not run for long is no far one.
+  if (ping && !p->ping_repeated)
+    p->trip.told(s.now, std::min(s.now - p->ping_sent,
+                                 std::max(s.config.resend_delay_extended, 2 * p->trip.patience())));
+  connect_agree(s, *p, packet.ext);
+  if (!agreed) {
+    if (extended(s, packet)) ask_again(s, *p, r);
+    return;
+  }
+  p->connect_rounds = 0;
+  if (r) {
+    r->queue.unlink();
+    r->session = session;
+    r->conversation = p->conversation;
+    watch_answered(s, *p, *r, session);
+    request_finish(s, *r, Status::success);
+  }
+  partner_sizes_check(s, *p);
+  send_pump(s, *p);
+  retransmit_arm(s, *p);
+}
+
+}  // namespace
+
+bool connect_refused(State& s, wire::Frame frame) {
+  wire::Head head;
+  wire::Connect packet;
+  if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::connect ||
+      wire::decode_connect(frame, packet) != wire::Drop::none)
+    return false;
+  if (packet.is_reply || head.src != s.config.nic || packet.src_endpoint != s.config.endpoint ||
+      packet.src_session != s.config.session)
+    return false;
+  Partner* p = partner_find(s, head.dst, packet.dst_endpoint);
+  Request* r = p ? p->connects.front() : nullptr;
+  while (r && (r->connect_seqnum != packet.connect_seqnum || r->key != packet.key_or_target_session))
+    r = p->connects.next(*r);
+  if (!r) return false;
+  connect_renumber(s, *p, *r);
+  connect_fail(s, *p, *r, Status::endpoint_closed);
+  return true;
+}
+
+void connect_received(State& s, const wire::Head& from, wire::Frame frame) {
+  wire::Connect packet;
+  if (const auto drop = wire::decode_connect(frame, packet); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  wire::Head head = from;
+  if (rails_used(s) && !rails_connect(s, head, packet)) [[unlikely]]
+    return nack_lib_send(s, from, frame, packet.src_endpoint, packet.seqnum, wire::NackCode::endpoint_closed);
+  if (head.src == s.config.nic && packet.src_endpoint == s.config.endpoint) return;  // our own, reflected
+  // A peer does not lose its extension while its session lasts: what says so is damaged.
+  const Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  const std::uint32_t session = packet.is_reply ? packet.key_or_target_session : packet.src_session;
+  if (p && p->extended && p->true_session == session && !packet.ext.present)
+    return rx_drop(s, wire::Drop::bad_checksum);
+  if (packet.is_reply)
+    reply_received(s, head, packet);
+  else
+    request_received(s, head, packet);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/early_drain.h"
+
+#include "protocol/events/rx_message.h"
+#include "protocol/state/early.h"
+#include "protocol/state/early_window.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+void early_drain(State& s, Partner& p) {
+  while (p.early && !s.suspended) {
+    const Seqnum number = p.next_match;
+    EarlySlot& slot = p.early->slots[seq_number(number) % 256];
+    if (!slot.frames) return;
+    // Taken off first: delivering may call back into the engine (unexpected handler).
+    EarlyFrame* frames = slot.frames;
+    EarlyWindow& window = *p.early;
+    slot.frames = nullptr;
+    slot.mask = 0;
+    slot.complete = false;
+    while (EarlyFrame* f = frames) {
+      frames = f->next;
+      const wire::Frame frame = early_frame(*f);
+      wire::Head head;
+      if (wire::decode_head(frame, head) == wire::Drop::none) {
+        head.src = p.nic;  // by whatever board it came
+        rx_message(s, head, frame, true);
+      }
+      s.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
+      // A cleanup inside the delivery has dropped the window; the frames in hand are still ours.
+      if (p.early == &window) window.frames--;
+    }
+    if (p.early) early_release(s, p);
+    if (p.next_match == number) return;  // incomplete or refused: the sender repeats what is missing
+  }
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine's face: see endpoint.h for the contract of each function.
+#include "protocol/endpoint.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/expected.h"
+#include "base/mac.h"
+#include "protocol/actions/completion.h"
+#include "protocol/actions/connect_start.h"
+#include "protocol/actions/deliver.h"
+#include "protocol/actions/pack.h"
+#include "protocol/actions/pull_run.h"
+#include "protocol/actions/pull_schedule.h"
+#include "protocol/actions/self.h"
+#include "protocol/config.h"
+#include "protocol/counters.h"
+#include "protocol/events/cleanup.h"
+#include "protocol/events/connect.h"
+#include "protocol/events/early_drain.h"
+#include "protocol/events/lifetime.h"
+#include "protocol/events/receive.h"
+#include "protocol/events/send_start.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/request.h"
+#include "protocol/state/running_time.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/codec.h"
+#include "wire/frame_io.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+Endpoint::Endpoint(const Config& config, wire::FrameSink& sink, Counters& counters)
+    : state_(std::make_unique<State>(config, sink, counters)) {
+  engine_open(*state_);
+}
+
+Endpoint::~Endpoint() {
+  engine_close(*state_);
+}
+
+const Config& Endpoint::config() const {
+  return state_->config;
+}
+
+Expected<Request*, OpError> Endpoint::connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
+                                              std::uint64_t match_info, void* context, bool forgotten,
+                                              bool hidden, std::uint32_t shunned) {
+  time_enter(*state_, now);
+  return connect_start(*state_, nic, endpoint, key, match_info, context, forgotten, hidden, shunned);
+}
+
+Expected<Request*, OpError> Endpoint::send(TimeNs now, const SendOp& op) {
+  time_enter(*state_, now);
+  return send_start(*state_, op);
+}
+
+Expected<Request*, OpError> Endpoint::receive(TimeNs now, const ReceiveOp& op) {
+  time_enter(*state_, now);
+  return receive_start(*state_, op);
+}
+
+namespace {
+
+// False: too late.
+bool withdraw(State& s, Request& r, bool complete) {
+  if (r.user_done) return false;
+  if (r.phase == Phase::posted && r.multi) {
+    if (!complete) r.user_gone = true;
+    multi_end(s, r, Status::cancelled);
+    return true;
+  }
+  if (r.phase == Phase::posted) {
+    s.posted.remove(r);
+    r.queue.unlink();
+  } else if (r.phase == Phase::connecting) {
+    r.queue.unlink();
+    connect_in_vain(s, *r.partner, r);
+  } else
+    return false;  // a message is arriving for it
+  if (!complete) r.user_gone = true;
+  r.phase = Phase::finished;
+  request_finish(s, r, Status::cancelled);
+  return true;
+}
+
+}  // namespace
+
+Expected<bool, OpError> Endpoint::cancel(Request* request, bool complete) {
+  if (!held(request) || request->kind == RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+  return withdraw(*state_, *request, complete);
+}
+
+bool Endpoint::forget(Request* request) {
+  if (!held(request)) return false;
+  request_user_gone(*state_, *request);
+  return true;
+}
+
+void Endpoint::disconnect(TimeNs now, Partner* partner) {
+  time_enter(*state_, now);
+  if (partner->self) return;
+  pack_release(*state_);  // these are sent as far as the application knows
+  partner_cleanup(*state_, *partner, Cleanup::disconnected);
+  partner->context = nullptr;  // survives reconnection, not this (mx-api.md 4.4)
+}
+
+bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
+  State& s = *state_;
+  const bool many = request ? request->kind != RequestKind::connect : s.requests.live() > 0;
+  s.timeouts_differ |= many && timeout != s.default_timeout;
+  if (!request) {
+    s.default_timeout = timeout;
+    return true;
+  }
+  if (!held(request)) return false;
+  request->timeout = timeout;
+  // The timer may sleep past the new limit.
+  if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
+    s.timers.arm_by(request->partner->resend_timer, s.now + timeout / 4);
+  if (request->pull && request->pull->handle && timeout != kNever)
+    s.timers.arm_by(request->pull->timer, s.now + timeout);
+  return true;
+}
+
+void Endpoint::deliveries_end() {
+  state_->handler = nullptr;
+  State& s = *state_;
+  while (Request* r = s.posted.any()) withdraw(s, *r, false);
+  s.closing = true;  // no others take their turn
+  for (Partner* p : s.partners) {
+    partial_abandon(s, *p, Status::aborted);
+    pulls_fail(s, *p, Status::aborted);
+  }
+  s.closing = false;
+}
+
+void Endpoint::set_unexpected_handler(UnexpectedHandler handler, void* context) {
+  state_->handler = handler;
+  state_->handler_context = context;
+}
+
+Partner* Endpoint::partner(NicId nic, std::uint8_t endpoint) {
+  Partner* p = partner_find(*state_, nic, endpoint);
+  return p ? p : partner_create(*state_, nic, endpoint);
+}
+
+void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
+  State& s = *state_;
+  time_enter(s, now);
+  pack_release(s);
+  s.config.mtu = std::clamp(mtu, kMtuLeast, kMtuMost);
+  const std::uint32_t before = s.own_frame;
+  s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  lane_resize(s, before);
+  for (Partner* p : s.partners) {
+    if (p->near_frame) continue;
+    if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;
+    p->frame_max = std::min(p->frame_max, p->frame_agreed);
+    p->frame_in = std::min(p->frame_in, p->frame_agreed);
+    if (p->probe_size > p->frame_agreed) p->probe_size = 0;
+    partner_update_sizes(s, *p);
+    partner_sizes_check(s, *p);
+  }
+}
+
+void Endpoint::set_lane_pulls(bool allowed) {
+  state_->config.lane_pulls = allowed;
+}
+
+void Endpoint::peer_gone(TimeNs now, NicId nic, std::uint8_t endpoint) {
+  time_enter(*state_, now);
+  Partner* p = partner_find(*state_, nic, endpoint);
+  if (p && p->connected()) partner_cleanup(*state_, *p, Cleanup::refused, Status::endpoint_closed);
+}
+
+void Endpoint::peer_unreachable(TimeNs now, NicId nic, std::uint8_t endpoint) {
+  time_enter(*state_, now);
+  Partner* p = partner_find(*state_, nic, endpoint);
+  if (p) partner_cleanup(*state_, *p, Cleanup::given_up);
+}
+
+bool Endpoint::connect_refused(TimeNs now, wire::Frame frame) {
+  time_enter(*state_, now);
+  return protocol::connect_refused(*state_, frame);
+}
+
+void Endpoint::suspend(TimeNs now, bool suspended) {
+  State& s = *state_;
+  time_enter(s, now);
+  s.suspended = suspended;
+  for (std::size_t i = 0; i < s.partners.size() && !s.suspended; i++) early_drain(s, *s.partners[i]);
+  self_pump(s);
+}
+
+void Endpoint::set_drowsy(TimeNs now, bool drowsy) {
+  State& s = *state_;
+  time_enter(s, now);
+  s.pulling.drowsy = drowsy;
+  if (drowsy) pulls_ask(s);
+}
+
+}  // namespace omx::protocol

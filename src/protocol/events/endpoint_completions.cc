@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine's face: what the application asks about its requests and messages, and what happened to peers.
+#include "protocol/endpoint.h"
+
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "base/expected.h"
+#include "protocol/actions/completion.h"
+#include "protocol/actions/send.h"
+#include "protocol/actions/watch.h"
+#include "protocol/events/receive.h"
+#include "protocol/state/arrivals.h"
+#include "protocol/state/matching.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/requests.h"
+#include "protocol/state/running_time.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+bool Endpoint::held(const Request* request) const {
+  return request_held(*state_, request);
+}
+
+bool Endpoint::held() const {
+  return state_->packing.partner != nullptr;
+}
+
+bool Endpoint::done(const Request* request) const {
+  return request->user_done;
+}
+
+Completion Endpoint::consume(Request* request) {
+  const Request& r = *request;
+  assert(r.user_done && !r.user_gone);
+  Completion c;
+  c.kind = r.kind;
+  c.status = r.status;
+  c.partner = r.partner;
+  c.session = r.session;
+  c.conversation = r.conversation;
+  c.match_info = r.match_info;
+  c.msg_length = r.msg_length;
+  c.xfer_length = r.xfer_length;
+  c.context = r.context;
+  c.has_data = r.has_data;
+  c.message_class = r.message_class;
+  c.data = r.data;
+  if (r.kind == RequestKind::receive && r.segments.count() > 0) c.place = r.segments.span().front().base;
+  c.released = r.released;
+  request_user_gone(*state_, *request);
+  return c;
+}
+
+Request* Endpoint::find_done(std::uint64_t match_info, std::uint64_t match_mask) {
+  State& s = *state_;
+  const auto matches = [&](const Request& r) { return (r.match_info & match_mask) == match_info; };
+  if (s.config.context_bits > 0) {
+    const std::uint64_t field = ((std::uint64_t{1} << s.config.context_bits) - 1) << s.config.context_shift;
+    if ((match_mask & field) == field) {
+      auto& list = *s.done_by_context[context_id(s, match_info)];
+      for (Request* r = list.front(); r; r = list.next(*r))
+        if (matches(*r)) return r;
+      return nullptr;
+    }
+  }
+  for (Request* r = s.done.front(); r; r = s.done.next(*r))
+    if (matches(*r)) return r;
+  return nullptr;
+}
+
+Request* Endpoint::peek_done() {
+  return state_->done.front();
+}
+
+void* Endpoint::context_of(const Request* request) const {
+  return request->context;
+}
+
+RequestKind Endpoint::kind_of(const Request* request) const {
+  return request->kind;
+}
+
+Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
+  if (!held(request) || request->kind != RequestKind::send) return tl::make_unexpected(OpError::bad_request);
+  return request->buffered || request->user_done;
+}
+
+Status Endpoint::watch(TimeNs now, const ReceiveOp& op) {
+  time_enter(*state_, now);
+  return watch_probe(*state_, op);
+}
+
+std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,
+                                       const Partner* source, std::uint8_t message_class,
+                                       std::uint32_t session) {
+  const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, session, message_class);
+  if (!u) return std::nullopt;
+  return Arrival{u->partner,
+                 u->session,
+                 u->conversation,
+                 u->match_info,
+                 u->msg_length,
+                 u->complete ? u->buffer : nullptr,
+                 u->complete || u->rendezvous,
+                 u->has_data,
+                 u->data};
+}
+
+Unexpected* Endpoint::claim(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+                            std::uint8_t message_class, std::uint32_t session) {
+  return message_claim(*state_, match_info, match_mask, source, session, message_class);
+}
+
+Expected<Request*, OpError> Endpoint::receive_claimed(TimeNs now, Unexpected* message, const ReceiveOp& op) {
+  time_enter(*state_, now);
+  return claimed_receive(*state_, *message, op);
+}
+
+bool Endpoint::discard(TimeNs now, Unexpected* message) {
+  time_enter(*state_, now);
+  return claimed_discard(*state_, *message);
+}
+
+bool Endpoint::unexpected_empty() const {
+  return state_->unexpected.size() == 0;
+}
+
+std::uint64_t Endpoint::completion_count() const {
+  return state_->completions;
+}
+
+bool Endpoint::copy_owed() const {
+  return state_->uncopied != nullptr;
+}
+
+void Endpoint::copy_make(TimeNs now) {
+  time_enter(*state_, now);
+  if (state_->uncopied) send_copy(*state_);
+}
+
+TimeNs Endpoint::silent_since(Partner* partner) const {
+  const Request* const oldest = partner->connects.front();
+  const bool silent = oldest && partner->last_heard <= oldest->first_sent;
+  return silent ? time_outside(*state_, oldest->first_sent) : kNever;
+}
+
+bool Endpoint::news() const {
+  return !state_->news.empty() || !state_->lost.empty();
+}
+
+std::optional<PeerNews> Endpoint::news_take() {
+  State& s = *state_;
+  if (s.news.empty()) return std::nullopt;
+  const PeerNews oldest = s.news.front();
+  s.news.pop_front();
+  return oldest;
+}
+
+std::optional<LostMessage> Endpoint::lost_take() {
+  State& s = *state_;
+  Request* const r = s.lost.pop_front();
+  if (!r) return std::nullopt;
+  const LostMessage lost{r->partner, r->status, r->match_info, r->msg_length, r->message_class};
+  request_user_gone(s, *r);
+  return lost;
+}
+
+Partner* Endpoint::silent_take() {
+  return std::exchange(state_->silent, nullptr);
+}
+
+HeldUp Endpoint::held_up_take() {
+  return std::exchange(state_->room.held_up, {});
+}
+
+std::uint32_t Endpoint::awaiting_receives() const {
+  return state_->room.awaiting;
+}
+
+}  // namespace omx::protocol

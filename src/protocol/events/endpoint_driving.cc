@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine's face: frames, time, and what is owed.
+#include "protocol/endpoint.h"
+
+#include <span>
+
+#include "base/mac.h"
+#include "protocol/actions/ack_tx.h"
+#include "protocol/actions/pack.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/actions/share.h"
+#include "protocol/events/pull_reply.h"
+#include "protocol/events/rails_received.h"
+#include "protocol/events/rx.h"
+#include "protocol/events/rx_message.h"
+#include "protocol/events/timers.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/lane_awaited.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_expect.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/regions.h"
+#include "protocol/state/request.h"
+#include "protocol/state/running_time.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/codec.h"
+#include "wire/lane.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
+  time_enter(*state_, now);
+  const Gathers may(*state_);
+  rx_frame(*state_, frame);
+}
+
+void Endpoint::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {
+  state_->rx_rail = static_cast<std::uint8_t>(rail);
+  on_frame(now, frame);
+  state_->rx_rail = 0;
+}
+
+void Endpoint::rail_carrier(TimeNs now, unsigned rail, bool up) {
+  time_enter(*state_, now);
+  protocol::rail_carrier(*state_, rail, up);
+}
+
+std::size_t Endpoint::expected_replies(std::span<ExpectedFrame> out, unsigned rail) {
+  return pulls_expected(*state_, out, rail);
+}
+
+std::size_t Endpoint::expected_by_lane(TimeNs now, std::span<ExpectedFrame> out) {
+  time_enter(*state_, now);
+  const std::size_t replies = pulls_expected(*state_, out, 0);
+  return replies ? replies : medium_expected(*state_, out);
+}
+
+bool Endpoint::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
+  return expected.sender ? medium_is(*state_, expected, frame) : pull_reply_is(*state_, expected, frame);
+}
+
+void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail) {
+  time_enter(*state_, now);
+  state_->rx_rail = static_cast<std::uint8_t>(rail);
+  placed(expected, frame);
+  state_->rx_rail = 0;
+}
+
+void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
+  wire::Head head;
+  if (wire::decode_head(frame, head) != wire::Drop::none) return;
+  if (rails_used(*state_)) [[unlikely]]
+    rails_source(*state_, head, frame);
+  const Gathers may(*state_);
+  if (expected.sender)
+    medium_placed(*state_, expected, head, frame);
+  else
+    pull_reply_placed(*state_, head, frame);
+}
+
+void Endpoint::progress(TimeNs now, bool more) {
+  time_enter(*state_, now);
+  {
+    const Gathers may(*state_);
+    pulls_copied(*state_);
+    if (!more) timers_run(*state_);
+    ack_flush(*state_, false);
+  }
+  pack_release(*state_);
+}
+
+bool Endpoint::held_messages() const {
+  return held() && !state_->packing.packets;
+}
+
+TimeNs Endpoint::held_since() const {
+  return time_outside(*state_, state_->packing.began);
+}
+
+bool Endpoint::held_question() const {
+  State& s = *state_;
+  const Pull* const pull = s.packing.packets ? s.pull_list.front() : nullptr;
+  return pull && s.packing.partner == pull->partner && !s.pull_list.next(*s.pull_list.front());
+}
+
+void Endpoint::release(TimeNs now) {
+  time_enter(*state_, now);
+  pack_release(*state_);
+  state_->sink.flush();
+}
+
+TimeNs Endpoint::next_deadline() const {
+  return time_outside(*state_, state_->ack_now.empty() ? state_->timers.next() : state_->now);
+}
+
+void Endpoint::flush_acks(TimeNs now) {
+  time_enter(*state_, now);
+  pack_release(*state_);
+  ack_flush(*state_, true);
+}
+
+bool Endpoint::drained() const {
+  const State& s = *state_;
+  if (s.zombies > 0) return false;
+  // Sends that the application forgot are still owed to their receivers, and so are data that wait for them.
+  for (Partner* p : s.partners)
+    for (auto* list : {&p->unacked, &p->queued, &p->await_notify})
+      for (Request* r = list->front(); r; r = list->next(*r))
+        if (r->waits ? r->user_done : r->user_gone && r->send_class != SendClass::large) return false;
+  return true;
+}
+
+bool Endpoint::bulk_seen() const {
+  return state_->bulk_seen;
+}
+
+Endpoint::Pace Endpoint::pull_pace() const {
+  return {state_->pulling.pace.bytes(), state_->pulling.pace.busy()};
+}
+
+bool Endpoint::copies_awaited() const {
+  return !state_->pull_copying.empty();
+}
+
+bool Endpoint::pulls_by_link() const {
+  return state_->pulls_by_link;
+}
+
+bool Endpoint::pulls_running() const {
+  return !state_->pull_list.empty();
+}
+
+bool Endpoint::lane_awaited(TimeNs now) {
+  return protocol::lane_awaited(*state_, now - state_->absent);
+}
+
+bool Endpoint::lane_wanted(TimeNs now) {
+  return state_->pulls_by_lane || protocol::lane_awaited(*state_, now - state_->absent);
+}
+
+void Endpoint::lane_came() {
+  protocol::lane_came(*state_);
+}
+
+NicId Endpoint::lane_sender(const wire::LaneAddress& from) const {
+  return lane_owner(*state_, from);
+}
+
+RegionMemory Endpoint::region(std::uint8_t number, std::uint8_t generation) const {
+  const Region* const region = state_->regions.find(number, generation);
+  if (!region) return {};
+  return {region->place, region->owner->segments.span()};
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sender's side of a large or synchronous message: a region that the receiver pulls from, RNDV, and the
+// NOTIFY that ends it (protocol.md 8.1).
+#include "protocol/events/large.h"
+
+#include "protocol/actions/completion.h"
+#include "protocol/actions/region_release.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/regions.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/state/unasked.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+void large_notified(State& s, Partner& p, const wire::Notify& packet) {
+  // A repeated NOTIFY of an earlier owner of the region is known by the generation.
+  const Region* const region =
+      s.regions.find(packet.rdma_id | std::uint32_t{packet.page} << 8, packet.rdma_seqnum);
+  Request* const r = region ? region->owner : nullptr;
+  if (!r || r->partner != &p || r->notified) return;
+  r->notified = true;
+  unasked_notified(s, p, *r, packet.flags & wire::kFlagUnasked);
+  r->xfer_length = packet.total_length < r->msg_length ? packet.total_length : r->msg_length;
+  if (r->phase == Phase::await_notify) {
+    r->queue.unlink();
+    region_release(s, *r);
+    request_finish(s, *r, r->xfer_length < r->msg_length ? Status::truncated : Status::success);
+  } else {
+    region_release(s, *r);  // the ack of the RNDV completes it
+  }
+}
+
+}  // namespace omx::protocol

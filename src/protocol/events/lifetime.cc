@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/lifetime.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/list.h"
+#include "protocol/actions/completion.h"
+#include "protocol/config.h"
+#include "protocol/events/cleanup.h"
+#include "protocol/history.h"
+#include "protocol/observer.h"
+#include "protocol/state/arrivals.h"
+#include "protocol/state/matching.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/request.h"
+#include "protocol/state/room.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+void claimed_drop_all(State& s) {
+  while (Unexpected* u = s.claimed.pop_front()) {
+    if (u->self_send) request_finish(s, *u->self_send, Status::aborted);
+    unexpected_free(s, *u);
+  }
+}
+
+void engine_open(State& s) {
+  const Config& c = s.config;
+  s.config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
+  s.own_frame = c.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
+  s.partners.reserve(16);
+  pulls_init(s);
+  if (c.context_bits > 0)
+    for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
+      s.done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());
+  s.myself = partner_create(s, c.nic, c.endpoint);
+  if (!s.myself) return;
+  s.myself->self = true;
+  s.myself->true_session = s.myself->back_session = c.session;
+  s.myself->next_send = s.myself->next_acked = kSeqFirst;
+}
+
+void engine_close(State& s) {
+  s.closing = true;
+  s.handler = nullptr;
+  s.config.observer = nullptr;
+  s.config.history = nullptr;
+  for (Partner* p : s.partners) {
+    partner_cleanup(s, *p, Cleanup::disconnected);
+    s.timers.cancel(p->ack_timer);
+    s.timers.cancel(p->resend_timer);
+  }
+  claimed_drop_all(s);
+  while (Request* r = s.posted.any()) {
+    s.posted.remove(*r);
+    r->queue.unlink();  // one that waits for an instance that never came
+    request_finish(s, *r, Status::aborted);
+  }
+  while (Unexpected* u = s.unexpected.front()) {
+    s.unexpected.remove(*u);
+    if (u->self_send) request_finish(s, *u->self_send, Status::aborted);
+    unexpected_free(s, *u);
+  }
+  while (Request* r = s.lost.pop_front()) request_user_gone(s, *r);
+  while (Request* r = s.done.front()) request_user_gone(s, *r);
+  room_return(s);
+  for (Partner* p : s.partners) s.partner_slab.destroy(p);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/probe_received.h"
+
+#include "protocol/actions/lane_show.h"
+#include "protocol/actions/probe.h"
+#include "protocol/counters.h"
+#include "protocol/events/rails_received.h"
+#include "protocol/events/received.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
+  wire::Probe packet;
+  if (const auto drop = wire::decode_probe(frame, packet); drop != wire::Drop::none) return rx_drop(s, drop);
+  Partner* p = partner_find(s, head.src, packet.src_endpoint);
+  if (!p || !p->extended) {
+    s.count(Counter::drop_unknown_partner)++;
+    return;
+  }
+  if (!rx_checksum_ok(s, p, frame)) return;
+  if (packet.session != s.config.session) {
+    s.count(Counter::drop_bad_session)++;
+    return;
+  }
+  s.count(Counter::recv_probe)++;
+  partner_heard(s, *p);
+  if (packet.flags & wire::kFlagRail) {
+    if (p->rails) rails_probe_received(s, *p, packet, frame.size());
+  } else if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
+    if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
+  } else if (!packet.is_reply) {
+    // Only up to our own size: a reply is never larger than what reached us.
+    if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
+    if (packet.size > p->frame_in && packet.size <= p->frame_agreed) {
+      p->frame_in = packet.size;
+      partner_update_sizes(s, *p);
+    }
+    probe_reply(s, *p, packet);
+    // Ours may have come before it knew us, as it follows our answer to its connect.
+    if (p->probe_size && p->probe_tries == 1) {
+      p->probe_due = s.now;
+      probe_tick(s, *p);
+    }
+  } else if (packet.size > p->frame_max && packet.size <= p->frame_agreed && frame.size() >= packet.size) {
+    probe_proven(s, *p, packet.size);
+  }
+}
+
+}  // namespace omx::protocol

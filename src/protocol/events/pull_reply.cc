@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/pull_reply.h"
+
+#include <utility>
+
+#include "base/bytes.h"
+#include "protocol/actions/connect_tx.h"
+#include "protocol/actions/nack_tx.h"
+#include "protocol/actions/pull_run.h"
+#include "protocol/actions/pull_schedule.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/counters.h"
+#include "protocol/events/received.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_copy.h"
+#include "protocol/state/pull_expect.h"
+#include "protocol/state/pull_slots.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/state.h"
+#include "protocol/state/unasked.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+namespace {
+
+Pull* pull_of_reply(State& s, const wire::Head& head, wire::Frame frame) {
+  Pull* const pull = pull_of(s, head, frame);
+  return pull ? pull : unasked_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24));
+}
+
+// A reply that is wanted.
+struct Reply {
+  wire::PullReply packet;
+  const std::byte* data = nullptr;
+  Pull* pull = nullptr;
+  std::uint32_t position = 0;  // of its block
+  std::uint32_t index = 0;
+  // All others are here.
+  bool last() const {
+    return pull->block_count == 1 && pull->next_frame == pull->frames &&
+           (pull->block(0).missing & (pull->block(0).missing - 1)) == 0;
+  }
+};
+
+bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
+  // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
+  Pull* pull = reply.pull = pull_of_reply(s, head, frame);
+  if (!pull) {
+    s.count(Counter::drop_pull_reply_bad_handle)++;
+    return false;
+  }
+  Partner& p = *pull->partner;
+  if (!rx_checksum_ok(s, &p, frame)) return false;
+  wire::PullReply& packet = reply.packet;
+  const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &reply.data);
+  if (drop != wire::Drop::none) {
+    rx_drop(s, drop);
+    return false;
+  }
+  s.count(Counter::recv_pull_reply)++;
+  const std::uint32_t first = pull->block(0).first;
+  const std::uint32_t index = reply.index = first + static_cast<std::uint8_t>(packet.frame_seqnum - first);
+  if (pull->block_count == 0 || index >= pull->next_frame ||
+      packet.msg_offset != pull_frame_start(*pull, index) ||
+      packet.frame_length != pull_frame_end(*pull, index) - pull_frame_start(*pull, index)) {
+    // Late repetitions of frames before the window end here too.
+    s.count(Counter::drop_pull_reply_bad_frame)++;
+    return false;
+  }
+  while (index >= pull->block(reply.position).first + pull->block(reply.position).frames) reply.position++;
+  const PullBlock& block = pull->block(reply.position);
+  if (block.missing >> (index - block.first) & 1) return true;
+  s.count(Counter::drop_pull_reply_duplicate)++;
+  return false;
+}
+
+// Its data are in their place.
+void reply_take(State& s, const Reply& reply) {
+  Pull* const pull = reply.pull;
+  PullBlock& block = pull->block(reply.position);
+  block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
+  pull_expected_came(s, *pull, reply.index, s.rx_rail);
+  if (pull->silent_rounds > 0) trip_ask(s, *pull->partner);
+  pull_arrived(s, *pull, block, reply.packet.frame_length);
+  pull->last_reply = pull->quiet_since = s.now;
+  pull->silent_rounds = 0;
+  partner_heard(s, *pull->partner);
+  if (block.missing) {
+    // Nothing comes behind the last block that would show what it lacks, but its own last frame does. Of a
+    // striped message that may be any block of a rail.
+    const bool last = pull->partner->rails ? reply.index + 1 == block.first + block.frames
+                                           : reply.index + 1 == pull->frames;
+    const bool end = last && pull->partner->extended && (!pull->partner->rails || block.rail == s.rx_rail);
+    if (end && !std::exchange(block.end_missed, true)) pull_passed(s, *pull, block);
+    return pulls_ask(s);
+  }
+
+  if (reply.position > 0) {
+    // A later block is whole and an earlier one is not: frames were lost.
+    for (std::uint32_t i = 0; i < reply.position; i++) {
+      PullBlock& earlier = pull->block(i);
+      if (earlier.missing && earlier.rail != block.rail) {
+        // By another board the answers come when they come.
+        if (rail_is_late(s, *pull, earlier)) rails_late(s, *pull, earlier);
+        continue;
+      }
+      // A sender answers in the order in which it was asked.
+      if (earlier.missing && earlier.asked_last <= block.asked_last) pull_passed(s, *pull, earlier);
+    }
+    return pulls_ask(s);
+  }
+  while (pull->block_count > 0 && pull->block(0).missing == 0) {
+    pull->first_block = (pull->first_block + 1) % kPullBlocksStriped;
+    pull->block_count--;
+  }
+  if (pull->block_count == 0 && pull->next_frame == pull->frames)
+    return pull_finish(s, *pull, Status::success);
+  pull_want(s, *pull);
+  pulls_ask(s);
+}
+
+}  // namespace
+
+void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame) {
+  Reply reply;
+  if (!reply_wanted(s, head, frame, reply)) return;
+  pull_copy(s, *reply.pull, reply.packet.msg_offset, reply.data, reply.packet.frame_length, reply.last());
+  reply_take(s, reply);
+}
+
+void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame) {
+  Reply reply;
+  if (reply_wanted(s, head, frame, reply)) reply_take(s, reply);
+}
+
+void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
+  Pull* pull = pull_of(s, head, frame);
+  if (!pull) {
+    s.count(Counter::drop_pull_reply_bad_handle)++;
+    return;
+  }
+  if (!rx_checksum_ok(s, pull->partner, frame)) return;
+  wire::NackMcp packet;
+  if (const auto drop = wire::decode_nack_mcp(frame, pull->partner->extended, packet);
+      drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  const Status status = nack_status(packet.code);
+  if (status == Status::pending) return;
+  s.count(Counter::recv_nack_mcp)++;
+  pull_finish(s, *pull, status);
+}
+
+void pulls_copied(State& s) {
+  if (s.pull_copying.empty()) return;
+  while (Pull* pull = s.pull_copying.front()) {
+    if (pull_copies_run(s, *pull)) return;
+    pull_finish(s, *pull, Status::success);
+  }
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/pull_serve.h"
+
+#include "protocol/actions/lane_show.h"
+#include "protocol/actions/nack_tx.h"
+#include "protocol/actions/pull_answer.h"
+#include "protocol/counters.h"
+#include "protocol/events/received.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/regions.h"
+#include "protocol/state/request.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint32_t kFramesPerRequest = 64;
+// A request that an extended puller's timer repeats within this time of its answer was sent while we did not
+// run: the answer is on its way. Repetitions because of a gap come sooner, and say so.
+constexpr TimeNs kJustServed = 2 * kMillisecond;
+
+bool range_check(const State& s, const Partner& p, const Request& r, const wire::Pull& pull,
+                 PullRange& range) {
+  range.unit = pull.reply_max ? pull.reply_max : p.sizes.pull_reply_max;
+  const std::uint64_t m = range.unit;
+  if (m < 64 || m + 32 + partner_overhead(p) > partner_frame(s, p)) return false;
+  const std::uint64_t shift = pull.rdma_offset % m;
+  if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
+  const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
+  // Reference peers derive the size of a block from constants, as we do.
+  if (frames > (p.extended ? kFramesPerRequest : p.sizes.pull_frames)) return false;
+  const std::uint64_t start = pull.frame_index * m + pull.first_frame_offset;
+  if (start < shift) return false;
+  range.offset = start - shift;
+  range.first = static_cast<std::uint32_t>(m - pull.first_frame_offset);
+  return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
+}
+
+// Whether the same request was answered before, or a moment ago.
+enum class Served : std::uint8_t { no, before, just };
+
+// Notes the request, unless it was answered a moment ago.
+Served served_note(const State& s, Region& region, const wire::Pull& pull) {
+  Region::Served* oldest = region.served.data();
+  Served served = Served::no;
+  for (Region::Served& r : region.served) {
+    if (r.handle == pull.pull_handle && r.frame_index == pull.frame_index &&
+        r.block_length == pull.block_length) {
+      if (s.now - r.at < kJustServed) return Served::just;
+      served = Served::before;
+      oldest = &r;
+      break;
+    }
+    if (r.at < oldest->at) oldest = &r;
+  }
+  *oldest = {s.now, pull.pull_handle, pull.frame_index, pull.block_length};
+  return served;
+}
+
+}  // namespace
+
+void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!rx_checksum_ok(s, p, frame)) return;
+  wire::Pull pull;
+  const bool extended = p && p->extended;
+  if (const auto drop = wire::decode_pull(frame, p ? p->mode : s.config.mode, extended, pull);
+      drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  s.count(Counter::recv_pull_request)++;
+  if (pull.session != s.config.session) {
+    s.count(Counter::drop_bad_session)++;
+    nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_session);
+    return;
+  }
+  if (!p) {
+    s.count(Counter::drop_unknown_partner)++;
+    return;
+  }
+  partner_heard(s, *p);
+  // A late request must not read the region's next owner (protocol.md 8.4 [DO]).
+  Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
+  const Request* const r = region ? region->owner : nullptr;
+  if (!r || r->partner != p) {
+    s.count(Counter::drop_pull_bad_region)++;
+    nack_mcp_send(s, head, frame, pull, wire::NackCode::bad_rdma_window);
+    return;
+  }
+  PullRange range;
+  if (!range_check(s, *p, *r, pull, range)) {
+    s.count(Counter::drop_pull_bad_range)++;
+    return;
+  }
+  const Served served = served_note(s, *region, pull);
+  if (served == Served::just && p->extended && !(pull.flags & wire::kFlagGap)) {
+    s.count(Counter::drop_pull_repeated)++;
+    return;
+  }
+  const bool by_train = s.config.lane_at_nic || ((pull.flags & wire::kFlagLane) && p->lane_out);
+  if (extended && by_train && pull.block_length > range.unit) lane_answered(s, *p, served != Served::no);
+  if (extended) lane_asked(s, *p, pull);
+  const PullRoute back{s.rx_rail, s.rx_nic};
+  const bool again = served != Served::no || (extended && (pull.flags & wire::kFlagGap));
+  pull_reply_send(s, *p, *r, pull, range, again, p->rails ? &back : nullptr);
+}
+
+}  // namespace omx::protocol

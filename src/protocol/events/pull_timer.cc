@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/pull_timer.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "protocol/actions/connect_tx.h"
+#include "protocol/actions/probe.h"
+#include "protocol/actions/pull_request.h"
+#include "protocol/actions/pull_run.h"
+#include "protocol/actions/pull_schedule.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/counters.h"
+#include "protocol/events/cleanup.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_copy.h"
+#include "protocol/state/pull_silence.h"
+#include "protocol/state/pull_slots.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/resend_time.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint32_t kSilentRoundsLane = 2;  // then the lane is suspected
+constexpr std::uint32_t kSilentRoundsMtu = 5;   // then large frames are
+
+}  // namespace
+
+void pull_timer(State& s, Pull& pull) {
+  Partner& p = *pull.partner;
+  if (pull.block_count == 0) return;  // it waits for its turn
+  copies_tend(s);
+  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a
+  // partner that talks otherwise may still never serve it. It must have been asked in vain, and lately: see
+  // retransmit.cc.
+  const TimeNs timeout = pull.request->timeout;
+  // A peer that was heard since then is given up when it has been silent for as long, though no answer comes
+  // for twice as long only from a peer that does not mean to answer.
+  const TimeNs heard = std::clamp(p.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
+  const TimeNs limit = time_add(heard, timeout);
+  const TimeNs asked = pull_silent_since(pull);
+  // Even a partner that does not run all the time has had time to answer by then.
+  const TimeNs time = std::min(s.config.resend_delay_extended,
+                               std::max(s.config.resend_delay_max, s.config.pull_patience_least));
+  if (s.now >= limit && pull.silent_rounds >= 2 && s.now >= asked + time &&
+      s.now <= asked + 2 * pull_delay(s, pull)) {
+    // The rest of the message will not come, so nothing behind it may.
+    s.count(Counter::pull_timeout)++;
+    partner_cleanup(s, p, Cleanup::given_up);
+    return;
+  }
+  TimeNs told = kNever;
+  news_silence_check(s, p, told);
+  pull_passed_check(s, pull);
+  if (s.now < asked + pull_delay(s, pull)) {
+    s.timers.arm_by(pull.timer, std::min(asked + pull_delay(s, pull), limit > s.now ? limit : kNever));
+    return;
+  }
+  pull.silent_rounds++;
+  const bool lane = pull.by_lane && p.lane_in && pull.silent_rounds >= kSilentRoundsLane;
+  const bool large =
+      pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(s.config.base_frame);
+  // They are suspected only while small frames by the link get through.
+  if ((lane || large) && p.last_heard <= pull.last_asked) {
+    connect_ping(s, p);
+  } else {
+    if (lane) lane_in_fails(s, p);
+    if (large) probe_fall_back(s, p);
+  }
+  pull.last_asked = s.now;
+  // The frame size changed: start over with another handle. Each PULL of ours names its size, so only smaller
+  // ones matter there.
+  const bool named = p.extended && p.mode == wire::Mode::omx;
+  const bool fits = pull.by_lane && p.lane_in;
+  if (fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
+      : named ? pull.unit > p.sizes.pull_reply_max
+              : pull.unit != p.sizes.pull_reply_max) {
+    pull_slot_release(s, pull);
+    [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
+    assert(got);
+    pull.silent_rounds = 0;
+    pull_transfer_begin(s, pull);
+    return pulls_ask(s);
+  }
+  if (p.rails) rails_tend(s, p);
+  const bool later = partner_reads_later(s, p);
+  for (std::uint32_t i = 0; i < pull.block_count && !later; i++) {
+    PullBlock& block = pull.block(i);
+    // A partner that answers nothing at all may just not run; and one that stopped in the middle, too. When
+    // it is the only one, what is in its own link's way shows as gaps.
+    const bool answers = !block.untouched || p.last_heard > block.asked_at;
+    const bool congestion = s.pulling.senders > 1 && answers;
+    if (block.missing && congestion) pull_lost(s, pull, block);
+    if (block.missing && answers) pull_ahead_lost(s, block);
+    if (p.rails) {
+      if (block.missing) rails_late(s, pull, block);
+      continue;
+    }
+    // Where much was lost, asking for all of it at once would lose it again.
+    if (answers && i > 0 && s.pulling.port(block.rail).in_flight > pull_allowed(s, block.rail)) continue;
+    pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
+    block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
+  }
+  s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
+}
+
+}  // namespace omx::protocol

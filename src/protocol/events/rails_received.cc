@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/rails_received.h"
+
+#include "base/bytes.h"
+#include "protocol/actions/probe.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/actions/send_tx.h"
+#include "protocol/counters.h"
+#include "protocol/events/received.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_slots.h"
+#include "protocol/state/rail_paths.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/request.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+void rails_source(State& s, wire::Head& head, wire::Frame frame) {
+  s.rx_nic = head.src;
+  Partner* p = nullptr;
+  bool follows = false;
+  switch (head.type) {
+    case wire::PacketType::connect:
+      return;  // says itself who it is from
+    case wire::PacketType::pull_reply:
+    case wire::PacketType::nack_mcp: {
+      const std::uint32_t magic = load_be32(frame.data() + 28);
+      const Pull* pull = wire::unasked(magic) ? nullptr : pull_of_handle(s, load_be32(frame.data() + 24));
+      if (pull) p = pull->partner;
+      // It was slow.
+      if (p && p->rails && p->rails->peer.place(head.src) != kRailsMost)
+        rail_prove(s, p->rails->paths[s.rx_rail]);
+      if (wire::unasked(magic)) p = rail_alias_find(s, head.src, static_cast<std::uint8_t>(magic >> 8));
+      break;
+    }
+    case wire::PacketType::nack_lib:
+      p = rail_alias_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
+      if (!p) p = partner_find(s, head.src, static_cast<std::uint8_t>(frame[17]));
+      break;
+    default:
+      follows = head.type != wire::PacketType::pull && head.type != wire::PacketType::probe;
+      p = rail_alias_find(s, head.src, load_src_endpoint(frame));
+      if (!p) p = partner_find(s, head.src, load_src_endpoint(frame));
+  }
+  if (!p || !p->rails || p->rails->peer.place(head.src) == kRailsMost) return;
+  head.src = p->nic;
+  rails_heard(s, *p, follows);
+}
+
+bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet) {
+  if (packet.ext.rails.place(head.src) != kRailsMost) head.src = packet.ext.rails.nics[0];
+  // Whoever is known by a board is no other one's.
+  if (Partner* const other = rail_alias_find(s, head.src, packet.src_endpoint)) rails_forget(s, *other);
+  if (s.rx_rail == 0 || packet.is_reply) return true;
+  const Partner* const p = partner_find(s, head.src, packet.src_endpoint);
+  return p && p->rails;
+}
+
+void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size) {
+  Rails& rails = *p.rails;
+  RailPath& path = rails.paths[s.rx_rail];
+  const auto from = static_cast<std::uint8_t>(rails.peer.place(s.rx_nic));
+  if (from == kRailsMost || size < packet.size || packet.size > partner_frame(s, p)) return;
+  if (!packet.is_reply) {
+    // What reaches us is likely to be reached.
+    if (path.state == RailState::unknown && path.to != from) {
+      path.to = from;
+      path.cookie = 0;
+    }
+    return probe_rail(s, p, s.rx_rail, s.rx_nic, packet.size, true, packet.cookie);
+  }
+  if (path.cookie == 0 || packet.cookie != path.cookie || path.to != from) return;
+  path.cookie = 0;
+  path.tries = 0;
+  path.probe_due = 0;
+  path.frame = s.rx_rail == 0 ? kRailAnyFrame : packet.size;  // that one has probes of its own
+  rail_prove(s, path);
+  if (s.rx_rail == 0 || !rails.paths[rails.home].up()) {
+    rails_home_set(s, p, s.rx_rail);
+  } else if (rails.doubted != 0 && rails.home != s.rx_rail && rails.paths[rails.home].heard < rails.doubted &&
+             s.now >= rails.doubted + rail_patience(s, p, rails.paths[rails.home])) {
+    rails_suspect(s, p, rails.home, rails.paths[rails.home].heard);
+    if (Request* const oldest = p.unacked.front()) send_retransmit(s, *oldest, Counter::resend_timeout);
+  }
+  s.timers.arm_by(s.pulling.timer, s.now);  // it may be asked for something
+}
+
+}  // namespace omx::protocol

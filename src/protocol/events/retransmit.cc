@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/retransmit.h"
+
+#include <algorithm>
+
+#include "base/list.h"
+#include "protocol/actions/connect_start.h"
+#include "protocol/actions/connect_tx.h"
+#include "protocol/actions/probe.h"
+#include "protocol/actions/rails_tend.h"
+#include "protocol/actions/send_tx.h"
+#include "protocol/actions/watch.h"
+#include "protocol/counters.h"
+#include "protocol/events/cleanup.h"
+#include "protocol/events/reference_connect.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/request.h"
+#include "protocol/state/resend_time.h"
+#include "protocol/state/state.h"
+#include "protocol/state/watched.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// Extended receivers keep what arrived early, so a few of the oldest are enough to get things moving; the
+// reference drains its early queue one number at a time and needs them all (protocol.md 4 [TRAP]).
+constexpr std::uint32_t kResendBurst = 8;
+// Retransmissions of a medium message before large frames are suspected.
+constexpr std::uint16_t kSuspectMtu = 3;
+constexpr std::uint8_t kPingsBeforeGivingUp = 2;
+
+// Calls back for requests of the list, so far that no other one ends before them. The list may be very long
+// when many sends wait for their receives. Unless time-outs differ, the oldest, which are at its front behind
+// NOTIFYs at most, end first.
+template <class Visit>
+void visit_first(List<Request, &Request::queue>& list, Visit visit) {
+  constexpr unsigned kLook = 512;
+  unsigned seen = 0;
+  for (Request* r = list.front(); r && (seen < kLook || r->home->timeouts_differ); r = list.next(*r), seen++)
+    visit(*r);
+}
+
+// When a request of the list ends if the partner stays silent.
+TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
+  TimeNs limit = kNever;
+  visit_first(list,
+              [&](Request& r) { limit = std::min(limit, time_add(request_silent_since(p, r), r.timeout)); });
+  return limit;
+}
+
+// So long even a partner that does not run all the time is left to answer before it is given up. Not longer
+// than until it is asked again.
+TimeNs time_to_answer(const State& s, const Partner& p) {
+  if (!p.extended) return s.config.resend_delay;
+  const TimeNs most = std::max(s.config.resend_delay_max, s.config.resend_delay_least);
+  return std::min(most, std::max(s.config.resend_delay_extended, p.trip.patience()));
+}
+
+// Whether the partner was asked again recently, had time to answer, and did not. Without that a limit shorter
+// than an answer takes, or our own long absence, would end a living partner.
+bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
+  const TimeNs since = s.now - oldest.last_sent, time = time_to_answer(s, p);
+  return oldest.resends > 0 && since >= time && since <= 2 * std::max(time, partner_rto(s, p));
+}
+
+void connects_check(State& s, Partner& p, TimeNs& next) {
+  for (Request* r = p.connects.front(); r;) {
+    Request* following = p.connects.next(*r);
+    const TimeNs limit = time_add(r->first_sent, r->timeout);
+    if (s.now >= limit) {
+      connect_in_vain(s, p, *r);
+      connect_fail(s, p, *r, Status::endpoint_unreachable);
+    } else {
+      if (s.now >= r->last_sent + connect_delay(s, *r)) {
+        r->resends++;
+        if (p.rails) rails_doubt(s, p, r->last_sent);
+        s.count(Counter::resend_timeout)++;
+        connect_transmit(s, *r);
+      }
+      next = std::min({next, limit, r->last_sent + connect_delay(s, *r)});
+    }
+    r = following;
+  }
+}
+
+// False when the partner was given up.
+bool unacked_check(State& s, Partner& p, TimeNs& next) {
+  Request* oldest = p.unacked.front();
+  if (!oldest) return true;
+  const TimeNs limit = std::min(silence_limit(p, p.unacked), silence_limit(p, p.queued));
+  if (s.now >= limit && asked_without_answer(s, p, *oldest)) {
+    partner_cleanup(s, p, Cleanup::given_up);
+    return false;
+  }
+  oldest->sacked = false;  // it is the one the receiver misses
+  const bool due = s.now >= resend_due(s, p, *oldest);
+  // The answer to the oldest one tells what else is missing. Of a message of several frames the first alone
+  // would show nothing.
+  const bool alone = p.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
+  if (p.rails && due) [[unlikely]]
+    rails_doubt_of(s, p, *oldest);
+  if (due && p.backoff < 16) p.backoff++;
+  const std::uint32_t most = alone ? 1 : kResendBurst;
+  std::uint32_t sent = 0;
+  bool suspect = false;
+  for (Request* r = oldest; r; r = p.unacked.next(*r)) {
+    const bool burst = due && !r->sacked && (!p.extended || sent < most);
+    if (!burst) {
+      if (!r->lost) continue;
+      const TimeNs lost_due = passed_due(*r);
+      if (s.now < lost_due) {
+        next = std::min(next, lost_due);
+        continue;
+      }
+    }
+    if (r->send_class == SendClass::medium && r->kind == RequestKind::send && r->resends >= kSuspectMtu) {
+      // Large frames are suspected only while small ones get through.
+      if (p.last_heard > r->last_sent)
+        suspect = true;
+      else if (p.frame_max > s.config.base_frame)
+        connect_ping(s, p);
+    }
+    sent++;
+    send_retransmit(s, *r,
+                    !burst  ? Counter::resend_sack
+                    : alone ? Counter::resend_tail
+                            : Counter::resend_timeout);
+  }
+  if (suspect && p.frame_max > s.config.base_frame) probe_fall_back(s, p);
+  next = std::min(next, resend_due(s, p, *oldest));
+  if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + time_to_answer(s, p)));
+  return true;
+}
+
+// Asks until a peer that connected to us knows our session, if something waits for that (reference.cc). False
+// when the partner was given up.
+bool held_back_check(State& s, Partner& p, TimeNs& next) {
+  if (!p.held_back() || p.queued.empty() || !p.connects.empty()) return true;
+  const bool in_vain = p.ping_pending && s.now >= p.ping_due && s.now <= p.ping_due + s.config.resend_delay;
+  if (in_vain && s.now >= silence_limit(p, p.queued)) {
+    partner_cleanup(s, p, Cleanup::given_up);
+    return false;
+  }
+  if (s.now >= p.ping_due) reference_connect_back(s, p);
+  next = std::min(next, p.ping_due);
+  return true;
+}
+
+TimeNs partial_timeout(const State& s, const Partner& p) {
+  const Request* r = p.partial.unexpected ? p.partial.unexpected->claimed : p.partial.request;
+  return r ? r->timeout : s.default_timeout;
+}
+
+// A partner that owes us something and is silent is asked for a sign of life. That is how the end of one is
+// noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
+// protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
+void liveness_check(State& s, Partner& p, TimeNs& next) {
+  // Where there is no connection yet, the connect has a limit of its own.
+  watch_connect(s, p, next);
+  const bool awaits = p.connected() && watched(s, p);
+  TimeNs limit = silence_limit(p, p.await_notify);
+  TimeNs patience = awaits ? s.default_timeout : kNever;
+  for (auto* list : {&p.await_notify, &p.unacked, &p.queued, &p.awaited})
+    visit_first(*list, [&](Request& r) { patience = std::min(patience, r.timeout); });
+  if (p.partial.active) {
+    limit = std::min(limit, time_add(p.last_heard, partial_timeout(s, p)));
+    patience = std::min(patience, partial_timeout(s, p));
+    // A reference peer that lives may have given up the rest without a word.
+    if (!p.extended && s.now >= time_add(p.partial.last, partial_timeout(s, p))) {
+      partner_cleanup(s, p, Cleanup::given_up);
+      return;
+    }
+  }
+  if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
+  if (awaits) limit = std::min({limit, silence_limit(p, p.awaited), probes_limit(s, p)});
+  if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
+  const TimeNs interval = ping_interval(s, patience);
+  // As in asked_without_answer: the last ping was sent recently, and had time to be answered.
+  const bool in_vain = p.pings_unanswered >= kPingsBeforeGivingUp && s.now + interval / 2 >= p.ping_due &&
+                       s.now <= time_add(p.ping_due, 2 * interval);
+  if (s.now >= limit && in_vain) {
+    partner_cleanup(s, p, Cleanup::given_up);
+    return;
+  }
+  if (s.now >= p.last_heard + interval && s.now >= p.ping_due) {
+    if (p.rails && p.pings_unanswered > 0) rails_doubt(s, p, p.ping_due - interval);
+    connect_ping(s, p);
+    if (p.pings_unanswered < 255) p.pings_unanswered++;
+    p.ping_due = s.now + interval;
+  }
+  TimeNs again = std::max(p.ping_due, p.last_heard + interval);
+  if (p.pings_unanswered >= kPingsBeforeGivingUp)
+    again = std::min(again, std::max(limit, p.ping_due - interval / 2));
+  next = std::min(next, std::max(again, s.now + kMillisecond / 4));
+}
+
+}  // namespace
+
+void retransmit_timer(State& s, Partner& p) {
+  TimeNs next = kNever;
+  connects_check(s, p, next);
+  news_silence_check(s, p, next);
+  if (unacked_check(s, p, next) && held_back_check(s, p, next)) liveness_check(s, p, next);
+  probe_tick(s, p);
+  if (p.probe_size) next = std::min(next, p.probe_due);
+  if (p.rails) {
+    rails_tend(s, p);
+    next = std::min(next, rails_due(s, p));
+  }
+  s.timers.arm_by(p.resend_timer, std::max(next, s.now + 1));
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbered packets: sessions, acknowledgement part, order (protocol.md 4). Unlike the reference, a message is
+// matched only when all earlier ones of its partner are complete, so that completions keep the order too.
+#include "protocol/events/rx_message.h"
+
+#include "protocol/counters.h"
+#include "protocol/events/numbered.h"
+#include "protocol/events/numbered_packet.h"
+#include "protocol/events/received.h"
+#include "protocol/events/rx.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!from_early && !rx_checksum_ok(s, p, frame)) return;
+  Numbered n;
+  n.type = head.type;
+  if (const auto drop = numbered_decode(s, p, frame, n); drop != wire::Drop::none) return rx_drop(s, drop);
+  if (numbered_session_ok(s, head, frame, n.session, n.seqnum))
+    numbered_received(s, p, head, frame, n, from_early);
+}
+
+namespace {
+
+// Whether a frame is the expected fragment, which `n` then describes.
+bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Numbered& n) {
+  const Partner* p = expected.sender;
+  wire::Head head;
+  if (wire::decode_head(frame, head) != wire::Drop::none || head.type != wire::PacketType::medium ||
+      head.src != p->nic || load_src_endpoint(frame) != p->endpoint)
+    return false;
+  n.type = head.type;
+  if (numbered_decode_medium(s, p, p->extended, frame, n) != wire::Drop::none) return false;
+  const Partial& partial = p->partial;
+  return partial.active && !p->checksum && partial.message() == expected.message &&
+         n.seqnum == p->next_match && n.medium.dst_endpoint == s.config.endpoint &&
+         n.session == s.config.session && n.medium.length == partial.msg_length && n.unit == partial.unit &&
+         n.fragment == expected.index && n.medium.frag_length == expected.length &&
+         !(n.medium.flags & wire::kFlagChecksum) && wire::medium_header_bytes(n.medium) == expected.header;
+}
+
+}  // namespace
+
+bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
+  Numbered n;
+  return is_fragment(s, expected, frame, n);
+}
+
+void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame) {
+  Numbered n;
+  if (!is_fragment(s, expected, frame, n)) return;  // a handler ran since the frame was looked at
+  n.data = nullptr;
+  numbered_received(s, expected.sender, head, frame, n, false);
+}
+
+void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!rx_checksum_ok(s, p, frame)) return;
+  // It was never told that we read them. One that we gave up was, and learns of it by the answers.
+  if (p && !p->extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
+  wire::Pack packet;
+  wire::Frame records;
+  if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  if (wire::holds_packets(records)) {
+    s.count(Counter::recv_gathered)++;
+    for (std::uint32_t i = 0; !records.empty(); i++) {
+      if (i == wire::kSharedPacketsMost) return rx_drop(s, wire::Drop::bad_length);
+      wire::PackRecord record;
+      const std::byte* data = nullptr;
+      if (const auto drop = wire::decode_pack_record(records, record, &data); drop != wire::Drop::none)
+        return rx_drop(s, drop);
+      if (!record.packet) return rx_drop(s, wire::Drop::bad_type);
+      share_receive(s, frame, {data, record.length});
+    }
+    return;
+  }
+  if (!numbered_session_ok(s, head, frame, packet.session, packet.seqnum)) return;
+  s.count(Counter::recv_pack)++;
+  Numbered n;
+  n.packed = true;
+  numbered_take(n, packet);
+  static_cast<wire::Message&>(n.eager) = packet;
+  while (!records.empty()) {
+    wire::PackRecord record;
+    if (const auto drop = wire::decode_pack_record(records, record, &n.data); drop != wire::Drop::none)
+      return rx_drop(s, drop);
+    if (record.packet) return rx_drop(s, wire::Drop::bad_type);
+    n.type = record.length <= wire::kTinyMax ? wire::PacketType::tiny : wire::PacketType::small;
+    n.eager.seqnum = n.seqnum;
+    n.eager.match_info = record.match_info;
+    n.eager.length = record.length;
+    n.eager.flags = record.has_ext ? wire::kFlagHeaderExt : 0;
+    n.eager.ext = record.ext;
+    numbered_received(s, p, head, frame, n, false);
+    n.seqnum = seq_add(n.seqnum, 1);
+  }
+}
+
+}  // namespace omx::protocol

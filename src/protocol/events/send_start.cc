@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/send_start.h"
+
+#include <limits>
+
+#include "protocol/actions/completion.h"
+#include "protocol/actions/pack.h"
+#include "protocol/actions/probe.h"
+#include "protocol/actions/self.h"
+#include "protocol/actions/send.h"
+#include "protocol/counters.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/requests.h"
+#include "protocol/state/send_memory.h"
+#include "protocol/state/state.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// How long a peer that was heard is taken to be there.
+constexpr TimeNs kHeardLately = 1'000 * kMillisecond;
+
+}  // namespace
+
+Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
+  if (op.segments.size() > kMaxSegments) return tl::make_unexpected(OpError::bad_segment_count);
+  std::uint64_t length = 0;
+  for (const Segment& seg : op.segments) length += seg.length;
+  if (!op.partner || length > std::numeric_limits<std::uint32_t>::max())
+    return tl::make_unexpected(OpError::bad_request);
+  Request* r = request_create(s, RequestKind::send);
+  if (!r) return tl::make_unexpected(OpError::no_resources);
+  if (!r->segments.assign(op.segments, s.segment_lists)) {
+    s.requests.destroy(r);
+    return tl::make_unexpected(OpError::no_resources);
+  }
+  Partner& p = *op.partner;
+  r->partner = &p;
+  r->session = op.session;
+  r->match_info = op.match_info;
+  r->context = op.context;
+  r->synchronous = op.synchronous;
+  r->user_gone = op.forgotten;
+  r->message_class = op.message_class;
+  r->copy_later = op.copy_later && !op.forgotten;
+  r->has_data = op.has_data;
+  r->data = op.data;
+  r->msg_length = static_cast<std::uint32_t>(length);
+  // A peer that was silent for a second may be gone. A send to it completes when the peer acknowledges it.
+  r->confirmed = op.confirmed && !op.delivered && s.now - p.last_heard > kHeardLately;
+  r->delivered = op.delivered || r->confirmed;
+  if (op.inject && !send_inject(s, *r)) {
+    r->segments.clear(s.segment_lists);
+    s.requests.destroy(r);
+    return tl::make_unexpected(OpError::no_resources);
+  }
+  Request* const handle = op.forgotten ? nullptr : r;
+  s.count(Counter::messages_sent)++;
+  s.count(Counter::bytes_sent) += length;
+  p.messages_sent++;
+  p.bytes_sent += length;
+
+  if (p.self) {
+    self_send(s, *r);
+    return handle;
+  }
+  // An address of an instance that is gone, or of one that was given up.
+  r->conversation = p.conversation;
+  const bool other = op.session != wire::kUnknownSession && op.session != p.true_session;
+  const bool over = op.conversation != 0 && op.conversation != p.conversation;
+  if (!p.connected() || other || over) {
+    request_finish(s, *r, p.connected() && other ? Status::bad_session : p.gone);
+    return handle;
+  }
+  if (r->needs_ext() && !p.carries_ext()) {
+    request_finish(s, *r, Status::rejected);
+    return handle;
+  }
+  probe_at_message(s, p, r->msg_length);
+  r->session = p.true_session;
+  r->phase = Phase::queued;
+  r->first_sent = s.now;
+  p.queued.push_back(*r);
+  {
+    const MayPack may(s, op.hold, op.hold_announcement);
+    send_pump(s, p, !op.hold);
+  }
+  if (r->phase == Phase::queued) s.count(Counter::throttled)++;
+  return handle;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/events/timers.h"
+
+#include "protocol/actions/ack_tx.h"
+#include "protocol/actions/pull_schedule.h"
+#include "protocol/events/pull_timer.h"
+#include "protocol/events/retransmit.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/state.h"
+#include "protocol/state/timer.h"
+
+namespace omx::protocol {
+
+void timers_run(State& s) {
+  while (Timer* t = s.timers.pop_due(s.now)) {
+    switch (t->kind) {
+      case TimerKind::ack: {
+        Partner& p = *timer_owner<Partner, &Partner::ack_timer>(t);
+        if (!p.ack_pending) break;
+        if (p.ack_due <= s.now)
+          ack_transmit(s, p);
+        else
+          s.timers.arm_by(p.ack_timer, p.ack_due);
+        break;
+      }
+      case TimerKind::resend:
+        retransmit_timer(s, *timer_owner<Partner, &Partner::resend_timer>(t));
+        break;
+      case TimerKind::pull:
+        pull_timer(s, *timer_owner<Pull, &Pull::timer>(t));
+        break;
+      case TimerKind::pull_schedule:
+        pull_schedule_timer(s);
+        break;
+    }
+  }
+}
+
+}  // namespace omx::protocol

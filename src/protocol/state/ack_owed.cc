@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/ack_owed.h"
+
+#include "protocol/state/parked.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+bool ack_much_owed(const State& s, const Partner& p) {
+  return seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max_extended ||
+         p.frames_owed >= s.config.eager_frames / 4;
+}
+
+void ack_immediately(State& s, Partner& p) {
+  if (!p.ack_now.linked()) s.ack_now.push_back(p);
+}
+
+void ack_piggybacked(Partner& p) {
+  p.last_acked = p.next_match;
+  p.frames_owed = 0;
+  p.ack_pending = false;
+  // The bitmap of a hole still has to go out, and so has what is asked for without its data.
+  if (!p.early && !park_waits(p)) p.ack_now.unlink();
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Packets that arrived before one with a lower number: copied, and processed when the hole is filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/state/early_window.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+#include "wire/codec.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+std::size_t early_bytes(std::uint32_t length);
+wire::Frame early_frame(const EarlyFrame& f);
+void early_release(State& s, Partner& p);
+bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
+                 std::uint32_t fragments);
+void early_drop_data(State& s, Partner& p);
+void early_drop(State& s, Partner& p);
+
+// Of numbered packets: whether it brings the data of its message.
+inline bool carries_data(wire::PacketType type) {
+  return type != wire::PacketType::rndv && type != wire::PacketType::notify;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Epochs: how two extended peers make sure that they count messages alike (docs/wire.md 5).
+//
+// Each side counts what it receives. Whenever it forgets a partner it begins a new count, under a new epoch,
+// and stops using the partner's. CONNECT says which epoch its first number belongs to, which one of the
+// receiver's the sender uses, and whether it still does. So nobody can mistake a late packet for news, nobody
+// uses a count twice, and a side that was forgotten finds out and ends the conversation as well. The next one
+// is opened by an application's connect only (docs/contract.md). The session count in two bits of each number
+// only keeps frames of different epochs apart.
+#include "protocol/state/epochs.h"
+
+#include "protocol/state/partner.h"
+#include "protocol/state/seqnum.h"
+
+namespace omx::protocol {
+
+int epoch_compare(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t ahead = (a - b) & wire::kEpochMask;
+  if (ahead == 0) return 0;
+  return ahead <= wire::kEpochMask / 2 ? 1 : -1;
+}
+
+std::uint32_t epoch_first(std::uint32_t session) {
+  // Differs from that of our last instance, of which packets may still be under way.
+  const std::uint32_t epoch = (session * 0x9E3779B1U) & wire::kEpochMask;
+  return epoch ? epoch : 1;
+}
+
+std::uint32_t epoch_next(std::uint32_t epoch) {
+  return epoch == wire::kEpochMask ? 1 : epoch + 1;
+}
+
+void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
+  ext.epoch = p.epoch;
+  ext.peer_epoch = p.peer_epoch;
+  ext.peer_epoch_in_use = p.peer_epoch_in_use;
+}
+
+void partner_renumber(Partner& p) {
+  // A number that the peer cannot take for a current one, and the next session count (protocol.md 7).
+  p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
+  p.last_acked = p.next_match;
+  p.epoch = epoch_next(p.epoch);
+  p.epoch_offered = false;
+}
+
+}  // namespace omx::protocol

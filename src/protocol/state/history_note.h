@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notes what happened, for a process that hangs (omx dump).
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/history.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/seqnum.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+// Notes it for whoever looks at a process that hangs.
+inline void history_note(State& s, Happened what, const Partner* p, std::uint64_t match_info = 0,
+                         std::uint64_t length = 0, Seqnum seqnum = 0) {
+  if (!s.config.history) return;
+  s.config.history->add({s.now + s.absent, match_info, p ? p->nic : 0, static_cast<std::uint32_t>(length),
+                         seqnum, p ? p->endpoint : std::uint8_t{0}, what});
+}
+
+}  // namespace omx::protocol

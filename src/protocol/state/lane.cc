@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lanes: large messages by UDP, where both ends have it (docs/wire.md 15). A sender hands the kernel a whole
+// block at once, and the receiver takes it at once, where raw frames cost a call and a walk through the
+// network stack each. With the first message that would gain, the sender shows by a probe that it reaches the
+// lane. From then on pulls ask for their data there, and medium messages go there; a short frame by the link
+// tells the receiver to look. What then does not come goes by the link again.
+#include "protocol/state/lane.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "protocol/counters.h"
+#include "protocol/state/lane_types.h"
+#include "protocol/state/news.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+#include "wire/udp_nic.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr TimeNs kDistrustFirst = 100 * kMillisecond;
+constexpr unsigned kDistrustMost = 13;
+constexpr TimeNs kForgiven = 60'000 * kMillisecond;
+// Messages that had to be sent again, less half of those that had not.
+constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
+
+void distrust(State& s, LaneTrust& trust) {
+  s.count(Counter::lane_fallback)++;
+  trust.from = s.now + (kDistrustFirst << trust.failures);
+  if (trust.failures < kDistrustMost) trust.failures++;
+}
+
+}  // namespace
+
+void lane_out_set(Partner& p, bool works) {
+  if (p.lane_out == works) return;
+  p.lane_out = works;
+  p.lane_losses = p.lane_offers = 0;
+}
+
+void lane_trust_again(const State& s, LaneTrust& trust) {
+  if (s.now - trust.from > kForgiven) trust.failures = 0;
+}
+
+void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
+  const bool shared = s.config.lane.present() && (ext.features & wire::kFeatureLane) &&
+                      p.mode == wire::Mode::omx && p.near_frame == 0 &&
+                      wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
+  // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
+  const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kGsoBatchBytes;
+  const bool gains = shared && (several || !s.config.lane_fragments);
+  const bool its_own = !s.config.lane_at_nic || wire::udp_nic(ext.lane.ip) == p.nic;
+  const wire::LaneAddress lane = gains && its_own ? ext.lane : wire::LaneAddress{};
+  if (lane == p.lane) return;
+  lane_forget(s, p);
+  if (!lane.present()) return;
+  // Two NICs cannot have the same; who says so is wrong, or lies about where it may be reached. Of one NIC, a
+  // port is the endpoint's that opened last.
+  try {
+    const auto [owner, added] = s.lane_owners.try_emplace({lane.ip, lane.port}, &p);
+    if (!added && owner->second->nic != p.nic) return;
+    if (!added) {
+      lane_forget(s, *owner->second);
+      s.lane_owners.insert_or_assign({lane.ip, lane.port}, &p);
+    }
+    p.lane = lane;
+  } catch (const std::bad_alloc&) {  // it goes without
+  }
+}
+
+NicId lane_owner(const State& s, const wire::LaneAddress& from) {
+  const auto owner = s.lane_owners.find({from.ip, from.port});
+  return owner == s.lane_owners.end() ? 0 : owner->second->nic;
+}
+
+void lane_forget(State& s, Partner& p) {
+  const auto owner = s.lane_owners.find({p.lane.ip, p.lane.port});
+  if (owner != s.lane_owners.end() && owner->second == &p) s.lane_owners.erase(owner);
+  p.lane = {};
+  p.lane_in = p.lane_out = p.trains_fail = false;
+  p.lane_in_trust = p.lane_out_trust = {};
+  p.lane_probe_due = 0;
+  p.lane_losses = p.lane_offers = 0;
+  LaneAwaited& w = s.lane_awaited;
+  const auto end = w.messages.begin() + static_cast<std::ptrdiff_t>(w.count);
+  const auto left =
+      std::remove_if(w.messages.begin(), end, [&](const LaneAwaited::Message& m) { return m.from == &p; });
+  w.count = static_cast<std::size_t>(left - w.messages.begin());
+}
+
+void lane_trains_fail(State& s, Partner& p) {
+  if (p.lane_out || std::exchange(p.trains_fail, true)) return;
+  s.count(Counter::trains_refused)++;
+  news_trains(s, p);
+}
+
+namespace {
+
+// What left as one was lost, or was not.
+void train_lost(State& s, Partner& p) {
+  if (!p.lane_out || (p.lane_losses += kLoss) < kLossesMost) return;
+  lane_out_set(p, false);
+  distrust(s, p.lane_out_trust);
+  p.lane_probe_due = p.lane_out_trust.from;
+}
+
+void train_passed(Partner& p) {
+  if (p.lane_losses > 0) p.lane_losses--;
+}
+
+// Whether the message went by the lane, or by a link that is like one.
+bool by_train(const State& s, const Request& r) {
+  return r.by_lane || (s.config.lane_at_nic && r.send_class == SendClass::medium && r.frames > 1);
+}
+
+}  // namespace
+
+bool lane_alone(const State& s, const Partner& p) {
+  return s.config.lane_at_nic && p.lane.present() && !p.lane_out;
+}
+
+void lane_answered(State& s, Partner& p, bool again) {
+  if (again)
+    train_lost(s, p);
+  else
+    train_passed(p);
+}
+
+void lane_in_fails(State& s, Partner& p) {
+  if (!p.lane_in) return;
+  p.lane_in = false;
+  distrust(s, p.lane_in_trust);
+}
+
+void lane_medium_done(const State& s, Partner& p, const Request& r) {
+  if (by_train(s, r) && r.resends == 0) train_passed(p);
+}
+
+void lane_medium_lost(State& s, Request& r) {
+  if (by_train(s, r) && r.resends <= 1) train_lost(s, *r.partner);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/lane_awaited.h"
+
+#include <algorithm>
+
+#include "protocol/state/arrivals.h"
+#include "protocol/state/early_window.h"
+#include "protocol/state/lane_types.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_slots.h"
+#include "protocol/state/state.h"
+#include "wire/lane.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr TimeNs kLook = 1 * kMillisecond;
+
+// The pull to which it is an answer, if some of it is still to come by the lane; else nullptr. What is asked
+// for again may be a part of a block.
+Pull* answer_due(State& s, std::uint32_t answer) {
+  Pull* const pull = pull_of_slot(s, answer);
+  if (!pull || !pull->by_lane || !pull->partner->lane_in) return nullptr;
+  const std::uint32_t last = answer - 1;
+  for (std::uint32_t i = 0; i < pull->block_count; i++) {
+    const PullBlock& block = pull->block(i);
+    const std::uint32_t at = (last - block.first) & wire::kLaneAnswerFrame;
+    if (at < block.frames) return block.missing << (63 - at) ? pull : nullptr;
+  }
+  return nullptr;
+}
+
+void answer_await(LaneAwaited& w, std::uint32_t answer, const Pull& pull) {
+  w.progress = std::max(w.progress, pull.last_reply);
+  const auto end = w.answers.begin() + static_cast<std::ptrdiff_t>(w.answer_count);
+  if (std::find(w.answers.begin(), end, answer) != end) return;
+  if (w.answer_count < w.answers.size())
+    w.answers[w.answer_count++] = answer;
+  else
+    w.more = true;
+}
+
+}  // namespace
+
+void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer) {
+  if (!p.lane.present()) return;
+  LaneAwaited& w = s.lane_awaited;
+  if (s.now >= w.until) w = {};
+  if (answer != 0) {
+    const Pull* const pull = answer_due(s, answer);
+    if (!pull || pull->partner != &p) return;  // it came first
+    w.until = s.now + kLook;
+    return answer_await(w, answer, *pull);
+  }
+  w.until = s.now + kLook;
+  std::size_t i = 0;
+  while (i < w.count && w.messages[i].from != &p) i++;
+  if (message && i < w.messages.size()) {
+    w.messages[i] = {&p, *message};
+    w.count = std::max(w.count, i + 1);
+  } else {
+    w.replies = true;
+  }
+}
+
+bool lane_awaited(State& s, TimeNs now) {
+  LaneAwaited& w = s.lane_awaited;
+  if (now >= w.until) return false;
+  if (w.replies || w.more || w.answer_count > 0) return true;
+  const auto awaited = [](const LaneAwaited::Message& m) {
+    return seq_same_session(m.number, m.from->next_match) &&
+           seq_diff(m.number, m.from->next_match) <= kEarlyWindow;
+  };
+  while (w.count > 0 && !awaited(w.messages[w.count - 1])) w.count--;
+  if (w.count == 0) w.until = 0;
+  return w.count > 0;
+}
+
+namespace {
+
+// Whose message comes by the lane next; nullptr: not known.
+Partner* medium_sender(State& s) {
+  const LaneAwaited& w = s.lane_awaited;
+  if (!lane_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
+  Partner* p = w.messages[0].from;
+  return w.messages[0].number == p->next_match ? p : nullptr;
+}
+
+}  // namespace
+
+std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
+  Partner* p = medium_sender(s);
+  // With a checksum the frame must be in one piece.
+  if (!p || !p->partial.active || p->checksum || s.suspended) return 0;
+  const Partial& partial = p->partial;
+  std::size_t n = 0;
+  const std::uint32_t unit = partial.unit, fragments = (partial.msg_length + unit - 1) / unit;
+  for (std::uint32_t i = 0; i < fragments && n < out.size(); i++) {
+    if (partial.mask >> i & 1) continue;
+    const std::uint32_t offset = i * unit, length = std::min(unit, partial.msg_length - offset);
+    std::byte* place = partial_place(partial, offset, length);
+    if (!place) break;
+    out[n++] = {.place = place,
+                .length = length,
+                .header = partial.header,
+                .index = i,
+                .handle = 0,
+                .sender = p,
+                .message = partial.message()};
+  }
+  return n;
+}
+
+void lane_came(State& s) {
+  LaneAwaited& w = s.lane_awaited;
+  w.replies = false;
+  const TimeNs before = w.progress;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < w.answer_count; i++) {
+    const Pull* const pull = answer_due(s, w.answers[i]);
+    if (!pull) continue;
+    w.answers[left++] = w.answers[i];
+    w.progress = std::max(w.progress, pull->last_reply);
+  }
+  w.answer_count = left;
+  // On a slow cable a train takes half a millisecond. What others send by their lanes is no sign of it.
+  if (w.progress > before) w.until = s.now + kLook;
+  if (s.now >= w.until) w = {};
+}
+
+}  // namespace omx::protocol

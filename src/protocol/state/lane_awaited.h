@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What peers announced by a bulk path (UDP lane) and has not come yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "protocol/state/seqnum.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+struct State;
+
+// The partner announced pull replies, or that message, or that answer.
+void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
+bool lane_awaited(State& s, TimeNs now);
+// Where the fragments of the message belong that is on its way there, if that is known.
+std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);
+// A look at it found something.
+void lane_came(State& s);
+
+}  // namespace omx::protocol

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "protocol/state/matching.h"
+
+#include <cassert>
+#include <cstddef>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+namespace {
+constexpr std::size_t kFirstBuckets = 64;
+
+MatchKey message_key(std::uint64_t mask, bool sourced, std::uint64_t info, const Partner* source,
+                     std::uint8_t message_class) {
+  return {info & mask, sourced ? source : nullptr, message_class};
+}
+}  // namespace
+
+// --- posted receives ---------------------------------------------------------------------------------------
+
+MatchKey PostedReceives::key_of(const Table& table, const Request& receive) {
+  return message_key(table.mask, table.sourced, receive.match_info, receive.source, receive.message_class);
+}
+
+PostedReceives::Table& PostedReceives::table_for(std::uint64_t mask, bool sourced) {
+  for (Table& t : tables_)
+    if (t.mask == mask && t.sourced == sourced) return t;
+  // An empty table of another mask is reused, so that odd masks do not pile up tables.
+  for (Table& t : tables_)
+    if (t.count == 0) {
+      t.mask = mask;
+      t.sourced = sourced;
+      return t;
+    }
+  Table& t = tables_.emplace_back();
+  t.mask = mask;
+  t.sourced = sourced;
+  t.buckets = kFirstBuckets;
+  t.bucket = std::make_unique<Bucket[]>(t.buckets);
+  return t;
+}
+
+void PostedReceives::grow(Table& table) {
+  const std::size_t more = table.buckets * 4;
+  auto bucket = std::make_unique<Bucket[]>(more);
+  // Equal keys share a bucket before and after, so their posting order is kept.
+  for (std::size_t b = 0; b < table.buckets; b++)
+    while (Request* r = table.bucket[b].pop_front())
+      bucket[key_of(table, *r).hash() & (more - 1)].push_back(*r);
+  table.bucket = std::move(bucket);
+  table.buckets = more;
+}
+
+void PostedReceives::add(Request& receive) {
+  Table& table = table_for(receive.match_mask, receive.source != nullptr);
+  if (table.count >= table.buckets * 2) grow(table);
+  receive.order = ++order_;
+  table.bucket[key_of(table, receive).hash() & (table.buckets - 1)].push_back(receive);
+  table.count++;
+  size_++;
+}
+
+void PostedReceives::remove(Request& receive) {
+  assert(receive.match.linked());
+  receive.match.unlink();
+  Table& table = table_for(receive.match_mask, receive.source != nullptr);
+  table.count--;
+  size_--;
+}
+
+Request* PostedReceives::find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
+                              std::uint8_t message_class) {
+  Request* best = nullptr;
+  for (Table& table : tables_) {
+    if (table.count == 0) continue;
+    const MatchKey key = message_key(table.mask, table.sourced, match_info, source, message_class);
+    Bucket& bucket = table.bucket[key.hash() & (table.buckets - 1)];
+    for (Request* r = bucket.front(); r; r = bucket.next(*r)) {
+      if (!(key_of(table, *r) == key) || names_another(r->session, session)) continue;
+      if (!best || r->order < best->order) best = r;
+      break;
+    }
+  }
+  return best;
+}
+
+Request* PostedReceives::any() {
+  for (Table& table : tables_)
+    for (std::size_t b = 0; table.count > 0 && b < table.buckets; b++)
+      if (Request* r = table.bucket[b].front()) return r;
+  return nullptr;
+}
+
+// --- unexpected messages -----------------------------------------------------------------------------------
+
+Unexpected* UnexpectedQueue::owner(ListHook* hook, std::size_t index) {
+  auto* base = reinterpret_cast<std::byte*>(hook) - offsetof(Unexpected, indexed) - index * sizeof(ListHook);
+  return reinterpret_cast<Unexpected*>(base);
+}
+
+void UnexpectedQueue::index_insert(std::size_t i, Unexpected& message) {
+  Index& index = indexes_[i];
+  if (index.count >= index.buckets * 2) {
+    index_build(i, index.mask, index.sourced);  // larger; takes the message along if it is in all_
+    if (message.indexed[i].linked()) return;
+  }
+  const MatchKey key =
+      message_key(index.mask, index.sourced, message.match_info, message.partner, message.message_class);
+  ListHook& head = index.bucket[key.hash() & (index.buckets - 1)].head;
+  ListHook& hook = message.indexed[i];
+  hook.prev = head.prev;
+  hook.next = &head;
+  head.prev->next = &hook;
+  head.prev = &hook;
+  index.count++;
+}
+
+void UnexpectedQueue::index_build(std::size_t i, std::uint64_t mask, bool sourced) {
+  Index& index = indexes_[i];
+  for (Unexpected* u = all_.front(); u; u = all_.next(*u)) u->indexed[i].unlink();
+  std::size_t buckets = kFirstBuckets;
+  while (buckets < size_) buckets *= 4;
+  if (buckets > index.buckets) {
+    index.bucket = std::make_unique<Bucket[]>(buckets);
+    index.buckets = buckets;
+  }
+  index.active = true;
+  index.mask = mask;
+  index.sourced = sourced;
+  index.count = 0;
+  for (Unexpected* u = all_.front(); u; u = all_.next(*u)) index_insert(i, *u);
+}
+
+void UnexpectedQueue::add(Unexpected& message) {
+  all_.push_back(message);
+  size_++;
+  for (std::size_t i = 0; i < indexes_.size(); i++)
+    if (indexes_[i].active) index_insert(i, message);
+}
+
+void UnexpectedQueue::remove(Unexpected& message) {
+  message.all.unlink();
+  size_--;
+  for (std::size_t i = 0; i < indexes_.size(); i++) {
+    if (!indexes_[i].active) continue;
+    message.indexed[i].unlink();
+    indexes_[i].count--;
+    // An index is kept up only while it has something to find.
+    if (size_ == 0) indexes_[i].active = false;
+  }
+}
+
+Unexpected* UnexpectedQueue::find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+                                  std::uint32_t session, std::uint8_t message_class) {
+  const bool sourced = source != nullptr;
+  const MatchKey key = message_key(match_mask, sourced, match_info, source, message_class);
+  const auto matches = [&](const Unexpected& u) {
+    return message_key(match_mask, sourced, u.match_info, u.partner, u.message_class) == key &&
+           !names_another(session, u.session);
+  };
+  if (size_ < kScanBelow) {
+    for (Unexpected* u = all_.front(); u; u = all_.next(*u))
+      if (matches(*u)) return u;
+    return nullptr;
+  }
+  std::size_t i = 0;
+  while (i < indexes_.size() &&
+         !(indexes_[i].active && indexes_[i].mask == match_mask && indexes_[i].sourced == sourced))
+    i++;
+  if (i == indexes_.size()) {
+    i = next_index_;
+    next_index_ = (next_index_ + 1) % indexes_.size();
+    index_build(i, match_mask, sourced);
+  }
+  ListHook& head = indexes_[i].bucket[key.hash() & (indexes_[i].buckets - 1)].head;
+  for (ListHook* h = head.next; h != &head; h = h->next) {
+    Unexpected* u = owner(h, i);
+    if (matches(*u)) return u;
+  }
+  return nullptr;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Matching (protocol.md 9): posted receives in posting order, unexpected messages in arrival order, both
+// found through hash tables, one per distinct mask in use, because MPI libraries mask almost every receive.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/list.h"
+#include "protocol/state/request.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+// What a message is matched by.
+struct MatchKey {
+  std::uint64_t info = 0;
+  const Partner* source = nullptr;  // nullptr where the receive names none
+  std::uint8_t message_class = 0;
+
+  bool operator==(const MatchKey&) const = default;
+  std::size_t hash() const {
+    std::uint64_t h = info * 0x9e3779b97f4a7c15ULL;
+    h ^= (reinterpret_cast<std::uintptr_t>(source) >> 4) * 0xc2b2ae3d27d4eb4fULL;
+    h += message_class;
+    return static_cast<std::size_t>(h ^ (h >> 32));
+  }
+};
+
+// A message that arrived before its receive.
+struct Unexpected {
+  Partner* partner = nullptr;
+  std::uint32_t session = 0xFFFFFFFF;
+  std::uint32_t conversation = 0;
+  std::uint64_t match_info = 0;
+  std::uint32_t msg_length = 0;
+  std::uint8_t message_class = 0;
+  // Not success: its data can no longer be had. Its receive ends so, as the messages behind it are delivered.
+  Status failed = Status::success;
+  bool has_data = false;
+  bool rendezvous = false;
+  bool complete = false;    // all data are in `buffer`
+  std::uint8_t region = 0;  // rendezvous
+  std::uint8_t region_generation = 0;
+  std::uint16_t region_offset = 0;
+  std::uint16_t region_page = 0;
+  std::uint64_t data = 0;
+  std::byte* buffer = nullptr;   // of msg_length bytes; may be null when 0
+  Request* self_send = nullptr;  // sent by ourselves
+  Request* claimed = nullptr;    // matched while still arriving
+  ListHook all;
+  static constexpr std::size_t kIndexes = 4;
+  std::array<ListHook, kIndexes> indexed;
+
+  std::size_t bytes() const { return sizeof(Unexpected) + (buffer ? msg_length : 0); }
+};
+
+class PostedReceives {
+ public:
+  void add(Request& receive);
+  void remove(Request& receive);
+  // The receive posted first that matches a message of the source's instance `session`; stays in the tables.
+  Request* find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
+                std::uint8_t message_class);
+  std::size_t size() const { return size_; }
+  Request* any();  // some posted receive, for closing down
+  // All of them, in no order, until `call` returns false.
+  template <class Call>
+  void visit(Call call) {
+    for (Table& table : tables_) {
+      for (std::size_t i = 0; table.count > 0 && i < table.buckets; i++) {
+        for (Request* r = table.bucket[i].front(); r; r = table.bucket[i].next(*r)) {
+          if (!call(*r)) return;
+        }
+      }
+    }
+  }
+
+ private:
+  using Bucket = List<Request, &Request::match>;
+  struct Table {
+    std::uint64_t mask = 0;
+    bool sourced = false;
+    std::size_t count = 0;
+    std::size_t buckets = 0;
+    std::unique_ptr<Bucket[]> bucket;
+  };
+
+  static MatchKey key_of(const Table& table, const Request& receive);
+  static void grow(Table& table);
+  Table& table_for(std::uint64_t mask, bool sourced);
+
+  std::vector<Table> tables_;
+  std::uint64_t order_ = 0;
+  std::size_t size_ = 0;
+};
+
+class UnexpectedQueue {
+ public:
+  void add(Unexpected& message);
+  void remove(Unexpected& message);
+  // The oldest message that a receive (info, mask, source and its instance, class) matches; stays queued.
+  Unexpected* find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
+                   std::uint32_t session, std::uint8_t message_class);
+  std::size_t size() const { return size_; }
+  Unexpected* front() { return all_.front(); }
+  Unexpected* next(Unexpected& message) { return all_.next(message); }
+
+ private:
+  static constexpr std::size_t kScanBelow = 16;  // shorter queues are searched without an index
+  struct Bucket {
+    ListHook head;  // of Unexpected::indexed[i]
+    Bucket() { head.next = head.prev = &head; }
+  };
+  struct Index {
+    bool active = false;
+    std::uint64_t mask = 0;
+    bool sourced = false;
+    std::size_t count = 0;
+    std::size_t buckets = 0;
+    std::unique_ptr<Bucket[]> bucket;
+  };
+
+  static Unexpected* owner(ListHook* hook, std::size_t index);
+  void index_insert(std::size_t i, Unexpected& message);
+  void index_build(std::size_t i, std::uint64_t mask, bool sourced);
+
+  List<Unexpected, &Unexpected::all> all_;
+  std::array<Index, Unexpected::kIndexes> indexes_;
+  std::size_t size_ = 0;
+  std::size_t next_index_ = 0;  // replaced next, round robin
+};
+
+}  // namespace omx::protocol

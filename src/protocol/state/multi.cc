@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/multi.h"
+
+#include <algorithm>
+
+#include "protocol/state/multi_receive.h"
+#include "protocol/state/request.h"
+#include "protocol/state/requests.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+void multi_retire(State& s, MultiReceive& m) {
+  m.retired = true;
+  s.posted.remove(*m.posted);
+  m.posted->queue.unlink();  // no longer awaited
+  m.posted->phase = Phase::finished;
+}
+
+bool multi_begin(State& s, Request& posted, std::uint32_t least) {
+  MultiReceive* m = s.multis.create();
+  if (!m) return false;
+  posted.multi = m;
+  m->posted = &posted;
+  m->least = least;
+  // Before it is needed: a message that was matched must not fail for it.
+  m->spare = request_create(s, RequestKind::receive);
+  if (m->spare) return true;
+  posted.multi = nullptr;
+  s.multis.destroy(m);
+  return false;
+}
+
+Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
+  MultiReceive& m = *posted.multi;
+  Request* r = m.spare;
+  const Segment& whole = posted.segments.span().front();
+  const Segment rest{whole.base + m.used, whole.length - m.used};
+  r->segments.assign({&rest, 1}, s.segment_lists);  // one segment needs no memory
+  r->context = posted.context;
+  r->message_class = posted.message_class;
+  r->user_gone = posted.user_gone;
+  r->multi = &m;
+  m.running++;
+  m.used += std::min(msg_length, rest.length);
+  m.spare = whole.length - m.used >= m.least ? request_create(s, RequestKind::receive) : nullptr;
+  if (!m.spare) multi_retire(s, m);
+  return r;
+}
+
+void multi_free(State& s, Request& posted) {
+  MultiReceive* m = posted.multi;
+  if (m->spare) s.requests.destroy(m->spare);
+  s.multis.destroy(m);
+}
+
+}  // namespace omx::protocol

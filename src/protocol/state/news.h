@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an owner of the engine should tell people about its peers: who is silent, who is back, whose
+// conversation has ended, and which messages were lost with it.
+#pragma once
+
+#include "protocol/state/partner.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+// A peer that owes us something is called silent after this time.
+inline constexpr TimeNs kSilenceTold = 10'000 * kMillisecond;
+
+// Any valid packet proves that it lives.
+void news_back(State& s, Partner& p);  // news.cc: a silent one is heard again
+// Tells once that the partner is silent, if something has waited for it long enough. `next`: when to look
+// again.
+void news_silence_check(State& s, Partner& p, TimeNs& next);
+// The conversation with the partner has just ended.
+void news_ended(State& s, Partner& p, Cleanup why, Status status);
+// Receives or probes that waited for the partner have ended, as it could not be connected to.
+void news_unreached(State& s, Partner& p, Status status);
+// Frames for the partner that leave in one piece do not arrive, and single ones do.
+void news_trains(State& s, Partner& p);
+
+inline void partner_heard(State& s, Partner& p) {
+  if (p.silence_told) [[unlikely]]
+    news_back(s, p);
+  p.last_heard = s.now;
+  p.pings_unanswered = 0;
+}
+
+}  // namespace omx::protocol

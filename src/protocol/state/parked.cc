@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parked messages (docs/wire.md 19). A receiver without room for the data of an eager message asks for its
+// envelope alone, and for those of the messages behind it: they come again as RNDVs under their numbers,
+// whose data stay with the sender until receives match. So no message waits for the room that another one
+// takes, in whatever order receives are posted.
+//
+// Once a receiver has asked, it takes nothing else under these numbers: the sender may have changed the
+// messages already, and would wait for a NOTIFY if an old copy of the data were delivered.
+#include "protocol/state/parked.h"
+
+#include "protocol/counters.h"
+#include "protocol/state/early.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/room.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+bool peer_reads_parked(const Partner& p) {
+  return (p.features & wire::kFeaturePark) && p.mode == wire::Mode::omx;
+}
+
+bool sent_eagerly(const Request& r) {
+  return r.kind == RequestKind::send && r.send_class != SendClass::large && r.send_class != SendClass::notify;
+}
+
+bool park_waits(const Partner& p) {
+  return p.park_asked;
+}
+
+void park_told(State& s, Partner& p) {
+  p.park_asked = false;
+  p.park_range = kParkRange;
+  early_drop_data(s, p);
+}
+
+void park_refused(State& s, Partner& p) {
+  held_up_note(s, p, HeldUp::What::data, s.buffers.limit());
+  if (s.config.parks && peer_reads_parked(p)) p.park_asked = true;
+}
+
+void park_taken_up(State& s, Partner& p, wire::PacketType type) {
+  if (type == wire::PacketType::rndv) s.count(Counter::recv_parked)++;
+  p.park_range--;
+}
+
+void park_forget(Partner& p) {
+  p.park_asked = false;
+  p.park_range = 0;
+  p.park_left = p.park_next = 0;
+}
+
+bool park_region(State& s, Request& r) {
+  return s.regions.acquire(r, s.config.parks && peer_reads_parked(*r.partner));
+}
+
+bool park_defers(const State& s, const Partner& p) {
+  return p.park_left > 0 && s.config.parks && peer_reads_parked(p);
+}
+
+void park_counted(State& s, Partner& p, const Request& r) {
+  if (r.parked) {
+    s.count(Counter::send_parked)++;
+    if (p.park_left > 0) p.park_left--;
+  } else if (sent_eagerly(r)) {
+    p.park_left = p.park_next;
+  }
+}
+
+void park_taken(Partner& p) {
+  p.park_next /= 2;
+  if (p.park_next < kTrialFirst) p.park_next = p.park_left = 0;
+}
+
+}  // namespace omx::protocol

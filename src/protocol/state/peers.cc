@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/peers.h"
+
+#include "protocol/direct.h"
+#include "protocol/state/epochs.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/sizes.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
+  const std::uint64_t h = ((nic << 8) | endpoint) * 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::size_t>(h >> 32) & (s.partner_hash.size() - 1);
+}
+
+void hash_grow(State& s) {
+  s.partner_hash.assign(s.partner_hash.size() * 4, nullptr);
+  for (Partner* p : s.partners) {
+    Partner*& head = s.partner_hash[hash_of(s, p->nic, p->endpoint)];
+    p->hash_next = head;
+    head = p;
+  }
+}
+
+}  // namespace
+
+Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint) {
+  Partner* p = s.last_partner;
+  if (p && p->nic == nic && p->endpoint == endpoint) return p;
+  for (p = s.partner_hash[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
+    if (p->nic == nic && p->endpoint == endpoint) {
+      s.last_partner = p;
+      return p;
+    }
+  }
+  return nullptr;
+}
+
+Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
+  if (s.partners.size() >= s.config.max_partners) return nullptr;
+  Partner* p = s.partner_slab.create();
+  if (!p) return nullptr;
+  p->nic = nic;
+  p->endpoint = endpoint;
+  p->index = static_cast<std::uint32_t>(s.partners.size());
+  p->mode = s.config.mode;
+  p->last_heard = s.now;
+  p->epoch = epoch_first(s.config.session);
+  if (s.config.direct) {
+    const NearPath path = s.config.direct->path(nic, endpoint);
+    p->near_frame = path.frame;
+    p->near_rndv_threshold = path.rndv_threshold;
+    p->near_pull_frames = path.pull_frames;
+  }
+  s.partners.push_back(p);
+  if (s.partners.size() > s.partner_hash.size()) {
+    hash_grow(s);
+  } else {
+    Partner*& head = s.partner_hash[hash_of(s, nic, endpoint)];
+    p->hash_next = head;
+    head = p;
+  }
+  partner_update_sizes(s, *p);
+  return p;
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A running receive of a large message: the receiver asks for blocks of frames, several blocks in flight
+// (protocol.md 8.3, wire.md 4.5).
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "base/list.h"
+#include "protocol/state/timer.h"
+#include "protocol/types.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+struct Partner;
+struct Request;
+
+// Blocks in flight of a pull; of one that is striped over boards more, as those of slow ones wait in between.
+inline constexpr std::size_t kPullBlocksMax = 8, kPullBlocksStriped = 16;
+inline constexpr std::size_t kPullSlots = 1024;
+
+struct PullBlock {
+  std::uint32_t first = 0;  // frame index
+  std::uint32_t frames = 0;
+  std::uint64_t missing = 0;            // bit i: frame first + i
+  bool end_missed = false;              // asked for again as the last frame of all came before others of it
+  bool repeated = false;                // some of it was asked for more than once ...
+  bool repeated_again = false;          // ... than twice
+  bool untouched = true;                // no reply yet
+  std::uint8_t rail = 0;                // by which it was asked for last
+  TimeNs asked_at = 0, asked_last = 0;  // first, and last for what is missing
+  TimeNs passed_at = 0;                 // when frames that were asked for later came first; 0: not so far
+  std::uint64_t asked = 0;              // state.pulling.asked then
+};
+
+struct Pull {
+  Pull() : timer(TimerKind::pull) {}
+
+  Request* request = nullptr;
+  Partner* partner = nullptr;
+  std::uint32_t handle = 0;  // slot << 22 | generation
+  std::uint32_t region = 0;
+  std::uint8_t region_generation = 0;
+  std::uint32_t region_offset = 0;
+  std::uint32_t length = 0;      // bytes to transfer
+  std::uint16_t tail = 0;        // behind them, which came with the RNDV
+  std::uint32_t unit = 0;        // M: data bytes of a full frame
+  std::uint32_t shift = 0;       // o: how much the first frame is shorter
+  std::uint32_t frames = 0;      // of the whole transfer
+  std::uint32_t next_frame = 0;  // first not yet asked for
+  std::uint32_t rings_at = 0;    // the answer that ends before it rings, though all is asked for; 0: none
+  std::uint32_t blocks_max = 0;
+  std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
+  std::uint32_t unasked_key = 0;                    // see unasked.cc
+  bool leave = false;                               // the sender may send the next one's first frames unasked
+  bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
+  bool paced = false;    // counts for the pace of the schedule
+  std::array<PullBlock, kPullBlocksStriped> blocks;  // ring: the window
+  std::uint32_t first_block = 0;
+  std::uint32_t block_count = 0;
+  std::uint32_t silent_rounds = 0;  // timer rounds without any reply
+  TimeNs last_reply = 0;
+  TimeNs quiet_since = 0;  // the last reply, or first request for something
+  TimeNs last_asked = 0;   // for everything that was missing
+  Timer timer;
+  ListHook all;
+  ListHook unasked_hook;  // state.unasked
+  // The schedule's (pull_schedule.cc).
+  std::uint32_t age = 0;  // grows from pull to pull
+  // Bytes asked for and not here, unless the sender kept them too long; by rail.
+  std::array<std::uint32_t, wire::kRailsMost> charges{};
+  ListHook wanting;  // partner.pulls_wanting
+
+  PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksStriped]; }
+};
+
+// Byte range of a frame in the message.
+inline std::uint64_t pull_frame_start(const Pull& pull, std::uint64_t index) {
+  return index == 0 ? 0 : index * pull.unit - pull.shift;
+}
+inline std::uint64_t pull_frame_end(const Pull& pull, std::uint64_t index) {
+  return std::min<std::uint64_t>((index + 1) * pull.unit - pull.shift, pull.length);
+}
+
+// What was asked for and has not come, in the order of the requests (pull_expect.cc).
+struct PullExpected {
+  struct Asked {
+    std::uint32_t handle = 0;
+    std::uint32_t first = 0, frames = 0;
+    bool again = false;  // an earlier one may hold the same frames
+  };
+  std::array<Asked, 64> asked;  // ring; more are forgotten, which costs copies only
+  std::uint32_t front = 0, count = 0;
+  Asked& at(std::uint32_t i) { return asked[(front + i) % asked.size()]; }
+};
+
+struct PullSlot {
+  Pull* pull = nullptr;
+  std::uint32_t generation = 1;
+};
+
+}  // namespace omx::protocol

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/pull_silence.h"
+
+#include <algorithm>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+TimeNs pull_delay(const State& s, const Pull& pull) {
+  const bool extended = pull.partner->extended;
+  const TimeNs base = pull.partner->rails ? rails_patience(s, *pull.partner)
+                      : extended          ? pull_patience(s, *pull.partner)
+                                          : s.config.pull_delay;
+  return std::min(base << std::min<std::uint32_t>(pull.silent_rounds, 16),
+                  std::max(base, s.config.resend_delay_max));
+}
+
+TimeNs pull_silent_since(Pull& pull) {
+  const Partner& p = *pull.partner;
+  const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
+  const PullBlock& oldest = pull.block(0);
+  const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.pull_answered;
+  return p.extended && its_turn_comes ? std::max(asked, p.pull_heard) : asked;
+}
+
+}  // namespace omx::protocol

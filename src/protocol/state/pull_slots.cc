@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/pull_slots.h"
+
+#include "base/bytes.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+constexpr std::uint32_t kGenerationMask = 0x3FFFFF;
+constexpr unsigned kSlotShift = 22;
+
+}  // namespace
+
+bool pull_slot_allowed(const State& s, const Partner& p) {
+  const std::size_t free = kPullSlots - s.pull_slots.size() + s.pull_free.size();
+  return p.pulls_running < free;
+}
+
+bool pull_slot_acquire(State& s, Pull& pull) {
+  if (s.pull_free.empty()) {
+    if (s.pull_slots.size() == kPullSlots) return false;
+    s.pull_free.push_back(static_cast<std::uint16_t>(s.pull_slots.size()));
+    // A reply names no session: late ones for our last instance are told by the handle alone.
+    s.pull_slots.push_back({nullptr, ((s.config.session * 0x9E3779B1U) >> 10) | 1});
+  }
+  const std::uint16_t slot = s.pull_free.back();
+  s.pull_free.pop_back();
+  s.pull_slots[slot].pull = &pull;
+  pull.handle = (static_cast<std::uint32_t>(slot) << kSlotShift) | s.pull_slots[slot].generation;
+  pull_enter(s, pull);
+  return true;
+}
+
+void pull_slot_release(State& s, Pull& pull) {
+  pull.unasked_hook.unlink();
+  pull_leave(s, pull);
+  if (s.pulling.senders == 0) s.pulls_by_lane = s.pulls_by_link = false;
+  const std::uint32_t index = pull.handle >> kSlotShift;
+  PullSlot& slot = s.pull_slots[index];
+  slot.pull = nullptr;
+  pull.handle = 0;
+  slot.generation = (slot.generation + 1) & kGenerationMask;
+  if (slot.generation == 0) slot.generation = 1;  // handle 0 means none
+  s.pull_free.push_back(static_cast<std::uint16_t>(index));
+}
+
+bool pull_waiting(const Pull& pull) {
+  return pull.handle == 0;
+}
+
+void pull_free(State& s, Pull& pull) {
+  pull.all.unlink();
+  s.timers.cancel(pull.timer);
+  pull.partner->pulls--;
+  pull.request->pull = nullptr;
+  if (!pull_waiting(pull)) pull_slot_release(s, pull);
+  s.pulls.destroy(&pull);
+}
+
+Pull* pull_of_slot(State& s, std::uint32_t handle) {
+  const std::uint32_t slot = handle >> kSlotShift;
+  return slot < s.pull_slots.size() ? s.pull_slots[slot].pull : nullptr;
+}
+
+Pull* pull_of_handle(State& s, std::uint32_t handle) {
+  Pull* pull = pull_of_slot(s, handle);
+  return pull && pull->handle == handle ? pull : nullptr;
+}
+
+Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame) {
+  const std::uint32_t handle = load_be32(frame.data() + 24), magic = load_be32(frame.data() + 28);
+  if (magic != (wire::kPullMagic ^ s.config.endpoint)) return nullptr;
+  Pull* pull = pull_of_handle(s, handle);
+  return pull && pull->partner->nic == head.src ? pull : nullptr;
+}
+
+}  // namespace omx::protocol

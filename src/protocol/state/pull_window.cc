@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/pull_window.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/pull_ports.h"
+#include "protocol/state/rails.h"
+#include "protocol/state/round_trip.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// With several senders: what even the ports of small switches hold.
+constexpr std::uint32_t kSharedStart = 192 * 1024;
+constexpr std::uint32_t kLeastBytes = 16 * 1024;
+constexpr std::uint32_t kLeastFrames = 2;
+// What takes longer, and several times as long as the shortest, was not on its way: one of the two did not
+// run.
+constexpr TimeNs kRttMost = 5 * kMillisecond;
+constexpr unsigned kRttTimes = 4;
+constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
+constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
+// The receive ring holds a window; what is still on a long way needs no room there.
+constexpr TimeNs kLongWay = 1 * kMillisecond;
+constexpr std::uint32_t kWindowMost = 64U << 20;
+// Losses of a larger share than that show that a queue overflows. Fewer are the path's own, as those of a bad
+// cable, and a smaller window would not make them fewer.
+constexpr std::uint32_t kLossAll = 1U << 28, kLossMost = kLossAll / 25;
+constexpr unsigned kLossFrames = 10;  // 2^10: over so many
+// What a sleeper asked for beyond the window waits in front of the sender's link, unless something slower is
+// on the way.
+constexpr TimeNs kAheadPause = 10'000 * kMillisecond;
+// A lone sender's window grows by such a part of it where answers show no queue.
+constexpr std::uint32_t kGrowth = 16;
+constexpr TimeNs kSilenceMost = 130 * kMillisecond;
+// Rates of boards: over so long, and believed for so long.
+constexpr std::uint64_t kRailAhead = 2;  // milliseconds: of their rate so much is asked for ahead
+
+void uncharge(State& s, Pull& pull, std::uint32_t bytes, unsigned rail) {
+  const std::uint32_t part = std::min(pull.charges[rail], bytes);
+  PullPort& port = s.pulling.port(rail);
+  pull.charges[rail] -= part;
+  port.in_flight -= part;
+  if (port.in_flight == 0) port.rate_since = 0;
+}
+
+}  // namespace
+
+void pull_uncharge_all(State& s, Pull& pull) {
+  for (unsigned rail = 0; rail < pull.charges.size(); rail++) uncharge(s, pull, pull.charges[rail], rail);
+}
+
+void pull_charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail) {
+  const std::uint32_t bytes = std::min(frames * pull.unit, pull.length);
+  pull.charges[rail] += bytes;
+  s.pulling.port(rail).in_flight += bytes;
+  s.pulling.asked += bytes;
+}
+
+namespace {
+
+// Over a time in which something was always on its way.
+void rate_measured(PullPort& port, TimeNs now, std::uint32_t bytes) {
+  if (port.rate_since == 0) {
+    port.rate_since = now;
+    port.rate_bytes = 0;
+    return;
+  }
+  port.rate_bytes += bytes;
+  const TimeNs time = now - port.rate_since;
+  if (time < kRateTime) return;
+  const std::uint64_t rate = port.rate_bytes * kMillisecond / time;
+  const bool fresh = port.rate == 0 || now - port.rate_known > kRateKept;
+  port.rate = std::max<std::uint64_t>(fresh ? rate : port.rate - port.rate / 4 + rate / 4, 1);
+  port.rate_known = port.rate_since = now;
+  port.rate_bytes = 0;
+}
+
+void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt) {
+  schedule.rtt = schedule.rtt == 0 ? rtt : schedule.rtt - schedule.rtt / 8 + rtt / 8;
+  schedule.rtt_last = rtt;
+  if (now - schedule.rtt_period > kRttPeriod) {
+    const bool long_ago = now - schedule.rtt_period > 2 * kRttPeriod;
+    schedule.rtt_period = now;
+    schedule.rtt_least_before = std::exchange(schedule.rtt_least, rtt);
+    schedule.silence_before = long_ago ? 0 : schedule.silence;
+    schedule.silence = 0;
+  }
+  schedule.rtt_least = std::min(schedule.rtt_least, rtt);
+}
+
+// The shortest answer of the last one or two seconds; kNever: there was none.
+TimeNs rtt_least(const PullPort& port) {
+  return std::min(port.rtt_least, port.rtt_least_before);
+}
+
+// Longer than the shortest answers took: frames wait in a queue, which a larger window would only lengthen.
+bool queueing(const PullPort& schedule) {
+  const TimeNs least = rtt_least(schedule);
+  return schedule.rtt_last > least + least / 2 + 10'000;
+}
+
+// Whether answers are known to take long.
+bool long_way(const PullPort& port) {
+  const TimeNs least = rtt_least(port);
+  return least != kNever && least > kLongWay;
+}
+
+// How much may be in flight at most.
+std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
+  if (!long_way(port)) return bytes;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      std::uint64_t{bytes} * (rtt_least(port) / kLongWay + 1), std::max(kWindowMost, bytes)));
+}
+
+// A sender that gets little of its processor is silent for long, and loses nothing. An answer that follows a
+// repetition as closely as answers can is the repetition's: what it repeats was lost.
+void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
+  const TimeNs least = rtt_least(schedule);
+  if (least == kNever) return;
+  const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
+  if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
+    return;
+  // Of others that were repeated it is unknown: they must not make patience grow for ever.
+  const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
+  const TimeNs since = std::max(pull.quiet_since, pull.partner->pull_heard);
+  schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
+}
+
+// A frame of it has come: late only, if sooner than the answer to another request for it can.
+void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) {
+  if (block.passed_at == 0 || block.repeated_again) return;
+  RoundTrip& trip = pull.partner->trip;
+  const bool first = block.passed_at > block.asked_last;
+  if (first || s.now - block.asked_last < trip.least() / 2) trip.overtaken(s.now, s.now - block.passed_at);
+}
+
+// From a request to its first answer. Of a request that was repeated it is not known.
+void answer_measure(State& s, Pull& pull, const PullBlock& block) {
+  Partner& p = *pull.partner;
+  if (!block.untouched || block.repeated) return;
+  PullPort& port = s.pulling.port(block.rail);
+  const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
+  rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)));
+  p.trip.measured(s.now, std::min(took, std::max(kRttMost, p.trip.patience())));
+}
+
+}  // namespace
+
+TimeNs pull_share_kept(const PullSchedule& schedule) {
+  return std::clamp(schedule.rtt * 4, kShareKeptLeast, std::max(kShareKept, schedule.rtt * 2));
+}
+
+namespace {
+
+void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
+  const PullPort& schedule = s.pulling.port(rail);
+  PullWindow& w = s.pulling.window(rail);
+  // The window must be the limit: not what else is slow, nor what a larger window before left in flight.
+  if (schedule.in_flight < w.bytes / 2 || schedule.in_flight > w.bytes) return;
+  if (queueing(schedule)) {
+    w.doubling = false;
+    return;
+  }
+  std::uint64_t more = bytes;
+  if (!w.doubling) more = (std::uint64_t{bytes} * pull.unit + w.bytes - 1) / std::max(w.bytes, 1U);
+  if (!w.doubling && s.pulling.senders <= 1) more = std::max<std::uint64_t>(more, bytes / kGrowth);
+  w.bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(w.bytes + more, window_most(schedule, s.config.pull_window_bytes)));
+}
+
+}  // namespace
+
+std::uint64_t pull_time_of(const PullPort& port, std::uint64_t rate, std::uint64_t bytes) {
+  return (port.in_flight + bytes) * kMillisecond / rate;
+}
+
+bool pull_striped(const Pull& pull) {
+  return pull.partner->rails && pull.length >= kRailBytes;
+}
+
+std::uint32_t pull_allowed(State& s, unsigned rail) {
+  // On a long way the narrow place may be anywhere.
+  const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
+                     rtt_least(s.pulling.port(rail)) <= kLongWay;
+  // What it grew to on a long way is too much on a short one.
+  const std::uint32_t allowed = ahead
+                                    ? s.config.pull_window_bytes
+                                    : std::min(s.pulling.window(rail).bytes,
+                                               window_most(s.pulling.port(rail), s.config.pull_window_bytes));
+  if (!rails_used(s)) return allowed;
+  // What is early only waits in front of that board, and makes it look as if nothing came by it.
+  const std::uint64_t enough = std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kSharedStart);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, enough));
+}
+
+std::uint32_t pull_lane_allowed(State& s) {
+  return std::min(pull_allowed(s), window_most(s.pulling, s.config.lane_window));
+}
+
+std::uint32_t pull_blocks(const State& s) {
+  const std::size_t least = long_way(s.pulling) ? kPullBlocksMax : 1;
+  return std::clamp<std::uint32_t>(s.config.pull_blocks, least, kPullBlocksMax);
+}
+
+void pulls_init(State& s) {
+  for (unsigned rail = 0; rail < kRailsMost; rail++) {
+    PullPort& port = s.pulling.port(rail);
+    port.alone.bytes = port.shared.bytes = std::min(kSharedStart, s.config.pull_window_bytes);
+  }
+}
+
+void pull_enter(State& s, Pull& pull) {
+  if (pull.partner->pulls_running++ == 0) s.pulling.senders++;
+}
+
+void pull_pace_begin(State& s, Pull& pull) {
+  pull.paced = true;
+  s.pulling.pace.enter(s.now);
+}
+
+void pull_leave(State& s, Pull& pull) {
+  pull_uncharge_all(s, pull);
+  if (pull.paced) s.pulling.pace.leave(s.now);
+  pull.paced = false;
+  if (pull.wanting.linked()) {
+    pull.wanting.unlink();
+    if (pull.partner->pulls_wanting.empty()) pull.partner->pull_turn.unlink();
+  }
+  if (--pull.partner->pulls_running == 0) s.pulling.senders--;
+}
+
+void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
+  PullPort& port = s.pulling.port(block.rail);
+  answer_measure(s, pull, block);
+  port.loss -= port.loss >> kLossFrames;
+  lateness_measure(s, pull, block);
+  silence_measured(s, port, pull);
+  if (rails_used(s)) rate_measured(port, s.now, bytes);
+  if (pull.paced) s.pulling.pace.arrived(s.now, bytes);
+  Partner& p = *pull.partner;
+  p.pull_heard = s.now;
+  if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
+  block.untouched = false;
+  grow(s, pull, bytes, block.rail);
+  uncharge(s, pull, pull.unit, block.rail);
+}
+
+void pull_repeated(State& s, Pull& pull) {
+  std::array<std::uint32_t, kRailsMost> missing{};
+  for (std::uint32_t i = 0; i < pull.block_count; i++)
+    missing[pull.block(i).rail] += static_cast<std::uint32_t>(std::popcount(pull.block(i).missing));
+  for (unsigned rail = 0; rail < kRailsMost; rail++) {
+    PullPort& port = s.pulling.port(rail);
+    const std::uint64_t others = port.in_flight - pull.charges[rail];
+    pull.charges[rail] = std::min(missing[rail] * pull.unit, pull.length);
+    port.in_flight = others + pull.charges[rail];
+  }
+}
+
+void pull_ahead_lost(State& s, const PullBlock& block) {
+  if (s.pulling.port(block.rail).in_flight > s.pulling.window(block.rail).bytes)
+    s.pulling.ahead_after = s.now + kAheadPause;
+}
+
+void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
+  PullWindow& w = s.pulling.window(block.rail);
+  PullPort& port = s.pulling.port(block.rail);
+  pull_ahead_lost(s, block);
+  // Of what was not answered at all the request may be what was lost.
+  for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
+    port.loss += (kLossAll - port.loss) >> kLossFrames;
+  if (block.asked <= w.reacted) return;
+  if (s.pulling.senders <= 1 && port.loss < kLossMost && !queueing(port)) return;
+  w.reacted = s.pulling.asked;
+  w.doubling = false;
+  const std::uint32_t least = std::max(kLeastBytes, kLeastFrames * pull.unit);
+  w.bytes = std::min(std::max(w.bytes - w.bytes / 4, least), window_most(port, s.config.pull_window_bytes));
+}
+
+TimeNs pull_patience(const State& s, const Partner& p) {
+  TimeNs silence = 0;
+  for (unsigned rail = 0; rail < std::max<unsigned>(s.config.rails.count, 1); rail++) {
+    const PullPort& port = s.pulling.port(rail);
+    silence = std::max({silence, port.silence, port.silence_before});
+  }
+  const TimeNs answer =
+      p.trip.known() ? std::min(p.trip.patience(), s.config.resend_delay_max) : s.config.pull_delay_extended;
+  return std::max({s.config.pull_patience_least, answer, silence + silence / 2});
+}
+
+}  // namespace omx::protocol

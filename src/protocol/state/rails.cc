@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rails: endpoints with several boards each (docs/rails.md). A path is a board of ours and the board of the
+// partner that it reaches. Requests for the data of large messages take any path that works, and the answers
+// the same one; all else takes the *home* path, which is that of the boards that the two know each other by
+// while it works. What works is shown by probes that come back, never by what somebody announced.
+#include "protocol/state/rails.h"
+
+#include <algorithm>
+
+#include "base/mac.h"
+#include "protocol/counters.h"
+#include "protocol/state/pull_window.h"
+#include "protocol/state/sizes.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// A host that gets no processor, or a full queue, is silent for so long. Longer silences are outages.
+constexpr TimeNs kPatience = 20 * kMillisecond, kPatienceMost = 200 * kMillisecond;
+constexpr TimeNs kPatienceKept = 10'000 * kMillisecond;
+
+}  // namespace
+
+std::uint64_t rail_alias_key(NicId nic, std::uint8_t endpoint) {
+  return nic << 8 | endpoint;
+}
+
+Partner* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint) {
+  const auto alias = s.rail_aliases.find(rail_alias_key(nic, endpoint));
+  return alias == s.rail_aliases.end() ? nullptr : alias->second;
+}
+
+bool rail_usable(const State& s, const RailPath& path, unsigned rail) {
+  return path.up() && !(s.rails_gone >> rail & 1);
+}
+
+std::uint32_t rail_frame_wanted(const Partner& p) {
+  return std::max(p.frame_max, p.frame_in);
+}
+
+bool rails_busy(const Partner& p) {
+  return p.pulls > 0 || !p.unacked.empty() || !p.await_notify.empty() || !p.connects.empty();
+}
+
+bool rail_probe_needed(const State& s, const Partner& p, unsigned rail) {
+  const Rails& rails = *p.rails;
+  const RailPath& path = rails.paths[rail];
+  if (s.rails_gone >> rail & 1) return false;
+  // Whoever follows the partner to another home learns by itself when the first one works again: the
+  // partner's return may cross what makes us follow.
+  if (rail == 0 && rails.home != 0) return true;
+  if (rails.doubted != 0 || path.state == RailState::suspected) return true;
+  return p.pulls > 0 && (!path.up() || path.frame < rail_frame_wanted(p));
+}
+
+TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path) {
+  const TimeNs learnt = s.now < path.patience_until ? path.patience : 0;
+  return std::max({pull_patience(s, p), kPatience, learnt});
+}
+
+void rail_prove(State& s, RailPath& path) {
+  if (path.up()) return;
+  const TimeNs silence = s.now - std::min(s.now, path.silent_since);
+  if (path.state == RailState::suspected && silence <= kPatienceMost / 2) {
+    path.patience = std::max(2 * silence, s.now < path.patience_until ? path.patience : 0);
+    path.patience_until = s.now + kPatienceKept;
+  }
+  path.state = RailState::up;
+  s.count(Counter::rail_proven)++;
+}
+
+void rails_forget(State& s, Partner& p) {
+  if (!p.rails) return;
+  for (std::size_t i = 1; i < p.rails->peer.count; i++)
+    s.rail_aliases.erase(rail_alias_key(p.rails->peer.nics[i], p.endpoint));
+  delete p.rails;
+  p.rails = nullptr;
+}
+
+unsigned rails_usable(const State& s, const Partner& p, std::uint32_t unit) {
+  unsigned bits = 0;
+  const std::uint32_t frame = unit + static_cast<std::uint32_t>(wire::kBulkHeader) + partner_overhead(p);
+  for (unsigned i = 0; i < p.rails->count; i++) {
+    const RailPath& path = p.rails->paths[i];
+    if (rail_usable(s, path, i) && path.frame >= frame) bits |= 1U << i;
+  }
+  return bits ? bits : 1U << p.rails->home;
+}
+
+TimeNs rails_due(const State& s, const Partner& p) {
+  TimeNs due = kNever;
+  if (!rails_busy(p)) return due;
+  for (unsigned i = 0; i < p.rails->count; i++) {
+    if (rail_probe_needed(s, p, i)) due = std::min(due, p.rails->paths[i].probe_due);
+  }
+  return std::max(due, s.now + 1);
+}
+
+TimeNs rails_patience(const State& s, const Partner& p) {
+  TimeNs most = 0;
+  for (const RailPath& path : p.rails->paths) most = std::max(most, rail_patience(s, p, path));
+  return most;
+}
+
+bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block) {
+  if (!pull.partner->rails) return false;
+  const RailPath& path = pull.partner->rails->paths[block.rail];
+  return s.now > std::max(block.asked_at, path.heard) + rail_patience(s, *pull.partner, path);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Paths between several boards (docs/rails.md): which may be used, and what is known of them.
+#pragma once
+
+#include <cstdint>
+
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/rail_paths.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+// Shorter messages take the nearest board.
+inline constexpr std::uint32_t kRailBytes = 64 * 1024;
+
+inline constexpr std::uint32_t kRailAnyFrame = ~std::uint32_t{0};
+
+std::uint64_t rail_alias_key(NicId nic, std::uint8_t endpoint);
+Partner* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint);
+bool rail_usable(const State& s, const RailPath& path, unsigned rail);
+// The largest frame that is sent to it by any path.
+std::uint32_t rail_frame_wanted(const Partner& p);
+bool rails_busy(const Partner& p);
+bool rail_probe_needed(const State& s, const Partner& p, unsigned rail);
+TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path);
+// Something that we waited for came by it.
+void rail_prove(State& s, RailPath& path);
+void rails_forget(State& s, Partner& p);
+// Which boards may carry replies with so many data bytes, as bits.
+unsigned rails_usable(const State& s, const Partner& p, std::uint32_t unit);
+TimeNs rails_due(const State& s, const Partner& p);
+TimeNs rails_patience(const State& s, const Partner& p);
+bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block);
+
+// Whether the endpoint has several.
+inline bool rails_used(const State& s) {
+  return s.config.rails.count > 1;
+}
+
+}  // namespace omx::protocol

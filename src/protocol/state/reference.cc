@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers with reference peers, which have no epochs. All they say is which number they want next, and they
+// forget it in ways that must be guessed (protocol.md 3, 7).
+//
+// A peer that connected to us and does not know our session yet begins its count again when our first CONNECT
+// request reaches it (protocol.md 3.2, step 2), whatever it has received by then. So that request leaves at
+// once, and nothing with a number before its answer. It also makes the peer's acknowledgements and pulls
+// work, which name our session (protocol.md 3.3, first trap). The peer's application does not notice.
+#include "protocol/state/reference.h"
+
+#include "protocol/state/partner.h"
+
+namespace omx::protocol {
+
+void reference_adopt(Partner& p, std::uint32_t session, Seqnum start) {
+  if (p.true_session != session) {
+    p.next_send = p.next_acked = start;
+    p.acked_since_asked = 0;
+  }
+  p.true_session = session;
+}
+
+bool reference_out_of_step(const Partner& p, Seqnum start) {
+  const std::uint32_t ahead = seq_diff(start, p.next_send);
+  return !seq_same_session(start, p.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
+}
+
+namespace {
+
+// Whether a reply wants a number again that the peer had acknowledged when it was asked.
+bool went_back(const Partner& p, Seqnum start) {
+  const std::uint32_t behind = seq_diff(p.next_acked, start);
+  return behind > p.acked_since_asked && behind < kSeqSpace / 2;
+}
+
+}  // namespace
+
+bool reference_in_step(Partner& p, std::uint32_t session, Seqnum start) {
+  if (!p.connected() || p.true_session != session) return false;
+  if (!p.back_known && p.outstanding() == 0) {  // its count begins with this answer
+    p.next_send = p.next_acked = start;
+    p.acked_since_asked = 0;
+  }
+  p.back_known = true;
+  return !reference_out_of_step(p, start) && !went_back(p, start);
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/resend_time.h"
+
+#include <algorithm>
+
+#include "protocol/direct.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// A message that went by a lane comes later than what followed it by the link, and is not lost.
+constexpr TimeNs kLaneLateness = 1 * kMillisecond;
+// Repetitions that do not help: the receiver has no memory, and each would be answered by a bitmap that asks
+// for the next.
+constexpr TimeNs kAgainFirst = 1 * kMillisecond;
+constexpr unsigned kAgainDoublings = 10;
+
+}  // namespace
+
+TimeNs passed_due(const Request& r) {
+  const Partner& p = *r.partner;
+  const TimeNs lateness = r.by_lane ? kLaneLateness : p.trip.lateness();
+  if (r.resends == 0) return r.passed_at + lateness;
+  return std::max(r.passed_at + lateness,
+                  r.last_sent + (kAgainFirst << std::min<unsigned>(r.resends - 1, kAgainDoublings)));
+}
+
+namespace {
+
+TimeNs answer_time(const State& s, const Partner& p) {
+  if (!p.extended) return s.config.resend_delay;
+  if (!p.trip.known()) return s.config.resend_delay_extended;
+  return std::max(s.config.resend_delay_least, std::min(p.trip.patience(), s.config.resend_delay_max));
+}
+
+}  // namespace
+
+TimeNs partner_rto(const State& s, const Partner& p) {
+  const TimeNs base = answer_time(s, p);
+  return partner_spread(
+      s, p, std::min(base << std::min<unsigned>(p.backoff, 16), std::max(base, s.config.resend_delay_max)));
+}
+
+TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay) {
+  const std::uint64_t pair = (s.config.nic * 31 + s.config.endpoint) ^ (p.nic << 16) ^ p.endpoint;
+  return delay + delay / 4 * ((pair * 0x9E3779B97F4A7C15ULL) >> 56) / 256;
+}
+
+bool partner_reads_later(const State& s, const Partner& p) {
+  return p.near_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
+}
+
+TimeNs request_silent_since(const Partner& p, const Request& r) {
+  if (!p.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
+  return std::max(p.last_heard, r.first_sent);
+}
+
+TimeNs resend_due(const State& s, const Partner& p, const Request& oldest) {
+  return std::max(oldest.last_sent, p.acked_at) + partner_rto(s, p);
+}
+
+TimeNs ping_interval(const State& s, TimeNs patience) {
+  return std::max<TimeNs>(std::min(s.config.keepalive_delay, patience / 4), kMillisecond / 4);
+}
+
+TimeNs connect_delay(const State& s, const Request& r) {
+  const TimeNs first = s.config.extension ? s.config.resend_delay_extended : s.config.resend_delay;
+  return partner_spread(
+      s, *r.partner,
+      std::min(first << std::min<unsigned>(r.resends, 16), std::max(s.config.resend_delay, first)));
+}
+
+}  // namespace omx::protocol

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/sizes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "protocol/types.h"
+#include "wire/lane.h"
+#include "wire/packets.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// The largest power of two that an MX-style fragment can have in `frame` bytes; receivers honour the unit
+// they are told for medium messages, and for pulls both sides must have the same MTU (wire.md 5).
+wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
+  const std::uint32_t unit = std::min<std::uint32_t>(4096, std::bit_floor(frame - 48 - overhead));
+  return {unit, 8, unit, unit == 4096 ? 8U : 32U};
+}
+
+}  // namespace
+
+std::uint32_t partner_overhead(const Partner& p) {
+  return p.checksum ? wire::kChecksumBytes : 0;
+}
+
+std::uint32_t lane_frame(const State& s, const Partner& p) {
+  return std::min(s.config.lane.frame, p.lane.frame);
+}
+
+void lane_resize(State& s, std::uint32_t own_frame_before) {
+  std::uint16_t& frame = s.config.lane.frame;
+  if (!s.config.lane.present()) return;
+  const std::int64_t grown = std::int64_t{frame} + s.own_frame - own_frame_before;
+  frame = static_cast<std::uint16_t>(std::clamp<std::int64_t>(grown, kMtuLeast, wire::kGsoBatchBytes));
+}
+
+wire::Sizes lane_sizes(const State& s, const Partner& p) {
+  return wire::extended_sizes(p.mode, lane_frame(s, p), partner_overhead(p));
+}
+
+void partner_update_sizes(State& s, Partner& p) {
+  if (p.mode == wire::Mode::mxoe) {
+    p.sizes = mxoe_sizes(p.extended ? p.frame_agreed : s.own_frame, partner_overhead(p));
+  } else if (p.extended) {
+    p.sizes = wire::extended_sizes(p.mode, p.frame_max, partner_overhead(p));
+    p.sizes.pull_reply_max =
+        wire::extended_sizes(p.mode, std::max(p.frame_max, p.frame_in), partner_overhead(p)).pull_reply_max;
+    if (p.lane.present()) p.sizes.medium_frag = std::min(p.sizes.medium_frag, lane_sizes(s, p).medium_frag);
+    p.sizes.medium_frag -= wire::kHeaderExtBytes;
+    p.sizes.medium_frags = kMaxFragments;
+  } else {
+    p.sizes = wire::reference_sizes(p.mode, s.config.mtu);
+  }
+  std::uint32_t limit = p.sizes.medium_max();
+  if (p.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
+  if (p.extended && p.mode == wire::Mode::omx && p.near_frame == 0)
+    limit = std::min(limit, base_medium_max(s));
+  const std::uint32_t wanted = p.near_frame ? p.near_rndv_threshold : s.config.rndv_threshold;
+  p.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
+}
+
+std::uint32_t eager_limit(const State& s, const Partner& p) {
+  const bool trains = p.lane_out || (p.lane.present() && !s.config.lane_fragments);
+  if (!trains) return p.rndv_threshold;
+  const std::uint32_t most = std::min(p.sizes.medium_max(), base_medium_max(s));
+  return std::max(std::min(s.config.lane_rndv_threshold, most), p.rndv_threshold);
+}
+
+std::uint32_t medium_unit(const Partner& p) {
+  return p.sizes.medium_frag;
+}
+
+bool medium_fits(const Partner& p, const Request& r) {
+  return r.kind != RequestKind::send || r.send_class != SendClass::medium ||
+         r.msg_length <= kMaxFragments * medium_unit(p);
+}
+
+std::uint32_t lane_unit(const State& s, const Partner& p, std::uint32_t length) {
+  const std::uint32_t most = medium_unit(p), overhead = lane_frame(s, p) - lane_sizes(s, p).medium_frag;
+  const std::uint32_t unit = wire::train_unit(length, most, overhead);
+  return (length + unit - 1) / unit <= kMaxFragments ? unit : most;
+}
+
+}  // namespace omx::protocol

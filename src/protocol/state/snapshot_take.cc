@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocol/state/snapshot_take.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/list.h"
+#include "protocol/snapshot.h"
+#include "protocol/state/matching.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// So many posted receives at most, as what came for nobody is as telling.
+constexpr std::size_t kReceives = Snapshot::kPending / 2;
+
+template <class ItemList>
+std::uint32_t length_of(ItemList& list) {
+  std::uint32_t n = 0;
+  for (auto* item = list.front(); item && n < Snapshot::kLook; item = list.next(*item)) n++;
+  return n;
+}
+
+bool busy(Partner& p) {
+  return !p.queued.empty() || !p.unacked.empty() || !p.await_notify.empty() || !p.connects.empty() ||
+         p.pulls > 0 || p.unexpected_bytes > 0;
+}
+
+PartnerRow row_of(Partner& p) {
+  PartnerRow row;
+  row.nic = p.nic;
+  row.endpoint = p.endpoint;
+  row.self = p.self;
+  row.connected = p.connected();
+  row.extended = p.extended;
+  row.near = p.near_frame != 0;
+  row.lane_in = p.lane_in;
+  row.lane_out = p.lane_out;
+  row.queued = length_of(p.queued);
+  row.unacked = length_of(p.unacked);
+  row.unfinished = length_of(p.await_notify);
+  row.connecting = length_of(p.connects);
+  row.pulls = p.pulls;
+  row.frames_unacked = p.frames_unacked;
+  row.frame_max = p.near_frame ? p.near_frame : p.frame_max;
+  row.unexpected_bytes = p.unexpected_bytes;
+  row.messages_sent = p.messages_sent;
+  row.bytes_sent = p.bytes_sent;
+  row.messages_received = p.messages_received;
+  row.bytes_received = p.bytes_received;
+  row.resends = p.resends;
+  row.last_heard = p.last_heard;
+  return row;
+}
+
+// The first of many, in an order.
+template <class T, std::size_t kMost, class Before>
+class First {
+ public:
+  explicit First(Before before) : before_(before) {}
+  void offer(T* item) {
+    if (count_ < kMost) {
+      items_[count_++] = item;
+    } else if (before_(item, items_[0])) {
+      std::pop_heap(begin(), end(), before_);
+      items_[kMost - 1] = item;
+    } else {
+      return;
+    }
+    std::push_heap(begin(), end(), before_);
+  }
+  // Once, at the end.
+  std::span<T* const> sorted() {
+    std::sort_heap(begin(), end(), before_);
+    return {items_.data(), count_};
+  }
+
+ private:
+  T** begin() { return items_.data(); }
+  T** end() { return items_.data() + count_; }
+
+  Before before_;
+  std::size_t count_ = 0;
+  std::array<T*, kMost> items_;
+};
+
+bool more_interesting(Partner* a, Partner* b) {
+  const bool x = busy(*a), y = busy(*b);
+  return x != y ? x : a->last_heard > b->last_heard;
+}
+
+bool posted_before(const Request* a, const Request* b) {
+  return a->order < b->order;
+}
+
+class PendingWriter {
+ public:
+  explicit PendingWriter(Snapshot& out) : out_(out) {}
+
+  bool full() const { return out_.pending_rows == out_.pending.size(); }
+
+  PendingRow* row(const Partner* peer) {
+    if (full()) {
+      out_.pending_cut = true;
+      return nullptr;
+    }
+    PendingRow& row = out_.pending[out_.pending_rows++];
+    row = {};
+    if (peer) {
+      row.known_peer = true;
+      row.nic = peer->nic;
+      row.endpoint = peer->endpoint;
+    }
+    return &row;
+  }
+
+  void request(const Request& r, PendingRow::What what) {
+    PendingRow* const row = this->row(r.partner ? r.partner : r.source);
+    if (!row) return;
+    row->what = what;
+    row->forgotten = r.user_gone;
+    row->phase = static_cast<std::uint8_t>(r.phase);
+    row->send_class = static_cast<std::uint8_t>(r.send_class);
+    row->has_number = r.phase == Phase::unacked || r.phase == Phase::await_notify;
+    row->seqnum = r.seqnum;
+    row->resends = r.resends;
+    row->match_info = r.match_info;
+    row->match_mask = r.match_mask;
+    row->length = r.phase == Phase::posted ? r.segments.length() : r.msg_length;
+    row->since = r.first_sent;
+  }
+
+  void requests(List<Request, &Request::queue>& list) {
+    for (Request* r = list.front(); r; r = list.next(*r)) {
+      const bool connect = r->kind == RequestKind::connect, receive = r->kind == RequestKind::receive;
+      request(*r, connect   ? PendingRow::What::connect
+                  : receive ? PendingRow::What::receive
+                            : PendingRow::What::send);
+      if (out_.pending_cut) return;
+    }
+  }
+
+  void message(const Unexpected& u) {
+    PendingRow* const row = this->row(u.partner);
+    if (!row) return;
+    row->what = PendingRow::What::message;
+    row->match_info = u.match_info;
+    row->length = u.msg_length;
+  }
+
+ private:
+  Snapshot& out_;
+};
+
+}  // namespace
+
+void snapshot_take(State& s, Snapshot& out) {
+  out.at = s.now + s.absent;
+  out.posted = s.posted.size();
+  out.unexpected = s.unexpected.size();
+  out.done = length_of(s.done);
+  out.zombies = s.zombies;
+  out.requests = s.requests.live();
+  out.unexpected_bytes = s.buffers_held();
+  out.pulls_running = length_of(s.pull_list);
+  out.pulls_waiting = length_of(s.pull_waiting);
+  out.partners = static_cast<std::uint32_t>(s.partners.size());
+  out.pending_rows = 0;
+  out.pending_cut = false;
+
+  First<Partner, Snapshot::kPartners, bool (*)(Partner*, Partner*)> partners(more_interesting);
+  std::uint32_t looked = 0;
+  for (Partner* p : s.partners) {
+    if (!p || (p->self && p->messages_sent == 0)) continue;
+    if (looked++ == Snapshot::kLook) break;
+    partners.offer(p);
+  }
+  PendingWriter pending(out);
+  out.partner_rows = 0;
+  for (Partner* const p : partners.sorted()) {
+    out.partner[out.partner_rows++] = row_of(*p);
+    for (auto* list : {&p->connects, &p->queued, &p->unacked, &p->await_notify}) pending.requests(*list);
+  }
+  for (Pull* pull = s.pull_list.front(); pull && !out.pending_cut; pull = s.pull_list.next(*pull))
+    pending.request(*pull->request, PendingRow::What::receive);
+
+  First<const Request, kReceives, bool (*)(const Request*, const Request*)> receives(posted_before);
+  looked = 0;
+  s.posted.visit([&](const Request& r) {
+    receives.offer(&r);
+    return ++looked < Snapshot::kLook;
+  });
+  for (const Request* const r : receives.sorted()) pending.request(*r, PendingRow::What::receive);
+  if (s.posted.size() > kReceives) out.pending_cut = true;
+  for (Unexpected* u = s.unexpected.front(); u && !pending.full(); u = s.unexpected.next(*u))
+    pending.message(*u);
+  if (s.unexpected.size() > 0 && pending.full()) out.pending_cut = true;
+
+  // Readers compare with their own clock.
+  for (std::uint32_t i = 0; i < out.partner_rows; i++)
+    if (out.partner[i].last_heard) out.partner[i].last_heard += s.absent;
+  for (std::uint32_t i = 0; i < out.pending_rows; i++)
+    if (out.pending[i].since) out.pending[i].since += s.absent;
+}
+
+}  // namespace omx::protocol

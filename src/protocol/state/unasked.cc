@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The first frames of a large message follow its RNDV unasked, so that they are on their way while the
+// receiver finds out where they belong (docs/wire.md 17). To it they are answers to a request that it need
+// not send. The NOTIFY of each message says whether the next one may do so: not when it came before its
+// receive was posted, nor while several send, as nothing but the receiver's requests protects the last switch
+// port.
+#include "protocol/state/unasked.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/counters.h"
+#include "protocol/state/lane.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/pull.h"
+#include "protocol/state/request.h"
+#include "protocol/state/state.h"
+#include "protocol/state/unscheduled_data.h"
+#include "protocol/types.h"
+#include "wire/lane.h"
+
+namespace omx::protocol {
+
+namespace {
+
+// Longer ago the receiver may be busy with others.
+constexpr TimeNs kLeaveLasts = 10 * kMillisecond;
+constexpr std::uint8_t kPauseMost = 63;
+constexpr std::size_t kRunningMost = 16;
+
+}  // namespace
+
+std::uint32_t unasked_key(const wire::Rndv& rndv) {
+  return rndv.rdma_id | std::uint32_t{rndv.rdma_seqnum} << 8 | std::uint32_t{rndv.seqnum} << 16;
+}
+
+bool unasked_by_lane(const Partner& p, std::uint32_t length) {
+  return p.lane_out && length >= kLaneBytes && !p.rails;
+}
+
+void unasked_notified(State& s, Partner& p, Request& r, bool more) {
+  if (std::exchange(r.announced, false)) p.larges_out--;
+  p.unasked_until = more ? s.now + kLeaveLasts : 0;
+  if (!r.unasked) return;
+  r.unasked = false;
+  p.unasked_pause = more ? 0 : std::min<std::uint8_t>(2 * p.unasked_pause + 1, kPauseMost);
+  p.unasked_skip = p.unasked_pause;
+}
+
+bool unasked_leave(State& s, const Partner& p, bool useful) {
+  UnaskedLeave* place = nullptr;
+  for (UnaskedLeave& leave : s.unasked.leaves) {
+    const bool its_own = leave.partner == &p;
+    if (its_own) leave = {};
+    if (its_own || (!place && s.now >= leave.until)) place = &leave;
+  }
+  if (!useful || !place || s.pulling.senders > 1) return false;
+  *place = {&p, s.now + 2 * kLeaveLasts};
+  return true;
+}
+
+std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
+  if (rndv.unasked_frames == 0) return 0;
+  pull.leave = false;                                      // unless they are of use
+  if (rndv.unasked_frames > wire::kGsoBatchFrames) return 0;  // more than a block holds
+  const Request& r = *pull.request;
+  if (rndv.unasked_unit != pull.unit || pull.shift != 0 || r.xfer_length != r.msg_length) return 0;
+  std::size_t running = 0;
+  for (Pull* other = s.unasked.running.front(); other; other = s.unasked.running.next(*other)) running++;
+  if (running >= kRunningMost) return 0;
+  const Partner& p = *pull.partner;
+  const std::uint32_t key = unasked_key(rndv);
+  const UnaskedLost lost{p.nic, wire::unasked_magic(s.config.endpoint, p.endpoint), key};
+  if (std::find(s.unasked.lost.begin(), s.unasked.lost.end(), lost) != s.unasked.lost.end()) return 0;
+  pull.leave = true;
+  pull.unasked_key = key;
+  s.unasked.running.push_back(pull);
+  s.count(Counter::recv_unasked)++;
+  return std::min<std::uint32_t>(rndv.unasked_frames, pull.frames);
+}
+
+Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key) {
+  if (!wire::unasked(magic)) return nullptr;
+  for (Pull* pull = s.unasked.running.front(); pull; pull = s.unasked.running.next(*pull)) {
+    if (unasked_is(s, *pull, magic, key) && pull->partner->nic == nic) return pull;
+  }
+  // Its RNDV may be on its way.
+  const UnaskedLost lost{nic, magic, key};
+  if (s.unasked.lost[s.unasked.lost_last] == lost) return nullptr;
+  s.unasked.lost_last = (s.unasked.lost_last + 1) % s.unasked.lost.size();
+  s.unasked.lost[s.unasked.lost_last] = lost;
+  return nullptr;
+}
+
+bool unasked_is(const State& s, const Pull& pull, std::uint32_t magic, std::uint32_t key) {
+  return pull.unasked_hook.linked() && pull.unasked_key == key &&
+         magic == wire::unasked_magic(s.config.endpoint, pull.partner->endpoint);
+}
+
+}  // namespace omx::protocol

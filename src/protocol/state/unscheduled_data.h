@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Data of large messages that come before they are asked for (docs/wire.md 17).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/list.h"
+#include "protocol/state/pull.h"
+#include "protocol/types.h"
+
+namespace omx::protocol {
+
+// Who may send so.
+struct UnaskedLeave {
+  const Partner* partner = nullptr;
+  TimeNs until = 0;
+};
+
+// What nobody expected.
+struct UnaskedLost {
+  NicId nic = 0;
+  std::uint32_t magic = 0, key = 0;
+  bool operator==(const UnaskedLost&) const = default;
+};
+
+struct Unasked {
+  std::array<UnaskedLeave, 3> leaves;  // together no more than even the ports of small switches hold
+  List<Pull, &Pull::unasked_hook> running;
+  std::array<UnaskedLost, 4> lost;  // that came before their RNDV, or in vain
+  std::size_t lost_last = 0;
+};
+
+}  // namespace omx::protocol

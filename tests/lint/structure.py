@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules about the structure of src/: floors of the engine, knots of files, headers.
+
+Each rule yields one line per violation; lint.py runs them.
+"""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SRC = ROOT / "src"
+
+# Folders of src/ that keep these rules. Others join when they have been put in order.
+KNOT_FOLDERS = ["protocol"]
+HEADER_FOLDERS = ["protocol"]
+LARGEST_KNOT = 4
+# The floors of the engine, from below. A file includes its own floor and those before it.
+FLOORS = ["state", "actions", "events"]
+
+
+def plain(text):
+    """The code without comments and without what stands in quotes."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+    text = re.sub(r"'(\\.|[^'\\\n])'", "' '", text)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def files(folders, *suffixes):
+    for folder in folders:
+        for path in sorted((SRC / folder).rglob("*")):
+            if path.suffix in suffixes:
+                yield path
+
+
+def name(path):
+    return path.relative_to(ROOT)
+
+
+def included(path):
+    """The headers of src/ that a file includes, without their suffix."""
+    for header in re.findall(r'^#include "([\w/]+)\.h"', path.read_text(), re.M):
+        yield header
+
+
+# --- floors of the engine ---
+
+
+def floors():
+    for level, floor in enumerate(FLOORS):
+        above = tuple(f"protocol/{higher}/" for higher in FLOORS[level + 1:])
+        for path in files([f"protocol/{floor}"], ".h", ".cc"):
+            for header in included(path):
+                if header.startswith(above):
+                    yield f"{name(path)}: a file of {floor} must not include {header}.h"
+
+
+# --- knots: files that include each other in a circle ---
+
+
+def include_graph(folder):
+    """Unit (a header with its source file) to the units that it includes."""
+    graph = {}
+    for path in files([folder], ".h", ".cc"):
+        unit = str(path.relative_to(SRC).with_suffix(""))
+        graph.setdefault(unit, set()).update(h for h in included(path) if h != unit)
+    return graph
+
+
+def reached(graph, start):
+    seen, todo = set(), [start]
+    while todo:
+        for unit in graph.get(todo.pop(), ()):
+            if unit not in seen:
+                seen.add(unit)
+                todo.append(unit)
+    return seen
+
+
+def knots(graph):
+    """Strongly connected components with more than one unit, each once."""
+    reach = {unit: reached(graph, unit) for unit in graph}
+    done = set()
+    for unit in sorted(graph):
+        if unit in done or unit not in reach[unit]:
+            continue
+        knot = sorted(other for other in reach[unit] if unit in reach.get(other, ()))
+        done.update(knot)
+        yield knot
+
+
+def largest_knot():
+    for folder in KNOT_FOLDERS:
+        for knot in knots(include_graph(folder)):
+            if len(knot) > LARGEST_KNOT:
+                yield f"src/{folder}: {len(knot)} units include each other, {LARGEST_KNOT} at most: {' '.join(knot)}"
+
+
+# --- headers declare what their own source file defines ---
+
+FUNCTION = r"(?:^|\n)(?![ #}\n]|namespace|using|struct|class|enum|typedef|return)((?:[\w:<>,&*\[\]]+[ \n]+[&*]?)+?)([\w:~]+)\("
+
+
+def declared_functions(text):
+    """Names of the functions that a header declares and does not define."""
+    for found in re.finditer(FUNCTION + r"[^;{}]*\)[^;{}]*;", plain(text)):
+        yield found.group(2)
+
+
+def without_anonymous(text):
+    return re.sub(r"\nnamespace \{\n.*?\n\}\n", "\n", plain(text), flags=re.S)
+
+
+def defined_functions(text):
+    """Names of the functions that a source file defines for others."""
+    for found in re.finditer(FUNCTION + r"[^;{}]*\)[^;{}]*\{", without_anonymous(text)):
+        yield found.group(2)
+
+
+def belongs(source, header):
+    """endpoint_facts.cc may define a part of what endpoint.h declares."""
+    return source.stem == header.stem or source.stem.startswith(header.stem + "_")
+
+
+def own_header():
+    definers = {}
+    for path in files(HEADER_FOLDERS, ".cc"):
+        for function in defined_functions(path.read_text()):
+            definers.setdefault(function, set()).add(path)
+    for header in files(HEADER_FOLDERS, ".h"):
+        for function in sorted(set(declared_functions(header.read_text()))):
+            sources = definers.get(function, set())
+            if sources and not any(belongs(source, header) for source in sources):
+                other = sorted(str(name(source)) for source in sources)[0]
+                yield f"{name(header)}: {function} is defined by {other}; its own header declares it"
+
+
+RULES = [floors, largest_knot, own_header]
