@@ -53,7 +53,7 @@ class Posted {
   void post(std::uint64_t info, std::uint64_t mask) {
     Request& r = *requests_.emplace_back(std::make_unique<Request>(RequestKind::receive));
     r.match_info = info & mask;
-    r.match_mask = mask;
+    r.rx.match_mask = mask;
     table.add(r);
   }
   PostedReceives table;

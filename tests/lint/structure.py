@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules about the structure of src/: floors of the engine, knots of files, headers.
+"""Rules about the structure of src/: floors of the engine, knots of files, headers, and sizes of types.
 
 Each rule yields one line per violation; lint.py runs them.
 """
@@ -12,7 +12,13 @@ SRC = ROOT / "src"
 # Folders of src/ that keep these rules. Others join when they have been put in order.
 KNOT_FOLDERS = ["protocol"]
 HEADER_FOLDERS = ["protocol"]
+MEMBER_FOLDERS = ["protocol"]
+LENGTH_FOLDERS = ["protocol"]
 LARGEST_KNOT = 4
+MOST_MEMBERS = 40
+# One member for each setting: rows of the table of settings point at them (runtime/settings_table.cc).
+MANY_MEMBERS = ["Config"]
+LONGEST_FUNCTION = 70
 # The floors of the engine, from below. A file includes its own floor and those before it.
 FLOORS = ["state", "actions", "events"]
 
@@ -134,4 +140,72 @@ def own_header():
                 yield f"{name(header)}: {function} is defined by {other}; its own header declares it"
 
 
-RULES = [floors, largest_knot, own_header]
+# --- types with few members, functions that fit on a screen ---
+
+
+def body_at(text, opening):
+    """What stands between a brace and the one that closes it, and where that is."""
+    depth = 0
+    for i in range(opening, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[i], 0)
+        if depth == 0:
+            return text[opening + 1:i], i
+    return text[opening + 1:], len(text)
+
+
+def flatten(body):
+    """The statements of a type; what stands in braces, angles and parentheses is left out."""
+    out, depth = [], 0
+    for char in body:
+        depth -= char in "})"
+        if depth == 0:
+            out.append(char)
+            if char == "}" and "(" in "".join(out).rpartition(";")[2]:
+                out.append(";")  # the body of a function
+        depth += char in "{("
+    text = "".join(out).replace("}", "{}")
+    while re.search(r"<[^<>;]*>", text):
+        text = re.sub(r"<[^<>;]*>", "", text)
+    return text
+
+
+NO_MEMBER = r"(static|using|friend|typedef|template|enum)\b|(struct|class)\s+\w+\s*(:[^{]*)?(\{\})?$"
+
+
+def members(body):
+    """How many data members a type declares itself."""
+    count = 0
+    for statement in flatten(body).split(";"):
+        statement = re.sub(r"^\s*((public|private|protected):\s*)+", "", statement).strip()
+        if not statement or re.match(NO_MEMBER, statement):
+            continue
+        head = statement.split("=")[0]
+        if ")" in head or "operator" in head:
+            continue
+        count += 1 + statement.count(",")
+    return count
+
+
+def few_members():
+    for path in files(MEMBER_FOLDERS, ".h", ".cc"):
+        text = plain(path.read_text())
+        for found in re.finditer(r"(?<!enum )\b(?:struct|class)\s+(\w+)\b[^;{}()]*\{", text):
+            body, _ = body_at(text, found.end() - 1)
+            count = members(body)
+            if count > MOST_MEMBERS and found.group(1) not in MANY_MEMBERS:
+                yield f"{name(path)}: {found.group(1)} has {count} members, group them: {MOST_MEMBERS} at most"
+
+
+def short_functions():
+    for path in files(LENGTH_FOLDERS, ".h", ".cc"):
+        start = None
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.match(r"[A-Za-z].*\(", line) and not line.startswith("namespace"):
+                start = number
+            elif line == "}" and start is not None:
+                if number - start + 1 > LONGEST_FUNCTION:
+                    yield f"{name(path)}:{start}: a function of {number - start + 1} lines, {LONGEST_FUNCTION} at most"
+                start = None
+
+
+RULES = [floors, largest_knot, own_header, few_members]

@@ -34,8 +34,8 @@ TEST_F(Bounds, early__windows_count) {
   Host& h = network.add(config);
   for (std::uint64_t i = 0; i < 1000; i++) stranger(h, i, 3);
   const State& s = h->state();
-  EXPECT_GT(s.early_windows.live(), 50U);
-  EXPECT_LE(s.early_windows.live() * sizeof(EarlyWindow) + s.buffers.in_use(), (1U << 20) / 2);
+  EXPECT_GT(s.memory.early_windows.live(), 50U);
+  EXPECT_LE(s.memory.early_windows.live() * sizeof(EarlyWindow) + s.memory.buffers.in_use(), (1U << 20) / 2);
   EXPECT_GT(h.counters[Counter::early_dropped], 0U);
   stranger(h, 5000, 1);
   EXPECT_TRUE(h->probe(0, ~0ULL)) << "the other half is for messages in order";
@@ -128,7 +128,7 @@ TEST_F(Bounds, unexpected__a_partner_alone_may_always_send_one) {
   Bytes& in = room(30000);
   EXPECT_EQ(wait(*b, receive(*b, in, 1), kSecond).status, Status::success);
   EXPECT_EQ(in, out);
-  EXPECT_EQ(to_a->unexpected_bytes, 0U);
+  EXPECT_EQ(to_a->rx.unexpected_bytes, 0U);
 }
 
 // --- large messages without memory: nothing waits indefinitely ---
@@ -166,7 +166,7 @@ TEST_F(Bounds, no_memory__to_pull_a_message_that_waited) {
   open();
   Request* s = send(*a, to_b, message(100000), 1);
   network.run_for(kMillisecond);
-  auto& pulls = (*b)->state().pulls;
+  auto& pulls = (*b)->state().memory.pulls;
   std::vector<Pull*> taken;
   omx::test::allocations_fail(true);
   while (Pull* pull = pulls.create()) taken.push_back(pull);
@@ -187,15 +187,15 @@ TEST_F(Bounds, notifies__of_a_peer_that_never_acknowledges) {
     if (unwanted)
       (*b)->set_unexpected_handler([](void*, const Arrival&) { return HandlerAction::finished; }, nullptr);
     network.faults.drop = [](const Bytes&) { return true; };
-    const std::uint16_t ack = to_a->next_send;
-    std::uint16_t seqnum = to_b->next_send;
-    const std::size_t before = (*b)->state().requests.live();
+    const std::uint16_t ack = to_a->counting.next_send;
+    std::uint16_t seqnum = to_b->counting.next_send;
+    const std::size_t before = (*b)->state().memory.requests.live();
     for (int i = 0; i < 20000; i++) {
       if (!unwanted) {  // truncated to nothing: NOTIFY without a pull
         ReceiveOp op;
         op.match_info = 1;
         op.forgotten = true;
-        if ((*b)->state().posted.size() == 0) (void)(*b)->receive(network.now, op);
+        if ((*b)->state().matching.posted.size() == 0) (void)(*b)->receive(network.now, op);
       }
       wire::Rndv packet;
       packet.seqnum = seqnum;
@@ -207,10 +207,10 @@ TEST_F(Bounds, notifies__of_a_peer_that_never_acknowledges) {
       (*b)->on_frame(network.now += 1000,
                      hand_made((*a)->config().nic, (*b)->config().nic, wire::PacketType::rndv,
                                [&](std::byte* o, const wire::Head& h) { return encode_rndv(o, h, packet); }));
-      seqnum = to_a->next_match;
+      seqnum = to_a->counting.next_match;
     }
-    EXPECT_EQ(to_a->notifies_queued, 1024U);
-    EXPECT_LE((*b)->state().requests.live() - before, kSendWindow + 1024 + 1);
+    EXPECT_EQ(to_a->tx.notifies_queued, 1024U);
+    EXPECT_LE((*b)->state().memory.requests.live() - before, kSendWindow + 1024 + 1);
     EXPECT_GT(b->counters[Counter::back_pressure], 5000U);
   }
 }
@@ -227,7 +227,7 @@ TEST_F(Bounds, notifies__go_before_messages_and_in_order) {
   std::vector<Request*> sends;
   for (int i = 0; i < 100; i++) sends.push_back(send(*a, to_b, message(8), 1, true));
   network.run_for(100 * kMillisecond);
-  EXPECT_EQ(to_a->notifies_queued, 100U);
+  EXPECT_EQ(to_a->tx.notifies_queued, 100U);
   std::vector<int> order;  // the first number of each block
   network.faults.drop = [&](const Bytes& f) {
     if (type_of(f) == wire::PacketType::tiny) order.push_back(1000);
@@ -239,7 +239,7 @@ TEST_F(Bounds, notifies__go_before_messages_and_in_order) {
   for (Request* s : sends) EXPECT_EQ(wait(*a, s, 10 * kSecond).status, Status::truncated);
   ASSERT_EQ(order.size(), 103U);
   for (std::size_t i = 0; i < 103; i++) EXPECT_EQ(order[i], i < 100 ? static_cast<int>(i) : 1000);
-  EXPECT_EQ(to_a->last_notify, nullptr);
+  EXPECT_EQ(to_a->tx.last_notify, nullptr);
 }
 
 }  // namespace

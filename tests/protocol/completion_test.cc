@@ -62,7 +62,7 @@ TEST_F(CompletionTest, cancel__by_state) {
   const auto count = (*b)->completion_count();
   EXPECT_TRUE(*(*b)->cancel(posted));
   EXPECT_EQ((*b)->completion_count(), count);
-  EXPECT_EQ((*b)->state().requests.live(), 0U);
+  EXPECT_EQ((*b)->state().memory.requests.live(), 0U);
 
   Request* ending = receive(*b, room(4), 1);
   EXPECT_TRUE(*(*b)->cancel(ending, true));
@@ -74,7 +74,7 @@ TEST_F(CompletionTest, cancel__by_state) {
 
   Request* pulling = receive(*b, room(100000), 2);
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
-  ASSERT_TRUE(network.run_until([&] { return pulling->pull != nullptr; }));
+  ASSERT_TRUE(network.run_until([&] { return pulling->rx.pull != nullptr; }));
   EXPECT_FALSE(*(*b)->cancel(pulling));
   network.faults.drop = nullptr;
   EXPECT_EQ(wait(*b, pulling).status, Status::success);
@@ -88,7 +88,7 @@ TEST_F(CompletionTest, cancel__by_state) {
   EXPECT_EQ((*a)->consume(c).status, Status::cancelled);
   network.faults.drop = nullptr;
   network.run_for(kSecond);
-  EXPECT_EQ((*a)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
   exchange_both_ways();
 }
 
@@ -101,7 +101,7 @@ TEST_F(CompletionTest, cancel__half_received_medium_is_too_late) {
   Bytes& out = message(20000);
   (void)send(*a, to_b, out, 1);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_a->partial.active);
+  ASSERT_TRUE(to_a->rx.partial.active);
   EXPECT_FALSE(*(*b)->cancel(r));
   network.faults.drop = nullptr;
   EXPECT_EQ(wait(*b, r).status, Status::success);
@@ -126,8 +126,8 @@ TEST_F(CompletionTest, forget__every_kind) {
   network.run_for(kSecond);
   EXPECT_EQ((*a)->peek_done(), nullptr);
   EXPECT_EQ((*b)->peek_done(), nullptr);
-  EXPECT_EQ((*a)->state().requests.live(), 0U);
-  EXPECT_EQ((*b)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
+  EXPECT_EQ((*b)->state().memory.requests.live(), 0U);
   EXPECT_EQ((*a)->memory().buffers, 0U);
   EXPECT_EQ((*b)->memory().buffers, 0U);
 }
@@ -152,8 +152,8 @@ TEST_F(CompletionTest, forgotten__from_the_start_returns_null) {
     EXPECT_EQ((*a)->send(network.now, op).value(), nullptr);
   }
   network.run_for(kSecond);
-  EXPECT_EQ((*a)->state().requests.live(), 0U);
-  EXPECT_EQ((*b)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
+  EXPECT_EQ((*b)->state().memory.requests.live(), 0U);
 }
 
 TEST_F(CompletionTest, buffered__by_class) {
@@ -190,7 +190,7 @@ TEST_F(CopyLater, not_needed_once_acknowledged) {
   EXPECT_EQ(wait(*b, r).status, Status::success);
   EXPECT_EQ(wait(*a, s).status, Status::success);
   EXPECT_FALSE((*a)->copy_owed());
-  EXPECT_EQ((*a)->state().send_buffers.in_use(), 0U);
+  EXPECT_EQ((*a)->state().memory.send_buffers.in_use(), 0U);
   EXPECT_EQ(in, out);
 }
 

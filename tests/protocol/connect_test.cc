@@ -147,7 +147,7 @@ TEST_F(Connect, connect__forgotten_still_connects) {
   to_b = (*a)->find_partner((*b)->config().nic, 0);
   ASSERT_TRUE(network.run_until([&] { return to_b->connected(); }));
   EXPECT_EQ((*a)->peek_done(), nullptr);
-  EXPECT_EQ((*a)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
 }
 
 TEST_F(Connect, connect__unanswered_ends_when_its_time_is_over) {

@@ -24,7 +24,7 @@ class ConversationTest : public PairTest {
   }
   // Lets a give up b, which lives. Returns the session of that instance.
   std::uint32_t b_given_up() {
-    const std::uint32_t session = to_b->true_session;
+    const std::uint32_t session = to_b->session.true_session;
     network.faults.drop = [](const Bytes&) { return true; };
     (void)send(*a, to_b, message(8), 1);
     network.run_for(10 * kSecond);
@@ -258,7 +258,7 @@ TEST_F(ConversationTest, silence__counts_for_a_pull_from_its_beginning) {
 // The end of the former instance is not the end of the one that a receive names.
 TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_for_it) {
   open_with(60 * kSecond, 60 * kSecond);
-  Request* of_old = receive_from(*a, to_b, true, to_b->true_session);
+  Request* of_old = receive_from(*a, to_b, true, to_b->session.true_session);
   Request* of_new = receive_from(*a, to_b, true, 0x7777);
   b = &network.restart(1, with_session(0x7777));
   EXPECT_EQ(wait(*b, connect_start(*b, *a)).status, Status::success);
@@ -275,7 +275,7 @@ TEST_F(ConversationTest, awaited__a_receive_that_names_the_next_instance_waits_f
 // The instance that a receive names is gone, and another one was there before the receive was posted.
 TEST_F(ConversationTest, awaited__a_receive_that_names_a_former_instance_ends) {
   open_with(60 * kSecond, 60 * kSecond);
-  Request* of_present = receive_from(*a, to_b, true, to_b->true_session);
+  Request* of_present = receive_from(*a, to_b, true, to_b->session.true_session);
   Request* of_former = receive_from(*a, to_b, true, 0x7777);
   EXPECT_EQ(wait(*a, of_former, 30 * kSecond).status, Status::bad_session);
   network.run_for(10 * kSecond);
@@ -346,7 +346,7 @@ TEST_F(ConversationTest, awaited__a_failed_connect_ends_only_those_who_wanted_it
 // Messages that the former instance had sent go only to receives that name it, or that name no source.
 TEST_F(ConversationTest, awaited__an_instance_takes_only_its_own_messages) {
   open_with(60 * kSecond, 60 * kSecond);
-  const std::uint32_t former = to_b->true_session;
+  const std::uint32_t former = to_b->session.true_session;
   (void)send(*b, to_a, message(0), 99);
   network.run_for(kSecond);
   b = &network.restart(1, with_session(0x7777));

@@ -58,8 +58,8 @@ TEST_F(Handler, data__only_when_the_message_is_in_one_frame) {
     EXPECT_FALSE((*b)->probe(0, 0));
   }
   network.run_for(kSecond);
-  EXPECT_EQ((*b)->state().requests.live(), 0U);
-  EXPECT_EQ((*b)->state().unexpected_slab.live(), 0U);
+  EXPECT_EQ((*b)->state().memory.requests.live(), 0U);
+  EXPECT_EQ((*b)->state().memory.unexpected_slab.live(), 0U);
 }
 
 TEST_F(Handler, proceed__queues_the_message) {
@@ -161,7 +161,7 @@ TEST_F(Handler, partner_dropped_inside__leaves_it_dropped) {
     (void)send(*a, to_b, message(length), 1);
     ASSERT_TRUE(network.run_until([&] { return !first; }, kSecond));
     EXPECT_FALSE(to_a->connected());
-    EXPECT_FALSE(to_a->partial.active);
+    EXPECT_FALSE(to_a->rx.partial.active);
     EXPECT_NE(connect(network, *b, *a), nullptr);
     EXPECT_NE(connect(network, *a, *b), nullptr);
     exchange_both_ways();
@@ -244,7 +244,7 @@ TEST_F(Self, self_as_others__short_ones_complete_before_their_receive) {
   EXPECT_EQ(wait(*a, receive(*a, room(8), 2)).status, Status::success);
   EXPECT_EQ(wait(*a, large).status, Status::success);
   EXPECT_EQ(wait(*a, synchronous).status, Status::success);
-  EXPECT_EQ(self->unexpected_bytes, 0U);
+  EXPECT_EQ(self->rx.unexpected_bytes, 0U);
   EXPECT_EQ((*a)->memory().buffers, 0U);
 }
 

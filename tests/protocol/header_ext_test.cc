@@ -67,7 +67,7 @@ TEST_F(HeaderExtension, partner_without__rejects_the_send_and_sends_nothing) {
     }
     network.run_for(kSecond);
     EXPECT_FALSE((*b)->done(r));
-    EXPECT_EQ(to_b->next_send, to_b->next_acked);
+    EXPECT_EQ(to_b->counting.next_send, to_b->counting.next_acked);
     EXPECT_EQ(wait(*a, send_with(*a, to_b, message(20000), 0, false)).status, Status::success);
     EXPECT_EQ(wait(*b, r).status, Status::success);
   }
@@ -87,7 +87,7 @@ TEST_F(HeaderExtension, partner_without__found_out_while_the_send_waits) {
   b->paused = true;
   std::vector<Request*> sends;
   for (int i = 0; i < 300; i++) sends.push_back(send_with(*a, to_b, message(8), 3, false));
-  to_b->features &= static_cast<std::uint16_t>(~wire::kFeatureHeaderExt);
+  to_b->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureHeaderExt);
   b->paused = false;
   int rejected = 0;
   for (Request* s : sends) rejected += wait(*a, s).status == Status::rejected;

@@ -110,9 +110,9 @@ TEST_P(Hostile, random_frames__hurt_nobody_else) {
     ASSERT_FALSE((*b)->done(private_send));
     const Endpoint::Memory memory = (*b)->memory();
     ASSERT_LE(memory.buffers, (1U << 20) + (1U << 18));
-    ASSERT_LE((*b)->state().unexpected.size() * sizeof(Unexpected), (1U << 20) + sizeof(Unexpected));
+    ASSERT_LE((*b)->state().matching.unexpected.size() * sizeof(Unexpected), (1U << 20) + sizeof(Unexpected));
     ASSERT_LE((*b)->partner_count(), 4U + static_cast<unsigned>(injected));
-    ASSERT_LE((*b)->state().pulls.live(), 2000U);
+    ASSERT_LE((*b)->state().memory.pulls.live(), 2000U);
     while (Request* r = (*b)->peek_done()) (*b)->consume(r);
   }
   EXPECT_EQ(private_room, Bytes(1000, std::byte{0xEE}));

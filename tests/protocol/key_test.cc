@@ -60,7 +60,7 @@ TEST_P(Key, wrong_in_a_connect__pings_keep_the_one_that_worked) {
   to_b = connect(network, *a, *b, 0x1234);
   to_a = (*b)->find_partner((*a)->config().nic, 0);
   EXPECT_EQ(wait(*a, connect_start(*a, *b, 6)).status, Status::bad_key);
-  EXPECT_EQ(to_b->key, 0x1234U);
+  EXPECT_EQ(to_b->session.key, 0x1234U);
   exchange_both_ways();
 }
 
@@ -141,7 +141,7 @@ TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   ask.ext.max_frame = 1514;
   ask.ext.eager_frames = 64;
   ask.ext.pull_frames = 32;
-  ask.ext.epoch = to_b->peer_epoch;
+  ask.ext.epoch = to_b->counting.peer_epoch;
   const auto say = [&] {
     network.inject(
         hand_made(b_nic, a_nic, wire::PacketType::connect,
@@ -150,10 +150,10 @@ TEST_F(PairTest, count_learnt_from_a_refusal__lets_nobody_in) {
   };
   say();
   ASSERT_NE(heard.status, 0);
-  ASSERT_EQ(heard.ext.epoch, to_b->epoch);
+  ASSERT_EQ(heard.ext.epoch, to_b->counting.epoch);
   ask.ext.peer_epoch = heard.ext.epoch;
   ask.ext.peer_epoch_in_use = true;
-  ask.ext.epoch = to_b->peer_epoch + 1;
+  ask.ext.epoch = to_b->counting.peer_epoch + 1;
   say();
   EXPECT_FALSE(to_b->connected());
 }

@@ -23,7 +23,7 @@ class LaneBellTest : public PairTest {
     };
     open(config(1), config(2));
     exchange(*a, to_b, *b, 100000);
-    ASSERT_TRUE(to_a->lane_in);
+    ASSERT_TRUE(to_a->bulk.lane_in);
     (*b)->set_drowsy(network.now, true);
     network.faults.drop = [this](const Bytes& frame) {
       note(frame);
@@ -152,7 +152,7 @@ class LaneAnswerTest : public LaneBellTest {
     ASSERT_NE(pull, nullptr);
     network.run_for(
         1'100'000);  // the announced frames are no longer awaited, and no request was repeated yet
-    state().lane_awaited = {};
+    state().lanes.lane_awaited = {};
   }
   State& state() { return (*b)->state(); }
   Pull* find_pull() {
@@ -185,7 +185,7 @@ TEST_F(LaneAnswerTest, none_that_nobody_asked_for) {
 
 TEST_F(LaneAnswerTest, none_to_a_pull_from_somebody_else) {
   Partner other;
-  other.lane = to_a->lane;
+  other.bulk.lane = to_a->bulk.lane;
   announce(other, answer_until(0));
   EXPECT_FALSE(awaited());
   announce(*to_a, answer_until(0));
@@ -202,7 +202,7 @@ TEST_F(LaneAnswerTest, one_that_ends_within_a_block) {
 
 TEST_F(LaneAnswerTest, each_once) {
   for (int i = 0; i < 20; i++) announce(*to_a, answer_until(pull->block(0).first + 2));
-  EXPECT_EQ(state().lane_awaited.answer_count, 1U);
+  EXPECT_EQ(state().lanes.lane_awaited.answer_count, 1U);
 }
 
 // A receiver without room for more announcements waits for all frames that may come, until the time is over.
@@ -210,7 +210,7 @@ TEST_F(LaneAnswerTest, more_than_there_is_room_for) {
   const PullBlock& block = pull->block(1);
   ASSERT_GT(block.frames, 12U);
   for (std::uint32_t i = 0; i < 12; i++) announce(*to_a, answer_until(block.first + i));
-  EXPECT_TRUE(state().lane_awaited.more);
+  EXPECT_TRUE(state().lanes.lane_awaited.more);
   others_came();
   EXPECT_TRUE(awaited());
   network.run_for(1'100'000);
@@ -228,7 +228,7 @@ TEST_F(LaneAnswerTest, waiting_ends_though_others_send) {
 }
 
 TEST_F(LaneAnswerTest, none_by_a_lane_that_failed) {
-  to_a->lane_in = false;
+  to_a->bulk.lane_in = false;
   announce(*to_a, answer_until(0));
   EXPECT_FALSE(awaited());
 }
@@ -236,7 +236,7 @@ TEST_F(LaneAnswerTest, none_by_a_lane_that_failed) {
 // For a peer without the feature, the announcement follows the answer and names none. It waits for one poll
 // at most.
 TEST_F(LaneBellTest, who_does_not_know_it_is_not_told_ahead) {
-  to_b->features &= static_cast<std::uint16_t>(~wire::kFeatureAhead);
+  to_b->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureAhead);
   exchange(*a, to_b, *b, 300000);
   ASSERT_EQ(rings(), 1U) << sent;
   EXPECT_EQ(after_last(), 0U) << sent;

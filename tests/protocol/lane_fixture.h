@@ -24,8 +24,8 @@ class LaneTest : public PairTest {
   // Sends a first message, which brings the probe. Later ones use the bulk path.
   void make_known() {
     exchange(*a, to_b, *b, 50000);
-    ASSERT_TRUE(to_b->lane_out);
-    ASSERT_TRUE(to_a->lane_in);
+    ASSERT_TRUE(to_b->bulk.lane_out);
+    ASSERT_TRUE(to_a->bulk.lane_in);
   }
 };
 

@@ -31,7 +31,7 @@ TEST_F(LaneTest, medium__by_the_lane_and_announced) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);  // proves the bulk path, too
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->lane_out);
+  ASSERT_TRUE(to_b->bulk.lane_out);
   const auto fragments = a->counters[Counter::send_medium_frag];
   const auto lane = a->lane_frames;
   const auto probes = a->counters[Counter::send_probe];
@@ -49,8 +49,8 @@ TEST_F(LaneTest, medium__one_train_and_an_announcement) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->lane_out);
-  const std::size_t unit = to_b->sizes.medium_frag;
+  ASSERT_TRUE(to_b->bulk.lane_out);
+  const std::size_t unit = to_b->agreed.sizes.medium_frag;
   const std::size_t train = wire::frames_of_train(1500 - 28);
   const auto lane = a->lane_frames;
   const auto fragments = a->counters[Counter::send_medium_frag];
@@ -94,7 +94,7 @@ TEST_F(LaneTest, medium__awaited_until_the_announced_one_is_whole) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->lane_out);
+  ASSERT_TRUE(to_b->bulk.lane_out);
   exchange(*a, to_b, *b, 20000);
   EXPECT_FALSE((*b)->lane_awaited(network.now));
   exchange(*a, to_b, *b, 20000);
@@ -133,7 +133,7 @@ TEST_F(LaneTest, fails__before_it_was_ever_used) {
     exchange(*a, to_b, *b, length);
     exchange(*b, to_a, *a, length);
   }
-  EXPECT_FALSE(to_b->lane_out || to_b->lane_in || to_a->lane_out || to_a->lane_in);
+  EXPECT_FALSE(to_b->bulk.lane_out || to_b->bulk.lane_in || to_a->bulk.lane_out || to_a->bulk.lane_in);
   EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
   EXPECT_EQ(b->counters[Counter::pull_rerequest_timer], 0U) << "no timer asked for it";
   EXPECT_LT(a->lane_frames, 8U);
@@ -146,7 +146,7 @@ TEST_F(LaneTest, fails__later_and_is_not_tried_again_at_once) {
   const TimeNs began = network.now;
   exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - began, kSecond);
-  EXPECT_FALSE(to_a->lane_in && to_b->lane_out);
+  EXPECT_FALSE(to_a->bulk.lane_in && to_b->bulk.lane_out);
   EXPECT_EQ(a->counters[Counter::lane_fallback] + b->counters[Counter::lane_fallback], 1U);
   const auto frames = a->lane_frames;
   const TimeNs again = network.now;
@@ -158,7 +158,7 @@ TEST_F(LaneTest, fails__later_and_is_not_tried_again_at_once) {
   network.run_for(3 * kSecond);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_TRUE(to_a->lane_in && to_b->lane_out);
+  EXPECT_TRUE(to_a->bulk.lane_in && to_b->bulk.lane_out);
 }
 
 // Answers by frames say nothing about the bulk path. So its losses count although many large messages go by
@@ -167,24 +167,24 @@ TEST_F(LaneTest, fails__medium_messages_among_large_ones_by_the_link) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->lane_out);
+  ASSERT_TRUE(to_b->bulk.lane_out);
   network.faults.no_lane = true;
   for (int i = 0; i < 20; i++) {
     exchange(*a, to_b, *b, 20000);
-    to_a->lane_in = false;  // as if frames were faster
+    to_a->bulk.lane_in = false;  // as if frames were faster
     exchange(*a, to_b, *b, 1000000);
   }
-  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out);
 }
 
 TEST_F(LaneTest, fails__medium_messages_return_to_the_link) {
   open_lanes();
   exchange(*a, to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(to_b->lane_out);
+  ASSERT_TRUE(to_b->bulk.lane_out);
   network.faults.no_lane = true;
   for (int i = 0; i < 6; i++) exchange(*a, to_b, *b, 20000);
-  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out);
   EXPECT_EQ(a->counters[Counter::lane_fallback], 1U);
 }
 
@@ -194,7 +194,7 @@ TEST_F(LaneTest, other_network__is_not_used) {
   open(with_lane(1), far);
   exchange(*a, to_b, *b, 100000);
   exchange(*a, to_b, *b, 100000);
-  EXPECT_FALSE(to_b->lane.present() || to_a->lane.present());
+  EXPECT_FALSE(to_b->bulk.lane.present() || to_a->bulk.lane.present());
   EXPECT_EQ(a->lane_frames, 0U);
 }
 
@@ -257,7 +257,7 @@ TEST_F(LaneTest, owner__a_second_one_gets_no_lane) {
   exchange(liar, p, *b, 100000);
   EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic);
   EXPECT_EQ(liar.counters[Counter::send_pull_reply_lane], 0U);
-  EXPECT_TRUE(to_a->lane.present());
+  EXPECT_TRUE(to_a->bulk.lane.present());
 }
 
 // The sender may have no more unacknowledged frames than this side announced.
@@ -283,8 +283,8 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
   ASSERT_TRUE(connect(network, liar, *a));
   Partner* to_liar = connect(network, *a, liar);
   Partner* to_victim = connect(network, *a, victim);
-  EXPECT_TRUE(to_liar->lane.present());
-  EXPECT_FALSE(to_victim->lane.present());
+  EXPECT_TRUE(to_liar->bulk.lane.present());
+  EXPECT_FALSE(to_victim->bulk.lane.present());
   network.faults.no_lane = true;
   Request* offered = send(*a, to_liar, message(20000), 5);  // brings a probe that the liar cannot read
   network.run_for(kMillisecond);
@@ -301,7 +301,7 @@ TEST_F(LaneTest, proof__nobody_else_can_give_it) {
     forged.resize(64);
     (*a)->on_frame(network.now, forged);
   }
-  EXPECT_FALSE(to_liar->lane_out);
+  EXPECT_FALSE(to_liar->bulk.lane_out);
   // A request does not help either.
   const auto before = a->lane_frames;
   Bytes& in = room(100000);
@@ -336,8 +336,8 @@ TEST_F(LaneTest, owner__the_port_goes_to_the_later_one) {
   connect_as(7, 0x7777);
   Partner* later = (*b)->find_partner(a->endpoint->config().nic, 7);
   ASSERT_TRUE(later);
-  EXPECT_TRUE(later->lane.present());
-  EXPECT_FALSE(to_a->lane.present());
+  EXPECT_TRUE(later->bulk.lane.present());
+  EXPECT_FALSE(to_a->bulk.lane.present());
   (*b)->disconnect(network.now, to_a);
   EXPECT_EQ((*b)->lane_sender(a->endpoint->config().lane), a->endpoint->config().nic) << "the later one's";
 }
@@ -347,10 +347,10 @@ TEST_F(LaneTest, fails__a_pull_does_not_make_the_sender_trust_again) {
   make_known();
   network.faults.no_lane = true;
   for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
-  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out);
   network.faults.no_lane = false;
   exchange(*a, to_b, *b, 1000000);
-  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out);
 }
 
 // Losses in one direction say nothing about the other.
@@ -359,11 +359,11 @@ TEST_F(LaneTest, fails__one_direction_leaves_the_other) {
   make_known();
   network.faults.no_lane = true;
   for (int i = 0; i < 8; i++) exchange(*a, to_b, *b, 20000);
-  ASSERT_FALSE(to_b->lane_out);
+  ASSERT_FALSE(to_b->bulk.lane_out);
   network.faults.no_lane = false;
   exchange(*b, to_a, *a, 50000);
-  EXPECT_TRUE(to_a->lane_out);
-  EXPECT_TRUE(to_b->lane_in);
+  EXPECT_TRUE(to_a->bulk.lane_out);
+  EXPECT_TRUE(to_b->bulk.lane_in);
 }
 
 TEST_F(LaneTest, mtu__the_lane_shrinks_with_it) {

@@ -13,7 +13,7 @@ TEST_F(LaneTest, no_trains__large_messages_go_by_the_link) {
     for (const std::size_t length : {20000, 50000, 1000000}) exchange(*a, to_b, *b, length);
     network.run_for(20 * kMillisecond);
   }
-  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out);
   EXPECT_EQ(a->counters[Counter::send_pull_reply_lane], 0U);
   EXPECT_EQ(b->counters[Counter::pull_rerequest_timer] + b->counters[Counter::pull_rerequest_gap], 0U);
   EXPECT_EQ(a->counters[Counter::trains_refused], 1U) << "said once";
@@ -29,7 +29,7 @@ TEST_F(LaneTest, no_trains__later__what_is_lost_goes_singly) {
   const TimeNs began = network.now;
   for (int i = 0; i < 10; i++) exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - began, kSecond);
-  EXPECT_FALSE(to_b->lane_out && to_a->lane_in);
+  EXPECT_FALSE(to_b->bulk.lane_out && to_a->bulk.lane_in);
 }
 
 // All frames go by UDP.
@@ -45,10 +45,10 @@ class UdpTrainTest : public LaneTest {
     open(by_udp(1), by_udp(2));
     // The address of a bulk path belongs to the NIC id here, but the network of these tests has NIC ids of
     // its own.
-    to_a->lane = by_udp(1).lane;
-    to_b->lane = by_udp(2).lane;
-    (*a)->state().lane_owners[{to_b->lane.ip, to_b->lane.port}] = to_b;
-    (*b)->state().lane_owners[{to_a->lane.ip, to_a->lane.port}] = to_a;
+    to_a->bulk.lane = by_udp(1).lane;
+    to_b->bulk.lane = by_udp(2).lane;
+    (*a)->state().lanes.lane_owners[{to_b->bulk.lane.ip, to_b->bulk.lane.port}] = to_b;
+    (*b)->state().lanes.lane_owners[{to_a->bulk.lane.ip, to_a->bulk.lane.port}] = to_a;
   }
 };
 
@@ -57,7 +57,7 @@ TEST_F(UdpTrainTest, works__trains_after_the_proof) {
   exchange(*a, to_b, *b, 20000);
   EXPECT_LE(a->trains, 2U) << "two probes, and nothing else before they are answered";
   network.run_for(kMillisecond);
-  EXPECT_TRUE(to_b->lane_out);
+  EXPECT_TRUE(to_b->bulk.lane_out);
   exchange(*a, to_b, *b, 20000);
   EXPECT_GT(a->trains, 10U);
 }
@@ -79,20 +79,20 @@ TEST_F(UdpTrainTest, no_trains__all_arrives_singly) {
     exchange(*b, to_a, *a, length);
   }
   EXPECT_LT(network.now - began, 200 * kMillisecond);
-  EXPECT_FALSE(to_b->lane_out || to_a->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out || to_a->bulk.lane_out);
   EXPECT_EQ(a->counters[Counter::resend_timeout] + b->counters[Counter::resend_timeout], 0U);
 }
 
 TEST_F(UdpTrainTest, no_trains__later__recovers) {
   open_by_udp();
   for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 1000000);
-  ASSERT_TRUE(to_b->lane_out);
+  ASSERT_TRUE(to_b->bulk.lane_out);
   network.faults.no_trains = true;
   const TimeNs began = network.now;
   for (int i = 0; i < 20; i++) exchange(*a, to_b, *b, 20000);
   for (int i = 0; i < 5; i++) exchange(*a, to_b, *b, 1000000);
   EXPECT_LT(network.now - began, kSecond);
-  EXPECT_FALSE(to_b->lane_out);
+  EXPECT_FALSE(to_b->bulk.lane_out);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST_F(Matching, posted__ten_thousand_deep) {
 TEST_F(Matching, unexpected__ten_thousand_deep) {
   open();
   for (std::uint64_t i = 0; i < 10000; i++) (void)send(*a, to_b, message(4), i);
-  ASSERT_TRUE(network.run_until([&] { return (*b)->state().unexpected.size() == 10000; }));
+  ASSERT_TRUE(network.run_until([&] { return (*b)->state().matching.unexpected.size() == 10000; }));
   for (std::uint64_t i = 0; i < 10000; i++) {
     const std::uint64_t wanted = i % 2 ? 9999 - i / 2 : i / 2;
     const Completion c =
@@ -263,8 +263,8 @@ TEST_P(MatchingModel, random__posts_arrivals_cancels_and_probes) {
         EXPECT_EQ(arrival->match_info, i->info);
       }
     }
-    ASSERT_EQ((*b)->state().posted.size(), model.posted.size());
-    ASSERT_EQ((*b)->state().unexpected.size(), model.unexpected.size());
+    ASSERT_EQ((*b)->state().matching.posted.size(), model.posted.size());
+    ASSERT_EQ((*b)->state().matching.unexpected.size(), model.unexpected.size());
   }
 }
 

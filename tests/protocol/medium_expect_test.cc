@@ -13,11 +13,11 @@ class MediumExpect : public PairTest {
     open(with_lane(1), with_lane(2));
     exchange(*a, to_b, *b, 20000);
     network.run_for(kMillisecond);
-    ASSERT_TRUE(to_b->lane_out);
+    ASSERT_TRUE(to_b->bulk.lane_out);
     network.faults.hold_lane = true;
     // The frames of one GSO batch are a little shorter. The last fragment goes by the link and starts the
     // message.
-    length_ = train * to_b->sizes.medium_frag;
+    length_ = train * to_b->agreed.sizes.medium_frag;
   }
   std::vector<ExpectedFrame> expected(std::size_t most = 64) {
     std::vector<ExpectedFrame> places(most);
@@ -103,7 +103,7 @@ TEST_F(MediumExpect, two_at_once__none) {
   network.faults.hold_lane = false;
   exchange(c, c_to_b, *b, 20000);
   network.run_for(kMillisecond);
-  ASSERT_TRUE(c_to_b->lane_out);
+  ASSERT_TRUE(c_to_b->bulk.lane_out);
   network.faults.hold_lane = true;
   begin();
   (void)send(c, c_to_b, message(length_), 2);

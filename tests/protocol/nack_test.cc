@@ -34,7 +34,7 @@ TEST_F(Nack, nack_lib__each_code) {
   for (int code = 1; code <= 4; code++) {
     network.clear();
     Request* s = unacked();
-    network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
+    network.inject(hand_made_nack_lib(*b, *a, to_b->counting.next_acked, code));
     EXPECT_EQ(wait(*a, s, kSecond).status, expected[code - 1]);
     EXPECT_FALSE(to_b->connected());
   }
@@ -43,7 +43,7 @@ TEST_F(Nack, nack_lib__each_code) {
 TEST_F(Nack, nack_lib__unknown_codes_are_ignored) {
   Request* s = unacked();
   for (const int code : {0, 5, 6, 7, 100, 255})
-    network.inject(hand_made_nack_lib(*b, *a, to_b->next_acked, code));
+    network.inject(hand_made_nack_lib(*b, *a, to_b->counting.next_acked, code));
   network.run_for(100 * kMillisecond);
   EXPECT_FALSE((*a)->done(s));
   b->paused = false;
@@ -52,9 +52,9 @@ TEST_F(Nack, nack_lib__unknown_codes_are_ignored) {
 
 TEST_F(Nack, nack_lib__stale_or_for_another_number) {
   Request* s = unacked();
-  network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->next_acked, 1), 3));
-  network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->next_acked, kSeqMask), 3));
-  network.inject(hand_made_nack_lib(*b, *a, seq_next_session(to_b->next_acked), 3));
+  network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->counting.next_acked, 1), 3));
+  network.inject(hand_made_nack_lib(*b, *a, seq_add(to_b->counting.next_acked, kSeqMask), 3));
+  network.inject(hand_made_nack_lib(*b, *a, seq_next_session(to_b->counting.next_acked), 3));
   network.inject(hand_made_nack_lib(*b, *a, 0, 2));  // refers to a connect that is over
   network.run_for(100 * kMillisecond);
   EXPECT_FALSE((*a)->done(s));
@@ -168,7 +168,7 @@ TEST_F(Nack, silent__is_told_once_of_who_never_answered) {
 TEST_F(Nack, nack_lib__from_strangers) {
   Request* s = unacked();
   Host& c = network.add({});
-  network.inject(hand_made_nack_lib(c, *a, to_b->next_acked, 3));
+  network.inject(hand_made_nack_lib(c, *a, to_b->counting.next_acked, 3));
   network.inject(hand_made_nack_lib(*a, *a, 1, 3));
   network.run_for(100 * kMillisecond);
   EXPECT_FALSE((*a)->done(s));
@@ -183,7 +183,7 @@ TEST_F(Nack, nack_lib__of_a_ping_ends_what_waits_for_the_partner) {
   network.run_for(200 * kMillisecond);
   ASSERT_EQ(s->phase, Phase::await_notify);
   b->paused = true;
-  ASSERT_TRUE(network.run_until([&] { return to_b->ping_pending; }));
+  ASSERT_TRUE(network.run_until([&] { return to_b->liveness.ping_pending; }));
   network.inject(hand_made_nack_lib(*b, *a, 0, 2));
   EXPECT_EQ(wait(*a, s, kSecond).status, Status::endpoint_closed);
 }
@@ -208,8 +208,8 @@ TEST_F(Nack, nack_mcp__ends_the_receive_and_both_sides_learn) {
     network.faults.drop = drop_all(wire::PacketType::pull);
     Request* r = receive(*a, room(100000), 1);
     Request* s = send(*b, to_a, message(100000), 1);
-    ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }));
-    const std::uint32_t handle = r->pull->handle;
+    ASSERT_TRUE(network.run_until([&] { return r->rx.pull != nullptr; }));
+    const std::uint32_t handle = r->rx.pull->handle;
     for (const int unknown : {0, 5, 6, 7, 255}) network.inject(nack_mcp(*b, *a, handle, unknown));
     network.inject(nack_mcp(*b, *a, handle + 1, code));
     network.inject(nack_mcp(*b, *a, handle ^ (1U << 22), code));

@@ -41,7 +41,7 @@ class Parked : public PairTest {
     for (Request* r : sends) ASSERT_EQ(wait(*a, r, 10 * kSecond).status, Status::success);
     network.run_for(kSecond);
     EXPECT_EQ((*a)->state().regions.used(), 0U);
-    EXPECT_EQ((*a)->state().zombies, 0U);
+    EXPECT_EQ((*a)->state().completion.zombies, 0U);
     EXPECT_EQ((*a)->state().room.parked_bytes, 0U);
     EXPECT_EQ((*b)->state().room.envelopes, 0U);
   }
@@ -103,7 +103,7 @@ TEST_F(Parked, injected__never_refused_for_their_number) {
   }
   network.run_for(kSecond);
   EXPECT_EQ((*a)->state().room.parked_bytes, 0U);
-  EXPECT_EQ((*a)->state().zombies, 0U);
+  EXPECT_EQ((*a)->state().completion.zombies, 0U);
 }
 
 TEST_F(Parked, regions__more_than_their_numbers) {

@@ -18,7 +18,7 @@ TEST_F(PartnerTest, memory__of_an_idle_partner) {
     (void)(*a)->connect(network.now, 0x5000 + i, 0, 0, 0, nullptr, true);
   network.run_for(3 * kSecond);
   EXPECT_LE(((*a)->memory().partners - before) / 1600, 640U);
-  EXPECT_EQ((*a)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
   EXPECT_EQ((*a)->next_deadline(), kNever);
 }
 
@@ -165,14 +165,14 @@ class PendingTest : public PairTest, public testing::WithParamInterface<Pending>
     const State& s = (*a)->state();
     // The NOTIFY that reports a failed pull has its own time limit.
     if (GetParam().kind == Kind::pulling) {
-      EXPECT_TRUE(network.run_until([&] { return s.zombies == 0; }, 2 * limit));
+      EXPECT_TRUE(network.run_until([&] { return s.completion.zombies == 0; }, 2 * limit));
     }
-    EXPECT_EQ(s.zombies, 0U);
-    EXPECT_EQ(s.pulls.live(), 0U);
-    EXPECT_EQ(s.early_windows.live(), 0U);
-    EXPECT_EQ(to_b->frames_unacked, 0U);
+    EXPECT_EQ(s.completion.zombies, 0U);
+    EXPECT_EQ(s.memory.pulls.live(), 0U);
+    EXPECT_EQ(s.memory.early_windows.live(), 0U);
+    EXPECT_EQ(to_b->tx.frames_unacked, 0U);
     if (GetParam().kind != Kind::region_wait) {
-      EXPECT_EQ(s.requests.live(), 0U);
+      EXPECT_EQ(s.memory.requests.live(), 0U);
       EXPECT_EQ(s.regions.used(), 0U);
       EXPECT_TRUE(network.run_until([&] { return (*a)->next_deadline() == kNever; }, 100 * kSecond));
     }
@@ -379,7 +379,7 @@ TEST_F(PartnerTest, cleanup__a_pulled_message_stays_though_its_notify_never_left
   Request* r = receive(*b, in, 1);
   (void)send(*a, to_b, out, 1);
   network.run_for(100 * kMillisecond);
-  ASSERT_EQ(to_a->notifies_queued, 1U);
+  ASSERT_EQ(to_a->tx.notifies_queued, 1U);
   (*b)->disconnect(network.now, to_a);
   const Completion c = wait(*b, r, kSecond);
   EXPECT_EQ(c.status, Status::success);

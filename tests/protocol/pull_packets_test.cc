@@ -28,7 +28,7 @@ TEST_F(PullPackets, pull_reply_received__late_ones_for_an_instance_that_is_gone)
   Bytes& out = message(5000, 2);
   Request* r = receive(*b, in, 2);
   Request* s = send(*a, to_b, out, 2, true);
-  ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }));
+  ASSERT_TRUE(network.run_until([&] { return r->rx.pull != nullptr; }));
   for (const Bytes& frame : late) network.inject(frame);
   network.run_for(kMillisecond);
   network.faults.drop = nullptr;
@@ -47,14 +47,14 @@ TEST_F(PullPackets, large_notified__only_of_the_region_s_present_use) {
     packet.total_length = 5000;
     packet.rdma_id = region;
     packet.rdma_seqnum = generation;
-    packet.seqnum = to_b->next_match;
-    packet.piggyack = to_b->next_send;
+    packet.seqnum = to_b->counting.next_match;
+    packet.piggyack = to_b->counting.next_send;
     network.inject(
         hand_made((*b)->config().nic, (*a)->config().nic, wire::PacketType::notify,
                   [&](std::byte* out, const wire::Head& head) { return encode_notify(out, head, packet); }));
-    const Seqnum wanted = to_b->next_match;
+    const Seqnum wanted = to_b->counting.next_match;
     network.run_for(kMillisecond / 100);
-    return to_b->next_match == seq_add(wanted, 1);  // taken as a message, whatever else happens
+    return to_b->counting.next_match == seq_add(wanted, 1);  // taken as a message, whatever else happens
   };
   EXPECT_TRUE(notify(s->region, static_cast<std::uint8_t>(s->region_generation - 1)));
   EXPECT_TRUE(notify(static_cast<std::uint8_t>(s->region + 1), s->region_generation));
@@ -146,8 +146,8 @@ TEST_F(PullPackets, pull_serve__reference_peers_get_no_more_than_a_block) {
       network.run_for(kMillisecond);
       return a->counters[Counter::send_pull_reply] - before;
     };
-    const std::uint32_t frames = to_b->sizes.pull_frames;
-    const std::uint32_t block = frames * to_b->sizes.pull_reply_max;
+    const std::uint32_t frames = to_b->agreed.sizes.pull_frames;
+    const std::uint32_t block = frames * to_b->agreed.sizes.pull_reply_max;
     EXPECT_EQ(replies(block), frames);
     EXPECT_EQ(replies(block + 1), 0U);
   }
@@ -224,11 +224,11 @@ TEST_F(PullPackets, pull_reply__wrong_ones_write_nothing) {
   Bytes& in = room(100000);
   Request* r = receive(*a, in, 1);
   (void)send(*b, to_a, message(100000), 1);
-  ASSERT_TRUE(network.run_until([&] { return r->pull != nullptr; }, kSecond));
-  const std::uint32_t unit = r->pull->unit;
+  ASSERT_TRUE(network.run_until([&] { return r->rx.pull != nullptr; }, kSecond));
+  const std::uint32_t unit = r->rx.pull->unit;
   wire::PullReply good;
   good.frame_length = static_cast<std::uint16_t>(unit);
-  good.pull_handle = r->pull->handle;
+  good.pull_handle = r->rx.pull->handle;
   good.magic = wire::kPullMagic ^ (*a)->config().endpoint;
   const auto put = [&](const Host& from, const wire::PullReply& reply) {
     network.inject(hand_made(

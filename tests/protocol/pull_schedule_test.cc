@@ -206,7 +206,7 @@ TEST_F(PullScheduleTest, turns__a_few_bytes_left_over_are_no_turn_of_their_own) 
   config.mtu = 65535;
   open_senders(1, config);
   // Otherwise they came with the RNDV.
-  to_receiver[0]->features &= static_cast<std::uint16_t>(~wire::kFeatureTail);
+  to_receiver[0]->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureTail);
   Bytes& in = room(65536);
   Request* r = receive(*receiver, in, 1);
   const auto before = receiver->counters[Counter::send_pull_request];
@@ -229,7 +229,7 @@ TEST_F(PullScheduleTest, window__losses_narrow_it_and_time_widens_it) {
     for (Request* r : receives) EXPECT_EQ(wait(*receiver, r).status, Status::success);
     if (round == 0) {
       EXPECT_LT(schedule().shared.bytes, before);
-      EXPECT_GE(schedule().shared.bytes, 2U * to_receiver[0]->sizes.pull_reply_max);
+      EXPECT_GE(schedule().shared.bytes, 2U * to_receiver[0]->agreed.sizes.pull_reply_max);
       network.faults.loss = 0;
     }
   }

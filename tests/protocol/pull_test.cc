@@ -95,15 +95,15 @@ TEST_F(PullTest, frames__that_grow_do_not_begin_a_transfer_again) {
   Bytes& in = room(2'000'000);
   Request* r = receive(*b, in, 1);
   Request* s = send(*a, to_b, out, 1);
-  ASSERT_TRUE(network.run_until([&] { return r->pull && r->pull->next_frame > 600; }, kSecond));
+  ASSERT_TRUE(network.run_until([&] { return r->rx.pull && r->rx.pull->next_frame > 600; }, kSecond));
   network.faults.drop = drop_all(wire::PacketType::pull_reply);
-  to_a->frame_in = 9014;  // as if a probe arrived now
+  to_a->agreed.frame_in = 9014;  // as if a probe arrived now
   partner_update_sizes((*b)->state(), *to_a);
   network.run_for(10 * kMillisecond);
-  const auto frames = r->pull->next_frame;
+  const auto frames = r->rx.pull->next_frame;
   network.faults.drop = nullptr;
   network.run_for(kMillisecond);
-  EXPECT_GE(r->pull ? r->pull->next_frame : frames, frames);
+  EXPECT_GE(r->rx.pull ? r->rx.pull->next_frame : frames, frames);
   EXPECT_EQ(wait(*b, r).status, Status::success);
   EXPECT_EQ(wait(*a, s).status, Status::success);
   EXPECT_EQ(in, out);
@@ -283,7 +283,7 @@ TEST_F(PullTest, regions__wake_up_is_not_lost_to_a_partner_without_credit) {
   network.faults.drop = [this](const Bytes& f) {
     return type_of(f) == wire::PacketType::truc && mac_load(f.data() + 6) == (*b)->config().nic;
   };
-  ASSERT_TRUE(network.run_until([&] { return to_b->frames_unacked > 0; }, kSecond));
+  ASSERT_TRUE(network.run_until([&] { return to_b->tx.frames_unacked > 0; }, kSecond));
   // One region becomes free, and only one.
   (void)receive(d, room(100), 0);
   (void)receive(c, room(100000), 2);
@@ -318,7 +318,7 @@ TEST_F(PullTest, slots__more_pulls_than_handles) {
   network.faults.drop = nullptr;
   for (Request* r : receives) ASSERT_EQ(wait(*b, r, 60 * kSecond).status, Status::success);
   EXPECT_EQ(in, out);
-  EXPECT_EQ((*b)->state().pulls.live(), 0U);
+  EXPECT_EQ((*b)->state().memory.pulls.live(), 0U);
 }
 
 TEST_F(PullTest, slots__of_a_lost_partner_go_to_those_who_wait) {
@@ -337,12 +337,12 @@ TEST_F(PullTest, slots__of_a_lost_partner_go_to_those_who_wait) {
       (void)send(c, p, out, 3);
     }
   }
-  ASSERT_TRUE(network.run_until([&] { return (*b)->state().pulls.live() == 1280; }, kSecond));
+  ASSERT_TRUE(network.run_until([&] { return (*b)->state().memory.pulls.live() == 1280; }, kSecond));
   network.faults.drop = nullptr;
-  const std::uint32_t before = partners[4]->pulls_running;
+  const std::uint32_t before = partners[4]->rx.pulls_running;
   EXPECT_LT(before, 256U);
   (*b)->disconnect(network.now, partners[0]);
-  EXPECT_GT(partners[4]->pulls_running, before);
+  EXPECT_GT(partners[4]->rx.pulls_running, before);
   ASSERT_TRUE(network.run_until(
       [&] {
         for (Request* r : receives)
@@ -381,8 +381,8 @@ TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pul
     open(config, config);
     wire::Rndv rndv;
     rndv.session = (*a)->config().session;
-    rndv.seqnum = to_a->next_send;
-    rndv.piggyack = to_a->next_match;
+    rndv.seqnum = to_a->counting.next_send;
+    rndv.piggyack = to_a->counting.next_match;
     rndv.msg_length = 100000;
     rndv.rdma_offset = 1234;
     Bytes seen;
@@ -399,7 +399,7 @@ TEST_F(PullTest, region_offset__of_other_implementations_is_carried_into_the_pul
     ASSERT_EQ(wire::decode_pull(seen, mode, false, pull), wire::Drop::none);
     EXPECT_EQ(pull.rdma_offset, 1234U);
     EXPECT_EQ(pull.first_frame_offset, 1234U);
-    EXPECT_EQ(pull.block_length + 1234, std::min(r->pull->unit * r->pull->block(0).frames, 101234U));
+    EXPECT_EQ(pull.block_length + 1234, std::min(r->rx.pull->unit * r->rx.pull->block(0).frames, 101234U));
     network.faults.drop = nullptr;
   }
 }

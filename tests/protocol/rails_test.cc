@@ -133,7 +133,7 @@ TEST_F(RailsTest, agree__a_peer_that_comes_back_with_one_board_has_one) {
   ASSERT_NE(to_b, nullptr);
   to_a = (*b)->find_partner(Network::nic_of(0), 0);
   EXPECT_EQ(to_a->rails, nullptr);
-  EXPECT_TRUE((*b)->state().rail_aliases.empty());
+  EXPECT_TRUE((*b)->state().rails.rail_aliases.empty());
   data = {};
   large(2);
   EXPECT_EQ(data[1], 0U);
@@ -176,7 +176,7 @@ TEST_F(RailsTest, proof__is_of_the_frames_in_use) {
   prove();
   EXPECT_GE(at_b().paths[1].frame, 9014U);
   at_b().paths[1].frame = 1514;
-  const std::uint32_t usable = rails_usable((*b)->state(), *to_a, to_a->sizes.pull_reply_max);
+  const std::uint32_t usable = rails_usable((*b)->state(), *to_a, to_a->agreed.sizes.pull_reply_max);
   EXPECT_EQ(usable, 1U);
   large(1);
   network.run_for(kSecond);
@@ -388,7 +388,7 @@ TEST_F(RailsChoice, rate__is_of_what_came_while_something_was_on_its_way) {
     large(i, 4 << 20);
     network.run_for(10 * kMillisecond);  // this time does not count
   }
-  const double unit = to_a->sizes.pull_reply_max;
+  const double unit = to_a->agreed.sizes.pull_reply_max;
   EXPECT_NEAR(static_cast<double>(rate(0)), unit * 1000 / 12, unit * 1000 / 12 * 0.3);
   EXPECT_NEAR(static_cast<double>(rate(1)), unit * 1000 / 3, unit * 1000 / 3 * 0.3);
   data = {};

@@ -152,7 +152,7 @@ TEST_F(Reference, connected_one_way__other_first_number_than_its_request_said) {
   start();
   Request* waits = send(*a, to_b, message(8), 1);
   EXPECT_EQ(wait(*a, waits, kSecond).status, Status::success);
-  EXPECT_EQ(to_b->next_send, 0x4002);
+  EXPECT_EQ(to_b->counting.next_send, 0x4002);
 }
 
 TEST_F(Reference, connected_one_way__never_answers_a_connect_though_it_talks) {

@@ -59,7 +59,7 @@ TEST_F(Retransmit, numbers__wrap_around_under_faults) {
   stream(*b, to_a, *a, 17000, 4);
   network.faults = {};
   exchange_both_ways();
-  EXPECT_EQ(seq_session(to_b->next_send), 0);
+  EXPECT_EQ(seq_session(to_b->counting.next_send), 0);
 }
 
 TEST_F(Retransmit, numbers__wrap_around_towards_reference_peers) {
@@ -84,7 +84,7 @@ TEST_F(Retransmit, window__outstanding_numbers_and_frames_are_bounded) {
   open({}, few);
   b->paused = true;
   for (int i = 0; i < 1000; i++) (void)send(*a, to_b, message(4), 1);
-  EXPECT_LE(to_b->frames_unacked, 16U);
+  EXPECT_LE(to_b->tx.frames_unacked, 16U);
   network.run_for(100 * kMillisecond);
   b->paused = false;
   for (int i = 0; i < 1000; i++)
@@ -155,7 +155,7 @@ TEST_F(Retransmit, ack__messages_that_become_complete_late_are_owed_with_all_the
     network.inject(end);
     network.run_for(10'000);
   }
-  EXPECT_EQ(to_b->queued.front(), nullptr) << "nothing waits for a delayed acknowledgement";
+  EXPECT_EQ(to_b->tx.queued.front(), nullptr) << "nothing waits for a delayed acknowledgement";
 }
 
 TEST_F(Retransmit, ack__immediate_after_four_from_reference_peers) {
@@ -213,7 +213,7 @@ TEST_F(Retransmit, back_pressure__bounded_and_recovers) {
       network.run_for(3 * kSecond);
       EXPECT_GT(b->counters[Counter::back_pressure], 0U) << length;
       EXPECT_LE((*b)->memory().buffers, small.buffer_bytes);
-      EXPECT_LE((*b)->state().unexpected.size() * sizeof(Unexpected),
+      EXPECT_LE((*b)->state().matching.unexpected.size() * sizeof(Unexpected),
                 small.buffer_bytes + sizeof(Unexpected));
       for (int i = 0; i < 150; i++) {
         Bytes& in = room(length);
@@ -284,8 +284,8 @@ TEST_F(Retransmit, zombies__limit_turns_sends_synchronous_with_the_ack) {
   b->paused = false;
   for (Request* s : sends) EXPECT_EQ(wait(*a, s).status, Status::success);
   network.run_for(kSecond);
-  EXPECT_EQ((*a)->state().zombies, 0U);
-  EXPECT_EQ((*a)->state().requests.live(), 0U);
+  EXPECT_EQ((*a)->state().completion.zombies, 0U);
+  EXPECT_EQ((*a)->state().memory.requests.live(), 0U);
   EXPECT_EQ((*a)->memory().buffers, 0U);
 }
 
@@ -317,11 +317,11 @@ TEST_F(Retransmit, truc__counter_wraps_and_old_ones_are_ignored) {
   Config config;
   config.zombie_max = 0;
   open(config, config);
-  to_a->send_acknum = 0xFFFFFFFE;
-  to_b->recv_acknum = 0xFFFFFFFE;
+  to_a->counting.send_acknum = 0xFFFFFFFE;
+  to_b->counting.recv_acknum = 0xFFFFFFFE;
   for (int i = 0; i < 5; i++)
     EXPECT_EQ(wait(*a, send(*a, to_b, message(4), 1), kSecond).status, Status::success);
-  EXPECT_LT(to_b->recv_acknum, 10U);
+  EXPECT_LT(to_b->counting.recv_acknum, 10U);
   EXPECT_EQ(a->counters[Counter::resend_timeout], 0U);
 }
 
@@ -347,10 +347,10 @@ TEST_F(Retransmit, early__window_of_255_and_hostile_fragments) {
   // nothing of it.
   wire::Eager packet;
   packet.session = (*b)->config().session;
-  packet.piggyack = to_b->next_match;
+  packet.piggyack = to_b->counting.next_match;
   packet.length = 4;
   for (const std::uint32_t ahead : {255U, 256U, 300U, 8000U}) {
-    packet.seqnum = seq_add(to_b->next_send, ahead);
+    packet.seqnum = seq_add(to_b->counting.next_send, ahead);
     network.inject(hand_made(
         (*a)->config().nic, (*b)->config().nic, wire::PacketType::tiny,
         [&](std::byte* out, const wire::Head& head) { return encode_eager(out, head, packet); }, Bytes(4)));
@@ -383,7 +383,7 @@ TEST_F(Retransmit, sack__a_receiver_without_memory_is_not_flooded) {
   network.faults.drop = nullptr;
   network.run_for(10 * kSecond);
   ASSERT_GT(b->counters[Counter::back_pressure], 0U);
-  ASSERT_NE(to_a->early, nullptr);
+  ASSERT_NE(to_a->rx.early, nullptr);
   const std::uint64_t before = a->counters[Counter::resend_sack];
   network.run_for(10 * kSecond);
   EXPECT_LT(a->counters[Counter::resend_sack] - before, 100U * 10 * 2);

@@ -178,7 +178,7 @@ TEST_F(RoundTripOf, dead_partner__is_given_up_though_it_was_slow) {
     config.peer_timeout = 3 * kSecond;
     config.resend_delay_max = most * kMillisecond;
     open(config, config);
-    for (int i = 0; i < 10; i++) to_b->trip.measured(network.now, 4 * kSecond);
+    for (int i = 0; i < 10; i++) to_b->tx.trip.measured(network.now, 4 * kSecond);
     b->paused = true;
     (void)send(*a, to_b, message(20), 1);
     const TimeNs began = network.now;

@@ -88,8 +88,8 @@ TEST_F(UnaskedTest, none_where_it_is_not_wanted) {
   open(jumbo(0), jumbo());
   network.run_for(10 * kMillisecond);
   for (int i = 0; i < 4; i++) EXPECT_FALSE(goes_unasked(kShort));
-  to_a->features = 0xFFFF;  // the other direction goes to a peer without the feature
-  to_a->features &= static_cast<std::uint16_t>(~wire::kFeatureUnasked);
+  to_a->agreed.features = 0xFFFF;  // the other direction goes to a peer without the feature
+  to_a->agreed.features &= static_cast<std::uint16_t>(~wire::kFeatureUnasked);
   for (int i = 0; i < 4; i++) exchange(*b, to_a, *a, kShort);
   EXPECT_EQ(b->counters[Counter::send_unasked], 0U);
 }
@@ -190,7 +190,7 @@ TEST_F(UnaskedTest, stream__two_messages_at_a_time) {
 TEST_F(UnaskedTest, by_the_lane) {
   open(with_lane(1, 9000), with_lane(2, 9000));
   for (int i = 0; i < 3; i++) exchange(*a, to_b, *b, 100'000);
-  ASSERT_TRUE(to_b->lane_out);
+  ASSERT_TRUE(to_b->bulk.lane_out);
   const std::uint64_t lane = a->lane_frames, sent = a->counters[Counter::send_pull_reply];
   EXPECT_TRUE(goes_unasked(100'000));
   EXPECT_EQ(a->lane_frames - lane, a->counters[Counter::send_pull_reply] - sent) << "all of it";

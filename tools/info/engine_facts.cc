@@ -81,19 +81,19 @@ EngineFacts engine_facts(const protocol::Config& settings, std::uint32_t mtu, bo
 
   EngineFacts facts;
   const protocol::Partner* partner = us.endpoint.find_partner(kPeer, 0);
-  if (!partner || partner->true_session == wire::kUnknownSession) return facts;
+  if (!partner || partner->session.true_session == wire::kUnknownSession) return facts;
   facts.connected = true;
-  facts.mode = partner->mode;
-  facts.checksum = partner->checksum;
+  facts.mode = partner->agreed.mode;
+  facts.checksum = partner->agreed.checksum;
   facts.eager_max = us.endpoint.eager_max(partner);
-  facts.medium_frag = partner->sizes.medium_frag;
-  facts.pull_reply = partner->sizes.pull_reply_max;
-  facts.pull_frames = partner->sizes.pull_frames;
+  facts.medium_frag = partner->agreed.sizes.medium_frag;
+  facts.pull_reply = partner->agreed.sizes.pull_reply_max;
+  facts.pull_frames = partner->agreed.sizes.pull_frames;
   facts.pull_blocks = settings.pull_blocks;
   // Only our own message sizes depend on the frame size. The sizes of MX are fixed and decide how large its
   // frames are.
-  if (partner->extended && partner->mode == wire::Mode::omx) {
-    facts.frame_max = partner->frame_max;
+  if (partner->agreed.extended && partner->agreed.mode == wire::Mode::omx) {
+    facts.frame_max = partner->agreed.frame_max;
     facts.proven_by_probe = us.counters[protocol::Counter::send_probe] > 0;
   } else {
     facts.frame_max = std::max(facts.medium_frag + kMediumHeader, facts.pull_reply + kPullReplyHeader);

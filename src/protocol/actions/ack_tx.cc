@@ -16,14 +16,15 @@
 namespace omx::protocol {
 
 void ack_needed(State& s, Partner& p) {
-  if (p.extended ? ack_much_owed(s, p) : seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max) {
+  if (p.agreed.extended ? ack_much_owed(s, p)
+                        : seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.notacked_max) {
     ack_immediately(s, p);
     return;
   }
-  if (p.ack_pending) return;
-  p.ack_pending = true;
-  p.ack_due = s.now + (p.extended ? s.config.ack_delay_extended : s.config.ack_delay);
-  s.timers.arm_by(p.ack_timer, p.ack_due);
+  if (p.counting.ack_pending) return;
+  p.counting.ack_pending = true;
+  p.rx.ack_due = s.now + (p.agreed.extended ? s.config.ack_delay_extended : s.config.ack_delay);
+  s.timers.arm_by(p.ack_timer, p.rx.ack_due);
 }
 
 void ack_transmit(State& s, Partner& p) {
@@ -37,30 +38,30 @@ void ack_transmit(State& s, Partner& p) {
   packet.flags = frame_flags(p, park || ack_much_owed(s, p));
   if (park) packet.flags |= wire::kFlagPark;
   packet.session = p.reply_session();
-  packet.seqnum = p.next_match;
-  packet.send_seq = p.next_match;
-  packet.acknum = ++p.send_acknum;
-  if (p.early && (p.features & wire::kFeatureSack)) {
+  packet.seqnum = p.counting.next_match;
+  packet.send_seq = p.counting.next_match;
+  packet.acknum = ++p.counting.send_acknum;
+  if (p.rx.early && (p.agreed.features & wire::kFeatureSack)) {
     packet.has_sack = true;
     for (std::uint32_t i = 0; i + 1 <= kEarlyWindow; i++) {
-      if (p.early->slots[seq_number(seq_add(p.next_match, i + 1)) % 256].complete)
+      if (p.rx.early->slots[seq_number(seq_add(p.counting.next_match, i + 1)) % 256].complete)
         packet.sack[i / 8] = static_cast<std::uint8_t>(packet.sack[i / 8] | (1U << (i % 8)));
     }
   }
   Draft draft;
   draft.length = wire::encode_truc(draft.header, frame_head(s, p, wire::PacketType::truc), packet);
   packet_send(s, p, draft);
-  p.last_acked = p.next_match;
-  p.frames_owed = 0;
-  p.ack_pending = false;
+  p.counting.last_acked = p.counting.next_match;
+  p.rx.frames_owed = 0;
+  p.counting.ack_pending = false;
   s.count(Counter::send_lib_ack)++;
 }
 
 void ack_flush(State& s, bool delayed_too) {
   while (Partner* p = s.ack_now.pop_front()) ack_transmit(s, *p);
   if (!delayed_too) return;
-  for (Partner* p : s.partners)
-    if (p->ack_pending) ack_transmit(s, *p);
+  for (Partner* p : s.peers.partners)
+    if (p->counting.ack_pending) ack_transmit(s, *p);
 }
 
 }  // namespace omx::protocol

@@ -19,21 +19,22 @@ namespace {
 
 void request_free(State& s, Request& r) {
   assert(!r.queue.linked() && !r.match.linked() && !r.done.linked());
-  if (r.multi) multi_free(s, r);
-  r.segments.clear(s.segment_lists);
+  if (r.rx.multi) multi_free(s, r);
+  r.segments.clear(s.memory.segment_lists);
   send_release_buffer(s, r);
-  s.requests.destroy(&r);
+  s.memory.requests.destroy(&r);
 }
 
 void announce(State& s, Request& r) {
-  s.completions++;
+  s.completion.completions++;
   if (r.hidden) return;
-  s.done.push_back(r);
-  if (!s.done_by_context.empty()) s.done_by_context[context_id(s, r.match_info)]->push_back(r);
+  s.completion.done.push_back(r);
+  if (!s.completion.done_by_context.empty())
+    s.completion.done_by_context[context_id(s, r.match_info)]->push_back(r);
 }
 
 bool zombie(const Request& r) {
-  return r.user_done && r.phase != Phase::finished && !r.waits;
+  return r.user_done && r.phase != Phase::finished && !r.tx.waits;
 }
 
 }  // namespace
@@ -44,13 +45,13 @@ void request_user_done(State& s, Request& r, Status status) {
   r.status = status;
   if (status != Status::success) [[unlikely]]
     history_note(s, Happened::failed, r.partner, r.match_info, r.msg_length);
-  if (zombie(r)) s.zombies++;
+  if (zombie(r)) s.completion.zombies++;
   if (!r.user_gone) announce(s, r);
-  if (r.multi && r.multi->posted != &r) multi_ended(s, r);
+  if (r.rx.multi && r.rx.multi->posted != &r) multi_ended(s, r);
 }
 
 void request_protocol_done(State& s, Request& r) {
-  if (zombie(r)) s.zombies--;
+  if (zombie(r)) s.completion.zombies--;
   r.phase = Phase::finished;
   send_release_buffer(s, r);
   if (r.user_done && r.user_gone) request_free(s, r);
@@ -61,9 +62,9 @@ void request_finish(State& s, Request& r, Status status) {
     request_protocol_done(s, r);
     return;
   }
-  if (r.waits) s.room.awaiting--;
+  if (r.tx.waits) s.room.awaiting--;
   r.phase = Phase::finished;
-  if (s.uncopied == &r) s.uncopied = nullptr;
+  if (s.completion.uncopied == &r) s.completion.uncopied = nullptr;
   request_user_done(s, r, status);
   if (r.user_gone) request_free(s, r);
 }
@@ -78,25 +79,25 @@ void request_user_gone(State& s, Request& r) {
 namespace {
 
 void multi_finish(State& s, MultiReceive& m) {
-  m.posted->released = true;
+  m.posted->rx.released = true;
   request_finish(s, *m.posted, m.end);
 }
 
 }  // namespace
 
 void multi_ended(State& s, Request& r) {
-  MultiReceive& m = *r.multi;
-  r.multi = nullptr;
+  MultiReceive& m = *r.rx.multi;
+  r.rx.multi = nullptr;
   m.running--;
   if (!m.retired || m.running > 0) return;
   if (m.end != Status::pending) return multi_finish(s, m);
-  r.released = true;
+  r.rx.released = true;
   m.posted->user_gone = true;  // the application hears of its messages only
   request_finish(s, *m.posted, Status::success);
 }
 
 void multi_end(State& s, Request& posted, Status status) {
-  MultiReceive& m = *posted.multi;
+  MultiReceive& m = *posted.rx.multi;
   multi_retire(s, m);
   m.end = status;
   if (m.running == 0) multi_finish(s, m);

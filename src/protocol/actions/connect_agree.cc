@@ -14,37 +14,39 @@
 namespace omx::protocol {
 
 void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
-  const bool was_extended = p.extended;
-  const std::uint32_t was_agreed = p.frame_agreed;
-  p.extended = ext.present && s.config.extension;
-  if (!p.extended) {
-    p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
-    p.probe_wanted = false;
-    p.features = 0;
-    p.checksum = false;
-    p.mode = s.config.mode;
+  const bool was_extended = p.agreed.extended;
+  const std::uint32_t was_agreed = p.agreed.frame_agreed;
+  p.agreed.extended = ext.present && s.config.extension;
+  if (!p.agreed.extended) {
+    p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.agreed.probe_size = 0;
+    p.agreed.probe_wanted = false;
+    p.agreed.features = 0;
+    p.agreed.checksum = false;
+    p.agreed.mode = s.config.mode;
     lane_forget(s, p);
     rails_forget(s, p);
     partner_update_sizes(s, p);
     return;
   }
-  p.features = ext.features;
-  p.mode_told = ext.mode;
-  p.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
+  p.agreed.features = ext.features;
+  p.agreed.mode_told = ext.mode;
+  p.agreed.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
   // MX sizes if either side insists on them.
-  p.mode =
+  p.agreed.mode =
       s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
-  p.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
-  p.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
+  p.agreed.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);
+  p.agreed.peer_pull_frames = std::clamp<std::uint8_t>(ext.pull_frames, 1, 32);
   lane_agree(s, p, ext);
   rails_agree(s, p, ext);
-  p.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
-  if (!was_extended || was_agreed != p.frame_agreed) {
-    p.frame_max = p.near_frame ? p.frame_agreed : std::min(p.frame_agreed, s.config.base_frame);
-    p.frame_in = p.probe_size = 0;
-    p.probe_wanted = false;
+  p.agreed.frame_agreed = std::max<std::uint32_t>(std::min(ext.max_frame, partner_frame(s, p)), 256);
+  if (!was_extended || was_agreed != p.agreed.frame_agreed) {
+    p.agreed.frame_max =
+        p.agreed.near_frame ? p.agreed.frame_agreed : std::min(p.agreed.frame_agreed, s.config.base_frame);
+    p.agreed.frame_in = p.agreed.probe_size = 0;
+    p.agreed.probe_wanted = false;
     partner_update_sizes(s, p);
-    if (p.frame_max < p.frame_agreed && p.mode == wire::Mode::omx && (p.features & wire::kFeatureProbe))
+    if (p.agreed.frame_max < p.agreed.frame_agreed && p.agreed.mode == wire::Mode::omx &&
+        (p.agreed.features & wire::kFeatureProbe))
       probe_at_connect(s, p);
   } else {
     partner_update_sizes(s, p);

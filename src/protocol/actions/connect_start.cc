@@ -35,28 +35,28 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   Request* const handle = forgotten ? nullptr : r;
   if (p->self) {  // at once, and without looking at the key (protocol.md 3.1)
     r->session = s.config.session;
-    r->conversation = p->conversation;
+    r->conversation = p->session.conversation;
     request_finish(s, *r, Status::success);
     return handle;
   }
-  if (p->connects.empty() && !p->ping_pending) p->acked_since_asked = 0;
-  r->connect_seqnum = p->connect_seqnum++;
+  if (p->tx.connects.empty() && !p->liveness.ping_pending) p->counting.acked_since_asked = 0;
+  r->connect_seqnum = p->session.connect_seqnum++;
   r->phase = Phase::connecting;
   r->first_sent = s.now;
-  p->connects.push_back(*r);
+  p->tx.connects.push_back(*r);
   connect_transmit(s, *r);
   retransmit_arm(s, *p);
   return handle;
 }
 
 void connect_renumber(State& s, Partner& p, const Request& r) {
-  const bool last = p.connects.empty() || (p.connects.front() == &r && p.connects.back() == &r);
+  const bool last = p.tx.connects.empty() || (p.tx.connects.front() == &r && p.tx.connects.back() == &r);
   if (s.config.extension && !p.connected() && last) partner_renumber(p);
 }
 
 void connect_in_vain(State& s, Partner& p, const Request& r) {
   connect_renumber(s, p, r);
-  if (p.last_heard <= r.first_sent) s.silent = &p;
+  if (p.liveness.last_heard <= r.first_sent) s.peers.silent = &p;
 }
 
 }  // namespace omx::protocol

@@ -30,21 +30,21 @@ wire::ConnectExt connect_extension(const State& s, const Partner& p) {
     ext.features |= wire::kFeatureLane;
     ext.lane = s.config.lane;
   }
-  if (rails_used(s) && p.near_frame == 0) {
+  if (rails_used(s) && p.agreed.near_frame == 0) {
     ext.features |= wire::kFeatureRails;
     ext.rails = s.config.rails;
   }
   if (s.config.checksum) ext.features |= wire::kFeatureChecksum;
   ext.max_frame = partner_frame(s, p);
-  ext.pull_frames = p.near_pull_frames;
+  ext.pull_frames = p.agreed.near_pull_frames;
   ext.eager_frames = static_cast<std::uint16_t>(std::min<std::uint32_t>(s.config.eager_frames, 0xFFFF));
   epoch_fill(p, ext);
   return ext;
 }
 
 void connect_packet_send(State& s, Partner& p, const wire::Connect& packet) {
-  p.announced = packet.target_recv_seqnum_start;
-  p.epoch_offered = true;
+  p.counting.announced = packet.target_recv_seqnum_start;
+  p.counting.epoch_offered = true;
   wire::TxFrame& frame = frame_begin(s, p, 0);
   const auto head = frame_head(s, p, wire::PacketType::connect);
   frame.header_length = static_cast<std::uint32_t>(wire::encode_connect(frame.header, head, packet));
@@ -58,8 +58,8 @@ namespace {
 // must not look as if it opened a conversation, so it claims to be in the one that is over; another instance
 // does not know that one, says who it is, and is asked again.
 bool shuns(const Partner& p, const Request* r) {
-  return r && r->shunned != wire::kUnknownSession && !p.connected() && p.peer_epoch_session == r->shunned &&
-         p.peer_epoch != 0;
+  return r && r->shunned != wire::kUnknownSession && !p.connected() &&
+         p.counting.peer_epoch_session == r->shunned && p.counting.peer_epoch != 0;
 }
 
 wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std::uint8_t connect_seqnum,
@@ -70,7 +70,7 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
   packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (design.md 2)
   packet.src_session = s.config.session;
   packet.key_or_target_session = key;
-  packet.target_recv_seqnum_start = p.next_match;
+  packet.target_recv_seqnum_start = p.counting.next_match;
   packet.connect_seqnum = connect_seqnum;
   packet.ext = connect_extension(s, p);
   if (shuns(p, r)) packet.ext.peer_epoch_in_use = true;
@@ -81,34 +81,34 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
 
 void connect_transmit(State& s, Request& r) {
   r.last_sent = s.now;
-  r.seqnum = r.partner->next_match;
+  r.seqnum = r.partner->counting.next_match;
   connect_packet_send(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum, &r));
   s.count(Counter::send_connect_request)++;
   history_note(s, Happened::connect_sent, r.partner, r.match_info);
 }
 
 void connect_ping(State& s, Partner& p) {
-  if (!p.ping_pending && p.connects.empty()) p.acked_since_asked = 0;
-  p.ping_repeated = p.ping_pending;  // which one is answered is not known then
-  if (!p.ping_pending) p.ping_seqnum = p.connect_seqnum++;
-  p.ping_sent = s.now;
-  p.ping_pending = true;
-  connect_packet_send(s, p, request_packet(s, p, p.key, p.ping_seqnum));
+  if (!p.liveness.ping_pending && p.tx.connects.empty()) p.counting.acked_since_asked = 0;
+  p.liveness.ping_repeated = p.liveness.ping_pending;  // which one is answered is not known then
+  if (!p.liveness.ping_pending) p.liveness.ping_seqnum = p.session.connect_seqnum++;
+  p.liveness.ping_sent = s.now;
+  p.liveness.ping_pending = true;
+  connect_packet_send(s, p, request_packet(s, p, p.session.key, p.liveness.ping_seqnum));
   s.count(Counter::send_connect_request)++;
 }
 
 void connect_ask(State& s, Partner& p) {
-  if (s.now < p.ping_due) return;
+  if (s.now < p.liveness.ping_due) return;
   connect_ping(s, p);
-  p.ping_due = s.now + s.config.keepalive_delay;
+  p.liveness.ping_due = s.now + s.config.keepalive_delay;
 }
 
 void trip_ask(State& s, Partner& p) {
-  if (p.extended && s.now >= p.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
+  if (p.agreed.extended && s.now >= p.liveness.ping_sent + s.config.keepalive_delay) connect_ping(s, p);
 }
 
 void epochs_doubt(State& s, Partner& p) {
-  if (p.extended && p.connected()) connect_ask(s, p);
+  if (p.agreed.extended && p.connected()) connect_ask(s, p);
 }
 
 }  // namespace omx::protocol

@@ -48,8 +48,8 @@ Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_le
     result.refused = true;
     return result;
   }
-  if (!s.handler) return result;
-  const Arrival arrival{&p, p.reply_session(), p.conversation, m.match_info, msg_length, data};
+  if (!s.matching.handler) return result;
+  const Arrival arrival{&p, p.reply_session(), p.session.conversation, m.match_info, msg_length, data};
   if (handler_call(s, arrival) == HandlerAction::finished) {
     result.consumed = true;
     return result;
@@ -91,10 +91,10 @@ namespace {
 // The first fragment of a message, whichever it is. False: refused.
 bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::byte* data) {
   const bool whole = packet.frag_length == packet.length;
-  const Seqnum number = p.next_match;
+  const Seqnum number = p.counting.next_match;
   const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
   if (m.refused) return false;
-  if (p.next_match != number) {  // the handler dropped the partner: the rest will not come
+  if (p.counting.next_match != number) {  // the handler dropped the partner: the rest will not come
     if (m.receive) {
       matched(*m.receive, p, packet, packet.length);
       m.receive->xfer_length = 0;
@@ -115,13 +115,13 @@ bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::
   partial.last = s.now;
   partial.msg_length = packet.length;
   partial.header = static_cast<std::uint8_t>(wire::medium_header_bytes(packet));
-  p.partial = partial;
+  p.rx.partial = partial;
   return true;
 }
 
 void partial_finish(State& s, Partner& p) {
-  const Partial partial = p.partial;
-  p.partial = Partial{};
+  const Partial partial = p.rx.partial;
+  p.rx.partial = Partial{};
   if (partial.request) receive_complete(s, *partial.request);
   if (Unexpected* u = partial.unexpected) {
     u->complete = true;
@@ -137,12 +137,12 @@ void partial_finish(State& s, Partner& p) {
 
 Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data) {
-  assert(data || p.partial.active);
-  if (!p.partial.active) {
+  assert(data || p.rx.partial.active);
+  if (!p.rx.partial.active) {
     if (!partial_start(s, p, packet, data)) return Delivery::refused;
     if (packet.frag_length < packet.length) retransmit_arm(s, p);  // watch whether the rest comes
   }
-  Partial& partial = p.partial;
+  Partial& partial = p.rx.partial;
   if (partial.msg_length != packet.length) {
     s.count(Counter::drop_malformed)++;
     return Delivery::incomplete;
@@ -174,11 +174,11 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
 
 // What is not expected is asked for whole later: its tail is not kept.
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail) {
-  if (p.frame_in < p.frame_agreed) probe_at_message(s, p, packet.msg_length);
+  if (p.agreed.frame_in < p.agreed.frame_agreed) probe_at_message(s, p, packet.msg_length);
   // Whoever takes it must be able to tell the sender.
-  if (p.notifies_queued >= kMaxNotifiesQueued || !s.pulls.reserve()) return Delivery::refused;
-  Request* for_handler = s.handler ? request_create(s, RequestKind::receive) : nullptr;
-  if (s.handler && !for_handler) return Delivery::refused;
+  if (p.tx.notifies_queued >= kMaxNotifiesQueued || !s.memory.pulls.reserve()) return Delivery::refused;
+  Request* for_handler = s.matching.handler ? request_create(s, RequestKind::receive) : nullptr;
+  if (s.matching.handler && !for_handler) return Delivery::refused;
   const Matched m = match(s, p, packet, packet.msg_length, nullptr, kEnvelope);
   if (m.consumed) {  // nobody wants the data
     for_handler->user_gone = true;
@@ -186,7 +186,7 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std:
     receive_rndv(s, *for_handler, packet, tail);
     return Delivery::complete;
   }
-  if (for_handler) s.requests.destroy(for_handler);
+  if (for_handler) s.memory.requests.destroy(for_handler);
   if (m.refused) return Delivery::refused;
   if (m.receive) {
     matched(*m.receive, p, packet, packet.msg_length);
@@ -201,15 +201,15 @@ Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std:
   u->region_offset = packet.rdma_offset;
   u->region_page = packet.page;
   s.room.envelopes++;
-  p.envelopes++;
+  p.rx.envelopes++;
   arrival_keep(s, *u);
   return Delivery::complete;
 }
 
 void partial_abandon(State& s, Partner& p, Status status) {
-  if (!p.partial.active) return;
-  const Partial partial = p.partial;
-  p.partial = Partial{};
+  if (!p.rx.partial.active) return;
+  const Partial partial = p.rx.partial;
+  p.rx.partial = Partial{};
   Request* r = partial.request;
   if (Unexpected* u = partial.unexpected) {
     r = u->claimed;
@@ -218,7 +218,7 @@ void partial_abandon(State& s, Partner& p, Status status) {
   }
   if (r) {
     r->xfer_length = 0;
-    s.ending_failed++;
+    s.reports.ending_failed++;
     request_finish(s, *r, status);
   }
 }

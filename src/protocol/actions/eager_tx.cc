@@ -24,8 +24,8 @@ namespace {
 
 // Payload from the request's own copy or the user's memory.
 std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t length, iovec* out) {
-  if (r.buffer) {
-    *out = {r.buffer + offset, length};
+  if (r.tx.buffer) {
+    *out = {r.tx.buffer + offset, length};
     return length ? 1 : 0;
   }
   return r.segments.gather(offset, length, out);
@@ -46,7 +46,7 @@ void eager_transmit(State& s, Request& r) {
   payload_copy(r, frame.header + header);
   frame.header_length = static_cast<std::uint32_t>(header + r.msg_length);
   frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  frame_finish(s, frame, p.agreed.checksum);
   ack_piggybacked(p);
   s.count(tiny ? Counter::send_tiny : Counter::send_small)++;
 }
@@ -60,16 +60,18 @@ void medium_transmit(State& s, Request& r) {
   const bool alone = fragments > 1 && (r.resends > 0 || lane_alone(s, p));
   if (gains || alone) lane_offer(s, p);
   // What is sent again goes by the link.
-  const bool lane = gains && p.lane_out && r.resends == 0;
-  r.by_lane |= lane;
-  if (r.by_lane) {
+  const bool lane = gains && p.bulk.lane_out && r.resends == 0;
+  r.tx.by_lane |= lane;
+  if (r.tx.by_lane) {
     unit = lane_unit(s, p, r.msg_length);
     fragments = (r.msg_length + unit - 1) / unit;
   }
   wire::Medium packet;
   packet.length = r.msg_length;
-  packet.frag_pipeline = static_cast<std::uint8_t>(p.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
-  packet.frag_unit = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? unit : 0);
+  packet.frag_pipeline =
+      static_cast<std::uint8_t>(p.agreed.mode == wire::Mode::mxoe ? __builtin_ctz(unit) : 0);
+  packet.frag_unit =
+      static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? unit : 0);
   for (std::uint32_t i = 0; i < fragments; i++) {
     const bool last = i + 1 == fragments;
     const std::uint32_t offset = i * unit;
@@ -79,13 +81,14 @@ void medium_transmit(State& s, Request& r) {
     packet.frag_length = static_cast<std::uint16_t>(length);
     const bool by_link = !lane || last;
     if (lane && by_link) packet.flags |= wire::kFlagLaneProbe;
-    const std::uint32_t pieces = (r.buffer ? 1 : r.segments.count()) + 1;
-    wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.lane_begin(p.lane, pieces);
+    const std::uint32_t pieces = (r.tx.buffer ? 1 : r.segments.count()) + 1;
+    wire::TxFrame& frame = by_link ? frame_begin(s, p, pieces) : s.sink.lane_begin(p.bulk.lane, pieces);
     frame.alone = alone;
     const auto head = frame_head(s, p, wire::PacketType::medium);
-    frame.header_length = static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.mode, packet));
+    frame.header_length =
+        static_cast<std::uint32_t>(wire::encode_medium(frame.header, head, p.agreed.mode, packet));
     frame.segment_count = gather(r, offset, length, frame.segments);
-    frame_finish(s, frame, p.checksum);
+    frame_finish(s, frame, p.agreed.checksum);
   }
   ack_piggybacked(p);
   s.count(Counter::send_medium_frag) += fragments;

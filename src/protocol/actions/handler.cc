@@ -10,7 +10,7 @@ namespace omx::protocol {
 HandlerAction handler_call(State& s, const Arrival& arrival) {
   pack_release(s);
   const Gathers none(s, false);
-  return s.handler(s.handler_context, arrival);
+  return s.matching.handler(s.matching.handler_context, arrival);
 }
 
 }  // namespace omx::protocol

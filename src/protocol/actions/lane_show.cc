@@ -26,9 +26,9 @@ constexpr unsigned kOffersAlone = 3;  // after so many pairs without an answer o
 // Only who is reached at the announced address can tell it: nobody's partner is sent what is not for it.
 std::uint32_t probe_cookie(const State& s, const Partner& p) {
   std::uint64_t hash =
-      s.config.lane_secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.true_session} << 32;
-  for (const std::uint8_t byte : p.lane.ip) hash = (hash ^ byte) * 0x9E3779B97F4A7C15ULL;
-  hash = (hash ^ p.lane.port) * 0x9E3779B97F4A7C15ULL;
+      s.config.lane_secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.session.true_session} << 32;
+  for (const std::uint8_t byte : p.bulk.lane.ip) hash = (hash ^ byte) * 0x9E3779B97F4A7C15ULL;
+  hash = (hash ^ p.bulk.lane.port) * 0x9E3779B97F4A7C15ULL;
   hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ULL;
   return static_cast<std::uint32_t>(hash >> 32);
 }
@@ -40,36 +40,36 @@ void lane_announce(State& s, Partner& p, std::uint32_t answer) {
 }
 
 void lane_show(State& s, Partner& p) {
-  if (!p.lane.present() || s.now < p.lane_probe_due) return;
-  p.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.lane_offers, kOffersMost));
-  if (p.lane_offers < 0xFF) p.lane_offers++;
+  if (!p.bulk.lane.present() || s.now < p.bulk.lane_probe_due) return;
+  p.bulk.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.bulk.lane_offers, kOffersMost));
+  if (p.bulk.lane_offers < 0xFF) p.bulk.lane_offers++;
   const std::uint32_t cookie = probe_cookie(s, p);
   // Two that the kernel gets as one, of which the second counts: there are NICs that announce segmentation
   // and cannot do it, and then nothing but the first arrives, or none.
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), cookie ^ kFirstOfTwo);
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), cookie);
-  if (p.lane_offers > kOffersAlone && !p.trains_fail)
+  if (p.bulk.lane_offers > kOffersAlone && !p.bulk.trains_fail)
     probe_lane(s, p, LaneProbe::alone, lane_frame(s, p), cookie ^ kAlone);
   lane_announce(s, p);
 }
 
 void lane_offer(State& s, Partner& p) {
-  if (!p.lane_out) lane_show(s, p);
+  if (!p.bulk.lane_out) lane_show(s, p);
 }
 
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet) {
-  if (!p.lane.present()) return;
+  if (!p.bulk.lane.present()) return;
   if (packet.flags & wire::kFlagLaneProbe) {
     lane_announced(s, p, std::nullopt, packet.cookie);
   } else if (packet.is_reply) {
     if (packet.cookie == (probe_cookie(s, p) ^ kAlone)) return lane_trains_fail(s, p);
-    if (s.now < p.lane_out_trust.from || packet.cookie != probe_cookie(s, p)) return;
-    lane_trust_again(s, p.lane_out_trust);
+    if (s.now < p.bulk.lane_out_trust.from || packet.cookie != probe_cookie(s, p)) return;
+    lane_trust_again(s, p.bulk.lane_out_trust);
     lane_out_set(p, true);
-    p.trains_fail = false;
-  } else if (packet.size >= lane_frame(s, p) && s.now >= p.lane_in_trust.from) {
-    lane_trust_again(s, p.lane_in_trust);
-    p.lane_in = true;
+    p.bulk.trains_fail = false;
+  } else if (packet.size >= lane_frame(s, p) && s.now >= p.bulk.lane_in_trust.from) {
+    lane_trust_again(s, p.bulk.lane_in_trust);
+    p.bulk.lane_in = true;
     probe_lane(s, p, LaneProbe::seen, kShortProbe, packet.cookie);
   }
 }

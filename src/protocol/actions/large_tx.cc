@@ -23,8 +23,9 @@ namespace {
 // How many of its last bytes go with the RNDV: those that would else be a frame of their own.
 std::uint32_t rndv_tail(const Request& r) {
   const Partner& p = *r.partner;
-  const bool read = (p.features & wire::kFeatureTail) && p.mode == wire::Mode::omx && p.near_frame == 0;
-  const std::uint32_t unit = p.sizes.pull_reply_max;
+  const bool read = (p.agreed.features & wire::kFeatureTail) && p.agreed.mode == wire::Mode::omx &&
+                    p.agreed.near_frame == 0;
+  const std::uint32_t unit = p.agreed.sizes.pull_reply_max;
   if (!read || r.msg_length <= unit) return 0;
   const std::uint32_t over = r.msg_length % unit;
   return over <= wire::kRndvTailMost ? over : 0;
@@ -57,7 +58,8 @@ void rndv_transmit(State& s, Request& r) {
     const bool burst = s.packing.announced_to == &p && s.now <= s.packing.announced + kBurstPause;
     s.packing.announced_to = &p;
     s.packing.announced = s.now;
-    const Gathers may(s, burst && s.packing.announces && p.larges_out > kAhead && packet.unasked_frames == 0);
+    const Gathers may(
+        s, burst && s.packing.announces && p.bulk.larges_out > kAhead && packet.unasked_frames == 0);
     packet_send(s, p, draft);
   }
   ack_piggybacked(p);
@@ -71,15 +73,15 @@ void notify_transmit(State& s, Request& r) {
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
-  if (r.leave && (p.features & wire::kFeatureUnasked)) packet.flags |= wire::kFlagUnasked;
+  if (r.rx.leave && (p.agreed.features & wire::kFeatureUnasked)) packet.flags |= wire::kFlagUnasked;
   packet.session = p.reply_session();
-  packet.total_length = r.notify_length;
+  packet.total_length = r.rx.notify_length;
   packet.rdma_id = r.region;
   packet.rdma_seqnum = r.region_generation;
   packet.page = r.region_page;
   if (r.region_page > 0) packet.flags |= wire::kFlagPage;
   packet.seqnum = r.seqnum;
-  packet.piggyack = p.next_match;
+  packet.piggyack = p.counting.next_match;
   Draft draft;
   draft.length = wire::encode_notify(draft.header, frame_head(s, p, wire::PacketType::notify), packet);
   packet_send(s, p, draft);

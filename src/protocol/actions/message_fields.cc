@@ -13,8 +13,8 @@ void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, w
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, urgent);
   packet.seqnum = seqnum;
-  packet.piggyack = p.next_match;
-  packet.session = p.true_session;
+  packet.piggyack = p.counting.next_match;
+  packet.session = p.session.true_session;
 }
 
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet) {
@@ -32,8 +32,8 @@ wire::HeaderExt ext_of(const Request& r) {
 }
 
 void payload_copy(const Request& r, std::byte* out) {
-  if (r.buffer)
-    __builtin_memcpy(out, r.buffer, r.msg_length);
+  if (r.tx.buffer)
+    __builtin_memcpy(out, r.tx.buffer, r.msg_length);
   else
     r.segments.read(0, out, r.msg_length);
 }

@@ -33,19 +33,20 @@ namespace {
 // packet without a valid one may be a damaged one of a good partner: it is not refused but dropped.
 bool may_nack(State& s, const Partner* p, wire::Frame frame, bool& checksum) {
   const auto flags = static_cast<std::uint8_t>(frame[19]);
-  checksum = (flags & wire::kFlagChecksum) && wire::checksum_verify(frame, p ? p->mode : s.config.mode);
+  checksum =
+      (flags & wire::kFlagChecksum) && wire::checksum_verify(frame, p ? p->agreed.mode : s.config.mode);
   return checksum || !s.config.checksum;
 }
 
 wire::Head answer_head(const State& s, const wire::Head& head, wire::PacketType type) {
   if (rails_used(s)) [[unlikely]]
-    return {s.rx_nic, s.config.rails.nics[s.rx_rail], wire::kUnknownPeerIndex, type};
+    return {s.rails.rx_nic, s.config.rails.nics[s.rails.rx_rail], wire::kUnknownPeerIndex, type};
   return {head.src, s.config.nic, wire::kUnknownPeerIndex, type};
 }
 
 // It goes where the question came from.
 wire::TxFrame& answer_begin(State& s) {
-  return s.rx_rail ? s.sink.rail_begin(s.rx_rail, 1) : s.sink.frame_begin(1);
+  return s.rails.rx_rail ? s.sink.rail_begin(s.rails.rx_rail, 1) : s.sink.frame_begin(1);
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ void nack_lib_send(State& s, const wire::Head& head, wire::Frame frame, std::uin
   packet.flags = checksum ? wire::kFlagChecksum : 0;
   packet.code = code;
   wire::Head to = answer_head(s, head, wire::PacketType::nack_lib);
-  if (p) to.peer_index = p->peer_index;
+  if (p) to.peer_index = p->session.peer_index;
   packet.peer_index = to.peer_index;
   packet.seqnum = seqnum;
   wire::TxFrame& out = answer_begin(s);
@@ -89,7 +90,7 @@ void nack_mcp_send(State& s, const wire::Head& head, wire::Frame frame, const wi
   packet.pull_handle = pull.pull_handle;
   packet.magic = pull.magic;
   wire::Head to = answer_head(s, head, wire::PacketType::nack_mcp);
-  if (p) to.peer_index = p->peer_index;
+  if (p) to.peer_index = p->session.peer_index;
   wire::TxFrame& out = answer_begin(s);
   out.header_length = static_cast<std::uint32_t>(wire::encode_nack_mcp(out.header, to, packet));
   out.segment_count = 0;

@@ -29,7 +29,7 @@ bool pack_begin(State& s, Partner& p, bool packets, Seqnum first) {
   if (!pack.records) pack.records.reset(new (std::nothrow) std::byte[kPackFrame]);
   // What repairs a connection must come through however narrow the way has become.
   const std::uint32_t most = packets ? std::min(kPackFrame, s.config.base_frame) : kPackFrame;
-  const std::uint32_t frame = std::min(p.frame_max, most);
+  const std::uint32_t frame = std::min(p.agreed.frame_max, most);
   const auto record = static_cast<std::uint32_t>(packets ? wire::kPacketRecord + wire::kSharedPacketMax
                                                          : wire::kPackRecordMax + wire::kSmallMax);
   if (!pack.records || frame < kPackHeader + 2 * record) return false;
@@ -58,7 +58,8 @@ std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint
 bool pack_add(State& s, const Request& r) {
   Packing& pack = s.packing;
   Partner& p = *r.partner;
-  if (!pack.allowed || !s.config.pack || !(p.features & wire::kFeaturePack) || p.near_frame) return false;
+  if (!pack.allowed || !s.config.pack || !(p.agreed.features & wire::kFeaturePack) || p.agreed.near_frame)
+    return false;
   std::byte* const out = pack_room(s, p, false, r.seqnum, wire::kPackRecordMax + r.msg_length);
   if (!out) return false;
   wire::PackRecord record;
@@ -94,7 +95,7 @@ void pack_release(State& s) {
   frame.header_length = static_cast<std::uint32_t>(wire::encode_pack(frame.header, head, packet));
   frame.segment_count = 1;
   frame.segments[0] = {pack.records.get(), pack.length};
-  frame_finish(s, frame, p.checksum);
+  frame_finish(s, frame, p.agreed.checksum);
   if (!pack.packets) ack_piggybacked(p);  // theirs were told, or not, when they were made
   s.count(pack.packets ? Counter::send_gathered : Counter::send_pack)++;
   s.sink.flush();  // the next burst needs the memory

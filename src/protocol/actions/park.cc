@@ -24,31 +24,31 @@ namespace omx::protocol {
 namespace {
 
 void park(State& s, Partner& p, Request& r) {
-  if (s.uncopied == &r) send_copy(s);
+  if (s.completion.uncopied == &r) send_copy(s);
   if (!park_region(s, r)) return;  // no memory: it is asked for again
   lane_medium_done(s, p, r);
   park_copy(s, r);
-  p.frames_unacked -= r.frames - 1U;
-  r.frames = 1;
-  r.by_lane = r.lost = r.sacked = false;
+  p.tx.frames_unacked -= r.tx.frames - 1U;
+  r.tx.frames = 1;
+  r.tx.by_lane = r.tx.lost = r.tx.sacked = false;
   r.send_class = SendClass::large;
-  r.parked = true;
+  r.tx.parked = true;
   if (r.resends < 0xFFFF) r.resends++;
   r.last_sent = s.now;
   s.count(Counter::send_parked)++;
   history_note(s, Happened::parked, &p, r.match_info, r.msg_length, r.seqnum);
   rndv_transmit(s, r);
-  if (!r.buffered || r.delivered || r.user_done) return;
+  if (!r.tx.buffered || r.tx.delivered || r.user_done) return;
   r.xfer_length = r.msg_length;
   request_user_done(s, r, Status::success);
 }
 
 // What was sent behind a message that had no room had probably none either: nothing is kept early then.
 void send_behind(State& s, Request& r) {
-  if (r.sacked) return;
+  if (r.tx.sacked) return;
   if (r.resends < 0xFFFF) r.resends++;
   r.last_sent = s.now;
-  r.lost = false;
+  r.tx.lost = false;
   s.count(Counter::resend_sack)++;
   if (r.kind == RequestKind::receive)
     notify_transmit(s, r);
@@ -61,8 +61,8 @@ void send_behind(State& s, Request& r) {
 void park_unacked(State& s, Partner& p) {
   if (!peer_reads_parked(p)) return;
   bool any = false;
-  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
-    if (seq_diff(r->seqnum, p.next_acked) >= kParkRange) break;
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
+    if (seq_diff(r->seqnum, p.counting.next_acked) >= kParkRange) break;
     if (sent_eagerly(*r)) {
       park(s, p, *r);
       any = true;
@@ -71,25 +71,26 @@ void park_unacked(State& s, Partner& p) {
     }
   }
   if (!any) return;
-  if (p.park_left == 0)
-    p.park_next = std::clamp(static_cast<std::uint16_t>(p.park_next * 2), kTrialFirst, kTrialMost);
+  if (p.parking.park_left == 0)
+    p.parking.park_next =
+        std::clamp(static_cast<std::uint16_t>(p.parking.park_next * 2), kTrialFirst, kTrialMost);
   // Later messages that get one of the asked numbers must be envelopes as well.
   const std::uint32_t ahead = p.outstanding() < kParkRange ? kParkRange - p.outstanding() : 0;
-  p.park_left = static_cast<std::uint16_t>(std::max<std::uint32_t>(p.park_next, ahead));
+  p.parking.park_left = static_cast<std::uint16_t>(std::max<std::uint32_t>(p.parking.park_next, ahead));
   send_pump(s, p);  // they take less of the window
 }
 
 void park_waiting(State& s, Request& r) {
-  if (r.user_done) s.zombies--;
-  r.waits = true;
+  if (r.user_done) s.completion.zombies--;
+  r.tx.waits = true;
   // The peer has just shown that it lives, and nothing else was waited for.
-  if (!r.user_done && r.parked && r.confirmed && send_buffer(s, r)) {
+  if (!r.user_done && r.tx.parked && r.tx.confirmed && send_buffer(s, r)) {
     send_from_buffer(s, r);
     r.xfer_length = r.msg_length;
     request_user_done(s, r, Status::success);
   }
   if (!r.user_done) s.room.awaiting++;
-  if (r.buffer) s.room.parked_bytes += BufferPool::capacity_of(r.buffer_size);
+  if (r.tx.buffer) s.room.parked_bytes += BufferPool::capacity_of(r.tx.buffer_size);
 }
 
 }  // namespace omx::protocol

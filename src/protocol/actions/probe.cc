@@ -45,7 +45,7 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   packet.session = p.reply_session();
   packet.size = size;
   packet.cookie = cookie;
-  wire::TxFrame& frame = road != Road::link ? s.sink.lane_begin(p.lane, 64)
+  wire::TxFrame& frame = road != Road::link ? s.sink.lane_begin(p.bulk.lane, 64)
                          : rail             ? s.sink.rail_begin(rail->rail, 64)
                                             : frame_begin(s, p, 64);
   auto head = frame_head(s, p, wire::PacketType::probe);
@@ -56,7 +56,7 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   frame.header_length = static_cast<std::uint32_t>(wire::encode_probe(frame.header, head, packet));
   frame.segment_count = 0;
   frame.alone = road == Road::alone;
-  const bool checksum = p.checksum;
+  const bool checksum = p.agreed.checksum;
   std::uint32_t padding = size - frame.header_length;
   if (checksum) {
     // The trailer stands right behind the header, which is all that the packet's length fields cover.
@@ -74,40 +74,40 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
 
 // Paths are mended, and a probe may have been lost for another reason than its size.
 void try_later(State& s, Partner& p) {
-  p.probe_size = p.frame_agreed;
-  p.probe_due = s.now + kRetryLater;
-  p.probe_tries = kTries - 1;
+  p.agreed.probe_size = p.agreed.frame_agreed;
+  p.agreed.probe_due = s.now + kRetryLater;
+  p.agreed.probe_tries = kTries - 1;
 }
 
 }  // namespace
 
 void probe_proven(State& s, Partner& p, std::uint32_t size) {
-  p.frame_max = size;
-  p.probe_size = 0;
-  if (size < p.frame_agreed) try_later(s, p);
+  p.agreed.frame_max = size;
+  p.agreed.probe_size = 0;
+  if (size < p.agreed.frame_agreed) try_later(s, p);
   partner_update_sizes(s, p);
 }
 
 void probe_at_connect(State& s, Partner& p) {
-  if (s.now - s.probes_since > kAtOnce) {
-    s.probes_since = s.now;
-    s.probes_sent = 0;
+  if (s.now - s.probing.probes_since > kAtOnce) {
+    s.probing.probes_since = s.now;
+    s.probing.probes_sent = 0;
   }
-  if (s.probes_sent++ < kProbesAtOnce)
+  if (s.probing.probes_sent++ < kProbesAtOnce)
     probe_start(s, p);
   else
-    p.probe_wanted = true;
+    p.agreed.probe_wanted = true;
 }
 
 void probe_start(State& s, Partner& p) {
-  p.probe_wanted = false;
-  if (p.frame_max >= p.frame_agreed || p.mode != wire::Mode::omx)
+  p.agreed.probe_wanted = false;
+  if (p.agreed.frame_max >= p.agreed.frame_agreed || p.agreed.mode != wire::Mode::omx)
     return;  // the MTU or mode changed meanwhile
-  p.probe_size = p.frame_agreed;
-  p.probe_tries = 0;
-  p.probe_due = s.now;
+  p.agreed.probe_size = p.agreed.frame_agreed;
+  p.agreed.probe_tries = 0;
+  p.agreed.probe_due = s.now;
   probe_tick(s, p);
-  s.timers.arm_by(p.resend_timer, p.probe_due);
+  s.timers.arm_by(p.resend_timer, p.agreed.probe_due);
 }
 
 void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie) {
@@ -130,28 +130,28 @@ void probe_reply(State& s, Partner& p, const wire::Probe& packet) {
 }
 
 void probe_tick(State& s, Partner& p) {
-  if (!p.probe_size || s.now < p.probe_due) return;
-  if (p.probe_tries >= kTries) {
-    p.probe_tries = 0;
+  if (!p.agreed.probe_size || s.now < p.agreed.probe_due) return;
+  if (p.agreed.probe_tries >= kTries) {
+    p.agreed.probe_tries = 0;
     std::uint32_t next = 0;
     for (const std::uint32_t size : kLadder)
-      if (size < p.probe_size && size > p.frame_max) {
+      if (size < p.agreed.probe_size && size > p.agreed.frame_max) {
         next = size;
         break;
       }
     if (!next) return try_later(s, p);  // nothing larger gets through
-    p.probe_size = next;
+    p.agreed.probe_size = next;
   }
-  transmit(s, p, p.probe_size, false, p.probe_size);
-  p.probe_due = s.now + partner_spread(s, p, kFirstDelay << p.probe_tries);
-  p.probe_tries++;
+  transmit(s, p, p.agreed.probe_size, false, p.agreed.probe_size);
+  p.agreed.probe_due = s.now + partner_spread(s, p, kFirstDelay << p.agreed.probe_tries);
+  p.agreed.probe_tries++;
 }
 
 void probe_fall_back(State& s, Partner& p) {
   if (!p.larger_frames_than(s.config.base_frame)) return;
   s.count(Counter::mtu_fallback)++;
-  p.frame_max = std::min(p.frame_agreed, s.config.base_frame);
-  p.frame_in = 0;
+  p.agreed.frame_max = std::min(p.agreed.frame_agreed, s.config.base_frame);
+  p.agreed.frame_in = 0;
   partner_update_sizes(s, p);
   probe_start(s, p);
 }

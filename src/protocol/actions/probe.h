@@ -30,7 +30,7 @@ void probe_fall_back(State& s, Partner& p);
 
 // A message of this length comes or goes.
 inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
-  if (p.probe_wanted && length > s.config.base_frame) [[unlikely]]
+  if (p.agreed.probe_wanted && length > s.config.base_frame) [[unlikely]]
     probe_start(s, p);
 }
 

@@ -27,13 +27,13 @@ void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& p
   std::uint32_t left = pull.block_length;
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
-  const bool by_lane = (pull.flags & wire::kFlagLane) && p.lane_out;
+  const bool by_lane = (pull.flags & wire::kFlagLane) && p.bulk.lane_out;
   if (s.packing.packets) pack_release(s);  // before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + partner_overhead(p));
   const bool alone = again || (!by_lane && lane_alone(s, p));
   const bool rings = by_lane && (pull.flags & wire::kFlagBell);
-  const bool ahead = rings && (p.features & wire::kFeatureAhead);
+  const bool ahead = rings && (p.agreed.features & wire::kFeatureAhead);
   const std::uint32_t rings_at =
       pull.frame_index + wire::lane_announced_before(frames, std::max(train, 1U), range.unit);
   while (left > 0) {
@@ -43,12 +43,12 @@ void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& p
     }
     const std::uint32_t length = std::min(left, room);
     left -= length;
-    packet.flags = p.extended ? frame_flags(p, left == 0 && !(pull.flags & wire::kFlagQuiet)) : 0;
+    packet.flags = p.agreed.extended ? frame_flags(p, left == 0 && !(pull.flags & wire::kFlagQuiet)) : 0;
     packet.frame_seqnum = static_cast<std::uint8_t>(index++);
     packet.frame_length = static_cast<std::uint16_t>(length);
     packet.msg_offset = static_cast<std::uint32_t>(offset);
     const std::uint32_t pieces = r.segments.count() + 1;
-    wire::TxFrame& frame = by_lane ? s.sink.lane_begin(p.lane, pieces)
+    wire::TxFrame& frame = by_lane ? s.sink.lane_begin(p.bulk.lane, pieces)
                            : way   ? s.sink.rail_begin(way->rail, pieces)
                                    : frame_begin(s, p, pieces);
     auto head = frame_head(s, p, wire::PacketType::pull_reply);
@@ -57,10 +57,10 @@ void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& p
       head.src = s.config.rails.nics[way->rail];
     }
     frame.alone = alone;
-    if (p.extended) head.peer_index = 0;  // its low byte is the flags
+    if (p.agreed.extended) head.peer_index = 0;  // its low byte is the flags
     frame.header_length = static_cast<std::uint32_t>(wire::encode_pull_reply(frame.header, head, packet));
     frame.segment_count = r.segments.gather(offset + pull.rdma_offset, length, frame.segments);
-    frame_finish(s, frame, p.checksum);
+    frame_finish(s, frame, p.agreed.checksum);
     s.count(Counter::send_pull_reply)++;
     if (by_lane) s.count(Counter::send_pull_reply_lane)++;
     offset += length;

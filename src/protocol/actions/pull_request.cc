@@ -36,16 +36,16 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
   packet.flags = frame_flags(p, true);
-  if (p.extended) packet.flags |= static_cast<std::uint8_t>(ask);
-  if (pull.by_lane && p.lane_in) {
+  if (p.agreed.extended) packet.flags |= static_cast<std::uint8_t>(ask);
+  if (pull.by_lane && p.bulk.lane_in) {
     packet.flags |= wire::kFlagLane;
-    s.pulls_by_lane = true;
+    s.transfers.pulls_by_lane = true;
     if (ask == Ask::plain && s.pulling.drowsy) packet.flags |= wire::kFlagBell;
-  } else if (p.near_frame == 0) {
-    s.pulls_by_link = true;
+  } else if (p.agreed.near_frame == 0) {
+    s.transfers.pulls_by_link = true;
   }
-  if (!p.lane_in && p.lane.present() && !p.rails && pull.length >= kLaneBytes &&
-      s.now >= p.lane_in_trust.from) {
+  if (!p.bulk.lane_in && p.bulk.lane.present() && !p.rails && pull.length >= kLaneBytes &&
+      s.now >= p.bulk.lane_in_trust.from) {
     packet.flags |= wire::kFlagLaneProbe;
   }
   packet.session = p.reply_session();
@@ -59,12 +59,13 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   packet.block_length =
       static_cast<std::uint32_t>(pull_frame_end(pull, first + frames - 1) - pull_frame_start(pull, first));
   packet.frame_index = first;
-  packet.reply_max = static_cast<std::uint16_t>(p.extended && p.mode == wire::Mode::omx ? pull.unit : 0);
+  packet.reply_max =
+      static_cast<std::uint16_t>(p.agreed.extended && p.agreed.mode == wire::Mode::omx ? pull.unit : 0);
   Draft draft;
   const bool away = p.rails && rail != p.rails->home;
   const auto head =
       away ? rail_head(s, p, wire::PacketType::pull, rail) : frame_head(s, p, wire::PacketType::pull);
-  draft.length = wire::encode_pull(draft.header, head, p.mode, packet);
+  draft.length = wire::encode_pull(draft.header, head, p.agreed.mode, packet);
   if (away) [[unlikely]]
     packet_send_by(s, p, draft, rail);
   else
@@ -150,10 +151,10 @@ void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   block.repeated = true;  // how long it takes tells nothing
   if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
   if (pull.by_lane) {
-    s.pulls_by_lane = true;
+    s.transfers.pulls_by_lane = true;
     lane_announced(s, *pull.partner, std::nullopt);
   } else {
-    s.pulls_by_link = true;
+    s.transfers.pulls_by_link = true;
   }
   if (pull.partner->rails) block.rail = pull.partner->rails->home;
   pull_expect(s, pull, 0, frames, false, block.rail);

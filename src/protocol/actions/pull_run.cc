@@ -31,11 +31,11 @@ constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth
 
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
   const Partner& p = *pull.partner;
-  pull.by_lane = s.config.lane_pulls && p.lane_in && pull.length >= kLaneBytes && !p.rails;
-  pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.sizes.pull_reply_max;
+  pull.by_lane = s.config.lane_pulls && p.bulk.lane_in && pull.length >= kLaneBytes && !p.rails;
+  pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
   if (!pull.by_lane && pull.length >= kBulkBytes) {
-    s.bulk_seen = true;
-    if (p.near_frame == 0) pull_pace_begin(s, pull);
+    s.transfers.bulk_seen = true;
+    if (p.agreed.near_frame == 0) pull_pace_begin(s, pull);
   }
   pull.shift = pull.region_offset % pull.unit;
   pull.frames =
@@ -58,12 +58,12 @@ void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
 namespace {
 
 void start_waiting(State& s) {
-  for (Pull* pull = s.pull_waiting.front(); pull;) {
-    Pull* next = s.pull_waiting.next(*pull);
+  for (Pull* pull = s.transfers.pull_waiting.front(); pull;) {
+    Pull* next = s.transfers.pull_waiting.next(*pull);
     if (pull_slot_allowed(s, *pull->partner)) {
       if (!pull_slot_acquire(s, *pull)) break;
       pull->all.unlink();
-      s.pull_list.push_back(*pull);
+      s.transfers.pull_list.push_back(*pull);
       pull_transfer_begin(s, *pull);
     }
     pull = next;
@@ -73,9 +73,9 @@ void start_waiting(State& s) {
 
 // The end of the transfer: tells the sender.
 void large_received(State& s, Request& r, Status status, std::uint32_t length, bool leave) {
-  r.leave = leave;
+  r.rx.leave = leave;
   const bool success = status == Status::success;
-  r.notify_length = success ? length : 0;
+  r.rx.notify_length = success ? length : 0;
   if (!success) r.xfer_length = 0;
   r.status = success && r.xfer_length < r.msg_length ? Status::truncated : status;
   if (success) {
@@ -103,16 +103,16 @@ bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
   // The memory of other pages is not published.
   if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
-  Pull* pull = s.pulls.create();
+  Pull* pull = s.memory.pulls.create();
   if (!pull) {  // the sender must not wait for ever
-    receive.xfer_length = receive.notify_length = 0;
+    receive.xfer_length = receive.rx.notify_length = 0;
     receive.status = Status::no_resources;
     return send_queue_notify(s, receive);
   }
   pull->request = &receive;
   pull->partner = receive.partner;
-  pull->partner->pulls++;
-  pull->age = ++s.pull_age;
+  pull->partner->rx.pulls++;
+  pull->age = ++s.transfers.pull_age;
   pull->region = rndv.rdma_id | std::uint32_t{rndv.page} << 8;
   pull->region_generation = rndv.rdma_seqnum;
   pull->region_offset = rndv.rdma_offset;
@@ -122,12 +122,12 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
     pull->tail = rndv.tail;
     receive.segments.write(pull->length, tail, rndv.tail);
   }
-  receive.pull = pull;
+  receive.rx.pull = pull;
   if (!pull_slot_allowed(s, *pull->partner) || !pull_slot_acquire(s, *pull)) {
-    s.pull_waiting.push_back(*pull);
+    s.transfers.pull_waiting.push_back(*pull);
     return;
   }
-  s.pull_list.push_back(*pull);
+  s.transfers.pull_list.push_back(*pull);
   pull_transfer_begin(s, *pull, tail ? &rndv : nullptr);
   pulls_ask(s);
 }
@@ -138,7 +138,7 @@ void pull_finish(State& s, Pull& pull, Status status) {
     pull_slot_release(s, pull);
     s.timers.cancel(pull.timer);
     pull.all.unlink();
-    s.pull_copying.push_back(pull);
+    s.transfers.pull_copying.push_back(pull);
     return start_waiting(s);
   }
   Request& r = *pull.request;
@@ -150,14 +150,14 @@ void pull_finish(State& s, Pull& pull, Status status) {
 }
 
 void pulls_fail(State& s, Partner& p, Status status) {
-  if (p.pulls > 0 && s.config.offload) s.config.offload->drain();
-  for (auto* list : {&s.pull_list, &s.pull_waiting, &s.pull_copying}) {
-    for (Pull* pull = list->front(); pull && p.pulls > 0;) {
+  if (p.rx.pulls > 0 && s.config.offload) s.config.offload->drain();
+  for (auto* list : {&s.transfers.pull_list, &s.transfers.pull_waiting, &s.transfers.pull_copying}) {
+    for (Pull* pull = list->front(); pull && p.rx.pulls > 0;) {
       Pull* next = list->next(*pull);
       if (pull->partner == &p) {
         Request& r = *pull->request;
         r.xfer_length = 0;
-        s.ending_failed++;
+        s.reports.ending_failed++;
         pull_free(s, *pull);
         request_finish(s, r, status);
       }

@@ -46,10 +46,10 @@ std::uint32_t train_of(const Pull& pull) {
 // Replies are numbered in 8 bits.
 std::uint32_t block_most(const State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
-  const bool free = p.extended && p.mode == wire::Mode::omx;
+  const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
   const std::uint32_t numbers = std::min<std::uint32_t>(wire::kGsoBatchFrames, 256 / pull.blocks_max);
   if (pull.by_lane) return std::clamp<std::uint32_t>(s.pulling.drowsy ? numbers : train_of(pull), 1, numbers);
-  return free ? std::min<std::uint32_t>(p.peer_pull_frames, 32) : p.sizes.pull_frames;
+  return free ? std::min<std::uint32_t>(p.agreed.peer_pull_frames, 32) : p.agreed.sizes.pull_frames;
 }
 
 // At most what is left.
@@ -71,7 +71,7 @@ bool wants(const Pull& pull) {
 
 void turn_update(State& s, Partner& p) {
   p.pull_turn.unlink();
-  if (!p.pulls_wanting.empty()) s.pulling.turns.push_back(p);
+  if (!p.rx.pulls_wanting.empty()) s.pulling.turns.push_back(p);
 }
 
 void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
@@ -142,7 +142,7 @@ void pull_await_first(State& s, Pull& pull, std::uint32_t frames) {
 void pull_ring_midway(State& s, Pull& pull) {
   const Partner& p = *pull.partner;
   pull.rings_at = 0;
-  if (!s.pulling.drowsy || s.pulling.senders > 1 || p.pulls_running > 1 || p.rails) return;
+  if (!s.pulling.drowsy || s.pulling.senders > 1 || p.rx.pulls_running > 1 || p.rails) return;
   const std::uint32_t left = pull.frames - pull.next_frame, blocks = pull.blocks_max - pull.block_count;
   const std::uint32_t allowed = pull.by_lane ? pull_lane_allowed(s) : pull_allowed(s);
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
@@ -165,19 +165,19 @@ void pull_want(State& s, Pull& pull) {
     return;
   }
   // The oldest first, so that of several messages of one sender the first one is complete first.
-  Pull* younger = p.pulls_wanting.front();
-  while (younger && younger->age - pull.age > ~0U / 2) younger = p.pulls_wanting.next(*younger);
+  Pull* younger = p.rx.pulls_wanting.front();
+  while (younger && younger->age - pull.age > ~0U / 2) younger = p.rx.pulls_wanting.next(*younger);
   if (younger)
-    p.pulls_wanting.insert_before(*younger, pull);
+    p.rx.pulls_wanting.insert_before(*younger, pull);
   else
-    p.pulls_wanting.push_back(pull);
+    p.rx.pulls_wanting.push_back(pull);
   if (!p.pull_turn.linked()) s.pulling.turns.push_back(p);
 }
 
 void pulls_ask(State& s) {
   PullSchedule& schedule = s.pulling;
   for (Partner* p = schedule.turns.front(); p;) {
-    Pull& pull = *p->pulls_wanting.front();
+    Pull& pull = *p->rx.pulls_wanting.front();
     const auto rail = rail_of_turn(s, pull);
     if (!rail) {
       s.timers.arm_by(schedule.timer, s.now + pull_share_kept(schedule));
@@ -194,7 +194,7 @@ void pulls_ask(State& s) {
 
 void pull_schedule_timer(State& s) {
   const TimeNs kept = pull_share_kept(s.pulling);
-  for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
+  for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull)) {
     if (s.now >= std::max(pull->last_reply, pull->last_asked) + kept) pull_uncharge_all(s, *pull);
   }
   pulls_ask(s);
@@ -202,9 +202,9 @@ void pull_schedule_timer(State& s) {
 
 void pull_passed(State& s, Pull& pull, PullBlock& block) {
   if (!passed(block)) block.passed_at = s.now;
-  const TimeNs due = block.passed_at + pull.partner->trip.lateness();
+  const TimeNs due = block.passed_at + pull.partner->tx.trip.lateness();
   if (s.now < due) return s.timers.arm_by(pull.timer, due);
-  pull.partner->trip.lost();
+  pull.partner->tx.trip.lost();
   pull_lost(s, pull, block);
   pull_ask_again(s, pull, block, Counter::pull_rerequest_gap);
 }

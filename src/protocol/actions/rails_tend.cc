@@ -38,7 +38,7 @@ namespace {
 
 // Nobody else shall make us believe that a path works.
 std::uint32_t cookie_draw(State& s, const Partner& p) {
-  std::uint64_t hash = (s.config.rail_secret + ++s.rail_probes * 0x9E3779B97F4A7C15ULL) ^ p.nic << 16;
+  std::uint64_t hash = (s.config.rail_secret + ++s.rails.rail_probes * 0x9E3779B97F4A7C15ULL) ^ p.nic << 16;
   hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ULL;
   return static_cast<std::uint32_t>(hash >> 32) | 1;
 }
@@ -84,7 +84,7 @@ void rails_suspect(State& s, Partner& p, std::uint8_t rail, TimeNs silent_since)
   path.silent_since = silent_since;
   s.count(Counter::rail_suspected)++;
   if (rails.home == rail) rails_home_set(s, p, other);
-  for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
+  for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull)) {
     for (std::uint32_t i = 0; pull->partner == &p && i < pull->block_count; i++) {
       PullBlock& block = pull->block(i);
       if (!block.missing || block.rail != rail) continue;
@@ -140,9 +140,9 @@ void rails_late(State& s, Pull& pull, PullBlock& block) {
 
 void rail_carrier(State& s, unsigned rail, bool up) {
   const auto bit = static_cast<std::uint8_t>(1U << rail);
-  if (!rails_used(s) || up == !(s.rails_gone & bit)) return;
-  s.rails_gone = static_cast<std::uint8_t>(up ? s.rails_gone & ~bit : s.rails_gone | bit);
-  for (Partner* p : s.partners) {
+  if (!rails_used(s) || up == !(s.rails.rails_gone & bit)) return;
+  s.rails.rails_gone = static_cast<std::uint8_t>(up ? s.rails.rails_gone & ~bit : s.rails.rails_gone | bit);
+  for (Partner* p : s.peers.partners) {
     if (!p->rails) continue;
     p->rails->paths[rail].probe_due = s.now;
     if (!up)
@@ -154,27 +154,27 @@ void rail_carrier(State& s, unsigned rail, bool up) {
 
 void rails_heard(State& s, Partner& p, bool follows) {
   Rails& rails = *p.rails;
-  RailPath& path = rails.paths[s.rx_rail];
+  RailPath& path = rails.paths[s.rails.rx_rail];
   path.heard = s.now;
-  if (s.rx_rail == rails.home) {
+  if (s.rails.rx_rail == rails.home) {
     rails.doubted = 0;
     return;
   }
   // The partner found that our home does not work: it sends by what came back to it. Where we found that
   // nothing comes, it will.
   if (!follows || path.state == RailState::suspected) return;
-  path.to = static_cast<std::uint8_t>(rails.peer.place(s.rx_nic) % kRailsMost);
+  path.to = static_cast<std::uint8_t>(rails.peer.place(s.rails.rx_nic) % kRailsMost);
   if (rails.home == 0 && rails.paths[0].up()) {
     rails.paths[0].tries = 0;
     rails.paths[0].probe_due = s.now + kProbeEvery;
     s.timers.arm_by(p.resend_timer, rails.paths[0].probe_due);
   }
-  rails_home_set(s, p, s.rx_rail);
+  rails_home_set(s, p, s.rails.rx_rail);
 }
 
 void rails_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
-  const bool shared = rails_used(s) && p.mode == wire::Mode::omx && p.near_frame == 0 && !p.self &&
-                      (ext.features & wire::kFeatureRails) && (ext.features & wire::kFeatureProbe);
+  const bool shared = rails_used(s) && p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
+                      !p.self && (ext.features & wire::kFeatureRails) && (ext.features & wire::kFeatureProbe);
   wire::RailNics theirs = shared ? ext.rails : wire::RailNics{};
   bool wrong = shared && theirs.nics[0] != p.nic;
   for (std::size_t i = 0; i < theirs.count; i++) {
@@ -196,11 +196,11 @@ void rails_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   if (theirs.count == 0) return;
   try {
     for (std::size_t i = 1; i < theirs.count; i++)
-      s.rail_aliases.insert_or_assign(rail_alias_key(theirs.nics[i], p.endpoint), &p);
+      s.rails.rail_aliases.insert_or_assign(rail_alias_key(theirs.nics[i], p.endpoint), &p);
     p.rails = new Rails;
   } catch (const std::bad_alloc&) {  // it goes without
     for (std::size_t i = 1; i < theirs.count; i++)
-      s.rail_aliases.erase(rail_alias_key(theirs.nics[i], p.endpoint));
+      s.rails.rail_aliases.erase(rail_alias_key(theirs.nics[i], p.endpoint));
     return;
   }
   Rails& rails = *p.rails;

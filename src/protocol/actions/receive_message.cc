@@ -41,7 +41,7 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte*
     return;
   }
   receive_count(s, r);
-  r.notify_length = 0;
+  r.rx.notify_length = 0;
   r.status = r.msg_length > 0 ? Status::truncated : Status::success;
   send_queue_notify(s, r);
 }
@@ -58,7 +58,7 @@ void message_receive(State& s, Request& r, Unexpected& u) {
   }
   if (u.rendezvous) {
     const wire::Rndv rndv = announcement(u);
-    const bool gone = u.conversation != u.partner->conversation || !u.partner->connected();
+    const bool gone = u.conversation != u.partner->session.conversation || !u.partner->connected();
     unexpected_free(s, u);
     if (!gone) return receive_rndv(s, r, rndv, nullptr);
     r.xfer_length = 0;  // whoever announced it while we kept it

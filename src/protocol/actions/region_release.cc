@@ -22,9 +22,9 @@ void region_release(State& s, Request& r) {
     Partner* p = s.region_waiters.front();
     if (!p || p == first_again) return;
     s.region_waiters.pop_front();
-    p->region_blocked = false;
+    p->tx.region_blocked = false;
     send_pump(s, *p);
-    if (p->region_blocked && !first_again) first_again = p;
+    if (p->tx.region_blocked && !first_again) first_again = p;
   }
 }
 

@@ -15,14 +15,15 @@ namespace omx::protocol {
 
 void retransmit_arm(State& s, Partner& p) {
   TimeNs next = kNever;
-  if (Request* r = p.unacked.front())
+  if (Request* r = p.tx.unacked.front())
     next = std::min(resend_due(s, p, *r), time_add(request_silent_since(p, *r), r->timeout));
-  if (Request* r = p.connects.back())
+  if (Request* r = p.tx.connects.back())
     next = std::min({next, r->last_sent + connect_delay(s, *r), time_add(r->first_sent, r->timeout)});
-  if (!p.await_notify.empty() || watched(s, p) || p.partial.active || (p.region_blocked && p.unacked.empty()))
+  if (!p.tx.await_notify.empty() || watched(s, p) || p.rx.partial.active ||
+      (p.tx.region_blocked && p.tx.unacked.empty()))
     next = std::min(next, s.now + ping_interval(s, s.default_timeout));
-  if (p.held_back() && !p.queued.empty()) next = std::min(next, std::max(p.ping_due, s.now + 1));
-  if (p.probe_size) next = std::min(next, p.probe_due);
+  if (p.held_back() && !p.tx.queued.empty()) next = std::min(next, std::max(p.liveness.ping_due, s.now + 1));
+  if (p.agreed.probe_size) next = std::min(next, p.agreed.probe_due);
   if (p.rails) next = std::min(next, rails_due(s, p));
   s.timers.arm_by(p.resend_timer, next);
 }

@@ -15,7 +15,7 @@ namespace omx::protocol {
 namespace {
 
 void transfer(State& s, Request& send, Request& receive, const std::byte* copy) {
-  receive_matched(receive, s.myself, s.config.session, send.match_info, send.msg_length, send.has_data,
+  receive_matched(receive, s.peers.myself, s.config.session, send.match_info, send.msg_length, send.has_data,
                   send.data);
   if (copy)
     receive.segments.write(0, copy, receive.xfer_length);
@@ -24,7 +24,7 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
   const Status status = receive.xfer_length < receive.msg_length ? Status::truncated : Status::success;
   // The sender of a short message to another endpoint does not learn that it was truncated.
   const bool tells =
-      !s.config.self_as_others || send.synchronous || send.msg_length > s.config.rndv_threshold;
+      !s.config.self_as_others || send.tx.synchronous || send.msg_length > s.config.rndv_threshold;
   send.xfer_length = tells ? receive.xfer_length : send.msg_length;
   receive_complete(s, receive);
   request_finish(s, send, tells ? status : Status::success);
@@ -32,28 +32,28 @@ void transfer(State& s, Request& send, Request& receive, const std::byte* copy) 
 
 void self_deliver(State& s, Request& r) {
   r.phase = Phase::self_waiting;
-  if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class, r.msg_length))
+  if (Request* receive = arrival_take(s, *s.peers.myself, r.match_info, r.message_class, r.msg_length))
     return transfer(s, r, *receive, nullptr);
-  if (s.handler) {
+  if (s.matching.handler) {
     const auto pieces = r.segments.span();
     const std::byte* data = pieces.size() == 1 ? pieces[0].base : nullptr;
-    const Arrival arrival{s.myself,     s.config.session, s.myself->conversation,
-                          r.match_info, r.msg_length,     data};
+    const Arrival arrival{s.peers.myself, s.config.session, s.peers.myself->session.conversation,
+                          r.match_info,   r.msg_length,     data};
     if (handler_call(s, arrival) == HandlerAction::finished) {
       // As for a large message whose receiver does not want the data.
-      const bool synchronous_data = r.synchronous && r.msg_length > 0;
+      const bool synchronous_data = r.tx.synchronous && r.msg_length > 0;
       r.xfer_length = synchronous_data ? 0 : r.msg_length;
       return request_finish(s, r, synchronous_data ? Status::truncated : Status::success);
     }
-    if (Request* receive = arrival_take(s, *s.myself, r.match_info, r.message_class, r.msg_length))
+    if (Request* receive = arrival_take(s, *s.peers.myself, r.match_info, r.message_class, r.msg_length))
       return transfer(s, r, *receive, nullptr);
   }
   const bool room = s.room_for_unexpected(r.msg_length);
-  Unexpected* u = s.unexpected_slab.create();
+  Unexpected* u = s.memory.unexpected_slab.create();
   if (!u) return request_finish(s, r, Status::no_resources);
-  u->partner = s.myself;
+  u->partner = s.peers.myself;
   u->session = s.config.session;
-  u->conversation = s.myself->conversation;
+  u->conversation = s.peers.myself->session.conversation;
   u->match_info = r.match_info;
   u->msg_length = r.msg_length;
   u->message_class = r.message_class;
@@ -64,12 +64,12 @@ void self_deliver(State& s, Request& r) {
   // Short data are copied so that the user may have the memory back (ibuffered); long ones are copied once,
   // when they are received.
   if (r.msg_length > 0 && r.msg_length <= s.config.rndv_threshold && room)
-    u->buffer = s.buffers.get(r.msg_length);
+    u->buffer = s.memory.buffers.get(r.msg_length);
   if (u->buffer) r.segments.read(0, u->buffer, r.msg_length);
-  r.buffered = u->buffer != nullptr || r.msg_length == 0;
-  if (s.config.self_as_others && r.buffered && !r.synchronous) {
+  r.tx.buffered = u->buffer != nullptr || r.msg_length == 0;
+  if (s.config.self_as_others && r.tx.buffered && !r.tx.synchronous) {
     u->self_send = nullptr;
-    s.myself->unexpected_bytes += u->bytes();
+    s.peers.myself->rx.unexpected_bytes += u->bytes();
     r.xfer_length = r.msg_length;
     request_finish(s, r, Status::success);
   }
@@ -81,14 +81,14 @@ void self_deliver(State& s, Request& r) {
 void self_send(State& s, Request& r) {
   r.session = s.config.session;
   // Messages to oneself arrive, too: not while nothing may (mx-clients.md 24), nor ahead of those that wait.
-  if (!s.suspended && s.myself->queued.empty()) return self_deliver(s, r);
+  if (!s.suspended && s.peers.myself->tx.queued.empty()) return self_deliver(s, r);
   r.phase = Phase::queued;
-  s.myself->queued.push_back(r);
+  s.peers.myself->tx.queued.push_back(r);
 }
 
 void self_pump(State& s) {
   while (!s.suspended) {
-    Request* const r = s.myself->queued.pop_front();
+    Request* const r = s.peers.myself->tx.queued.pop_front();
     if (!r) return;
     self_deliver(s, *r);
   }

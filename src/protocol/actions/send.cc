@@ -24,7 +24,7 @@ namespace omx::protocol {
 namespace {
 
 SendClass class_for(const State& s, const Partner& p, const Request& r) {
-  if (r.synchronous) return SendClass::large;
+  if (r.tx.synchronous) return SendClass::large;
   if (r.msg_length <= wire::kTinyMax) return SendClass::tiny;
   if (r.msg_length <= wire::kSmallMax) return SendClass::small;
   return r.msg_length <= eager_limit(s, p) ? SendClass::medium : SendClass::large;
@@ -36,12 +36,12 @@ std::uint32_t frame_cost(const Partner& p, const Request& r) {
 }
 
 std::uint32_t frame_credit(const Partner& p) {
-  return p.extended ? p.eager_credit : kReferenceEagerFrames;
+  return p.agreed.extended ? p.agreed.eager_credit : kReferenceEagerFrames;
 }
 
 std::uint32_t number_window(const Partner& p) {
   // Numbers beyond the receiver's early window would be dropped if one before them is lost.
-  return p.extended ? kEarlyWindow : kReferenceEagerFrames;
+  return p.agreed.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
 // From so many bytes on, copying takes longer than a flush of its own might: among others, too, such a
@@ -73,15 +73,15 @@ class LateCopy {
 
 // Whether, and when, a message is copied so that it completes at once.
 void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late) {
-  if (r.parked) [[unlikely]]
+  if (r.tx.parked) [[unlikely]]
     return park_copy(s, r);
   if (!send_copy_wanted(r)) return;
   // A lone message leaves from the user's memory. Of several only the last, as what leaves together shares
   // frames and calls.
   const bool lone = at_once ? r.msg_length > 0 : r.msg_length >= kCopyAfter;
-  const bool alone = lone && !p.queued.next(r);
-  if (alone && r.copy_later && r.msg_length >= kCopyAfter && !s.uncopied)
-    s.uncopied = &r;
+  const bool alone = lone && !p.tx.queued.next(r);
+  if (alone && r.tx.copy_later && r.msg_length >= kCopyAfter && !s.completion.uncopied)
+    s.completion.uncopied = &r;
   else if (alone)
     late.plan(s, r);
   else
@@ -89,7 +89,7 @@ void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late)
 }
 
 void pump(State& s, Partner& p, bool at_once) {
-  while (Request* r = p.queued.front()) {
+  while (Request* r = p.tx.queued.front()) {
     const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
     LateCopy late;
     if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
@@ -100,41 +100,41 @@ void pump(State& s, Partner& p, bool at_once) {
         continue;
       }
       r->send_class = class_for(s, p, *r);
-      r->parked = r->send_class != SendClass::large && park_defers(s, p);
-      if (r->parked) [[unlikely]]
+      r->tx.parked = r->send_class != SendClass::large && park_defers(s, p);
+      if (r->tx.parked) [[unlikely]]
         r->send_class = SendClass::large;
       const std::uint32_t cost = frame_cost(p, *r);
-      if (p.frames_unacked > 0 && p.frames_unacked + cost > frame_credit(p)) return;
+      if (p.tx.frames_unacked > 0 && p.tx.frames_unacked + cost > frame_credit(p)) return;
       if (r->send_class == SendClass::large && !park_region(s, *r)) {
-        if (!p.region_blocked) s.region_waiters.push_back(p);
-        p.region_blocked = true;
+        if (!p.tx.region_blocked) s.region_waiters.push_back(p);
+        p.tx.region_blocked = true;
         retransmit_arm(s, p);  // nothing else may watch whether it lives
         return;
       }
-      r->frames = static_cast<std::uint8_t>(cost);
+      r->tx.frames = static_cast<std::uint8_t>(cost);
       copy_choose(s, p, *r, at_once, late);
     } else {
-      if (--p.notifies_queued == 0) p.last_notify = nullptr;
-      r->frames = 1;
+      if (--p.tx.notifies_queued == 0) p.tx.last_notify = nullptr;
+      r->tx.frames = 1;
     }
     r->queue.unlink();
-    r->seqnum = p.next_send;
-    p.next_send = seq_add(p.next_send, 1);
-    p.frames_unacked += r->frames;
-    p.unacked.push_back(*r);
+    r->seqnum = p.counting.next_send;
+    p.counting.next_send = seq_add(p.counting.next_send, 1);
+    p.tx.frames_unacked += r->tx.frames;
+    p.tx.unacked.push_back(*r);
     r->phase = Phase::unacked;
     r->first_sent = s.now;
     send_transmit(s, *r);
-    if (p.park_next > 0) [[unlikely]]
+    if (p.parking.park_next > 0) [[unlikely]]
       park_counted(s, p, *r);
     if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
     // What need not be done before it leaves is done while it is on its way.
-    if (at_once || late.planned() || s.uncopied == r) s.sink.flush();
+    if (at_once || late.planned() || s.completion.uncopied == r) s.sink.flush();
     late.make();
     retransmit_arm(s, p);
     if (notify) {
       request_user_done(s, *r, r->status);
-    } else if (r->buffered && !r->delivered && !r->synchronous) {
+    } else if (r->tx.buffered && !r->tx.delivered && !r->tx.synchronous) {
       r->xfer_length = r->msg_length;
       request_user_done(s, *r, Status::success);
     }
@@ -144,19 +144,19 @@ void pump(State& s, Partner& p, bool at_once) {
 }  // namespace
 
 void send_copy(State& s) {
-  Request& r = *s.uncopied;
-  s.uncopied = nullptr;
+  Request& r = *s.completion.uncopied;
+  s.completion.uncopied = nullptr;
   if (!send_copy_now(s, r)) return;  // completes when it is acknowledged
   r.xfer_length = r.msg_length;
   request_user_done(s, r, Status::success);
 }
 
 void send_pump(State& s, Partner& p, bool at_once) {
-  Request* first = p.queued.front();
+  Request* first = p.tx.queued.front();
   if (!first) return;
   if (p.held_back()) return retransmit_arm(s, p);
   // What waited for the window goes out together.
-  const bool several = !s.packing.allowed && p.queued.next(*first);
+  const bool several = !s.packing.allowed && p.tx.queued.next(*first);
   if (!several) return pump(s, p, at_once);
   {
     const MayPack may(s, true);
@@ -171,13 +171,13 @@ void send_queue_notify(State& s, Request& receive) {
   receive.phase = Phase::queued;
   receive.first_sent = s.now;
   // Ahead of messages, behind earlier NOTIFYs.
-  Request* position = p.last_notify ? p.queued.next(*p.last_notify) : p.queued.front();
+  Request* position = p.tx.last_notify ? p.tx.queued.next(*p.tx.last_notify) : p.tx.queued.front();
   if (position)
-    p.queued.insert_before(*position, receive);
+    p.tx.queued.insert_before(*position, receive);
   else
-    p.queued.push_back(receive);
-  p.last_notify = &receive;
-  p.notifies_queued++;
+    p.tx.queued.push_back(receive);
+  p.tx.last_notify = &receive;
+  p.tx.notifies_queued++;
   send_pump(s, p);
 }
 

@@ -14,23 +14,23 @@ namespace omx::protocol {
 
 void send_acknowledged(State& s, Request& r) {
   Partner& p = *r.partner;
-  p.frames_unacked -= r.frames;
+  p.tx.frames_unacked -= r.tx.frames;
   lane_medium_done(s, p, r);
   if (r.kind == RequestKind::receive) {  // its NOTIFY
     request_protocol_done(s, r);
     return;
   }
   if (r.send_class == SendClass::large) {
-    if (r.notified) {
+    if (r.tx.notified) {
       request_finish(s, r, r.xfer_length < r.msg_length ? Status::truncated : Status::success);
     } else {
       r.phase = Phase::await_notify;
-      p.await_notify.push_back(r);
+      p.tx.await_notify.push_back(r);
       park_waiting(s, r);
     }
     return;
   }
-  if (p.park_next > 0) [[unlikely]]
+  if (p.parking.park_next > 0) [[unlikely]]
     park_taken(p);
   r.xfer_length = r.msg_length;
   request_finish(s, r, Status::success);
@@ -39,26 +39,26 @@ void send_acknowledged(State& s, Request& r) {
 void send_fail(State& s, Request& r, Status status) {
   if (!r.user_done) {
     if (r.user_gone)
-      s.ending_lost++;
+      s.reports.ending_lost++;
     else
-      s.ending_failed++;
+      s.reports.ending_failed++;
     request_finish(s, r, status);
     return;
   }
   if (!r.user_gone) {  // nobody has seen yet that it was a success
     r.status = status;
     r.xfer_length = 0;
-    s.ending_failed++;
+    s.reports.ending_failed++;
     request_protocol_done(s, r);
     return;
   }
-  s.ending_lost++;
+  s.reports.ending_lost++;
   if (s.closing) return request_protocol_done(s, r);
   r.status = status;
   send_release_buffer(s, r);
-  if (!r.waits) s.zombies--;  // of those that wait no one is counted
+  if (!r.tx.waits) s.completion.zombies--;  // of those that wait no one is counted
   r.phase = Phase::finished;
-  s.lost.push_back(r);
+  s.completion.lost.push_back(r);
 }
 
 }  // namespace omx::protocol

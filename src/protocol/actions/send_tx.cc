@@ -37,15 +37,15 @@ void send_transmit(State& s, Request& r) {
 }
 
 void send_retransmit(State& s, Request& r, Counter why) {
-  if (r.lost && r.resends == 0) r.partner->trip.lost();
+  if (r.tx.lost && r.resends == 0) r.partner->tx.trip.lost();
   if (r.resends < 0xFFFF) r.resends++;
-  r.lost = false;
+  r.tx.lost = false;
   if (partner_reads_later(s, *r.partner)) {
     r.last_sent = s.now;
     return;
   }
   s.count(why)++;
-  r.partner->resends++;
+  r.partner->figures.resends++;
   history_note(s, Happened::resent, r.partner, r.match_info, r.msg_length, r.seqnum);
   lane_medium_lost(s, r);
   send_transmit(s, r);

@@ -22,10 +22,10 @@ constexpr std::uint32_t kPacketsMost = 8;
 bool share(State& s, Partner& p, const Draft& draft) {
   Packing& pack = s.packing;
   const auto length = static_cast<std::uint32_t>(draft.length - wire::kEthernetHeader);
-  if (!pack.gathers || !s.config.pack || !(p.features & wire::kFeatureShare) || p.near_frame || p.checksum ||
-      length > wire::kSharedPacketMax)
+  if (!pack.gathers || !s.config.pack || !(p.agreed.features & wire::kFeatureShare) || p.agreed.near_frame ||
+      p.agreed.checksum || length > wire::kSharedPacketMax)
     return false;
-  std::byte* const out = pack_room(s, p, true, p.next_send, wire::kPacketRecord + length);
+  std::byte* const out = pack_room(s, p, true, p.counting.next_send, wire::kPacketRecord + length);
   if (!out) return false;
   wire::PackRecord record;
   record.packet = true;
@@ -47,7 +47,7 @@ void packet_send(State& s, Partner& p, const Draft& draft) {
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);
   frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  frame_finish(s, frame, p.agreed.checksum);
 }
 
 void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail) {
@@ -55,7 +55,7 @@ void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rai
   std::memcpy(frame.header, draft.header, draft.length);
   frame.header_length = static_cast<std::uint32_t>(draft.length);
   frame.segment_count = 0;
-  frame_finish(s, frame, p.checksum);
+  frame_finish(s, frame, p.agreed.checksum);
 }
 
 }  // namespace omx::protocol

@@ -21,12 +21,13 @@ namespace {
 constexpr std::uint16_t kLargesMost = 2;  // at a time: a stream is asked for in good time
 
 bool may_send(State& s, Partner& p, const Request& r) {
-  if (!(p.features & wire::kFeatureUnasked) || p.mode != wire::Mode::omx || p.near_frame) return false;
-  if (r.resends > 0 || r.parked || r.region_page > 0 || s.now >= p.unasked_until ||
-      p.larges_out > kLargesMost)
+  if (!(p.agreed.features & wire::kFeatureUnasked) || p.agreed.mode != wire::Mode::omx || p.agreed.near_frame)
     return false;
-  if (p.unasked_skip == 0) return true;
-  p.unasked_skip--;
+  if (r.resends > 0 || r.tx.parked || r.region_page > 0 || s.now >= p.bulk.unasked_until ||
+      p.bulk.larges_out > kLargesMost)
+    return false;
+  if (p.bulk.unasked_skip == 0) return true;
+  p.bulk.unasked_skip--;
   return false;
 }
 
@@ -34,12 +35,13 @@ bool may_send(State& s, Partner& p, const Request& r) {
 
 void unasked_plan(State& s, Request& r, wire::Rndv& packet) {
   Partner& p = *r.partner;
-  if (!std::exchange(r.announced, true)) p.larges_out++;
+  if (!std::exchange(r.tx.announced, true)) p.bulk.larges_out++;
   if (!may_send(s, p, r)) return;
   const std::uint32_t length = r.msg_length - packet.tail, overhead = partner_overhead(p);
   const bool lane = unasked_by_lane(p, length);
-  const std::uint32_t unit = lane ? lane_sizes(s, p).pull_reply_max
-                                  : wire::extended_sizes(p.mode, p.frame_max, overhead).pull_reply_max;
+  const std::uint32_t unit =
+      lane ? lane_sizes(s, p).pull_reply_max
+           : wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, overhead).pull_reply_max;
   std::uint32_t most = s.config.unasked_bytes / unit;
   if (most == 0 && s.config.unasked_bytes > 0 && unit <= wire::kGsoBatchBytes) most = 1;
   if (lane) most = std::min(most, wire::frames_of_train(unit + wire::kBulkHeader + overhead));
@@ -65,7 +67,7 @@ void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv) {
     s.sink.flush();  // the RNDV must be there first
   }
   pull_answer(s, p, r, request, rndv.unasked_unit);
-  r.unasked = true;
+  r.tx.unasked = true;
   s.count(Counter::send_unasked)++;
 }
 

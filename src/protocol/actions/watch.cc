@@ -32,7 +32,7 @@ struct Waiter {
 };
 
 Waiter waiter(const Request& r) {
-  return {r.session, r.shunned, r.reach, r.first_sent};
+  return {r.session, r.shunned, r.rx.reach, r.first_sent};
 }
 
 Waiter waiter(const ProbeWatch& watch) {
@@ -41,8 +41,8 @@ Waiter waiter(const ProbeWatch& watch) {
 
 template <typename Visit>
 void visit_waiters(const State& s, Partner& p, Visit visit) {
-  for (Request* r = p.awaited.front(); r; r = p.awaited.next(*r)) visit(waiter(*r));
-  for (const ProbeWatch& watch : s.probe_watches)
+  for (Request* r = p.rx.awaited.front(); r; r = p.rx.awaited.next(*r)) visit(waiter(*r));
+  for (const ProbeWatch& watch : s.reports.probe_watches)
     if (probe_watch_covers(s, watch, p)) visit(waiter(watch));
 }
 
@@ -50,48 +50,48 @@ void visit_waiters(const State& s, Partner& p, Visit visit) {
 template <typename Ends>
 bool end_waiters(State& s, Partner& p, Status status, Ends ends) {
   bool any = false;
-  for (ProbeWatch& watch : s.probe_watches) {
+  for (ProbeWatch& watch : s.reports.probe_watches) {
     if (watch.partner != &p || !ends(waiter(watch))) continue;
     watch.failed = status;
     any = true;
   }
   List<Request, &Request::queue> others;
-  while (Request* r = p.awaited.pop_front()) {
+  while (Request* r = p.rx.awaited.pop_front()) {
     if (!ends(waiter(*r))) {
       others.push_back(*r);
       continue;
     }
     any = true;
-    s.ending_failed++;
-    if (r->multi) {
+    s.reports.ending_failed++;
+    if (r->rx.multi) {
       multi_end(s, *r, status);
       continue;
     }
-    s.posted.remove(*r);
+    s.matching.posted.remove(*r);
     request_finish(s, *r, status);
   }
-  while (Request* r = others.pop_front()) p.awaited.push_back(*r);
+  while (Request* r = others.pop_front()) p.rx.awaited.push_back(*r);
   return any;
 }
 
 }  // namespace
 
 void watch_receive(State& s, Request& r) {
-  Partner& p = *s.partners[r.source->index];
+  Partner& p = *s.peers.partners[r.rx.source->index];
   if (p.self) return;
   r.first_sent = s.now;
-  p.awaited.push_back(r);
+  p.rx.awaited.push_back(r);
   retransmit_arm(s, p);
 }
 
 Status watch_probe(State& s, const ReceiveOp& op) {
-  Partner& p = *s.partners[op.source->index];
+  Partner& p = *s.peers.partners[op.source->index];
   if (p.self) return Status::pending;
-  for (ProbeWatch& watch : s.probe_watches) {
+  for (ProbeWatch& watch : s.reports.probe_watches) {
     if (watch.partner != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
     Status failed = std::exchange(watch.failed, Status::pending);
     // What was true some time ago need not be so any more.
-    if (probe_watch_lapsed(s, watch) || (p.connected() && !names_another(op.session, p.true_session)))
+    if (probe_watch_lapsed(s, watch) || (p.connected() && !names_another(op.session, p.session.true_session)))
       failed = Status::pending;
     if (probe_watch_lapsed(s, watch) || failed != Status::pending) watch.since = s.now;
     watch.last = s.now;
@@ -99,30 +99,30 @@ Status watch_probe(State& s, const ReceiveOp& op) {
     retransmit_arm(s, p);
     return failed;
   }
-  std::erase_if(s.probe_watches, [&](const auto& watch) { return probe_watch_lapsed(s, watch); });
-  s.probe_watches.push_back({&p, op.session, op.shunned, op.reach, s.now, s.now});
+  std::erase_if(s.reports.probe_watches, [&](const auto& watch) { return probe_watch_lapsed(s, watch); });
+  s.reports.probe_watches.push_back({&p, op.session, op.shunned, op.reach, s.now, s.now});
   retransmit_arm(s, p);
   return Status::pending;
 }
 
 void watch_connect(State& s, Partner& p, TimeNs& next) {
-  if (!p.connects.empty() || !watched(s, p)) return;
+  if (!p.tx.connects.empty() || !watched(s, p)) return;
   // Once in a while: there may be many waiters, and the timer is a fast one.
   const TimeNs turn = s.now / kConnectAfter + 1;
   const auto moment = static_cast<std::uint8_t>(turn);
-  if (moment == p.watch_looked) {
+  if (moment == p.liveness.watch_looked) {
     next = std::min(next, turn * kConnectAfter);
     return;
   }
   TimeNs since = kNever;
   std::uint32_t shunned = wire::kUnknownSession;
   visit_waiters(s, p, [&](const Waiter& w) {
-    if (!w.reach || (p.connected() && !names_another(w.session, p.true_session))) return;
+    if (!w.reach || (p.connected() && !names_another(w.session, p.session.true_session))) return;
     shunned = since == kNever || shunned == w.shunned ? w.shunned : wire::kUnknownSession;
     since = std::min(since, w.since);
   });
   if (since == kNever) {
-    p.watch_looked = moment;
+    p.liveness.watch_looked = moment;
     return;
   }
   if (s.now < since + kConnectAfter) {
@@ -138,9 +138,9 @@ void watch_fail(State& s, Partner& p, Status status, std::uint32_t session) {
 }
 
 void watch_opened(State& s, Partner& p) {
-  if (p.awaited.empty() && s.probe_watches.empty()) return;
-  end_waiters(s, p, p.gone, [&](const Waiter& w) {
-    return w.shunned != wire::kUnknownSession && w.shunned == p.true_session;
+  if (p.rx.awaited.empty() && s.reports.probe_watches.empty()) return;
+  end_waiters(s, p, p.session.gone, [&](const Waiter& w) {
+    return w.shunned != wire::kUnknownSession && w.shunned == p.session.true_session;
   });
 }
 
@@ -155,17 +155,17 @@ void connect_fail(State& s, Partner& p, Request& r, Status status) {
   r.queue.unlink();
   const bool for_waiters = r.hidden;  // the application has no request that tells it
   request_finish(s, r, status);
-  if (p.connected() || !p.connects.empty()) return;
+  if (p.connected() || !p.tx.connects.empty()) return;
   if (!end_waiters(s, p, status, [](const Waiter& w) { return w.reach; })) return;
-  p.gone = status;
+  p.session.gone = status;
   if (for_waiters) news_unreached(s, p, status);
 }
 
 void connect_shunned(State& s, Partner& p, Request& r) {
   const std::uint32_t session = r.shunned;
   r.queue.unlink();
-  request_finish(s, r, p.gone);
-  end_waiters(s, p, p.gone, [&](const Waiter& w) { return w.shunned == session; });
+  request_finish(s, r, p.session.gone);
+  end_waiters(s, p, p.session.gone, [&](const Waiter& w) { return w.shunned == session; });
 }
 
 }  // namespace omx::protocol

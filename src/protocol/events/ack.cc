@@ -27,49 +27,49 @@ namespace {
 
 // The answer to a repetition, or, as it came sooner than any answer can, to what was repeated.
 bool first_one_came(const State& s, const Partner& p, const Request& r) {
-  return r.resends == 0 || s.now - r.last_sent < p.trip.least() / 2;
+  return r.resends == 0 || s.now - r.last_sent < p.tx.trip.least() / 2;
 }
 
 // How long an acknowledgement took, of a message that was not repeated and that waited behind none that was.
 void trip_measure(State& s, Partner& p, const Request& r) {
-  const TimeNs doubled = p.trip.patience() << std::min<unsigned>(p.backoff, 16);
-  p.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
+  const TimeNs doubled = p.tx.trip.patience() << std::min<unsigned>(p.tx.backoff, 16);
+  p.tx.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
 }
 
 // Measures the acknowledgement of the oldest message, which was repeated. One that follows a repetition as
 // closely as answers do is probably the repetition's. Any other is that of a partner that became slow, has no
 // room, or is farther away. The answer to a ping tells.
 void trip_measure_repeated(State& s, Partner& p, const Request& r) {
-  if (!p.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
-    p.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
+  if (!p.tx.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
+    p.tx.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
   trip_ask(s, p);
 }
 
 // It is there, after messages with later numbers were. Of one that was repeated several times it is not known
 // which one came.
 void lateness_measure(State& s, Partner& p, const Request& r) {
-  if (r.passed_at != 0 && !r.by_lane && r.resends <= 1 && first_one_came(s, p, r))
-    p.trip.overtaken(s.now, s.now - r.passed_at);
+  if (r.tx.passed_at != 0 && !r.tx.by_lane && r.resends <= 1 && first_one_came(s, p, r))
+    p.tx.trip.overtaken(s.now, s.now - r.tx.passed_at);
 }
 
 }  // namespace
 
 void ack_apply(State& s, Partner& p, Seqnum ack) {
-  const std::uint32_t acked = seq_diff(ack, p.next_acked);
+  const std::uint32_t acked = seq_diff(ack, p.counting.next_acked);
   // More than we sent: we do not count alike any more. Its answer tells.
   if (acked > p.outstanding() && acked < kSeqSpace / 2) connect_ask(s, p);
   if (acked == 0 || acked > p.outstanding()) return;
-  p.next_acked = ack;
-  p.acked_since_asked += acked;
-  const bool backed_off = p.backoff > 0;
-  p.acked_at = s.now;
+  p.counting.next_acked = ack;
+  p.counting.acked_since_asked += acked;
+  const bool backed_off = p.tx.backoff > 0;
+  p.tx.acked_at = s.now;
   bool repeated = false;
   for (std::uint32_t i = 0; i < acked; i++) {
-    Request* r = p.unacked.pop_front();
+    Request* r = p.tx.unacked.pop_front();
     if (!r) break;
     // A message refused by a nack left its number without a request.
     if (seq_diff(r->seqnum, ack) < kSeqSpace / 2) {
-      p.unacked.push_front(*r);
+      p.tx.unacked.push_front(*r);
       break;
     }
     repeated |= r->resends > 0;
@@ -80,8 +80,8 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
     lateness_measure(s, p, *r);
     send_acknowledged(s, *r);
   }
-  p.backoff = 0;
-  if (!p.queued.empty()) send_pump(s, p);
+  p.tx.backoff = 0;
+  if (!p.tx.queued.empty()) send_pump(s, p);
   if (backed_off) retransmit_arm(s, p);  // the timer may sleep for the longer delay still
 }
 
@@ -90,26 +90,26 @@ namespace {
 void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
   std::uint32_t highest = 0;  // of the numbers that arrived early, as distance from packet.seqnum
   TimeNs newest = 0;          // when the last of them was sent
-  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     const std::uint32_t i = seq_diff(r->seqnum, packet.seqnum) - 1;
     if (seq_diff(r->seqnum, packet.seqnum) == 0 || i >= 256) continue;
     // A bit that is not set any more: the message was kept early and then found no memory.
     const bool there = packet.sack[i / 8] & (1U << (i % 8));
-    if (there && !r->sacked) lateness_measure(s, p, *r);
-    r->sacked = there;
+    if (there && !r->tx.sacked) lateness_measure(s, p, *r);
+    r->tx.sacked = there;
     if (!there) continue;
     highest = i + 1;
     newest = std::max(newest, first_one_came(s, p, *r) ? r->first_sent : r->last_sent);
   }
-  p.sacks = highest > 0;
+  p.tx.sacks = highest > 0;
   if (highest == 0) return;
   TimeNs next = kNever;
-  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     if (seq_diff(r->seqnum, packet.seqnum) > highest) break;
     // A repetition is missed only when something is there that was sent after it.
-    if (r->sacked || (r->resends > 0 && r->last_sent >= newest)) continue;
-    if (!r->lost) r->passed_at = s.now;
-    r->lost = true;
+    if (r->tx.sacked || (r->resends > 0 && r->last_sent >= newest)) continue;
+    if (!r->tx.lost) r->tx.passed_at = s.now;
+    r->tx.lost = true;
     if (s.now >= passed_due(*r))
       send_retransmit(s, *r, Counter::resend_sack);
     else
@@ -128,7 +128,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   if (!rx_checksum_ok(s, p, frame)) return;
   wire::Truc packet;
-  if (const auto drop = wire::decode_truc(frame, p->extended, packet); drop != wire::Drop::none)
+  if (const auto drop = wire::decode_truc(frame, p->agreed.extended, packet); drop != wire::Drop::none)
     return rx_drop(s, drop);
   if (packet.session != s.config.session) {
     s.count(Counter::drop_bad_session)++;
@@ -137,16 +137,16 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   s.count(Counter::recv_lib_ack)++;
   partner_heard(s, *p);
   // The counter may wrap (protocol.md 5.2 [TRAP]): compare by distance.
-  const auto ahead = static_cast<std::int32_t>(packet.acknum - p->recv_acknum);
-  if (!seq_same_session(packet.seqnum, p->next_send) || ahead <= 0) {
+  const auto ahead = static_cast<std::int32_t>(packet.acknum - p->counting.recv_acknum);
+  if (!seq_same_session(packet.seqnum, p->counting.next_send) || ahead <= 0) {
     s.count(Counter::drop_bad_seqnum)++;
     if (ahead > 0) epochs_doubt(s, *p);
     return;
   }
-  p->recv_acknum = packet.acknum;
+  p->counting.recv_acknum = packet.acknum;
   ack_apply(s, *p, packet.seqnum);
-  if ((packet.flags & wire::kFlagPark) && packet.seqnum == p->next_acked) park_unacked(s, *p);
-  if ((packet.has_sack || p->sacks) && packet.seqnum == p->next_acked) sack_apply(s, *p, packet);
+  if ((packet.flags & wire::kFlagPark) && packet.seqnum == p->counting.next_acked) park_unacked(s, *p);
+  if ((packet.has_sack || p->tx.sacks) && packet.seqnum == p->counting.next_acked) sack_apply(s, *p, packet);
 }
 
 }  // namespace omx::protocol

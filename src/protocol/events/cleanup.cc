@@ -81,72 +81,73 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_forget(p, why);
-  s.ending_failed = s.ending_lost = 0;
+  s.reports.ending_failed = s.reports.ending_lost = 0;
 
-  if (p.region_blocked) {
-    p.region_blocked = false;
+  if (p.tx.region_blocked) {
+    p.tx.region_blocked = false;
     p.region_wait.unlink();
   }
   // Order of protocol.md 7. What was completely received stays: its sender believes that it was delivered.
-  p.notifies_queued = 0;
-  p.last_notify = nullptr;
+  p.tx.notifies_queued = 0;
+  p.tx.last_notify = nullptr;
   pack_drop(s, p);
-  fail_list(s, p.unacked, status);
-  fail_list(s, p.await_notify, status);
-  fail_list(s, p.queued, status);
+  fail_list(s, p.tx.unacked, status);
+  fail_list(s, p.tx.await_notify, status);
+  fail_list(s, p.tx.queued, status);
   // A refused message says nothing about a connect under way: that has an answer of its own.
-  if (why == Cleanup::given_up || why == Cleanup::disconnected) fail_list(s, p.connects, status);
-  watch_fail(s, p, status, p.true_session);
+  if (why == Cleanup::given_up || why == Cleanup::disconnected) fail_list(s, p.tx.connects, status);
+  watch_fail(s, p, status, p.session.true_session);
   partial_abandon(s, p, status);
   early_drop(s, p);
   pulls_fail(s, p, status);
-  for (Unexpected* u = s.unexpected.front(); u;) {
-    Unexpected* next = s.unexpected.next(*u);
+  for (Unexpected* u = s.matching.unexpected.front(); u;) {
+    Unexpected* next = s.matching.unexpected.next(*u);
     if (u->partner == &p && u->rendezvous) announcement_fail(s, *u, why, status);
     u = next;
   }
 
-  const bool was_extended = p.extended;
+  const bool was_extended = p.agreed.extended;
   const bool was_open = p.connected();
-  p.gone = status;
-  if (was_open) p.ended_session = p.true_session;
-  p.true_session = p.back_session = wire::kUnknownSession;
-  p.back_known = false;
-  p.peer_epoch_in_use = false;
-  p.frames_unacked = 0;
-  p.backoff = 0;
-  p.pings_unanswered = 0;
-  p.ping_pending = false;
-  p.send_acknum = p.recv_acknum = 0;
-  p.extended = p.checksum = false;
-  p.features = 0;
-  p.mode = s.config.mode;
-  p.frame_agreed = p.frame_max = p.frame_in = p.probe_size = 0;
-  p.probe_wanted = false;
+  p.session.gone = status;
+  if (was_open) p.session.ended_session = p.session.true_session;
+  p.session.true_session = p.session.back_session = wire::kUnknownSession;
+  p.session.back_known = false;
+  p.counting.peer_epoch_in_use = false;
+  p.tx.frames_unacked = 0;
+  p.tx.backoff = 0;
+  p.liveness.pings_unanswered = 0;
+  p.liveness.ping_pending = false;
+  p.counting.send_acknum = p.counting.recv_acknum = 0;
+  p.agreed.extended = p.agreed.checksum = false;
+  p.agreed.features = 0;
+  p.agreed.mode = s.config.mode;
+  p.agreed.frame_agreed = p.agreed.frame_max = p.agreed.frame_in = p.agreed.probe_size = 0;
+  p.agreed.probe_wanted = false;
   lane_forget(s, p);
   rails_forget(s, p);
   park_forget(p);
-  p.larges_out = p.unasked_pause = p.unasked_skip = 0;
-  p.unasked_until = 0;
-  p.ack_pending = false;
+  p.bulk.larges_out = p.bulk.unasked_pause = p.bulk.unasked_skip = 0;
+  p.bulk.unasked_until = 0;
+  p.counting.ack_pending = false;
   p.ack_now.unlink();
-  p.sacks = false;
-  p.next_send = p.next_acked = static_cast<Seqnum>(seq_session(p.next_send) | kSeqFirst);
+  p.tx.sacks = false;
+  p.counting.next_send = p.counting.next_acked =
+      static_cast<Seqnum>(seq_session(p.counting.next_send) | kSeqFirst);
   // A reference peer that connects anew starts with the number that our last CONNECT announced, and that may
   // have reached it already: the numbers change only with the session count, which it notices (unlike
   // protocol.md 7). Extended peers have epochs.
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
-  p.last_acked = p.next_match;
+  p.counting.last_acked = p.counting.next_match;
   partner_update_sizes(s, p);
-  if (!p.awaited.empty()) retransmit_arm(s, p);
+  if (!p.rx.awaited.empty()) retransmit_arm(s, p);
   if (!was_open) return;
-  if (++p.conversation == 0) p.conversation = 1;  // 0 means none
-  p.silence_told = false;
+  if (++p.session.conversation == 0) p.session.conversation = 1;  // 0 means none
+  p.liveness.silence_told = false;
   news_ended(s, p, why, status);
 }
 
 void partner_sizes_check(State& s, Partner& p) {
-  for (Request* r = p.unacked.front(); r; r = p.unacked.next(*r)) {
+  for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     if (medium_fits(p, *r)) continue;
     partner_cleanup(s, p, Cleanup::given_up);
     return;

@@ -43,8 +43,8 @@ bool extended(const State& s, const wire::Connect& packet) {
 // where a peer never agrees.
 void ask_again(State& s, Partner& p, Request* r) {
   constexpr std::uint8_t kRoundsAtOnce = 8;
-  if (p.connect_rounds >= kRoundsAtOnce) return;
-  p.connect_rounds++;
+  if (p.counting.connect_rounds >= kRoundsAtOnce) return;
+  p.counting.connect_rounds++;
   if (r)
     connect_transmit(s, *r);
   else if (p.connected())
@@ -54,28 +54,29 @@ void ask_again(State& s, Partner& p, Request* r) {
 // Copies to `answer`, for a peer whose key is wrong, how we count with the partner that it was. It may hold a
 // relation that we have given up, and would hear of no other way to learn that.
 void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
-  const bool known = p.peer_epoch_session == packet.src_session;
+  const bool known = p.counting.peer_epoch_session == packet.src_session;
   if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
-  answer.next_match = p.next_match;
-  answer.epoch = p.epoch;
+  answer.counting.next_match = p.counting.next_match;
+  answer.counting.epoch = p.counting.epoch;
   if (!known) return;
-  answer.peer_epoch = p.peer_epoch;
-  answer.peer_epoch_in_use = p.peer_epoch_in_use;
+  answer.counting.peer_epoch = p.counting.peer_epoch;
+  answer.counting.peer_epoch_in_use = p.counting.peer_epoch_in_use;
 }
 
 // Whether a request comes from an instance before the one that we are connected to: it uses a count of ours
 // that is over, or that an earlier instance of us had.
 bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
   return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
-         packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.epoch;
+         packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.counting.epoch;
 }
 
 // Whether a request comes from an instance that we knew before and that uses a count that we offered it. It
 // may know no key, as it never had to connect; when it took up the count, that it said so may have been lost.
 // The answer to a wrong key offers nothing, though it names the count.
 bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packet) {
-  return extended(s, packet) && p.peer_epoch_session == packet.src_session && p.peer_epoch != 0 &&
-         p.epoch_offered && packet.ext.peer_epoch_in_use && packet.ext.peer_epoch == p.epoch;
+  return extended(s, packet) && p.counting.peer_epoch_session == packet.src_session &&
+         p.counting.peer_epoch != 0 && p.counting.epoch_offered && packet.ext.peer_epoch_in_use &&
+         packet.ext.peer_epoch == p.counting.epoch;
 }
 
 void request_received(State& s, const wire::Head& head, const wire::Connect& packet) {
@@ -89,7 +90,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   if (right_key && !p) return;  // no memory: the request will be repeated
 
   if (accepted) {
-    p->peer_index = packet.src_dst_peer_index;
+    p->session.peer_index = packet.src_dst_peer_index;
     partner_heard(s, *p);
     if (extended(s, packet))
       epochs_meet(s, *p, packet.src_session, packet);
@@ -103,7 +104,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   if (!accepted) {
     refused.nic = head.src;
     refused.endpoint = packet.src_endpoint;
-    refused.peer_index = packet.src_dst_peer_index;
+    refused.session.peer_index = packet.src_dst_peer_index;
     if (p) tell_counts(s, *p, packet, refused);  // ... but shows whether we count alike
   }
   Partner& to = accepted ? *p : refused;
@@ -113,7 +114,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   reply.src_dst_peer_index = 0;
   reply.src_session = packet.src_session;
   reply.key_or_target_session = s.config.session;
-  reply.target_recv_seqnum_start = to.next_match;
+  reply.target_recv_seqnum_start = to.counting.next_match;
   reply.is_reply = true;
   reply.connect_seqnum = packet.connect_seqnum;
   reply.status = right_key ? 0 : kConnectBadKey;
@@ -132,7 +133,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
 // without.
 void refused_by(State& s, Partner& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
-  const bool same = p.connected() && p.true_session == session;
+  const bool same = p.connected() && p.session.true_session == session;
   // By the same extended instance epochs_meet has done what there is to do. That the two do not agree yet may
   // only mean that its connect is not complete, or that the answer is late.
   const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
@@ -151,16 +152,16 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
   if (!p || packet.src_session != s.config.session) return;
   const std::uint32_t session = packet.key_or_target_session;
 
-  const bool ping = p->ping_pending && packet.connect_seqnum == p->ping_seqnum;
-  Request* r = ping ? nullptr : p->connects.front();
-  while (r && r->connect_seqnum != packet.connect_seqnum) r = p->connects.next(*r);
+  const bool ping = p->liveness.ping_pending && packet.connect_seqnum == p->liveness.ping_seqnum;
+  Request* r = ping ? nullptr : p->tx.connects.front();
+  while (r && r->connect_seqnum != packet.connect_seqnum) r = p->tx.connects.next(*r);
   if (!ping && !r) return;
   if (packet.status != 0) {
     if (packet.status != kConnectBadKey) return;
-    if (ping) p->ping_pending = false;
+    if (ping) p->liveness.ping_pending = false;
     if (r) connect_fail(s, *p, *r, Status::bad_key);
     // A wrong key of the application's says nothing about another instance.
-    if (ping || (p->connected() && p->true_session == session)) refused_by(s, *p, packet);
+    if (ping || (p->connected() && p->session.true_session == session)) refused_by(s, *p, packet);
     return;
   }
   if (r && r->shunned == session) {  // the one that was given up
@@ -168,30 +169,30 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     return connect_shunned(s, *p, *r);
   }
   if (ping)
-    p->ping_pending = false;
+    p->liveness.ping_pending = false;
   else
-    p->key = r->key;
+    p->session.key = r->key;
   const bool agreed =
       extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
-  p->peer_index = packet.src_dst_peer_index;
+  p->session.peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
   // Longer than that one of the two did not run, or else it would have been repeated.
   if (r && r->resends == 0)
-    p->trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
+    p->tx.trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
   // A far partner is learnt by doubling; one that did not run for long is no far one.
-  if (ping && !p->ping_repeated)
-    p->trip.told(s.now, std::min(s.now - p->ping_sent,
-                                 std::max(s.config.resend_delay_extended, 2 * p->trip.patience())));
+  if (ping && !p->liveness.ping_repeated)
+    p->tx.trip.told(s.now, std::min(s.now - p->liveness.ping_sent,
+                                    std::max(s.config.resend_delay_extended, 2 * p->tx.trip.patience())));
   connect_agree(s, *p, packet.ext);
   if (!agreed) {
     if (extended(s, packet)) ask_again(s, *p, r);
     return;
   }
-  p->connect_rounds = 0;
+  p->counting.connect_rounds = 0;
   if (r) {
     r->queue.unlink();
     r->session = session;
-    r->conversation = p->conversation;
+    r->conversation = p->session.conversation;
     watch_answered(s, *p, *r, session);
     request_finish(s, *r, Status::success);
   }
@@ -212,9 +213,9 @@ bool connect_refused(State& s, wire::Frame frame) {
       packet.src_session != s.config.session)
     return false;
   Partner* p = partner_find(s, head.dst, packet.dst_endpoint);
-  Request* r = p ? p->connects.front() : nullptr;
+  Request* r = p ? p->tx.connects.front() : nullptr;
   while (r && (r->connect_seqnum != packet.connect_seqnum || r->key != packet.key_or_target_session))
-    r = p->connects.next(*r);
+    r = p->tx.connects.next(*r);
   if (!r) return false;
   connect_renumber(s, *p, *r);
   connect_fail(s, *p, *r, Status::endpoint_closed);
@@ -232,7 +233,7 @@ void connect_received(State& s, const wire::Head& from, wire::Frame frame) {
   // A peer does not lose its extension while its session lasts: what says so is damaged.
   const Partner* p = partner_find(s, head.src, packet.src_endpoint);
   const std::uint32_t session = packet.is_reply ? packet.key_or_target_session : packet.src_session;
-  if (p && p->extended && p->true_session == session && !packet.ext.present)
+  if (p && p->agreed.extended && p->session.true_session == session && !packet.ext.present)
     return rx_drop(s, wire::Drop::bad_checksum);
   if (packet.is_reply)
     reply_received(s, head, packet);

@@ -13,13 +13,13 @@
 namespace omx::protocol {
 
 void early_drain(State& s, Partner& p) {
-  while (p.early && !s.suspended) {
-    const Seqnum number = p.next_match;
-    EarlySlot& slot = p.early->slots[seq_number(number) % 256];
+  while (p.rx.early && !s.suspended) {
+    const Seqnum number = p.counting.next_match;
+    EarlySlot& slot = p.rx.early->slots[seq_number(number) % 256];
     if (!slot.frames) return;
     // Taken off first: delivering may call back into the engine (unexpected handler).
     EarlyFrame* frames = slot.frames;
-    EarlyWindow& window = *p.early;
+    EarlyWindow& window = *p.rx.early;
     slot.frames = nullptr;
     slot.mask = 0;
     slot.complete = false;
@@ -31,12 +31,12 @@ void early_drain(State& s, Partner& p) {
         head.src = p.nic;  // by whatever board it came
         rx_message(s, head, frame, true);
       }
-      s.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
+      s.memory.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
       // A cleanup inside the delivery has dropped the window; the frames in hand are still ours.
-      if (p.early == &window) window.frames--;
+      if (p.rx.early == &window) window.frames--;
     }
-    if (p.early) early_release(s, p);
-    if (p.next_match == number) return;  // incomplete or refused: the sender repeats what is missing
+    if (p.rx.early) early_release(s, p);
+    if (p.counting.next_match == number) return;  // incomplete or refused: the sender repeats what is missing
   }
 }
 

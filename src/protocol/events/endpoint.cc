@@ -70,13 +70,13 @@ namespace {
 // False: too late.
 bool withdraw(State& s, Request& r, bool complete) {
   if (r.user_done) return false;
-  if (r.phase == Phase::posted && r.multi) {
+  if (r.phase == Phase::posted && r.rx.multi) {
     if (!complete) r.user_gone = true;
     multi_end(s, r, Status::cancelled);
     return true;
   }
   if (r.phase == Phase::posted) {
-    s.posted.remove(r);
+    s.matching.posted.remove(r);
     r.queue.unlink();
   } else if (r.phase == Phase::connecting) {
     r.queue.unlink();
@@ -112,7 +112,7 @@ void Endpoint::disconnect(TimeNs now, Partner* partner) {
 
 bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
   State& s = *state_;
-  const bool many = request ? request->kind != RequestKind::connect : s.requests.live() > 0;
+  const bool many = request ? request->kind != RequestKind::connect : s.memory.requests.live() > 0;
   s.timeouts_differ |= many && timeout != s.default_timeout;
   if (!request) {
     s.default_timeout = timeout;
@@ -123,17 +123,17 @@ bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
   // The timer may sleep past the new limit.
   if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
     s.timers.arm_by(request->partner->resend_timer, s.now + timeout / 4);
-  if (request->pull && request->pull->handle && timeout != kNever)
-    s.timers.arm_by(request->pull->timer, s.now + timeout);
+  if (request->rx.pull && request->rx.pull->handle && timeout != kNever)
+    s.timers.arm_by(request->rx.pull->timer, s.now + timeout);
   return true;
 }
 
 void Endpoint::deliveries_end() {
-  state_->handler = nullptr;
+  state_->matching.handler = nullptr;
   State& s = *state_;
-  while (Request* r = s.posted.any()) withdraw(s, *r, false);
+  while (Request* r = s.matching.posted.any()) withdraw(s, *r, false);
   s.closing = true;  // no others take their turn
-  for (Partner* p : s.partners) {
+  for (Partner* p : s.peers.partners) {
     partial_abandon(s, *p, Status::aborted);
     pulls_fail(s, *p, Status::aborted);
   }
@@ -141,8 +141,8 @@ void Endpoint::deliveries_end() {
 }
 
 void Endpoint::set_unexpected_handler(UnexpectedHandler handler, void* context) {
-  state_->handler = handler;
-  state_->handler_context = context;
+  state_->matching.handler = handler;
+  state_->matching.handler_context = context;
 }
 
 Partner* Endpoint::partner(NicId nic, std::uint8_t endpoint) {
@@ -158,12 +158,12 @@ void Endpoint::set_mtu(TimeNs now, std::uint32_t mtu) {
   const std::uint32_t before = s.own_frame;
   s.own_frame = s.config.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
   lane_resize(s, before);
-  for (Partner* p : s.partners) {
-    if (p->near_frame) continue;
-    if (p->extended && p->frame_agreed > s.own_frame) p->frame_agreed = s.own_frame;
-    p->frame_max = std::min(p->frame_max, p->frame_agreed);
-    p->frame_in = std::min(p->frame_in, p->frame_agreed);
-    if (p->probe_size > p->frame_agreed) p->probe_size = 0;
+  for (Partner* p : s.peers.partners) {
+    if (p->agreed.near_frame) continue;
+    if (p->agreed.extended && p->agreed.frame_agreed > s.own_frame) p->agreed.frame_agreed = s.own_frame;
+    p->agreed.frame_max = std::min(p->agreed.frame_max, p->agreed.frame_agreed);
+    p->agreed.frame_in = std::min(p->agreed.frame_in, p->agreed.frame_agreed);
+    if (p->agreed.probe_size > p->agreed.frame_agreed) p->agreed.probe_size = 0;
     partner_update_sizes(s, *p);
     partner_sizes_check(s, *p);
   }
@@ -194,7 +194,8 @@ void Endpoint::suspend(TimeNs now, bool suspended) {
   State& s = *state_;
   time_enter(s, now);
   s.suspended = suspended;
-  for (std::size_t i = 0; i < s.partners.size() && !s.suspended; i++) early_drain(s, *s.partners[i]);
+  for (std::size_t i = 0; i < s.peers.partners.size() && !s.suspended; i++)
+    early_drain(s, *s.peers.partners[i]);
   self_pump(s);
 }
 

@@ -51,7 +51,7 @@ Completion Endpoint::consume(Request* request) {
   c.message_class = r.message_class;
   c.data = r.data;
   if (r.kind == RequestKind::receive && r.segments.count() > 0) c.place = r.segments.span().front().base;
-  c.released = r.released;
+  c.released = r.rx.released;
   request_user_gone(*state_, *request);
   return c;
 }
@@ -62,19 +62,19 @@ Request* Endpoint::find_done(std::uint64_t match_info, std::uint64_t match_mask)
   if (s.config.context_bits > 0) {
     const std::uint64_t field = ((std::uint64_t{1} << s.config.context_bits) - 1) << s.config.context_shift;
     if ((match_mask & field) == field) {
-      auto& list = *s.done_by_context[context_id(s, match_info)];
+      auto& list = *s.completion.done_by_context[context_id(s, match_info)];
       for (Request* r = list.front(); r; r = list.next(*r))
         if (matches(*r)) return r;
       return nullptr;
     }
   }
-  for (Request* r = s.done.front(); r; r = s.done.next(*r))
+  for (Request* r = s.completion.done.front(); r; r = s.completion.done.next(*r))
     if (matches(*r)) return r;
   return nullptr;
 }
 
 Request* Endpoint::peek_done() {
-  return state_->done.front();
+  return state_->completion.done.front();
 }
 
 void* Endpoint::context_of(const Request* request) const {
@@ -87,7 +87,7 @@ RequestKind Endpoint::kind_of(const Request* request) const {
 
 Expected<bool, OpError> Endpoint::buffered(const Request* request) const {
   if (!held(request) || request->kind != RequestKind::send) return tl::make_unexpected(OpError::bad_request);
-  return request->buffered || request->user_done;
+  return request->tx.buffered || request->user_done;
 }
 
 Status Endpoint::watch(TimeNs now, const ReceiveOp& op) {
@@ -98,7 +98,8 @@ Status Endpoint::watch(TimeNs now, const ReceiveOp& op) {
 std::optional<Arrival> Endpoint::probe(std::uint64_t match_info, std::uint64_t match_mask,
                                        const Partner* source, std::uint8_t message_class,
                                        std::uint32_t session) {
-  const Unexpected* u = state_->unexpected.find(match_info, match_mask, source, session, message_class);
+  const Unexpected* u =
+      state_->matching.unexpected.find(match_info, match_mask, source, session, message_class);
   if (!u) return std::nullopt;
   return Arrival{u->partner,
                  u->session,
@@ -127,43 +128,43 @@ bool Endpoint::discard(TimeNs now, Unexpected* message) {
 }
 
 bool Endpoint::unexpected_empty() const {
-  return state_->unexpected.size() == 0;
+  return state_->matching.unexpected.size() == 0;
 }
 
 std::uint64_t Endpoint::completion_count() const {
-  return state_->completions;
+  return state_->completion.completions;
 }
 
 bool Endpoint::copy_owed() const {
-  return state_->uncopied != nullptr;
+  return state_->completion.uncopied != nullptr;
 }
 
 void Endpoint::copy_make(TimeNs now) {
   time_enter(*state_, now);
-  if (state_->uncopied) send_copy(*state_);
+  if (state_->completion.uncopied) send_copy(*state_);
 }
 
 TimeNs Endpoint::silent_since(Partner* partner) const {
-  const Request* const oldest = partner->connects.front();
-  const bool silent = oldest && partner->last_heard <= oldest->first_sent;
+  const Request* const oldest = partner->tx.connects.front();
+  const bool silent = oldest && partner->liveness.last_heard <= oldest->first_sent;
   return silent ? time_outside(*state_, oldest->first_sent) : kNever;
 }
 
 bool Endpoint::news() const {
-  return !state_->news.empty() || !state_->lost.empty();
+  return !state_->reports.news.empty() || !state_->completion.lost.empty();
 }
 
 std::optional<PeerNews> Endpoint::news_take() {
   State& s = *state_;
-  if (s.news.empty()) return std::nullopt;
-  const PeerNews oldest = s.news.front();
-  s.news.pop_front();
+  if (s.reports.news.empty()) return std::nullopt;
+  const PeerNews oldest = s.reports.news.front();
+  s.reports.news.pop_front();
   return oldest;
 }
 
 std::optional<LostMessage> Endpoint::lost_take() {
   State& s = *state_;
-  Request* const r = s.lost.pop_front();
+  Request* const r = s.completion.lost.pop_front();
   if (!r) return std::nullopt;
   const LostMessage lost{r->partner, r->status, r->match_info, r->msg_length, r->message_class};
   request_user_gone(s, *r);
@@ -171,7 +172,7 @@ std::optional<LostMessage> Endpoint::lost_take() {
 }
 
 Partner* Endpoint::silent_take() {
-  return std::exchange(state_->silent, nullptr);
+  return std::exchange(state_->peers.silent, nullptr);
 }
 
 HeldUp Endpoint::held_up_take() {

@@ -38,9 +38,9 @@ void Endpoint::on_frame(TimeNs now, wire::Frame frame) {
 }
 
 void Endpoint::on_frame_by(TimeNs now, unsigned rail, wire::Frame frame) {
-  state_->rx_rail = static_cast<std::uint8_t>(rail);
+  state_->rails.rx_rail = static_cast<std::uint8_t>(rail);
   on_frame(now, frame);
-  state_->rx_rail = 0;
+  state_->rails.rx_rail = 0;
 }
 
 void Endpoint::rail_carrier(TimeNs now, unsigned rail, bool up) {
@@ -64,9 +64,9 @@ bool Endpoint::is_expected(const ExpectedFrame& expected, wire::Frame frame) {
 
 void Endpoint::on_placed(TimeNs now, const ExpectedFrame& expected, wire::Frame frame, unsigned rail) {
   time_enter(*state_, now);
-  state_->rx_rail = static_cast<std::uint8_t>(rail);
+  state_->rails.rx_rail = static_cast<std::uint8_t>(rail);
   placed(expected, frame);
-  state_->rx_rail = 0;
+  state_->rails.rx_rail = 0;
 }
 
 void Endpoint::placed(const ExpectedFrame& expected, wire::Frame frame) {
@@ -102,8 +102,9 @@ TimeNs Endpoint::held_since() const {
 
 bool Endpoint::held_question() const {
   State& s = *state_;
-  const Pull* const pull = s.packing.packets ? s.pull_list.front() : nullptr;
-  return pull && s.packing.partner == pull->partner && !s.pull_list.next(*s.pull_list.front());
+  const Pull* const pull = s.packing.packets ? s.transfers.pull_list.front() : nullptr;
+  return pull && s.packing.partner == pull->partner &&
+         !s.transfers.pull_list.next(*s.transfers.pull_list.front());
 }
 
 void Endpoint::release(TimeNs now) {
@@ -124,17 +125,17 @@ void Endpoint::flush_acks(TimeNs now) {
 
 bool Endpoint::drained() const {
   const State& s = *state_;
-  if (s.zombies > 0) return false;
+  if (s.completion.zombies > 0) return false;
   // Sends that the application forgot are still owed to their receivers, and so are data that wait for them.
-  for (Partner* p : s.partners)
-    for (auto* list : {&p->unacked, &p->queued, &p->await_notify})
+  for (Partner* p : s.peers.partners)
+    for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.await_notify})
       for (Request* r = list->front(); r; r = list->next(*r))
-        if (r->waits ? r->user_done : r->user_gone && r->send_class != SendClass::large) return false;
+        if (r->tx.waits ? r->user_done : r->user_gone && r->send_class != SendClass::large) return false;
   return true;
 }
 
 bool Endpoint::bulk_seen() const {
-  return state_->bulk_seen;
+  return state_->transfers.bulk_seen;
 }
 
 Endpoint::Pace Endpoint::pull_pace() const {
@@ -142,15 +143,15 @@ Endpoint::Pace Endpoint::pull_pace() const {
 }
 
 bool Endpoint::copies_awaited() const {
-  return !state_->pull_copying.empty();
+  return !state_->transfers.pull_copying.empty();
 }
 
 bool Endpoint::pulls_by_link() const {
-  return state_->pulls_by_link;
+  return state_->transfers.pulls_by_link;
 }
 
 bool Endpoint::pulls_running() const {
-  return !state_->pull_list.empty();
+  return !state_->transfers.pull_list.empty();
 }
 
 bool Endpoint::lane_awaited(TimeNs now) {
@@ -158,7 +159,7 @@ bool Endpoint::lane_awaited(TimeNs now) {
 }
 
 bool Endpoint::lane_wanted(TimeNs now) {
-  return state_->pulls_by_lane || protocol::lane_awaited(*state_, now - state_->absent);
+  return state_->transfers.pulls_by_lane || protocol::lane_awaited(*state_, now - state_->absent);
 }
 
 void Endpoint::lane_came() {

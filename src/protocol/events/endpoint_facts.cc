@@ -16,7 +16,7 @@
 namespace omx::protocol {
 
 Partner* Endpoint::self() {
-  return state_->myself;
+  return state_->peers.myself;
 }
 
 Partner* Endpoint::find_partner(NicId nic, std::uint8_t endpoint) {
@@ -24,18 +24,18 @@ Partner* Endpoint::find_partner(NicId nic, std::uint8_t endpoint) {
 }
 
 Partner* Endpoint::partner_at(std::uint32_t index) {
-  return index < state_->partners.size() ? state_->partners[index] : nullptr;
+  return index < state_->peers.partners.size() ? state_->peers.partners[index] : nullptr;
 }
 
 std::uint32_t Endpoint::partner_count() const {
-  return static_cast<std::uint32_t>(state_->partners.size());
+  return static_cast<std::uint32_t>(state_->peers.partners.size());
 }
 
 Endpoint::Memory Endpoint::memory() const {
   const State& s = *state_;
-  return {s.partner_slab.bytes() + s.early_windows.bytes(),
-          s.requests.bytes() + s.unexpected_slab.bytes() + s.segment_lists.in_use(),
-          s.buffers.in_use() + s.send_buffers.in_use(), sizeof(Partner)};
+  return {s.memory.partner_slab.bytes() + s.memory.early_windows.bytes(),
+          s.memory.requests.bytes() + s.memory.unexpected_slab.bytes() + s.memory.segment_lists.in_use(),
+          s.memory.buffers.in_use() + s.memory.send_buffers.in_use(), sizeof(Partner)};
 }
 
 const Counters& Endpoint::counters() const {
@@ -57,15 +57,15 @@ PartnerInfo partner_info(const Partner* p) {
   info.endpoint = p->endpoint;
   info.index = p->index;
   info.session = p->reply_session();
-  info.conversation = p->conversation;
-  info.ended_session = p->ended_session;
-  info.gone = p->gone;
-  info.extended = p->extended;
-  info.checksum = p->checksum;
-  info.mode = p->mode;
-  info.mode_told = p->mode_told;
-  info.frame_max = p->frame_max;
-  info.frame_agreed = p->frame_agreed;
+  info.conversation = p->session.conversation;
+  info.ended_session = p->session.ended_session;
+  info.gone = p->session.gone;
+  info.extended = p->agreed.extended;
+  info.checksum = p->agreed.checksum;
+  info.mode = p->agreed.mode;
+  info.mode_told = p->agreed.mode_told;
+  info.frame_max = p->agreed.frame_max;
+  info.frame_agreed = p->agreed.frame_agreed;
   return info;
 }
 
@@ -74,7 +74,7 @@ bool partner_connected(const Partner* partner) {
 }
 
 std::uint32_t partner_session(const Partner* partner) {
-  return partner->true_session;
+  return partner->session.true_session;
 }
 
 void* partner_context(const Partner* partner) {

@@ -19,8 +19,8 @@ void large_notified(State& s, Partner& p, const wire::Notify& packet) {
   const Region* const region =
       s.regions.find(packet.rdma_id | std::uint32_t{packet.page} << 8, packet.rdma_seqnum);
   Request* const r = region ? region->owner : nullptr;
-  if (!r || r->partner != &p || r->notified) return;
-  r->notified = true;
+  if (!r || r->partner != &p || r->tx.notified) return;
+  r->tx.notified = true;
   unasked_notified(s, p, *r, packet.flags & wire::kFlagUnasked);
   r->xfer_length = packet.total_length < r->msg_length ? packet.total_length : r->msg_length;
   if (r->phase == Phase::await_notify) {

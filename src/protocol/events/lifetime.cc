@@ -26,7 +26,7 @@
 namespace omx::protocol {
 
 void claimed_drop_all(State& s) {
-  while (Unexpected* u = s.claimed.pop_front()) {
+  while (Unexpected* u = s.matching.claimed.pop_front()) {
     if (u->self_send) request_finish(s, *u->self_send, Status::aborted);
     unexpected_free(s, *u);
   }
@@ -36,43 +36,43 @@ void engine_open(State& s) {
   const Config& c = s.config;
   s.config.mtu = std::clamp(c.mtu, kMtuLeast, kMtuMost);
   s.own_frame = c.mtu + static_cast<std::uint32_t>(wire::kEthernetHeader);
-  s.partners.reserve(16);
+  s.peers.partners.reserve(16);
   pulls_init(s);
   if (c.context_bits > 0)
     for (std::uint32_t i = 0; i < (1U << c.context_bits); i++)
-      s.done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());
-  s.myself = partner_create(s, c.nic, c.endpoint);
-  if (!s.myself) return;
-  s.myself->self = true;
-  s.myself->true_session = s.myself->back_session = c.session;
-  s.myself->next_send = s.myself->next_acked = kSeqFirst;
+      s.completion.done_by_context.push_back(std::make_unique<List<Request, &Request::done_context>>());
+  s.peers.myself = partner_create(s, c.nic, c.endpoint);
+  if (!s.peers.myself) return;
+  s.peers.myself->self = true;
+  s.peers.myself->session.true_session = s.peers.myself->session.back_session = c.session;
+  s.peers.myself->counting.next_send = s.peers.myself->counting.next_acked = kSeqFirst;
 }
 
 void engine_close(State& s) {
   s.closing = true;
-  s.handler = nullptr;
+  s.matching.handler = nullptr;
   s.config.observer = nullptr;
   s.config.history = nullptr;
-  for (Partner* p : s.partners) {
+  for (Partner* p : s.peers.partners) {
     partner_cleanup(s, *p, Cleanup::disconnected);
     s.timers.cancel(p->ack_timer);
     s.timers.cancel(p->resend_timer);
   }
   claimed_drop_all(s);
-  while (Request* r = s.posted.any()) {
-    s.posted.remove(*r);
+  while (Request* r = s.matching.posted.any()) {
+    s.matching.posted.remove(*r);
     r->queue.unlink();  // one that waits for an instance that never came
     request_finish(s, *r, Status::aborted);
   }
-  while (Unexpected* u = s.unexpected.front()) {
-    s.unexpected.remove(*u);
+  while (Unexpected* u = s.matching.unexpected.front()) {
+    s.matching.unexpected.remove(*u);
     if (u->self_send) request_finish(s, *u->self_send, Status::aborted);
     unexpected_free(s, *u);
   }
-  while (Request* r = s.lost.pop_front()) request_user_gone(s, *r);
-  while (Request* r = s.done.front()) request_user_gone(s, *r);
+  while (Request* r = s.completion.lost.pop_front()) request_user_gone(s, *r);
+  while (Request* r = s.completion.done.front()) request_user_gone(s, *r);
   room_return(s);
-  for (Partner* p : s.partners) s.partner_slab.destroy(p);
+  for (Partner* p : s.peers.partners) s.memory.partner_slab.destroy(p);
 }
 
 }  // namespace omx::protocol

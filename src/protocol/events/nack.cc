@@ -23,17 +23,18 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   wire::NackLib packet;
-  if (const auto drop = wire::decode_nack_lib(frame, p->extended, packet); drop != wire::Drop::none)
+  if (const auto drop = wire::decode_nack_lib(frame, p->agreed.extended, packet); drop != wire::Drop::none)
     return rx_drop(s, drop);
   // A nack for a connect comes from a board that knows nothing of the agreement with the old instance.
-  const bool for_connect = seq_number(packet.seqnum) == 0 && (!p->connects.empty() || p->ping_pending);
+  const bool for_connect =
+      seq_number(packet.seqnum) == 0 && (!p->tx.connects.empty() || p->liveness.ping_pending);
   if (!for_connect && !rx_checksum_ok(s, p, frame)) return;
   const Status status = nack_status(packet.code);
   if (status == Status::pending) return;
   s.count(Counter::recv_nack_lib)++;
 
-  if (seq_same_session(packet.seqnum, p->next_send)) {
-    for (Request* r = p->unacked.front(); r; r = p->unacked.next(*r)) {
+  if (seq_same_session(packet.seqnum, p->counting.next_send)) {
+    for (Request* r = p->tx.unacked.front(); r; r = p->tx.unacked.next(*r)) {
       if (r->seqnum != packet.seqnum) continue;
       // Numbers are refused only by an instance that is not the one we are connected to: everything towards
       // it will be refused, and a hole in the numbers could not be filled (protocol.md 5.5 [TRAP]).
@@ -42,7 +43,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
     }
   }
   if (!for_connect) return;
-  if (Request* r = p->connects.front())
+  if (Request* r = p->tx.connects.front())
     connect_fail(s, *p, *r, status);
   else
     partner_cleanup(s, *p, Cleanup::refused, status);  // the answer to a ping: it lives no more

@@ -94,7 +94,8 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     s.count(Counter::drop_unknown_partner)++;
     return;
   }
-  if (!seq_same_session(n.seqnum, p->next_match) || !seq_same_session(n.piggyack, p->next_send)) {
+  if (!seq_same_session(n.seqnum, p->counting.next_match) ||
+      !seq_same_session(n.piggyack, p->counting.next_send)) {
     s.count(Counter::drop_bad_seqnum)++;
     epochs_doubt(s, *p);
     return;
@@ -103,10 +104,10 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     if (!n.packed) count(s, n.type);
     partner_heard(s, *p);
     ack_apply(s, *p, n.piggyack);
-    if (n.type == wire::PacketType::medium && p->extended && (n.medium.flags & wire::kFlagLaneProbe))
+    if (n.type == wire::PacketType::medium && p->agreed.extended && (n.medium.flags & wire::kFlagLaneProbe))
       lane_announced(s, *p, n.seqnum);
   }
-  const std::uint32_t ahead = seq_diff(n.seqnum, p->next_match);
+  const std::uint32_t ahead = seq_diff(n.seqnum, p->counting.next_match);
   // What is not with its frame cannot be kept.
   const bool placed = n.type == wire::PacketType::medium && !n.data;
   if (placed && (ahead != 0 || s.suspended)) return;
@@ -119,26 +120,26 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
     // A NOTIFY that answers a rendezvous at once shall carry its acknowledgement. Nothing else may be
     // acknowledged before it is whole; a refused delivery has had no effect.
     const bool advance_first = n.type == wire::PacketType::rndv;
-    const Seqnum number = p->next_match;
+    const Seqnum number = p->counting.next_match;
     // A message keeps its type while it is repeated.
-    if (p->partial.active && n.type != wire::PacketType::medium) return rx_drop(s, wire::Drop::bad_length);
-    if (advance_first) p->next_match = seq_add(number, 1);
-    const Seqnum during = p->next_match;
+    if (p->rx.partial.active && n.type != wire::PacketType::medium) return rx_drop(s, wire::Drop::bad_length);
+    if (advance_first) p->counting.next_match = seq_add(number, 1);
+    const Seqnum during = p->counting.next_match;
     const bool has_data = carries_data(n.type);
-    p->park_asked = false;  // unless it is refused again
-    const Delivery delivery = has_data && p->park_range > 0 ? Delivery::refused : deliver(s, *p, n);
-    if (p->next_match != during) return;  // the unexpected handler dropped the partner
-    if (advance_first && delivery == Delivery::refused) p->next_match = number;
+    p->parking.park_asked = false;  // unless it is refused again
+    const Delivery delivery = has_data && p->parking.park_range > 0 ? Delivery::refused : deliver(s, *p, n);
+    if (p->counting.next_match != during) return;  // the unexpected handler dropped the partner
+    if (advance_first && delivery == Delivery::refused) p->counting.next_match = number;
     switch (delivery) {
       case Delivery::complete:
-        if (!advance_first) p->next_match = seq_add(number, 1);
-        if (p->park_range > 0) [[unlikely]]
+        if (!advance_first) p->counting.next_match = seq_add(number, 1);
+        if (p->parking.park_range > 0) [[unlikely]]
           park_taken_up(s, *p, n.type);
-        p->frames_owed += n.fragments;
+        p->rx.frames_owed += n.fragments;
         ack_needed(s, *p);
         // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
-        if (n.type == wire::PacketType::notify && p->mode == wire::Mode::mxoe) ack_immediately(s, *p);
-        if (p->early && !from_early) early_drain(s, *p);
+        if (n.type == wire::PacketType::notify && p->agreed.mode == wire::Mode::mxoe) ack_immediately(s, *p);
+        if (p->rx.early && !from_early) early_drain(s, *p);
         break;
       case Delivery::incomplete:
         break;
@@ -146,22 +147,22 @@ void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame
         // No memory: the sender keeps the data, or the message, and tries again. The ack shows it that we
         // live.
         s.count(Counter::back_pressure)++;
-        if (has_data && !p->partial.active) park_refused(s, *p);
+        if (has_data && !p->rx.partial.active) park_refused(s, *p);
         ack_immediately(s, *p);
         break;
     }
   } else if (ahead <= kEarlyWindow) {
     // What is asked for without its data is not kept with them.
-    if (!(ahead < p->park_range && carries_data(n.type)) && keep_early(s, *p, head, frame, n))
+    if (!(ahead < p->parking.park_range && carries_data(n.type)) && keep_early(s, *p, head, frame, n))
       s.count(Counter::early)++;
     else
       s.count(Counter::early_dropped)++;
-    if (p->extended) ack_immediately(s, *p);  // with the bitmap of what has arrived
+    if (p->agreed.extended) ack_immediately(s, *p);  // with the bitmap of what has arrived
   } else {
     s.count(Counter::duplicate)++;
     // An acknowledgement was lost. The reference answers only the newest number; we send the oldest again,
     // so between extended peers any old number counts.
-    if (p->extended || ahead == kSeqSpace - 1) ack_immediately(s, *p);
+    if (p->agreed.extended || ahead == kSeqSpace - 1) ack_immediately(s, *p);
   }
 }
 

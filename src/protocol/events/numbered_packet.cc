@@ -18,7 +18,7 @@ namespace {
 
 // The unit that fragment numbers count in, as the sender means it.
 std::uint32_t fragment_unit(const State& s, const Partner* p, const wire::Medium& m) {
-  const wire::Mode mode = p ? p->mode : s.config.mode;
+  const wire::Mode mode = p ? p->agreed.mode : s.config.mode;
   if (mode == wire::Mode::mxoe) return 1U << m.frag_pipeline;
   if (m.frag_unit != 0) return m.frag_unit;
   return wire::reference_sizes(mode, s.config.mtu).medium_frag;
@@ -27,7 +27,8 @@ std::uint32_t fragment_unit(const State& s, const Partner* p, const wire::Medium
 }  // namespace
 
 wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wire::Frame frame, Numbered& n) {
-  const auto drop = wire::decode_medium(frame, p ? p->mode : s.config.mode, extended, n.medium, &n.data);
+  const auto drop =
+      wire::decode_medium(frame, p ? p->agreed.mode : s.config.mode, extended, n.medium, &n.data);
   if (drop != wire::Drop::none) return drop;
   numbered_take(n, n.medium);
   n.unit = fragment_unit(s, p, n.medium);
@@ -42,7 +43,7 @@ wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wir
 }
 
 wire::Drop numbered_decode(State& s, const Partner* p, wire::Frame frame, Numbered& n) {
-  const bool extended = p && p->extended;
+  const bool extended = p && p->agreed.extended;
   wire::Drop drop = wire::Drop::bad_type;
   switch (n.type) {
     case wire::PacketType::tiny:

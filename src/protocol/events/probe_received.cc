@@ -18,7 +18,7 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   wire::Probe packet;
   if (const auto drop = wire::decode_probe(frame, packet); drop != wire::Drop::none) return rx_drop(s, drop);
   Partner* p = partner_find(s, head.src, packet.src_endpoint);
-  if (!p || !p->extended) {
+  if (!p || !p->agreed.extended) {
     s.count(Counter::drop_unknown_partner)++;
     return;
   }
@@ -36,17 +36,18 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   } else if (!packet.is_reply) {
     // Only up to our own size: a reply is never larger than what reached us.
     if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
-    if (packet.size > p->frame_in && packet.size <= p->frame_agreed) {
-      p->frame_in = packet.size;
+    if (packet.size > p->agreed.frame_in && packet.size <= p->agreed.frame_agreed) {
+      p->agreed.frame_in = packet.size;
       partner_update_sizes(s, *p);
     }
     probe_reply(s, *p, packet);
     // Ours may have come before it knew us, as it follows our answer to its connect.
-    if (p->probe_size && p->probe_tries == 1) {
-      p->probe_due = s.now;
+    if (p->agreed.probe_size && p->agreed.probe_tries == 1) {
+      p->agreed.probe_due = s.now;
       probe_tick(s, *p);
     }
-  } else if (packet.size > p->frame_max && packet.size <= p->frame_agreed && frame.size() >= packet.size) {
+  } else if (packet.size > p->agreed.frame_max && packet.size <= p->agreed.frame_agreed &&
+             frame.size() >= packet.size) {
     probe_proven(s, *p, packet.size);
   }
 }

@@ -56,7 +56,7 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
   Partner& p = *pull->partner;
   if (!rx_checksum_ok(s, &p, frame)) return false;
   wire::PullReply& packet = reply.packet;
-  const auto drop = wire::decode_pull_reply(frame, p.extended, packet, &reply.data);
+  const auto drop = wire::decode_pull_reply(frame, p.agreed.extended, packet, &reply.data);
   if (drop != wire::Drop::none) {
     rx_drop(s, drop);
     return false;
@@ -83,7 +83,7 @@ void reply_take(State& s, const Reply& reply) {
   Pull* const pull = reply.pull;
   PullBlock& block = pull->block(reply.position);
   block.missing &= ~(std::uint64_t{1} << (reply.index - block.first));
-  pull_expected_came(s, *pull, reply.index, s.rx_rail);
+  pull_expected_came(s, *pull, reply.index, s.rails.rx_rail);
   if (pull->silent_rounds > 0) trip_ask(s, *pull->partner);
   pull_arrived(s, *pull, block, reply.packet.frame_length);
   pull->last_reply = pull->quiet_since = s.now;
@@ -94,7 +94,8 @@ void reply_take(State& s, const Reply& reply) {
     // striped message that may be any block of a rail.
     const bool last = pull->partner->rails ? reply.index + 1 == block.first + block.frames
                                            : reply.index + 1 == pull->frames;
-    const bool end = last && pull->partner->extended && (!pull->partner->rails || block.rail == s.rx_rail);
+    const bool end =
+        last && pull->partner->agreed.extended && (!pull->partner->rails || block.rail == s.rails.rx_rail);
     if (end && !std::exchange(block.end_missed, true)) pull_passed(s, *pull, block);
     return pulls_ask(s);
   }
@@ -145,7 +146,7 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
   }
   if (!rx_checksum_ok(s, pull->partner, frame)) return;
   wire::NackMcp packet;
-  if (const auto drop = wire::decode_nack_mcp(frame, pull->partner->extended, packet);
+  if (const auto drop = wire::decode_nack_mcp(frame, pull->partner->agreed.extended, packet);
       drop != wire::Drop::none)
     return rx_drop(s, drop);
   const Status status = nack_status(packet.code);
@@ -155,8 +156,8 @@ void pull_nacked(State& s, const wire::Head& head, wire::Frame frame) {
 }
 
 void pulls_copied(State& s) {
-  if (s.pull_copying.empty()) return;
-  while (Pull* pull = s.pull_copying.front()) {
+  if (s.transfers.pull_copying.empty()) return;
+  while (Pull* pull = s.transfers.pull_copying.front()) {
     if (pull_copies_run(s, *pull)) return;
     pull_finish(s, *pull, Status::success);
   }

@@ -27,14 +27,14 @@ constexpr TimeNs kJustServed = 2 * kMillisecond;
 
 bool range_check(const State& s, const Partner& p, const Request& r, const wire::Pull& pull,
                  PullRange& range) {
-  range.unit = pull.reply_max ? pull.reply_max : p.sizes.pull_reply_max;
+  range.unit = pull.reply_max ? pull.reply_max : p.agreed.sizes.pull_reply_max;
   const std::uint64_t m = range.unit;
   if (m < 64 || m + 32 + partner_overhead(p) > partner_frame(s, p)) return false;
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
   // Reference peers derive the size of a block from constants, as we do.
-  if (frames > (p.extended ? kFramesPerRequest : p.sizes.pull_frames)) return false;
+  if (frames > (p.agreed.extended ? kFramesPerRequest : p.agreed.sizes.pull_frames)) return false;
   const std::uint64_t start = pull.frame_index * m + pull.first_frame_offset;
   if (start < shift) return false;
   range.offset = start - shift;
@@ -69,8 +69,8 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
   Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;
   wire::Pull pull;
-  const bool extended = p && p->extended;
-  if (const auto drop = wire::decode_pull(frame, p ? p->mode : s.config.mode, extended, pull);
+  const bool extended = p && p->agreed.extended;
+  if (const auto drop = wire::decode_pull(frame, p ? p->agreed.mode : s.config.mode, extended, pull);
       drop != wire::Drop::none)
     return rx_drop(s, drop);
   s.count(Counter::recv_pull_request)++;
@@ -98,14 +98,14 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   const Served served = served_note(s, *region, pull);
-  if (served == Served::just && p->extended && !(pull.flags & wire::kFlagGap)) {
+  if (served == Served::just && p->agreed.extended && !(pull.flags & wire::kFlagGap)) {
     s.count(Counter::drop_pull_repeated)++;
     return;
   }
-  const bool by_train = s.config.lane_at_nic || ((pull.flags & wire::kFlagLane) && p->lane_out);
+  const bool by_train = s.config.lane_at_nic || ((pull.flags & wire::kFlagLane) && p->bulk.lane_out);
   if (extended && by_train && pull.block_length > range.unit) lane_answered(s, *p, served != Served::no);
   if (extended) lane_asked(s, *p, pull);
-  const PullRoute back{s.rx_rail, s.rx_nic};
+  const PullRoute back{s.rails.rx_rail, s.rails.rx_nic};
   const bool again = served != Served::no || (extended && (pull.flags & wire::kFlagGap));
   pull_reply_send(s, *p, *r, pull, range, again, p->rails ? &back : nullptr);
 }

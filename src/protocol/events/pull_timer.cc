@@ -45,7 +45,7 @@ void pull_timer(State& s, Pull& pull) {
   const TimeNs timeout = pull.request->timeout;
   // A peer that was heard since then is given up when it has been silent for as long, though no answer comes
   // for twice as long only from a peer that does not mean to answer.
-  const TimeNs heard = std::clamp(p.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
+  const TimeNs heard = std::clamp(p.liveness.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
   const TimeNs limit = time_add(heard, timeout);
   const TimeNs asked = pull_silent_since(pull);
   // Even a partner that does not run all the time has had time to answer by then.
@@ -66,11 +66,11 @@ void pull_timer(State& s, Pull& pull) {
     return;
   }
   pull.silent_rounds++;
-  const bool lane = pull.by_lane && p.lane_in && pull.silent_rounds >= kSilentRoundsLane;
-  const bool large =
-      pull.silent_rounds >= kSilentRoundsMtu && p.extended && p.larger_frames_than(s.config.base_frame);
+  const bool lane = pull.by_lane && p.bulk.lane_in && pull.silent_rounds >= kSilentRoundsLane;
+  const bool large = pull.silent_rounds >= kSilentRoundsMtu && p.agreed.extended &&
+                     p.larger_frames_than(s.config.base_frame);
   // They are suspected only while small frames by the link get through.
-  if ((lane || large) && p.last_heard <= pull.last_asked) {
+  if ((lane || large) && p.liveness.last_heard <= pull.last_asked) {
     connect_ping(s, p);
   } else {
     if (lane) lane_in_fails(s, p);
@@ -79,11 +79,11 @@ void pull_timer(State& s, Pull& pull) {
   pull.last_asked = s.now;
   // The frame size changed: start over with another handle. Each PULL of ours names its size, so only smaller
   // ones matter there.
-  const bool named = p.extended && p.mode == wire::Mode::omx;
-  const bool fits = pull.by_lane && p.lane_in;
+  const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
+  const bool fits = pull.by_lane && p.bulk.lane_in;
   if (fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
-      : named ? pull.unit > p.sizes.pull_reply_max
-              : pull.unit != p.sizes.pull_reply_max) {
+      : named ? pull.unit > p.agreed.sizes.pull_reply_max
+              : pull.unit != p.agreed.sizes.pull_reply_max) {
     pull_slot_release(s, pull);
     [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
     assert(got);
@@ -97,7 +97,7 @@ void pull_timer(State& s, Pull& pull) {
     PullBlock& block = pull.block(i);
     // A partner that answers nothing at all may just not run; and one that stopped in the middle, too. When
     // it is the only one, what is in its own link's way shows as gaps.
-    const bool answers = !block.untouched || p.last_heard > block.asked_at;
+    const bool answers = !block.untouched || p.liveness.last_heard > block.asked_at;
     const bool congestion = s.pulling.senders > 1 && answers;
     if (block.missing && congestion) pull_lost(s, pull, block);
     if (block.missing && answers) pull_ahead_lost(s, block);

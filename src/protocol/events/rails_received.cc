@@ -20,7 +20,7 @@
 namespace omx::protocol {
 
 void rails_source(State& s, wire::Head& head, wire::Frame frame) {
-  s.rx_nic = head.src;
+  s.rails.rx_nic = head.src;
   Partner* p = nullptr;
   bool follows = false;
   switch (head.type) {
@@ -33,7 +33,7 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
       if (pull) p = pull->partner;
       // It was slow.
       if (p && p->rails && p->rails->peer.place(head.src) != kRailsMost)
-        rail_prove(s, p->rails->paths[s.rx_rail]);
+        rail_prove(s, p->rails->paths[s.rails.rx_rail]);
       if (wire::unasked(magic)) p = rail_alias_find(s, head.src, static_cast<std::uint8_t>(magic >> 8));
       break;
     }
@@ -55,15 +55,15 @@ bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet) {
   if (packet.ext.rails.place(head.src) != kRailsMost) head.src = packet.ext.rails.nics[0];
   // Whoever is known by a board is no other one's.
   if (Partner* const other = rail_alias_find(s, head.src, packet.src_endpoint)) rails_forget(s, *other);
-  if (s.rx_rail == 0 || packet.is_reply) return true;
+  if (s.rails.rx_rail == 0 || packet.is_reply) return true;
   const Partner* const p = partner_find(s, head.src, packet.src_endpoint);
   return p && p->rails;
 }
 
 void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size) {
   Rails& rails = *p.rails;
-  RailPath& path = rails.paths[s.rx_rail];
-  const auto from = static_cast<std::uint8_t>(rails.peer.place(s.rx_nic));
+  RailPath& path = rails.paths[s.rails.rx_rail];
+  const auto from = static_cast<std::uint8_t>(rails.peer.place(s.rails.rx_nic));
   if (from == kRailsMost || size < packet.size || packet.size > partner_frame(s, p)) return;
   if (!packet.is_reply) {
     // What reaches us is likely to be reached.
@@ -71,20 +71,21 @@ void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::
       path.to = from;
       path.cookie = 0;
     }
-    return probe_rail(s, p, s.rx_rail, s.rx_nic, packet.size, true, packet.cookie);
+    return probe_rail(s, p, s.rails.rx_rail, s.rails.rx_nic, packet.size, true, packet.cookie);
   }
   if (path.cookie == 0 || packet.cookie != path.cookie || path.to != from) return;
   path.cookie = 0;
   path.tries = 0;
   path.probe_due = 0;
-  path.frame = s.rx_rail == 0 ? kRailAnyFrame : packet.size;  // that one has probes of its own
+  path.frame = s.rails.rx_rail == 0 ? kRailAnyFrame : packet.size;  // that one has probes of its own
   rail_prove(s, path);
-  if (s.rx_rail == 0 || !rails.paths[rails.home].up()) {
-    rails_home_set(s, p, s.rx_rail);
-  } else if (rails.doubted != 0 && rails.home != s.rx_rail && rails.paths[rails.home].heard < rails.doubted &&
+  if (s.rails.rx_rail == 0 || !rails.paths[rails.home].up()) {
+    rails_home_set(s, p, s.rails.rx_rail);
+  } else if (rails.doubted != 0 && rails.home != s.rails.rx_rail &&
+             rails.paths[rails.home].heard < rails.doubted &&
              s.now >= rails.doubted + rail_patience(s, p, rails.paths[rails.home])) {
     rails_suspect(s, p, rails.home, rails.paths[rails.home].heard);
-    if (Request* const oldest = p.unacked.front()) send_retransmit(s, *oldest, Counter::resend_timeout);
+    if (Request* const oldest = p.tx.unacked.front()) send_retransmit(s, *oldest, Counter::resend_timeout);
   }
   s.timers.arm_by(s.pulling.timer, s.now);  // it may be asked for something
 }

@@ -20,34 +20,34 @@ Request* receive_create(State& s, const ReceiveOp& op) {
   Request* r = request_create(s, RequestKind::receive);
   if (!r) return nullptr;
   r->match_info = op.match_info;
-  r->match_mask = op.match_mask;
-  r->source = op.source;
+  r->rx.match_mask = op.match_mask;
+  r->rx.source = op.source;
   r->session = op.session;
-  r->reach = op.reach;
+  r->rx.reach = op.reach;
   r->shunned = op.shunned;
   r->message_class = op.message_class;
   r->context = op.context;
   r->user_gone = op.forgotten;
   r->phase = Phase::posted;
-  if (r->segments.assign(op.segments, s.segment_lists) &&
+  if (r->segments.assign(op.segments, s.memory.segment_lists) &&
       (op.multi_least == 0 || multi_begin(s, *r, op.multi_least)))
     return r;
-  r->segments.clear(s.segment_lists);
-  s.requests.destroy(r);
+  r->segments.clear(s.memory.segment_lists);
+  s.memory.requests.destroy(r);
   return nullptr;
 }
 
 Unexpected* waiting_for(State& s, const ReceiveOp& op) {
-  return s.unexpected.find(op.match_info, op.match_mask, op.source, op.session, op.message_class);
+  return s.matching.unexpected.find(op.match_info, op.match_mask, op.source, op.session, op.message_class);
 }
 
 // Takes what waits. False: the memory is used up, and `r` may be gone.
 bool multi_start(State& s, Request& r, const ReceiveOp& op) {
-  s.posted.add(r);
+  s.matching.posted.add(r);
   while (Unexpected* u = waiting_for(s, op)) {
     Request* one = multi_take(s, r, u->msg_length);
-    const bool last = r.multi->retired;
-    s.unexpected.remove(*u);
+    const bool last = r.rx.multi->retired;
+    s.matching.unexpected.remove(*u);
     message_receive(s, *one, *u);
     if (last) return false;
   }
@@ -75,13 +75,13 @@ Expected<Request*, OpError> receive_start(State& s, const ReceiveOp& op) {
     else if (op.awaited)
       watch_receive(s, *r);
   } else if (Unexpected* u = waiting_for(s, op)) {
-    s.unexpected.remove(*u);
+    s.matching.unexpected.remove(*u);
     message_receive(s, *r, *u);
   } else if (op.source_gone != Status::pending) {
-    r->partner = s.partners[op.source->index];
+    r->partner = s.peers.partners[op.source->index];
     request_finish(s, *r, op.source_gone);
   } else {
-    s.posted.add(*r);
+    s.matching.posted.add(*r);
     if (op.awaited) watch_receive(s, *r);
   }
   return handle;
@@ -92,7 +92,7 @@ Expected<Request*, OpError> claimed_receive(State& s, Unexpected& u, const Recei
     return tl::make_unexpected(OpError::bad_segment_count);
   Request* r = receive_create(s, op);
   if (!r) return tl::make_unexpected(OpError::no_resources);
-  s.claimed.remove(u);
+  s.matching.claimed.remove(u);
   message_receive(s, *r, u);
   return op.forgotten ? nullptr : r;
 }
@@ -101,7 +101,7 @@ bool claimed_discard(State& s, Unexpected& u) {
   Request* r = request_create(s, RequestKind::receive);
   if (!r) return false;
   r->user_gone = true;
-  s.claimed.remove(u);
+  s.matching.claimed.remove(u);
   message_receive(s, *r, u);
   return true;
 }

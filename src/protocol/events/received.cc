@@ -24,8 +24,8 @@ void rx_drop(State& s, wire::Drop reason) {
 }
 
 bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame) {
-  if (!p || !p->checksum) return true;
-  if (wire::checksum_verify(frame, p->mode)) return true;
+  if (!p || !p->agreed.checksum) return true;
+  if (wire::checksum_verify(frame, p->agreed.mode)) return true;
   s.count(Counter::drop_bad_checksum)++;
   return false;
 }

@@ -20,33 +20,33 @@ void reference_request(State& s, Partner& p, const wire::Connect& packet) {
     partner_cleanup(s, p, Cleanup::restarted);
     // It may hold already a number that we announced before the last ones arrived. It does not look again,
     // so another session count only if the numbers differ anyway.
-    if (p.announced != p.next_match) partner_renumber(p);
+    if (p.counting.announced != p.counting.next_match) partner_renumber(p);
   }
   reference_adopt(p, packet.src_session, packet.target_recv_seqnum_start);
-  p.back_session = packet.src_session;
+  p.session.back_session = packet.src_session;
 }
 
 bool reference_reply(State& s, Partner& p, const Request* r, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   if (reference_in_step(p, session, packet.target_recv_seqnum_start)) return true;
   if (p.connected()) partner_cleanup(s, p, Cleanup::restarted);
-  if (r && !seq_same_session(r->seqnum, p.next_match)) {
+  if (r && !seq_same_session(r->seqnum, p.counting.next_match)) {
     // It counts from what our request announced, and would not listen again.
-    p.next_match = p.last_acked = r->seqnum;
-  } else if (!r && p.announced != p.next_match) {
+    p.counting.next_match = p.counting.last_acked = r->seqnum;
+  } else if (!r && p.counting.announced != p.counting.next_match) {
     partner_renumber(p);
     connect_ping(s, p);
     return false;
   }
   reference_adopt(p, session, packet.target_recv_seqnum_start);
-  p.back_known = true;
+  p.session.back_known = true;
   return true;
 }
 
 void reference_connect_back(State& s, Partner& p) {
-  if (!p.held_back() || !p.connects.empty()) return;  // one under way does it as well
+  if (!p.held_back() || !p.tx.connects.empty()) return;  // one under way does it as well
   connect_ping(s, p);
-  p.ping_due = s.now + s.config.resend_delay;
+  p.liveness.ping_due = s.now + s.config.resend_delay;
 }
 
 }  // namespace omx::protocol

@@ -55,9 +55,9 @@ TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
 // So long even a partner that does not run all the time is left to answer before it is given up. Not longer
 // than until it is asked again.
 TimeNs time_to_answer(const State& s, const Partner& p) {
-  if (!p.extended) return s.config.resend_delay;
+  if (!p.agreed.extended) return s.config.resend_delay;
   const TimeNs most = std::max(s.config.resend_delay_max, s.config.resend_delay_least);
-  return std::min(most, std::max(s.config.resend_delay_extended, p.trip.patience()));
+  return std::min(most, std::max(s.config.resend_delay_extended, p.tx.trip.patience()));
 }
 
 // Whether the partner was asked again recently, had time to answer, and did not. Without that a limit shorter
@@ -68,8 +68,8 @@ bool asked_without_answer(const State& s, const Partner& p, const Request& oldes
 }
 
 void connects_check(State& s, Partner& p, TimeNs& next) {
-  for (Request* r = p.connects.front(); r;) {
-    Request* following = p.connects.next(*r);
+  for (Request* r = p.tx.connects.front(); r;) {
+    Request* following = p.tx.connects.next(*r);
     const TimeNs limit = time_add(r->first_sent, r->timeout);
     if (s.now >= limit) {
       connect_in_vain(s, p, *r);
@@ -89,28 +89,28 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
 
 // False when the partner was given up.
 bool unacked_check(State& s, Partner& p, TimeNs& next) {
-  Request* oldest = p.unacked.front();
+  Request* oldest = p.tx.unacked.front();
   if (!oldest) return true;
-  const TimeNs limit = std::min(silence_limit(p, p.unacked), silence_limit(p, p.queued));
+  const TimeNs limit = std::min(silence_limit(p, p.tx.unacked), silence_limit(p, p.tx.queued));
   if (s.now >= limit && asked_without_answer(s, p, *oldest)) {
     partner_cleanup(s, p, Cleanup::given_up);
     return false;
   }
-  oldest->sacked = false;  // it is the one the receiver misses
+  oldest->tx.sacked = false;  // it is the one the receiver misses
   const bool due = s.now >= resend_due(s, p, *oldest);
   // The answer to the oldest one tells what else is missing. Of a message of several frames the first alone
   // would show nothing.
-  const bool alone = p.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
+  const bool alone = p.agreed.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
   if (p.rails && due) [[unlikely]]
     rails_doubt_of(s, p, *oldest);
-  if (due && p.backoff < 16) p.backoff++;
+  if (due && p.tx.backoff < 16) p.tx.backoff++;
   const std::uint32_t most = alone ? 1 : kResendBurst;
   std::uint32_t sent = 0;
   bool suspect = false;
-  for (Request* r = oldest; r; r = p.unacked.next(*r)) {
-    const bool burst = due && !r->sacked && (!p.extended || sent < most);
+  for (Request* r = oldest; r; r = p.tx.unacked.next(*r)) {
+    const bool burst = due && !r->tx.sacked && (!p.agreed.extended || sent < most);
     if (!burst) {
-      if (!r->lost) continue;
+      if (!r->tx.lost) continue;
       const TimeNs lost_due = passed_due(*r);
       if (s.now < lost_due) {
         next = std::min(next, lost_due);
@@ -119,9 +119,9 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
     }
     if (r->send_class == SendClass::medium && r->kind == RequestKind::send && r->resends >= kSuspectMtu) {
       // Large frames are suspected only while small ones get through.
-      if (p.last_heard > r->last_sent)
+      if (p.liveness.last_heard > r->last_sent)
         suspect = true;
-      else if (p.frame_max > s.config.base_frame)
+      else if (p.agreed.frame_max > s.config.base_frame)
         connect_ping(s, p);
     }
     sent++;
@@ -130,7 +130,7 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
                     : alone ? Counter::resend_tail
                             : Counter::resend_timeout);
   }
-  if (suspect && p.frame_max > s.config.base_frame) probe_fall_back(s, p);
+  if (suspect && p.agreed.frame_max > s.config.base_frame) probe_fall_back(s, p);
   next = std::min(next, resend_due(s, p, *oldest));
   if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + time_to_answer(s, p)));
   return true;
@@ -139,19 +139,20 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
 // Asks until a peer that connected to us knows our session, if something waits for that (reference.cc). False
 // when the partner was given up.
 bool held_back_check(State& s, Partner& p, TimeNs& next) {
-  if (!p.held_back() || p.queued.empty() || !p.connects.empty()) return true;
-  const bool in_vain = p.ping_pending && s.now >= p.ping_due && s.now <= p.ping_due + s.config.resend_delay;
-  if (in_vain && s.now >= silence_limit(p, p.queued)) {
+  if (!p.held_back() || p.tx.queued.empty() || !p.tx.connects.empty()) return true;
+  const bool in_vain = p.liveness.ping_pending && s.now >= p.liveness.ping_due &&
+                       s.now <= p.liveness.ping_due + s.config.resend_delay;
+  if (in_vain && s.now >= silence_limit(p, p.tx.queued)) {
     partner_cleanup(s, p, Cleanup::given_up);
     return false;
   }
-  if (s.now >= p.ping_due) reference_connect_back(s, p);
-  next = std::min(next, p.ping_due);
+  if (s.now >= p.liveness.ping_due) reference_connect_back(s, p);
+  next = std::min(next, p.liveness.ping_due);
   return true;
 }
 
 TimeNs partial_timeout(const State& s, const Partner& p) {
-  const Request* r = p.partial.unexpected ? p.partial.unexpected->claimed : p.partial.request;
+  const Request* r = p.rx.partial.unexpected ? p.rx.partial.unexpected->claimed : p.rx.partial.request;
   return r ? r->timeout : s.default_timeout;
 }
 
@@ -162,39 +163,42 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
   // Where there is no connection yet, the connect has a limit of its own.
   watch_connect(s, p, next);
   const bool awaits = p.connected() && watched(s, p);
-  TimeNs limit = silence_limit(p, p.await_notify);
+  TimeNs limit = silence_limit(p, p.tx.await_notify);
   TimeNs patience = awaits ? s.default_timeout : kNever;
-  for (auto* list : {&p.await_notify, &p.unacked, &p.queued, &p.awaited})
+  for (auto* list : {&p.tx.await_notify, &p.tx.unacked, &p.tx.queued, &p.rx.awaited})
     visit_first(*list, [&](Request& r) { patience = std::min(patience, r.timeout); });
-  if (p.partial.active) {
-    limit = std::min(limit, time_add(p.last_heard, partial_timeout(s, p)));
+  if (p.rx.partial.active) {
+    limit = std::min(limit, time_add(p.liveness.last_heard, partial_timeout(s, p)));
     patience = std::min(patience, partial_timeout(s, p));
     // A reference peer that lives may have given up the rest without a word.
-    if (!p.extended && s.now >= time_add(p.partial.last, partial_timeout(s, p))) {
+    if (!p.agreed.extended && s.now >= time_add(p.rx.partial.last, partial_timeout(s, p))) {
       partner_cleanup(s, p, Cleanup::given_up);
       return;
     }
   }
-  if (p.unacked.empty()) limit = std::min(limit, silence_limit(p, p.queued));
-  if (awaits) limit = std::min({limit, silence_limit(p, p.awaited), probes_limit(s, p)});
-  if (!p.partial.active && p.await_notify.empty() && p.unacked.empty() && p.queued.empty() && !awaits) return;
+  if (p.tx.unacked.empty()) limit = std::min(limit, silence_limit(p, p.tx.queued));
+  if (awaits) limit = std::min({limit, silence_limit(p, p.rx.awaited), probes_limit(s, p)});
+  if (!p.rx.partial.active && p.tx.await_notify.empty() && p.tx.unacked.empty() && p.tx.queued.empty() &&
+      !awaits)
+    return;
   const TimeNs interval = ping_interval(s, patience);
   // As in asked_without_answer: the last ping was sent recently, and had time to be answered.
-  const bool in_vain = p.pings_unanswered >= kPingsBeforeGivingUp && s.now + interval / 2 >= p.ping_due &&
-                       s.now <= time_add(p.ping_due, 2 * interval);
+  const bool in_vain = p.liveness.pings_unanswered >= kPingsBeforeGivingUp &&
+                       s.now + interval / 2 >= p.liveness.ping_due &&
+                       s.now <= time_add(p.liveness.ping_due, 2 * interval);
   if (s.now >= limit && in_vain) {
     partner_cleanup(s, p, Cleanup::given_up);
     return;
   }
-  if (s.now >= p.last_heard + interval && s.now >= p.ping_due) {
-    if (p.rails && p.pings_unanswered > 0) rails_doubt(s, p, p.ping_due - interval);
+  if (s.now >= p.liveness.last_heard + interval && s.now >= p.liveness.ping_due) {
+    if (p.rails && p.liveness.pings_unanswered > 0) rails_doubt(s, p, p.liveness.ping_due - interval);
     connect_ping(s, p);
-    if (p.pings_unanswered < 255) p.pings_unanswered++;
-    p.ping_due = s.now + interval;
+    if (p.liveness.pings_unanswered < 255) p.liveness.pings_unanswered++;
+    p.liveness.ping_due = s.now + interval;
   }
-  TimeNs again = std::max(p.ping_due, p.last_heard + interval);
-  if (p.pings_unanswered >= kPingsBeforeGivingUp)
-    again = std::min(again, std::max(limit, p.ping_due - interval / 2));
+  TimeNs again = std::max(p.liveness.ping_due, p.liveness.last_heard + interval);
+  if (p.liveness.pings_unanswered >= kPingsBeforeGivingUp)
+    again = std::min(again, std::max(limit, p.liveness.ping_due - interval / 2));
   next = std::min(next, std::max(again, s.now + kMillisecond / 4));
 }
 
@@ -206,7 +210,7 @@ void retransmit_timer(State& s, Partner& p) {
   news_silence_check(s, p, next);
   if (unacked_check(s, p, next) && held_back_check(s, p, next)) liveness_check(s, p, next);
   probe_tick(s, p);
-  if (p.probe_size) next = std::min(next, p.probe_due);
+  if (p.agreed.probe_size) next = std::min(next, p.agreed.probe_due);
   if (p.rails) {
     rails_tend(s, p);
     next = std::min(next, rails_due(s, p));

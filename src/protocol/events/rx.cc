@@ -24,7 +24,7 @@ namespace {
 
 // Whether it was sent to the board by which it came. Other ones may stand on the same interface.
 bool for_this_nic(const State& s, const wire::Head& head) {
-  const NicId own = s.rx_rail == 0 ? s.config.nic : s.config.rails.nics[s.rx_rail];
+  const NicId own = s.rails.rx_rail == 0 ? s.config.nic : s.config.rails.nics[s.rails.rx_rail];
   return head.dst == own || mac_is_group(head.dst);
 }
 

@@ -36,10 +36,10 @@ bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Num
       head.src != p->nic || load_src_endpoint(frame) != p->endpoint)
     return false;
   n.type = head.type;
-  if (numbered_decode_medium(s, p, p->extended, frame, n) != wire::Drop::none) return false;
-  const Partial& partial = p->partial;
-  return partial.active && !p->checksum && partial.message() == expected.message &&
-         n.seqnum == p->next_match && n.medium.dst_endpoint == s.config.endpoint &&
+  if (numbered_decode_medium(s, p, p->agreed.extended, frame, n) != wire::Drop::none) return false;
+  const Partial& partial = p->rx.partial;
+  return partial.active && !p->agreed.checksum && partial.message() == expected.message &&
+         n.seqnum == p->counting.next_match && n.medium.dst_endpoint == s.config.endpoint &&
          n.session == s.config.session && n.medium.length == partial.msg_length && n.unit == partial.unit &&
          n.fragment == expected.index && n.medium.frag_length == expected.length &&
          !(n.medium.flags & wire::kFlagChecksum) && wire::medium_header_bytes(n.medium) == expected.header;
@@ -63,7 +63,7 @@ void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
   Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;
   // It was never told that we read them. One that we gave up was, and learns of it by the answers.
-  if (p && !p->extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
+  if (p && !p->agreed.extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
   wire::Pack packet;
   wire::Frame records;
   if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)

@@ -33,8 +33,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     return tl::make_unexpected(OpError::bad_request);
   Request* r = request_create(s, RequestKind::send);
   if (!r) return tl::make_unexpected(OpError::no_resources);
-  if (!r->segments.assign(op.segments, s.segment_lists)) {
-    s.requests.destroy(r);
+  if (!r->segments.assign(op.segments, s.memory.segment_lists)) {
+    s.memory.requests.destroy(r);
     return tl::make_unexpected(OpError::no_resources);
   }
   Partner& p = *op.partner;
@@ -42,37 +42,37 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->session = op.session;
   r->match_info = op.match_info;
   r->context = op.context;
-  r->synchronous = op.synchronous;
+  r->tx.synchronous = op.synchronous;
   r->user_gone = op.forgotten;
   r->message_class = op.message_class;
-  r->copy_later = op.copy_later && !op.forgotten;
+  r->tx.copy_later = op.copy_later && !op.forgotten;
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
   // A peer that was silent for a second may be gone. A send to it completes when the peer acknowledges it.
-  r->confirmed = op.confirmed && !op.delivered && s.now - p.last_heard > kHeardLately;
-  r->delivered = op.delivered || r->confirmed;
+  r->tx.confirmed = op.confirmed && !op.delivered && s.now - p.liveness.last_heard > kHeardLately;
+  r->tx.delivered = op.delivered || r->tx.confirmed;
   if (op.inject && !send_inject(s, *r)) {
-    r->segments.clear(s.segment_lists);
-    s.requests.destroy(r);
+    r->segments.clear(s.memory.segment_lists);
+    s.memory.requests.destroy(r);
     return tl::make_unexpected(OpError::no_resources);
   }
   Request* const handle = op.forgotten ? nullptr : r;
   s.count(Counter::messages_sent)++;
   s.count(Counter::bytes_sent) += length;
-  p.messages_sent++;
-  p.bytes_sent += length;
+  p.figures.messages_sent++;
+  p.figures.bytes_sent += length;
 
   if (p.self) {
     self_send(s, *r);
     return handle;
   }
   // An address of an instance that is gone, or of one that was given up.
-  r->conversation = p.conversation;
-  const bool other = op.session != wire::kUnknownSession && op.session != p.true_session;
-  const bool over = op.conversation != 0 && op.conversation != p.conversation;
+  r->conversation = p.session.conversation;
+  const bool other = op.session != wire::kUnknownSession && op.session != p.session.true_session;
+  const bool over = op.conversation != 0 && op.conversation != p.session.conversation;
   if (!p.connected() || other || over) {
-    request_finish(s, *r, p.connected() && other ? Status::bad_session : p.gone);
+    request_finish(s, *r, p.connected() && other ? Status::bad_session : p.session.gone);
     return handle;
   }
   if (r->needs_ext() && !p.carries_ext()) {
@@ -80,10 +80,10 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     return handle;
   }
   probe_at_message(s, p, r->msg_length);
-  r->session = p.true_session;
+  r->session = p.session.true_session;
   r->phase = Phase::queued;
   r->first_sent = s.now;
-  p.queued.push_back(*r);
+  p.tx.queued.push_back(*r);
   {
     const MayPack may(s, op.hold, op.hold_announcement);
     send_pump(s, p, !op.hold);

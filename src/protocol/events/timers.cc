@@ -17,11 +17,11 @@ void timers_run(State& s) {
     switch (t->kind) {
       case TimerKind::ack: {
         Partner& p = *timer_owner<Partner, &Partner::ack_timer>(t);
-        if (!p.ack_pending) break;
-        if (p.ack_due <= s.now)
+        if (!p.counting.ack_pending) break;
+        if (p.rx.ack_due <= s.now)
           ack_transmit(s, p);
         else
-          s.timers.arm_by(p.ack_timer, p.ack_due);
+          s.timers.arm_by(p.ack_timer, p.rx.ack_due);
         break;
       }
       case TimerKind::resend:

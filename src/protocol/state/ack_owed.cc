@@ -9,8 +9,8 @@
 namespace omx::protocol {
 
 bool ack_much_owed(const State& s, const Partner& p) {
-  return seq_diff(p.next_match, p.last_acked) >= s.config.notacked_max_extended ||
-         p.frames_owed >= s.config.eager_frames / 4;
+  return seq_diff(p.counting.next_match, p.counting.last_acked) >= s.config.notacked_max_extended ||
+         p.rx.frames_owed >= s.config.eager_frames / 4;
 }
 
 void ack_immediately(State& s, Partner& p) {
@@ -18,11 +18,11 @@ void ack_immediately(State& s, Partner& p) {
 }
 
 void ack_piggybacked(Partner& p) {
-  p.last_acked = p.next_match;
-  p.frames_owed = 0;
-  p.ack_pending = false;
+  p.counting.last_acked = p.counting.next_match;
+  p.rx.frames_owed = 0;
+  p.counting.ack_pending = false;
   // The bitmap of a hole still has to go out, and so has what is asked for without its data.
-  if (!p.early && !park_waits(p)) p.ack_now.unlink();
+  if (!p.rx.early && !park_waits(p)) p.ack_now.unlink();
 }
 
 }  // namespace omx::protocol

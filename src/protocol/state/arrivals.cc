@@ -19,18 +19,18 @@ namespace omx::protocol {
 
 Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length,
                               bool with_data) {
-  Unexpected* u = s.unexpected_slab.create();
+  Unexpected* u = s.memory.unexpected_slab.create();
   if (!u) return nullptr;
   if (with_data && msg_length > 0) {
-    u->buffer = s.buffers.get(msg_length);
+    u->buffer = s.memory.buffers.get(msg_length);
     if (!u->buffer) {
-      s.unexpected_slab.destroy(u);
+      s.memory.unexpected_slab.destroy(u);
       return nullptr;
     }
   }
   u->partner = &p;
   u->session = p.reply_session();
-  u->conversation = p.conversation;
+  u->conversation = p.session.conversation;
   u->match_info = m.match_info;
   u->msg_length = msg_length;
   if (m.flags & wire::kFlagHeaderExt) {
@@ -38,31 +38,31 @@ Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std:
     u->has_data = m.ext.data_valid != 0;
     u->data = m.ext.data;
   }
-  p.unexpected_bytes += u->bytes();
+  p.rx.unexpected_bytes += u->bytes();
   return u;
 }
 
 void unexpected_free(State& s, Unexpected& u) {
-  if (!u.self_send) u.partner->unexpected_bytes -= u.bytes();
+  if (!u.self_send) u.partner->rx.unexpected_bytes -= u.bytes();
   if (u.rendezvous || u.failed != Status::success) {  // without data
     s.room.envelopes--;
-    u.partner->envelopes--;
+    u.partner->rx.envelopes--;
   }
-  s.buffers.put(u.buffer, u.msg_length);
-  s.unexpected_slab.destroy(&u);
+  s.memory.buffers.put(u.buffer, u.msg_length);
+  s.memory.unexpected_slab.destroy(&u);
   room_left(s);
 }
 
 Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, std::uint8_t message_class,
                       std::uint32_t msg_length) {
-  Request* receive = s.posted.find(match_info, &from, from.reply_session(), message_class);
+  Request* receive = s.matching.posted.find(match_info, &from, from.reply_session(), message_class);
   if (!receive) return nullptr;
-  if (receive->multi) [[unlikely]]
+  if (receive->rx.multi) [[unlikely]]
     receive = multi_take(s, *receive, msg_length);
   else
-    s.posted.remove(*receive);
+    s.matching.posted.remove(*receive);
   receive->queue.unlink();  // no longer awaited
-  history_note(s, Happened::matched, &from, match_info, msg_length, from.next_match);
+  history_note(s, Happened::matched, &from, match_info, msg_length, from.counting.next_match);
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(from, match_info, receive);
   return receive;
@@ -70,14 +70,15 @@ Request* arrival_take(State& s, const Partner& from, std::uint64_t match_info, s
 
 void arrival_keep(State& s, Unexpected& u) {
   s.count(Counter::unexpected)++;
-  s.unexpected.add(u);
-  history_note(s, Happened::unexpected, u.partner, u.match_info, u.msg_length, u.partner->next_match);
+  s.matching.unexpected.add(u);
+  history_note(s, Happened::unexpected, u.partner, u.match_info, u.msg_length,
+               u.partner->counting.next_match);
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_arrival(*u.partner, u.match_info, nullptr);
 }
 
 void arrival_drop(State& s, Unexpected& u) {
-  s.unexpected.remove(u);
+  s.matching.unexpected.remove(u);
   if (s.config.observer) [[unlikely]]
     s.config.observer->on_dropped(*u.partner, u.match_info);
 }
@@ -90,11 +91,11 @@ std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint
 
 Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
                           std::uint32_t session, std::uint8_t message_class) {
-  Unexpected* u = s.unexpected.find(match_info, match_mask, source, session, message_class);
+  Unexpected* u = s.matching.unexpected.find(match_info, match_mask, source, session, message_class);
   // One that is still arriving may be given up by its sender. It is the next in line all the same.
   if (!u || !(u->complete || u->rendezvous)) return nullptr;
-  s.unexpected.remove(*u);
-  s.claimed.push_back(*u);
+  s.matching.unexpected.remove(*u);
+  s.matching.claimed.push_back(*u);
   return u;
 }
 
@@ -103,7 +104,7 @@ void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_
   r.phase = Phase::matched;
   r.partner = p;
   r.session = session;
-  r.conversation = p ? p->conversation : 0;
+  r.conversation = p ? p->session.conversation : 0;
   r.match_info = match_info;
   r.msg_length = msg_length;
   r.xfer_length = static_cast<std::uint32_t>(std::min<std::uint64_t>(msg_length, r.segments.length()));
@@ -115,8 +116,8 @@ void receive_count(State& s, const Request& r) {
   s.count(Counter::messages_received)++;
   s.count(Counter::bytes_received) += r.xfer_length;
   if (!r.partner) return;
-  r.partner->messages_received++;
-  r.partner->bytes_received += r.xfer_length;
+  r.partner->figures.messages_received++;
+  r.partner->figures.bytes_received += r.xfer_length;
 }
 
 }  // namespace omx::protocol

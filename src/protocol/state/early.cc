@@ -18,7 +18,7 @@ namespace {
 void slot_clear(State& s, EarlyWindow& w, EarlySlot& slot) {
   while (EarlyFrame* f = slot.frames) {
     slot.frames = f->next;
-    s.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
+    s.memory.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
     w.frames--;
   }
   slot.mask = 0;
@@ -32,9 +32,9 @@ wire::Frame early_frame(const EarlyFrame& f) {
 }
 
 void early_release(State& s, Partner& p) {
-  if (p.early->frames > 0) return;
-  s.early_windows.destroy(p.early);
-  p.early = nullptr;
+  if (p.rx.early->frames > 0) return;
+  s.memory.early_windows.destroy(p.rx.early);
+  p.rx.early = nullptr;
   room_left(s);
 }
 
@@ -42,12 +42,12 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
                  std::uint32_t fragments) {
   const std::size_t bytes = early_bytes(static_cast<std::uint32_t>(frame.size()));
   // Half of the memory is left to messages in order, which can free some.
-  if (!room_for_early(s, bytes + (p.early ? 0 : sizeof(EarlyWindow)))) return false;
-  if (!p.early) p.early = s.early_windows.create();
-  if (!p.early) return false;
-  EarlySlot& slot = p.early->slots[seq_number(seqnum) % 256];
+  if (!room_for_early(s, bytes + (p.rx.early ? 0 : sizeof(EarlyWindow)))) return false;
+  if (!p.rx.early) p.rx.early = s.memory.early_windows.create();
+  if (!p.rx.early) return false;
+  EarlySlot& slot = p.rx.early->slots[seq_number(seqnum) % 256];
   const std::uint64_t bit = std::uint64_t{1} << fragment;
-  std::byte* buffer = slot.mask & bit ? nullptr : s.buffers.get(bytes);
+  std::byte* buffer = slot.mask & bit ? nullptr : s.memory.buffers.get(bytes);
   if (!buffer) {
     early_release(s, p);
     return false;
@@ -59,24 +59,24 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
   slot.frames = f;
   slot.mask |= bit;
   slot.complete = static_cast<std::uint32_t>(__builtin_popcountll(slot.mask)) == fragments;
-  p.early->frames++;
+  p.rx.early->frames++;
   return true;
 }
 
 void early_drop_data(State& s, Partner& p) {
-  if (!p.early) return;
-  for (EarlySlot& slot : p.early->slots) {
+  if (!p.rx.early) return;
+  for (EarlySlot& slot : p.rx.early->slots) {
     wire::Head head;
     if (!slot.frames || wire::decode_head(early_frame(*slot.frames), head) != wire::Drop::none) continue;
-    if (carries_data(head.type)) slot_clear(s, *p.early, slot);
+    if (carries_data(head.type)) slot_clear(s, *p.rx.early, slot);
   }
   early_release(s, p);
 }
 
 void early_drop(State& s, Partner& p) {
-  if (!p.early) return;
-  for (EarlySlot& slot : p.early->slots) slot_clear(s, *p.early, slot);
-  p.early->frames = 0;
+  if (!p.rx.early) return;
+  for (EarlySlot& slot : p.rx.early->slots) slot_clear(s, *p.rx.early, slot);
+  p.rx.early->frames = 0;
   early_release(s, p);
 }
 

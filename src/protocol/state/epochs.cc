@@ -31,17 +31,18 @@ std::uint32_t epoch_next(std::uint32_t epoch) {
 }
 
 void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
-  ext.epoch = p.epoch;
-  ext.peer_epoch = p.peer_epoch;
-  ext.peer_epoch_in_use = p.peer_epoch_in_use;
+  ext.epoch = p.counting.epoch;
+  ext.peer_epoch = p.counting.peer_epoch;
+  ext.peer_epoch_in_use = p.counting.peer_epoch_in_use;
 }
 
 void partner_renumber(Partner& p) {
   // A number that the peer cannot take for a current one, and the next session count (protocol.md 7).
-  p.next_match = seq_next_session(static_cast<Seqnum>(seq_session(p.next_match) | (kSeqFirst ^ 0x30F0)));
-  p.last_acked = p.next_match;
-  p.epoch = epoch_next(p.epoch);
-  p.epoch_offered = false;
+  p.counting.next_match =
+      seq_next_session(static_cast<Seqnum>(seq_session(p.counting.next_match) | (kSeqFirst ^ 0x30F0)));
+  p.counting.last_acked = p.counting.next_match;
+  p.counting.epoch = epoch_next(p.counting.epoch);
+  p.counting.epoch_offered = false;
 }
 
 }  // namespace omx::protocol

@@ -38,9 +38,9 @@ void distrust(State& s, LaneTrust& trust) {
 }  // namespace
 
 void lane_out_set(Partner& p, bool works) {
-  if (p.lane_out == works) return;
-  p.lane_out = works;
-  p.lane_losses = p.lane_offers = 0;
+  if (p.bulk.lane_out == works) return;
+  p.bulk.lane_out = works;
+  p.bulk.lane_losses = p.bulk.lane_offers = 0;
 }
 
 void lane_trust_again(const State& s, LaneTrust& trust) {
@@ -49,44 +49,44 @@ void lane_trust_again(const State& s, LaneTrust& trust) {
 
 void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   const bool shared = s.config.lane.present() && (ext.features & wire::kFeatureLane) &&
-                      p.mode == wire::Mode::omx && p.near_frame == 0 &&
+                      p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
                       wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
   // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
   const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kGsoBatchBytes;
   const bool gains = shared && (several || !s.config.lane_fragments);
   const bool its_own = !s.config.lane_at_nic || wire::udp_nic(ext.lane.ip) == p.nic;
   const wire::LaneAddress lane = gains && its_own ? ext.lane : wire::LaneAddress{};
-  if (lane == p.lane) return;
+  if (lane == p.bulk.lane) return;
   lane_forget(s, p);
   if (!lane.present()) return;
   // Two NICs cannot have the same; who says so is wrong, or lies about where it may be reached. Of one NIC, a
   // port is the endpoint's that opened last.
   try {
-    const auto [owner, added] = s.lane_owners.try_emplace({lane.ip, lane.port}, &p);
+    const auto [owner, added] = s.lanes.lane_owners.try_emplace({lane.ip, lane.port}, &p);
     if (!added && owner->second->nic != p.nic) return;
     if (!added) {
       lane_forget(s, *owner->second);
-      s.lane_owners.insert_or_assign({lane.ip, lane.port}, &p);
+      s.lanes.lane_owners.insert_or_assign({lane.ip, lane.port}, &p);
     }
-    p.lane = lane;
+    p.bulk.lane = lane;
   } catch (const std::bad_alloc&) {  // it goes without
   }
 }
 
 NicId lane_owner(const State& s, const wire::LaneAddress& from) {
-  const auto owner = s.lane_owners.find({from.ip, from.port});
-  return owner == s.lane_owners.end() ? 0 : owner->second->nic;
+  const auto owner = s.lanes.lane_owners.find({from.ip, from.port});
+  return owner == s.lanes.lane_owners.end() ? 0 : owner->second->nic;
 }
 
 void lane_forget(State& s, Partner& p) {
-  const auto owner = s.lane_owners.find({p.lane.ip, p.lane.port});
-  if (owner != s.lane_owners.end() && owner->second == &p) s.lane_owners.erase(owner);
-  p.lane = {};
-  p.lane_in = p.lane_out = p.trains_fail = false;
-  p.lane_in_trust = p.lane_out_trust = {};
-  p.lane_probe_due = 0;
-  p.lane_losses = p.lane_offers = 0;
-  LaneAwaited& w = s.lane_awaited;
+  const auto owner = s.lanes.lane_owners.find({p.bulk.lane.ip, p.bulk.lane.port});
+  if (owner != s.lanes.lane_owners.end() && owner->second == &p) s.lanes.lane_owners.erase(owner);
+  p.bulk.lane = {};
+  p.bulk.lane_in = p.bulk.lane_out = p.bulk.trains_fail = false;
+  p.bulk.lane_in_trust = p.bulk.lane_out_trust = {};
+  p.bulk.lane_probe_due = 0;
+  p.bulk.lane_losses = p.bulk.lane_offers = 0;
+  LaneAwaited& w = s.lanes.lane_awaited;
   const auto end = w.messages.begin() + static_cast<std::ptrdiff_t>(w.count);
   const auto left =
       std::remove_if(w.messages.begin(), end, [&](const LaneAwaited::Message& m) { return m.from == &p; });
@@ -94,7 +94,7 @@ void lane_forget(State& s, Partner& p) {
 }
 
 void lane_trains_fail(State& s, Partner& p) {
-  if (p.lane_out || std::exchange(p.trains_fail, true)) return;
+  if (p.bulk.lane_out || std::exchange(p.bulk.trains_fail, true)) return;
   s.count(Counter::trains_refused)++;
   news_trains(s, p);
 }
@@ -103,25 +103,25 @@ namespace {
 
 // What left as one was lost, or was not.
 void train_lost(State& s, Partner& p) {
-  if (!p.lane_out || (p.lane_losses += kLoss) < kLossesMost) return;
+  if (!p.bulk.lane_out || (p.bulk.lane_losses += kLoss) < kLossesMost) return;
   lane_out_set(p, false);
-  distrust(s, p.lane_out_trust);
-  p.lane_probe_due = p.lane_out_trust.from;
+  distrust(s, p.bulk.lane_out_trust);
+  p.bulk.lane_probe_due = p.bulk.lane_out_trust.from;
 }
 
 void train_passed(Partner& p) {
-  if (p.lane_losses > 0) p.lane_losses--;
+  if (p.bulk.lane_losses > 0) p.bulk.lane_losses--;
 }
 
 // Whether the message went by the lane, or by a link that is like one.
 bool by_train(const State& s, const Request& r) {
-  return r.by_lane || (s.config.lane_at_nic && r.send_class == SendClass::medium && r.frames > 1);
+  return r.tx.by_lane || (s.config.lane_at_nic && r.send_class == SendClass::medium && r.tx.frames > 1);
 }
 
 }  // namespace
 
 bool lane_alone(const State& s, const Partner& p) {
-  return s.config.lane_at_nic && p.lane.present() && !p.lane_out;
+  return s.config.lane_at_nic && p.bulk.lane.present() && !p.bulk.lane_out;
 }
 
 void lane_answered(State& s, Partner& p, bool again) {
@@ -132,9 +132,9 @@ void lane_answered(State& s, Partner& p, bool again) {
 }
 
 void lane_in_fails(State& s, Partner& p) {
-  if (!p.lane_in) return;
-  p.lane_in = false;
-  distrust(s, p.lane_in_trust);
+  if (!p.bulk.lane_in) return;
+  p.bulk.lane_in = false;
+  distrust(s, p.bulk.lane_in_trust);
 }
 
 void lane_medium_done(const State& s, Partner& p, const Request& r) {

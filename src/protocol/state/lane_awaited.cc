@@ -22,7 +22,7 @@ constexpr TimeNs kLook = 1 * kMillisecond;
 // for again may be a part of a block.
 Pull* answer_due(State& s, std::uint32_t answer) {
   Pull* const pull = pull_of_slot(s, answer);
-  if (!pull || !pull->by_lane || !pull->partner->lane_in) return nullptr;
+  if (!pull || !pull->by_lane || !pull->partner->bulk.lane_in) return nullptr;
   const std::uint32_t last = answer - 1;
   for (std::uint32_t i = 0; i < pull->block_count; i++) {
     const PullBlock& block = pull->block(i);
@@ -45,8 +45,8 @@ void answer_await(LaneAwaited& w, std::uint32_t answer, const Pull& pull) {
 }  // namespace
 
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer) {
-  if (!p.lane.present()) return;
-  LaneAwaited& w = s.lane_awaited;
+  if (!p.bulk.lane.present()) return;
+  LaneAwaited& w = s.lanes.lane_awaited;
   if (s.now >= w.until) w = {};
   if (answer != 0) {
     const Pull* const pull = answer_due(s, answer);
@@ -66,12 +66,12 @@ void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::ui
 }
 
 bool lane_awaited(State& s, TimeNs now) {
-  LaneAwaited& w = s.lane_awaited;
+  LaneAwaited& w = s.lanes.lane_awaited;
   if (now >= w.until) return false;
   if (w.replies || w.more || w.answer_count > 0) return true;
   const auto awaited = [](const LaneAwaited::Message& m) {
-    return seq_same_session(m.number, m.from->next_match) &&
-           seq_diff(m.number, m.from->next_match) <= kEarlyWindow;
+    return seq_same_session(m.number, m.from->counting.next_match) &&
+           seq_diff(m.number, m.from->counting.next_match) <= kEarlyWindow;
   };
   while (w.count > 0 && !awaited(w.messages[w.count - 1])) w.count--;
   if (w.count == 0) w.until = 0;
@@ -82,10 +82,10 @@ namespace {
 
 // Whose message comes by the lane next; nullptr: not known.
 Partner* medium_sender(State& s) {
-  const LaneAwaited& w = s.lane_awaited;
+  const LaneAwaited& w = s.lanes.lane_awaited;
   if (!lane_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
   Partner* p = w.messages[0].from;
-  return w.messages[0].number == p->next_match ? p : nullptr;
+  return w.messages[0].number == p->counting.next_match ? p : nullptr;
 }
 
 }  // namespace
@@ -93,8 +93,8 @@ Partner* medium_sender(State& s) {
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
   Partner* p = medium_sender(s);
   // With a checksum the frame must be in one piece.
-  if (!p || !p->partial.active || p->checksum || s.suspended) return 0;
-  const Partial& partial = p->partial;
+  if (!p || !p->rx.partial.active || p->agreed.checksum || s.suspended) return 0;
+  const Partial& partial = p->rx.partial;
   std::size_t n = 0;
   const std::uint32_t unit = partial.unit, fragments = (partial.msg_length + unit - 1) / unit;
   for (std::uint32_t i = 0; i < fragments && n < out.size(); i++) {
@@ -114,7 +114,7 @@ std::size_t medium_expected(State& s, std::span<ExpectedFrame> out) {
 }
 
 void lane_came(State& s) {
-  LaneAwaited& w = s.lane_awaited;
+  LaneAwaited& w = s.lanes.lane_awaited;
   w.replies = false;
   const TimeNs before = w.progress;
   std::size_t left = 0;

@@ -23,7 +23,7 @@ MatchKey message_key(std::uint64_t mask, bool sourced, std::uint64_t info, const
 // --- posted receives ---------------------------------------------------------------------------------------
 
 MatchKey PostedReceives::key_of(const Table& table, const Request& receive) {
-  return message_key(table.mask, table.sourced, receive.match_info, receive.source, receive.message_class);
+  return message_key(table.mask, table.sourced, receive.match_info, receive.rx.source, receive.message_class);
 }
 
 PostedReceives::Table& PostedReceives::table_for(std::uint64_t mask, bool sourced) {
@@ -56,9 +56,9 @@ void PostedReceives::grow(Table& table) {
 }
 
 void PostedReceives::add(Request& receive) {
-  Table& table = table_for(receive.match_mask, receive.source != nullptr);
+  Table& table = table_for(receive.rx.match_mask, receive.rx.source != nullptr);
   if (table.count >= table.buckets * 2) grow(table);
-  receive.order = ++order_;
+  receive.rx.order = ++order_;
   table.bucket[key_of(table, receive).hash() & (table.buckets - 1)].push_back(receive);
   table.count++;
   size_++;
@@ -67,7 +67,7 @@ void PostedReceives::add(Request& receive) {
 void PostedReceives::remove(Request& receive) {
   assert(receive.match.linked());
   receive.match.unlink();
-  Table& table = table_for(receive.match_mask, receive.source != nullptr);
+  Table& table = table_for(receive.rx.match_mask, receive.rx.source != nullptr);
   table.count--;
   size_--;
 }
@@ -81,7 +81,7 @@ Request* PostedReceives::find(std::uint64_t match_info, const Partner* source, s
     Bucket& bucket = table.bucket[key.hash() & (table.buckets - 1)];
     for (Request* r = bucket.front(); r; r = bucket.next(*r)) {
       if (!(key_of(table, *r) == key) || names_another(r->session, session)) continue;
-      if (!best || r->order < best->order) best = r;
+      if (!best || r->rx.order < best->rx.order) best = r;
       break;
     }
   }

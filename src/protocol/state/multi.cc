@@ -13,35 +13,35 @@ namespace omx::protocol {
 
 void multi_retire(State& s, MultiReceive& m) {
   m.retired = true;
-  s.posted.remove(*m.posted);
+  s.matching.posted.remove(*m.posted);
   m.posted->queue.unlink();  // no longer awaited
   m.posted->phase = Phase::finished;
 }
 
 bool multi_begin(State& s, Request& posted, std::uint32_t least) {
-  MultiReceive* m = s.multis.create();
+  MultiReceive* m = s.memory.multis.create();
   if (!m) return false;
-  posted.multi = m;
+  posted.rx.multi = m;
   m->posted = &posted;
   m->least = least;
   // Before it is needed: a message that was matched must not fail for it.
   m->spare = request_create(s, RequestKind::receive);
   if (m->spare) return true;
-  posted.multi = nullptr;
-  s.multis.destroy(m);
+  posted.rx.multi = nullptr;
+  s.memory.multis.destroy(m);
   return false;
 }
 
 Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
-  MultiReceive& m = *posted.multi;
+  MultiReceive& m = *posted.rx.multi;
   Request* r = m.spare;
   const Segment& whole = posted.segments.span().front();
   const Segment rest{whole.base + m.used, whole.length - m.used};
-  r->segments.assign({&rest, 1}, s.segment_lists);  // one segment needs no memory
+  r->segments.assign({&rest, 1}, s.memory.segment_lists);  // one segment needs no memory
   r->context = posted.context;
   r->message_class = posted.message_class;
   r->user_gone = posted.user_gone;
-  r->multi = &m;
+  r->rx.multi = &m;
   m.running++;
   m.used += std::min(msg_length, rest.length);
   m.spare = whole.length - m.used >= m.least ? request_create(s, RequestKind::receive) : nullptr;
@@ -50,9 +50,9 @@ Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
 }
 
 void multi_free(State& s, Request& posted) {
-  MultiReceive* m = posted.multi;
-  if (m->spare) s.requests.destroy(m->spare);
-  s.multis.destroy(m);
+  MultiReceive* m = posted.rx.multi;
+  if (m->spare) s.memory.requests.destroy(m->spare);
+  s.memory.multis.destroy(m);
 }
 
 }  // namespace omx::protocol

@@ -15,19 +15,19 @@ namespace {
 constexpr std::size_t kNewsMost = 65536;
 
 void news_add(State& s, const PeerNews& news) {
-  if (s.closing || s.news.size() >= kNewsMost) return;
+  if (s.closing || s.reports.news.size() >= kNewsMost) return;
   try {
-    s.news.push_back(news);
+    s.reports.news.push_back(news);
   } catch (const std::exception&) {  // no memory: the requests tell of their ends all the same
   }
 }
 
 // Since when the peer owes the data of a large message, or some of it; kNever: it does not.
 TimeNs pull_waits_since(State& s, const Partner& p) {
-  if (p.pulls == 0) return kNever;
-  if (s.now < p.last_heard + kSilenceTold) return p.last_heard;  // it is not silent yet
+  if (p.rx.pulls == 0) return kNever;
+  if (s.now < p.liveness.last_heard + kSilenceTold) return p.liveness.last_heard;  // it is not silent yet
   TimeNs since = kNever;
-  for (Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull))
+  for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull))
     if (pull->partner == &p) since = std::min(since, pull->last_reply);
   return since;
 }
@@ -36,36 +36,36 @@ PeerNews about(const State& s, Partner& p, PeerNews::Kind kind) {
   PeerNews news;
   news.kind = kind;
   news.partner = &p;
-  news.session = p.true_session;
-  news.silence = s.now > p.last_heard ? s.now - p.last_heard : 0;
+  news.session = p.session.true_session;
+  news.silence = s.now > p.liveness.last_heard ? s.now - p.liveness.last_heard : 0;
   return news;
 }
 
 }  // namespace
 
 void news_back(State& s, Partner& p) {
-  p.silence_told = false;
+  p.liveness.silence_told = false;
   news_add(s, about(s, p, PeerNews::Kind::back));
 }
 
 void news_silence_check(State& s, Partner& p, TimeNs& next) {
-  if (!p.connected() || p.silence_told || p.self) return;
+  if (!p.connected() || p.liveness.silence_told || p.self) return;
   TimeNs since = pull_waits_since(s, p);
   TimeNs patience = s.default_timeout;
-  for (auto* list : {&p.unacked, &p.queued, &p.await_notify, &p.awaited}) {
+  for (auto* list : {&p.tx.unacked, &p.tx.queued, &p.tx.await_notify, &p.rx.awaited}) {
     const Request* oldest = list->front();
     if (!oldest) continue;
     since = std::min(since, oldest->first_sent);
     patience = std::min(patience, oldest->timeout);
   }
-  if (p.partial.active) since = std::min(since, p.partial.last);
+  if (p.rx.partial.active) since = std::min(since, p.rx.partial.last);
   if (since == kNever) return;
-  const TimeNs due = std::max(p.last_heard, since) + kSilenceTold;
+  const TimeNs due = std::max(p.liveness.last_heard, since) + kSilenceTold;
   if (s.now < due) {
     next = std::min(next, due);
     return;
   }
-  p.silence_told = true;
+  p.liveness.silence_told = true;
   PeerNews news = about(s, p, PeerNews::Kind::silent);
   news.patience = patience;
   news_add(s, news);
@@ -75,10 +75,10 @@ void news_ended(State& s, Partner& p, Cleanup why, Status status) {
   PeerNews news = about(s, p, PeerNews::Kind::ended);
   news.why = why;
   news.status = status;
-  news.session = p.ended_session;
+  news.session = p.session.ended_session;
   news.patience = s.default_timeout;
-  news.failed = s.ending_failed;
-  news.lost = s.ending_lost;
+  news.failed = s.reports.ending_failed;
+  news.lost = s.reports.ending_lost;
   news_add(s, news);
 }
 

@@ -25,10 +25,10 @@ void news_unreached(State& s, Partner& p, Status status);
 void news_trains(State& s, Partner& p);
 
 inline void partner_heard(State& s, Partner& p) {
-  if (p.silence_told) [[unlikely]]
+  if (p.liveness.silence_told) [[unlikely]]
     news_back(s, p);
-  p.last_heard = s.now;
-  p.pings_unanswered = 0;
+  p.liveness.last_heard = s.now;
+  p.liveness.pings_unanswered = 0;
 }
 
 }  // namespace omx::protocol

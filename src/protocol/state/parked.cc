@@ -19,7 +19,7 @@
 namespace omx::protocol {
 
 bool peer_reads_parked(const Partner& p) {
-  return (p.features & wire::kFeaturePark) && p.mode == wire::Mode::omx;
+  return (p.agreed.features & wire::kFeaturePark) && p.agreed.mode == wire::Mode::omx;
 }
 
 bool sent_eagerly(const Request& r) {
@@ -27,29 +27,29 @@ bool sent_eagerly(const Request& r) {
 }
 
 bool park_waits(const Partner& p) {
-  return p.park_asked;
+  return p.parking.park_asked;
 }
 
 void park_told(State& s, Partner& p) {
-  p.park_asked = false;
-  p.park_range = kParkRange;
+  p.parking.park_asked = false;
+  p.parking.park_range = kParkRange;
   early_drop_data(s, p);
 }
 
 void park_refused(State& s, Partner& p) {
-  held_up_note(s, p, HeldUp::What::data, s.buffers.limit());
-  if (s.config.parks && peer_reads_parked(p)) p.park_asked = true;
+  held_up_note(s, p, HeldUp::What::data, s.memory.buffers.limit());
+  if (s.config.parks && peer_reads_parked(p)) p.parking.park_asked = true;
 }
 
 void park_taken_up(State& s, Partner& p, wire::PacketType type) {
   if (type == wire::PacketType::rndv) s.count(Counter::recv_parked)++;
-  p.park_range--;
+  p.parking.park_range--;
 }
 
 void park_forget(Partner& p) {
-  p.park_asked = false;
-  p.park_range = 0;
-  p.park_left = p.park_next = 0;
+  p.parking.park_asked = false;
+  p.parking.park_range = 0;
+  p.parking.park_left = p.parking.park_next = 0;
 }
 
 bool park_region(State& s, Request& r) {
@@ -57,21 +57,21 @@ bool park_region(State& s, Request& r) {
 }
 
 bool park_defers(const State& s, const Partner& p) {
-  return p.park_left > 0 && s.config.parks && peer_reads_parked(p);
+  return p.parking.park_left > 0 && s.config.parks && peer_reads_parked(p);
 }
 
 void park_counted(State& s, Partner& p, const Request& r) {
-  if (r.parked) {
+  if (r.tx.parked) {
     s.count(Counter::send_parked)++;
-    if (p.park_left > 0) p.park_left--;
+    if (p.parking.park_left > 0) p.parking.park_left--;
   } else if (sent_eagerly(r)) {
-    p.park_left = p.park_next;
+    p.parking.park_left = p.parking.park_next;
   }
 }
 
 void park_taken(Partner& p) {
-  p.park_next /= 2;
-  if (p.park_next < kTrialFirst) p.park_next = p.park_left = 0;
+  p.parking.park_next /= 2;
+  if (p.parking.park_next < kTrialFirst) p.parking.park_next = p.parking.park_left = 0;
 }
 
 }  // namespace omx::protocol

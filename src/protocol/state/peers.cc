@@ -13,13 +13,13 @@ namespace {
 
 std::size_t hash_of(const State& s, NicId nic, std::uint8_t endpoint) {
   const std::uint64_t h = ((nic << 8) | endpoint) * 0x9e3779b97f4a7c15ULL;
-  return static_cast<std::size_t>(h >> 32) & (s.partner_hash.size() - 1);
+  return static_cast<std::size_t>(h >> 32) & (s.peers.partner_hash.size() - 1);
 }
 
 void hash_grow(State& s) {
-  s.partner_hash.assign(s.partner_hash.size() * 4, nullptr);
-  for (Partner* p : s.partners) {
-    Partner*& head = s.partner_hash[hash_of(s, p->nic, p->endpoint)];
+  s.peers.partner_hash.assign(s.peers.partner_hash.size() * 4, nullptr);
+  for (Partner* p : s.peers.partners) {
+    Partner*& head = s.peers.partner_hash[hash_of(s, p->nic, p->endpoint)];
     p->hash_next = head;
     head = p;
   }
@@ -28,11 +28,11 @@ void hash_grow(State& s) {
 }  // namespace
 
 Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint) {
-  Partner* p = s.last_partner;
+  Partner* p = s.peers.last_partner;
   if (p && p->nic == nic && p->endpoint == endpoint) return p;
-  for (p = s.partner_hash[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
+  for (p = s.peers.partner_hash[hash_of(s, nic, endpoint)]; p; p = p->hash_next) {
     if (p->nic == nic && p->endpoint == endpoint) {
-      s.last_partner = p;
+      s.peers.last_partner = p;
       return p;
     }
   }
@@ -40,26 +40,26 @@ Partner* partner_find(State& s, NicId nic, std::uint8_t endpoint) {
 }
 
 Partner* partner_create(State& s, NicId nic, std::uint8_t endpoint) {
-  if (s.partners.size() >= s.config.max_partners) return nullptr;
-  Partner* p = s.partner_slab.create();
+  if (s.peers.partners.size() >= s.config.max_partners) return nullptr;
+  Partner* p = s.memory.partner_slab.create();
   if (!p) return nullptr;
   p->nic = nic;
   p->endpoint = endpoint;
-  p->index = static_cast<std::uint32_t>(s.partners.size());
-  p->mode = s.config.mode;
-  p->last_heard = s.now;
-  p->epoch = epoch_first(s.config.session);
+  p->index = static_cast<std::uint32_t>(s.peers.partners.size());
+  p->agreed.mode = s.config.mode;
+  p->liveness.last_heard = s.now;
+  p->counting.epoch = epoch_first(s.config.session);
   if (s.config.direct) {
     const NearPath path = s.config.direct->path(nic, endpoint);
-    p->near_frame = path.frame;
-    p->near_rndv_threshold = path.rndv_threshold;
-    p->near_pull_frames = path.pull_frames;
+    p->agreed.near_frame = path.frame;
+    p->agreed.near_rndv_threshold = path.rndv_threshold;
+    p->agreed.near_pull_frames = path.pull_frames;
   }
-  s.partners.push_back(p);
-  if (s.partners.size() > s.partner_hash.size()) {
+  s.peers.partners.push_back(p);
+  if (s.peers.partners.size() > s.peers.partner_hash.size()) {
     hash_grow(s);
   } else {
-    Partner*& head = s.partner_hash[hash_of(s, nic, endpoint)];
+    Partner*& head = s.peers.partner_hash[hash_of(s, nic, endpoint)];
     p->hash_next = head;
     head = p;
   }

@@ -38,7 +38,7 @@ bool missing(Pull& pull, std::uint32_t index) {
 
 void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again,
                  std::uint8_t rail) {
-  PullExpected& e = s.expected[rail];
+  PullExpected& e = s.transfers.expected[rail];
   if (e.count == e.asked.size()) {
     e.front++;
     e.count--;
@@ -47,7 +47,7 @@ void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t 
 }
 
 void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::uint8_t rail) {
-  PullExpected& e = s.expected[rail];
+  PullExpected& e = s.transfers.expected[rail];
   for (std::uint32_t i = 0; i < e.count; i++) {
     PullExpected::Asked& asked = e.at(i);
     if (asked.handle != pull.handle || index - asked.first >= asked.frames) continue;
@@ -66,12 +66,12 @@ std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail
   // Several senders' frames come in any order.
   if (s.pulling.senders != 1) return 0;
   std::size_t n = 0;
-  PullExpected& e = s.expected[rail];
+  PullExpected& e = s.transfers.expected[rail];
   for (std::uint32_t i = 0; i < e.count; i++) {
     const PullExpected::Asked& asked = e.at(i);
     Pull* pull = pull_of_handle(s, asked.handle);
     // With a checksum the frame must be in one piece.
-    if (!pull || pull->partner->checksum || pull->partner->near_frame) continue;
+    if (!pull || pull->partner->agreed.checksum || pull->partner->agreed.near_frame) continue;
     for (std::uint32_t index = asked.first; index < asked.first + asked.frames; index++) {
       if (n == out.size()) return n;
       if (!missing(*pull, index)) continue;
@@ -98,7 +98,7 @@ bool pull_reply_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
   const std::byte* data = nullptr;
   Pull* pull = pull_of_handle(s, expected.handle);
   return pull && wire::decode_head(frame, head) == wire::Drop::none && comes_from(*pull->partner, head.src) &&
-         wire::decode_pull_reply(frame, pull->partner->extended, packet, &data) == wire::Drop::none &&
+         wire::decode_pull_reply(frame, pull->partner->agreed.extended, packet, &data) == wire::Drop::none &&
          (unasked_is(s, *pull, packet.magic, packet.pull_handle) ||
           (packet.magic == (wire::kPullMagic ^ s.config.endpoint) &&
            packet.pull_handle == expected.handle)) &&

@@ -12,7 +12,7 @@
 namespace omx::protocol {
 
 TimeNs pull_delay(const State& s, const Pull& pull) {
-  const bool extended = pull.partner->extended;
+  const bool extended = pull.partner->agreed.extended;
   const TimeNs base = pull.partner->rails ? rails_patience(s, *pull.partner)
                       : extended          ? pull_patience(s, *pull.partner)
                                           : s.config.pull_delay;
@@ -24,8 +24,8 @@ TimeNs pull_silent_since(Pull& pull) {
   const Partner& p = *pull.partner;
   const TimeNs asked = std::max(pull.last_reply, pull.last_asked);
   const PullBlock& oldest = pull.block(0);
-  const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.pull_answered;
-  return p.extended && its_turn_comes ? std::max(asked, p.pull_heard) : asked;
+  const bool its_turn_comes = oldest.untouched && !oldest.repeated && oldest.asked > p.rx.pull_answered;
+  return p.agreed.extended && its_turn_comes ? std::max(asked, p.rx.pull_heard) : asked;
 }
 
 }  // namespace omx::protocol

@@ -17,21 +17,21 @@ constexpr unsigned kSlotShift = 22;
 }  // namespace
 
 bool pull_slot_allowed(const State& s, const Partner& p) {
-  const std::size_t free = kPullSlots - s.pull_slots.size() + s.pull_free.size();
-  return p.pulls_running < free;
+  const std::size_t free = kPullSlots - s.transfers.pull_slots.size() + s.transfers.pull_free.size();
+  return p.rx.pulls_running < free;
 }
 
 bool pull_slot_acquire(State& s, Pull& pull) {
-  if (s.pull_free.empty()) {
-    if (s.pull_slots.size() == kPullSlots) return false;
-    s.pull_free.push_back(static_cast<std::uint16_t>(s.pull_slots.size()));
+  if (s.transfers.pull_free.empty()) {
+    if (s.transfers.pull_slots.size() == kPullSlots) return false;
+    s.transfers.pull_free.push_back(static_cast<std::uint16_t>(s.transfers.pull_slots.size()));
     // A reply names no session: late ones for our last instance are told by the handle alone.
-    s.pull_slots.push_back({nullptr, ((s.config.session * 0x9E3779B1U) >> 10) | 1});
+    s.transfers.pull_slots.push_back({nullptr, ((s.config.session * 0x9E3779B1U) >> 10) | 1});
   }
-  const std::uint16_t slot = s.pull_free.back();
-  s.pull_free.pop_back();
-  s.pull_slots[slot].pull = &pull;
-  pull.handle = (static_cast<std::uint32_t>(slot) << kSlotShift) | s.pull_slots[slot].generation;
+  const std::uint16_t slot = s.transfers.pull_free.back();
+  s.transfers.pull_free.pop_back();
+  s.transfers.pull_slots[slot].pull = &pull;
+  pull.handle = (static_cast<std::uint32_t>(slot) << kSlotShift) | s.transfers.pull_slots[slot].generation;
   pull_enter(s, pull);
   return true;
 }
@@ -39,14 +39,14 @@ bool pull_slot_acquire(State& s, Pull& pull) {
 void pull_slot_release(State& s, Pull& pull) {
   pull.unasked_hook.unlink();
   pull_leave(s, pull);
-  if (s.pulling.senders == 0) s.pulls_by_lane = s.pulls_by_link = false;
+  if (s.pulling.senders == 0) s.transfers.pulls_by_lane = s.transfers.pulls_by_link = false;
   const std::uint32_t index = pull.handle >> kSlotShift;
-  PullSlot& slot = s.pull_slots[index];
+  PullSlot& slot = s.transfers.pull_slots[index];
   slot.pull = nullptr;
   pull.handle = 0;
   slot.generation = (slot.generation + 1) & kGenerationMask;
   if (slot.generation == 0) slot.generation = 1;  // handle 0 means none
-  s.pull_free.push_back(static_cast<std::uint16_t>(index));
+  s.transfers.pull_free.push_back(static_cast<std::uint16_t>(index));
 }
 
 bool pull_waiting(const Pull& pull) {
@@ -56,15 +56,15 @@ bool pull_waiting(const Pull& pull) {
 void pull_free(State& s, Pull& pull) {
   pull.all.unlink();
   s.timers.cancel(pull.timer);
-  pull.partner->pulls--;
-  pull.request->pull = nullptr;
+  pull.partner->rx.pulls--;
+  pull.request->rx.pull = nullptr;
   if (!pull_waiting(pull)) pull_slot_release(s, pull);
-  s.pulls.destroy(&pull);
+  s.memory.pulls.destroy(&pull);
 }
 
 Pull* pull_of_slot(State& s, std::uint32_t handle) {
   const std::uint32_t slot = handle >> kSlotShift;
-  return slot < s.pull_slots.size() ? s.pull_slots[slot].pull : nullptr;
+  return slot < s.transfers.pull_slots.size() ? s.transfers.pull_slots[slot].pull : nullptr;
 }
 
 Pull* pull_of_handle(State& s, std::uint32_t handle) {

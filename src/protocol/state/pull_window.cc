@@ -130,14 +130,14 @@ void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
     return;
   // Of others that were repeated it is unknown: they must not make patience grow for ever.
   const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
-  const TimeNs since = std::max(pull.quiet_since, pull.partner->pull_heard);
+  const TimeNs since = std::max(pull.quiet_since, pull.partner->rx.pull_heard);
   schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
 // A frame of it has come: late only, if sooner than the answer to another request for it can.
 void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) {
   if (block.passed_at == 0 || block.repeated_again) return;
-  RoundTrip& trip = pull.partner->trip;
+  RoundTrip& trip = pull.partner->tx.trip;
   const bool first = block.passed_at > block.asked_last;
   if (first || s.now - block.asked_last < trip.least() / 2) trip.overtaken(s.now, s.now - block.passed_at);
 }
@@ -149,7 +149,7 @@ void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   PullPort& port = s.pulling.port(block.rail);
   const TimeNs took = s.now - block.asked_at, least = rtt_least(port);
   rtt_measured(port, s.now, std::min(took, least == kNever ? kNever : std::max(kRttMost, kRttTimes * least)));
-  p.trip.measured(s.now, std::min(took, std::max(kRttMost, p.trip.patience())));
+  p.tx.trip.measured(s.now, std::min(took, std::max(kRttMost, p.tx.trip.patience())));
 }
 
 }  // namespace
@@ -218,7 +218,7 @@ void pulls_init(State& s) {
 }
 
 void pull_enter(State& s, Pull& pull) {
-  if (pull.partner->pulls_running++ == 0) s.pulling.senders++;
+  if (pull.partner->rx.pulls_running++ == 0) s.pulling.senders++;
 }
 
 void pull_pace_begin(State& s, Pull& pull) {
@@ -232,9 +232,9 @@ void pull_leave(State& s, Pull& pull) {
   pull.paced = false;
   if (pull.wanting.linked()) {
     pull.wanting.unlink();
-    if (pull.partner->pulls_wanting.empty()) pull.partner->pull_turn.unlink();
+    if (pull.partner->rx.pulls_wanting.empty()) pull.partner->pull_turn.unlink();
   }
-  if (--pull.partner->pulls_running == 0) s.pulling.senders--;
+  if (--pull.partner->rx.pulls_running == 0) s.pulling.senders--;
 }
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
@@ -246,8 +246,8 @@ void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
   if (rails_used(s)) rate_measured(port, s.now, bytes);
   if (pull.paced) s.pulling.pace.arrived(s.now, bytes);
   Partner& p = *pull.partner;
-  p.pull_heard = s.now;
-  if (block.untouched && !block.repeated) p.pull_answered = std::max(p.pull_answered, block.asked);
+  p.rx.pull_heard = s.now;
+  if (block.untouched && !block.repeated) p.rx.pull_answered = std::max(p.rx.pull_answered, block.asked);
   block.untouched = false;
   grow(s, pull, bytes, block.rail);
   uncharge(s, pull, pull.unit, block.rail);
@@ -291,8 +291,8 @@ TimeNs pull_patience(const State& s, const Partner& p) {
     const PullPort& port = s.pulling.port(rail);
     silence = std::max({silence, port.silence, port.silence_before});
   }
-  const TimeNs answer =
-      p.trip.known() ? std::min(p.trip.patience(), s.config.resend_delay_max) : s.config.pull_delay_extended;
+  const TimeNs answer = p.tx.trip.known() ? std::min(p.tx.trip.patience(), s.config.resend_delay_max)
+                                          : s.config.pull_delay_extended;
   return std::max({s.config.pull_patience_least, answer, silence + silence / 2});
 }
 

@@ -28,31 +28,31 @@ std::uint64_t rail_alias_key(NicId nic, std::uint8_t endpoint) {
 }
 
 Partner* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint) {
-  const auto alias = s.rail_aliases.find(rail_alias_key(nic, endpoint));
-  return alias == s.rail_aliases.end() ? nullptr : alias->second;
+  const auto alias = s.rails.rail_aliases.find(rail_alias_key(nic, endpoint));
+  return alias == s.rails.rail_aliases.end() ? nullptr : alias->second;
 }
 
 bool rail_usable(const State& s, const RailPath& path, unsigned rail) {
-  return path.up() && !(s.rails_gone >> rail & 1);
+  return path.up() && !(s.rails.rails_gone >> rail & 1);
 }
 
 std::uint32_t rail_frame_wanted(const Partner& p) {
-  return std::max(p.frame_max, p.frame_in);
+  return std::max(p.agreed.frame_max, p.agreed.frame_in);
 }
 
 bool rails_busy(const Partner& p) {
-  return p.pulls > 0 || !p.unacked.empty() || !p.await_notify.empty() || !p.connects.empty();
+  return p.rx.pulls > 0 || !p.tx.unacked.empty() || !p.tx.await_notify.empty() || !p.tx.connects.empty();
 }
 
 bool rail_probe_needed(const State& s, const Partner& p, unsigned rail) {
   const Rails& rails = *p.rails;
   const RailPath& path = rails.paths[rail];
-  if (s.rails_gone >> rail & 1) return false;
+  if (s.rails.rails_gone >> rail & 1) return false;
   // Whoever follows the partner to another home learns by itself when the first one works again: the
   // partner's return may cross what makes us follow.
   if (rail == 0 && rails.home != 0) return true;
   if (rails.doubted != 0 || path.state == RailState::suspected) return true;
-  return p.pulls > 0 && (!path.up() || path.frame < rail_frame_wanted(p));
+  return p.rx.pulls > 0 && (!path.up() || path.frame < rail_frame_wanted(p));
 }
 
 TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path) {
@@ -74,7 +74,7 @@ void rail_prove(State& s, RailPath& path) {
 void rails_forget(State& s, Partner& p) {
   if (!p.rails) return;
   for (std::size_t i = 1; i < p.rails->peer.count; i++)
-    s.rail_aliases.erase(rail_alias_key(p.rails->peer.nics[i], p.endpoint));
+    s.rails.rail_aliases.erase(rail_alias_key(p.rails->peer.nics[i], p.endpoint));
   delete p.rails;
   p.rails = nullptr;
 }

@@ -13,35 +13,35 @@
 namespace omx::protocol {
 
 void reference_adopt(Partner& p, std::uint32_t session, Seqnum start) {
-  if (p.true_session != session) {
-    p.next_send = p.next_acked = start;
-    p.acked_since_asked = 0;
+  if (p.session.true_session != session) {
+    p.counting.next_send = p.counting.next_acked = start;
+    p.counting.acked_since_asked = 0;
   }
-  p.true_session = session;
+  p.session.true_session = session;
 }
 
 bool reference_out_of_step(const Partner& p, Seqnum start) {
-  const std::uint32_t ahead = seq_diff(start, p.next_send);
-  return !seq_same_session(start, p.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
+  const std::uint32_t ahead = seq_diff(start, p.counting.next_send);
+  return !seq_same_session(start, p.counting.next_send) || (ahead > 0 && ahead < kSeqSpace / 2);
 }
 
 namespace {
 
 // Whether a reply wants a number again that the peer had acknowledged when it was asked.
 bool went_back(const Partner& p, Seqnum start) {
-  const std::uint32_t behind = seq_diff(p.next_acked, start);
-  return behind > p.acked_since_asked && behind < kSeqSpace / 2;
+  const std::uint32_t behind = seq_diff(p.counting.next_acked, start);
+  return behind > p.counting.acked_since_asked && behind < kSeqSpace / 2;
 }
 
 }  // namespace
 
 bool reference_in_step(Partner& p, std::uint32_t session, Seqnum start) {
-  if (!p.connected() || p.true_session != session) return false;
-  if (!p.back_known && p.outstanding() == 0) {  // its count begins with this answer
-    p.next_send = p.next_acked = start;
-    p.acked_since_asked = 0;
+  if (!p.connected() || p.session.true_session != session) return false;
+  if (!p.session.back_known && p.outstanding() == 0) {  // its count begins with this answer
+    p.counting.next_send = p.counting.next_acked = start;
+    p.counting.acked_since_asked = 0;
   }
-  p.back_known = true;
+  p.session.back_known = true;
   return !reference_out_of_step(p, start) && !went_back(p, start);
 }
 

@@ -31,6 +31,40 @@ enum class Phase : std::uint8_t {
   finished       // nothing more to do for the protocol
 };
 
+// What only a send needs. A NOTIFY is one, too: it uses some of this.
+struct RequestTx {
+  bool synchronous = false;
+  bool buffered = false;    // user memory no longer needed
+  bool sacked = false;      // unacked, but the receiver holds it
+  bool by_lane = false;     // medium send: most of it went by the bulk path (UDP lane)
+  bool lost = false;        // passed, and not sent again since then
+  bool announced = false;   // large send: among larges_out of the peer
+  bool unasked = false;     // large send: its first frames went with it, and it is not notified
+  bool notified = false;    // large send: the receiver has finished, the ack is still missing
+  bool delivered = false;   // completes only when acknowledged
+  bool confirmed = false;   // ... as its peer was silent for a second (see SendOp)
+  bool copy_later = false;  // see SendOp
+  bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
+  bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive
+  std::uint8_t frames = 0;  // on the wire when unacked
+  std::uint32_t buffer_size = 0;
+  std::byte* buffer = nullptr;  // copy of a buffered send's data
+  TimeNs passed_at = 0;         // when a later one was known to be there first; 0: not so far
+};
+
+// What only a receive needs.
+struct RequestRx {
+  std::uint64_t match_mask = 0;
+  const Partner* source = nullptr;  // only from it
+  std::uint64_t order = 0;          // of posting
+  Pull* pull = nullptr;             // running
+  MultiReceive* multi = nullptr;    // shares memory with others
+  std::uint32_t notify_length = 0;  // what its NOTIFY says
+  bool reach = false;               // see ReceiveOp
+  bool leave = false;               // what its NOTIFY says of the next one's
+  bool released = false;            // the last message of a memory for several
+};
+
 struct Request {
   explicit Request(RequestKind k, const State* h = nullptr) : home(h), kind(k) {}
 
@@ -43,29 +77,12 @@ struct Request {
   bool user_done = false;  // completion visible or consumed
   bool user_gone = false;  // consumed, forgotten or cancelled
   bool hidden = false;     // only done() sees it: nobody else may find and consume it
-  bool reach = false;      // receive: see ReceiveOp
-  bool synchronous = false;
-  bool buffered = false;   // user memory of a send no longer needed
-  bool sacked = false;     // unacked, but the receiver holds it
-  bool by_lane = false;    // medium send: most of it went by the lane
-  bool lost = false;       // passed, and not sent again since then
-  bool announced = false;  // large send: among partner.larges_out
-  bool unasked = false;    // large send: its first frames went with it, and it is not notified
-  bool leave = false;      // receive: what its NOTIFY says of the next one's
-  bool notified = false;   // large send: the receiver has finished, the ack is still missing
   bool has_data = false;
-  bool delivered = false;   // completes only when acknowledged
-  bool confirmed = false;   // ... as its peer was silent for a second (see SendOp)
-  bool copy_later = false;  // see SendOp
-  bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
-  bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive
-  bool released = false;    // the last message of a memory for several
   std::uint8_t message_class = 0;
   std::uint8_t connect_seqnum = 0;
   std::uint8_t region = 0;  // large send: region id and generation (wire.md 4.4)
   std::uint8_t region_generation = 0;
   std::uint16_t region_page = 0;
-  std::uint8_t frames = 0;  // on the wire when unacked
   Seqnum seqnum = 0;
   std::uint16_t resends = 0;
   std::uint32_t session = 0xFFFFFFFF;  // completion: session of the remote endpoint
@@ -74,9 +91,6 @@ struct Request {
 
   Partner* partner = nullptr;
   std::uint64_t match_info = 0;
-  std::uint64_t match_mask = 0;     // receive
-  const Partner* source = nullptr;  // receive: only from it
-  std::uint64_t order = 0;          // receive: posting order
   void* context = nullptr;
   std::uint64_t data = 0;
   std::uint32_t msg_length = 0;
@@ -84,23 +98,17 @@ struct Request {
   std::uint32_t key = 0;  // connect
 
   SegmentList segments;
-  std::byte* buffer = nullptr;  // copy of a buffered send's data
-  std::uint32_t buffer_size = 0;
+  RequestTx tx;
+  RequestRx rx;
 
   TimeNs first_sent = 0;
   TimeNs last_sent = 0;
-  TimeNs passed_at = 0;  // send: when a later one was known to be there first; 0: not so far
   TimeNs timeout = kNever;
-
-  Pull* pull = nullptr;           // receive: running
-  MultiReceive* multi = nullptr;  // receive: shares memory with others
-  // receive: what its NOTIFY says
-  std::uint32_t notify_length = 0;
 
   // Whether it can travel only with a header extension (docs/wire.md 7).
   bool needs_ext() const { return has_data || message_class != 0; }
 
-  ListHook queue;         // partner.queued, partner.unacked, partner.await_notify or partner.connects
+  ListHook queue;         // unacked, await_notify, queued or connects of the peer
   ListHook done;          // completion queue
   ListHook done_context;  // the same, of its context id
   ListHook match;         // bucket of a posted table

@@ -9,7 +9,7 @@
 namespace omx::protocol {
 
 Request* request_create(State& s, RequestKind kind) {
-  Request* r = s.requests.create(kind, &s);
+  Request* r = s.memory.requests.create(kind, &s);
   if (r) r->timeout = s.default_timeout;
   return r;
 }

@@ -23,18 +23,18 @@ constexpr unsigned kAgainDoublings = 10;
 
 TimeNs passed_due(const Request& r) {
   const Partner& p = *r.partner;
-  const TimeNs lateness = r.by_lane ? kLaneLateness : p.trip.lateness();
-  if (r.resends == 0) return r.passed_at + lateness;
-  return std::max(r.passed_at + lateness,
+  const TimeNs lateness = r.tx.by_lane ? kLaneLateness : p.tx.trip.lateness();
+  if (r.resends == 0) return r.tx.passed_at + lateness;
+  return std::max(r.tx.passed_at + lateness,
                   r.last_sent + (kAgainFirst << std::min<unsigned>(r.resends - 1, kAgainDoublings)));
 }
 
 namespace {
 
 TimeNs answer_time(const State& s, const Partner& p) {
-  if (!p.extended) return s.config.resend_delay;
-  if (!p.trip.known()) return s.config.resend_delay_extended;
-  return std::max(s.config.resend_delay_least, std::min(p.trip.patience(), s.config.resend_delay_max));
+  if (!p.agreed.extended) return s.config.resend_delay;
+  if (!p.tx.trip.known()) return s.config.resend_delay_extended;
+  return std::max(s.config.resend_delay_least, std::min(p.tx.trip.patience(), s.config.resend_delay_max));
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ TimeNs answer_time(const State& s, const Partner& p) {
 TimeNs partner_rto(const State& s, const Partner& p) {
   const TimeNs base = answer_time(s, p);
   return partner_spread(
-      s, p, std::min(base << std::min<unsigned>(p.backoff, 16), std::max(base, s.config.resend_delay_max)));
+      s, p,
+      std::min(base << std::min<unsigned>(p.tx.backoff, 16), std::max(base, s.config.resend_delay_max)));
 }
 
 TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay) {
@@ -51,16 +52,16 @@ TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay) {
 }
 
 bool partner_reads_later(const State& s, const Partner& p) {
-  return p.near_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
+  return p.agreed.near_frame != 0 && s.config.direct && s.config.direct->unread(p.nic, p.endpoint);
 }
 
 TimeNs request_silent_since(const Partner& p, const Request& r) {
-  if (!p.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
-  return std::max(p.last_heard, r.first_sent);
+  if (!p.agreed.extended && (r.phase == Phase::unacked || p.held_back())) return r.first_sent;
+  return std::max(p.liveness.last_heard, r.first_sent);
 }
 
 TimeNs resend_due(const State& s, const Partner& p, const Request& oldest) {
-  return std::max(oldest.last_sent, p.acked_at) + partner_rto(s, p);
+  return std::max(oldest.last_sent, p.tx.acked_at) + partner_rto(s, p);
 }
 
 TimeNs ping_interval(const State& s, TimeNs patience) {

@@ -46,7 +46,7 @@ void shrink(State& s, BufferPool& pool, std::size_t& granted, std::size_t held) 
 }
 
 bool grow_in(State& s, std::size_t needed) {
-  return s.config.buffer_grows && grow(s, s.buffers, s.room.granted_in, needed);
+  return s.config.buffer_grows && grow(s, s.memory.buffers, s.room.granted_in, needed);
 }
 
 }  // namespace
@@ -54,41 +54,42 @@ bool grow_in(State& s, std::size_t needed) {
 bool room_for(State& s, const Partner& p, std::size_t bytes) {
   const std::size_t held = s.buffers_held();
   const std::size_t after = held + sizeof(Unexpected) + (bytes > 0 ? BufferPool::capacity_of(bytes) : 0);
-  if (after > s.buffers.limit() && !grow_in(s, after - s.buffers.limit())) return false;
-  const std::size_t envelopes = p.envelopes * sizeof(Unexpected);
-  const std::size_t part = p.unexpected_bytes - envelopes + sizeof(Unexpected) + bytes;
+  if (after > s.memory.buffers.limit() && !grow_in(s, after - s.memory.buffers.limit())) return false;
+  const std::size_t envelopes = p.rx.envelopes * sizeof(Unexpected);
+  const std::size_t part = p.rx.unexpected_bytes - envelopes + sizeof(Unexpected) + bytes;
   if (part <= kShareAlways) return true;
   const std::size_t more = s.config.share && s.config.buffer_grows ? s.config.share->available() : 0;
-  return part <= s.buffers.limit() - held + more;
+  return part <= s.memory.buffers.limit() - held + more;
 }
 
 bool room_for_envelope(const State& s, const Partner& p) {
   const std::uint64_t most = s.config.envelope_bytes, held = s.room.envelopes * sizeof(Unexpected);
   if (held + sizeof(Unexpected) > most) return false;
-  const std::uint64_t part = (p.envelopes + std::uint64_t{1}) * sizeof(Unexpected);
+  const std::uint64_t part = (p.rx.envelopes + std::uint64_t{1}) * sizeof(Unexpected);
   return part <= kShareAlways || part <= most - held;
 }
 
 bool room_for_early(State& s, std::size_t bytes) {
   const std::size_t after = s.buffers_held() + bytes;
-  return after <= s.buffers.limit() / 2 || grow_in(s, 2 * after - s.buffers.limit());
+  return after <= s.memory.buffers.limit() / 2 || grow_in(s, 2 * after - s.memory.buffers.limit());
 }
 
 void room_left(State& s) {
-  shrink(s, s.buffers, s.room.granted_in, s.buffers_held());
+  shrink(s, s.memory.buffers, s.room.granted_in, s.buffers_held());
 }
 
 std::byte* room_for_copy(State& s, std::size_t bytes) {
-  if (!s.send_buffers.fits(bytes)) {
-    const std::size_t after = s.send_buffers.in_use() + BufferPool::capacity_of(bytes);
-    if (after <= s.send_buffers.limit()) return nullptr;  // too long for any
-    if (!grow(s, s.send_buffers, s.room.granted_out, after - s.send_buffers.limit())) return nullptr;
+  if (!s.memory.send_buffers.fits(bytes)) {
+    const std::size_t after = s.memory.send_buffers.in_use() + BufferPool::capacity_of(bytes);
+    if (after <= s.memory.send_buffers.limit()) return nullptr;  // too long for any
+    if (!grow(s, s.memory.send_buffers, s.room.granted_out, after - s.memory.send_buffers.limit()))
+      return nullptr;
   }
-  return s.send_buffers.get(bytes);
+  return s.memory.send_buffers.get(bytes);
 }
 
 void room_left_by_copy(State& s) {
-  shrink(s, s.send_buffers, s.room.granted_out, s.send_buffers.in_use());
+  shrink(s, s.memory.send_buffers, s.room.granted_out, s.memory.send_buffers.in_use());
 }
 
 void room_return(State& s) {

@@ -10,67 +10,67 @@
 namespace omx::protocol {
 
 std::byte* send_copy_memory(State& s, const Request& r) {
-  if (s.zombies >= s.config.zombie_max) return nullptr;
-  const std::size_t after = s.send_buffers.in_use() + BufferPool::capacity_of(r.msg_length);
+  if (s.completion.zombies >= s.config.zombie_max) return nullptr;
+  const std::size_t after = s.memory.send_buffers.in_use() + BufferPool::capacity_of(r.msg_length);
   return after <= s.config.send_buffer_bytes + s.room.parked_bytes ? room_for_copy(s, r.msg_length) : nullptr;
 }
 
 void send_copy_fill(Request& r, std::byte* memory) {
   r.segments.read(0, memory, r.msg_length);
-  r.buffer = memory;
-  r.buffer_size = r.msg_length;
-  r.buffered = true;
+  r.tx.buffer = memory;
+  r.tx.buffer_size = r.msg_length;
+  r.tx.buffered = true;
 }
 
 bool send_copy_now(State& s, Request& r) {
   if (r.msg_length == 0) {
-    r.buffered = s.zombies < s.config.zombie_max;
+    r.tx.buffered = s.completion.zombies < s.config.zombie_max;
   } else if (std::byte* memory = send_copy_memory(s, r)) {
     send_copy_fill(r, memory);
   }
-  return r.buffered;
+  return r.tx.buffered;
 }
 
 bool send_copy_wanted(const Request& r) {
-  return r.send_class != SendClass::large && !r.buffered && !r.delivered;
+  return r.send_class != SendClass::large && !r.tx.buffered && !r.tx.delivered;
 }
 
 bool send_buffer(State& s, Request& r) {
   if (std::byte* memory = r.msg_length > 0 ? room_for_copy(s, r.msg_length) : nullptr) {
     send_copy_fill(r, memory);
   } else if (r.msg_length > 0) {
-    held_up_note(s, *r.partner, HeldUp::What::copies, s.send_buffers.limit());
+    held_up_note(s, *r.partner, HeldUp::What::copies, s.memory.send_buffers.limit());
     return false;
   }
-  return r.buffered = true;
+  return r.tx.buffered = true;
 }
 
 void send_release_buffer(State& s, Request& r) {
-  if (!r.buffer) return;
-  if (r.waits) s.room.parked_bytes -= BufferPool::capacity_of(r.buffer_size);
-  s.send_buffers.put(r.buffer, r.buffer_size);
-  r.buffer = nullptr;
+  if (!r.tx.buffer) return;
+  if (r.tx.waits) s.room.parked_bytes -= BufferPool::capacity_of(r.tx.buffer_size);
+  s.memory.send_buffers.put(r.tx.buffer, r.tx.buffer_size);
+  r.tx.buffer = nullptr;
   room_left_by_copy(s);
 }
 
 bool send_inject(State& s, Request& r) {
   if (!send_buffer(s, r)) return false;
-  const Segment own{r.buffer, r.msg_length};
-  r.segments.clear(s.segment_lists);
-  r.segments.assign({&own, 1}, s.segment_lists);  // one segment needs no memory
+  const Segment own{r.tx.buffer, r.msg_length};
+  r.segments.clear(s.memory.segment_lists);
+  r.segments.assign({&own, 1}, s.memory.segment_lists);  // one segment needs no memory
   return true;
 }
 
 void send_from_buffer(State& s, Request& r) {
-  if (!r.buffer) return;
-  const Segment own{r.buffer, r.msg_length};
-  r.segments.clear(s.segment_lists);
-  r.segments.assign({&own, 1}, s.segment_lists);  // one segment needs no memory
+  if (!r.tx.buffer) return;
+  const Segment own{r.tx.buffer, r.msg_length};
+  r.segments.clear(s.memory.segment_lists);
+  r.segments.assign({&own, 1}, s.memory.segment_lists);  // one segment needs no memory
 }
 
 void park_copy(State& s, Request& r) {
-  const bool early = !r.delivered && !r.synchronous && s.config.zombie_max > 0;
-  if (!r.buffered && early) send_buffer(s, r);
+  const bool early = !r.tx.delivered && !r.tx.synchronous && s.config.zombie_max > 0;
+  if (!r.tx.buffered && early) send_buffer(s, r);
   send_from_buffer(s, r);
 }
 

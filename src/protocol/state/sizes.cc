@@ -22,11 +22,11 @@ wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
 }  // namespace
 
 std::uint32_t partner_overhead(const Partner& p) {
-  return p.checksum ? wire::kChecksumBytes : 0;
+  return p.agreed.checksum ? wire::kChecksumBytes : 0;
 }
 
 std::uint32_t lane_frame(const State& s, const Partner& p) {
-  return std::min(s.config.lane.frame, p.lane.frame);
+  return std::min(s.config.lane.frame, p.bulk.lane.frame);
 }
 
 void lane_resize(State& s, std::uint32_t own_frame_before) {
@@ -37,39 +37,42 @@ void lane_resize(State& s, std::uint32_t own_frame_before) {
 }
 
 wire::Sizes lane_sizes(const State& s, const Partner& p) {
-  return wire::extended_sizes(p.mode, lane_frame(s, p), partner_overhead(p));
+  return wire::extended_sizes(p.agreed.mode, lane_frame(s, p), partner_overhead(p));
 }
 
 void partner_update_sizes(State& s, Partner& p) {
-  if (p.mode == wire::Mode::mxoe) {
-    p.sizes = mxoe_sizes(p.extended ? p.frame_agreed : s.own_frame, partner_overhead(p));
-  } else if (p.extended) {
-    p.sizes = wire::extended_sizes(p.mode, p.frame_max, partner_overhead(p));
-    p.sizes.pull_reply_max =
-        wire::extended_sizes(p.mode, std::max(p.frame_max, p.frame_in), partner_overhead(p)).pull_reply_max;
-    if (p.lane.present()) p.sizes.medium_frag = std::min(p.sizes.medium_frag, lane_sizes(s, p).medium_frag);
-    p.sizes.medium_frag -= wire::kHeaderExtBytes;
-    p.sizes.medium_frags = kMaxFragments;
+  if (p.agreed.mode == wire::Mode::mxoe) {
+    p.agreed.sizes = mxoe_sizes(p.agreed.extended ? p.agreed.frame_agreed : s.own_frame, partner_overhead(p));
+  } else if (p.agreed.extended) {
+    p.agreed.sizes = wire::extended_sizes(p.agreed.mode, p.agreed.frame_max, partner_overhead(p));
+    p.agreed.sizes.pull_reply_max =
+        wire::extended_sizes(p.agreed.mode, std::max(p.agreed.frame_max, p.agreed.frame_in),
+                             partner_overhead(p))
+            .pull_reply_max;
+    if (p.bulk.lane.present())
+      p.agreed.sizes.medium_frag = std::min(p.agreed.sizes.medium_frag, lane_sizes(s, p).medium_frag);
+    p.agreed.sizes.medium_frag -= wire::kHeaderExtBytes;
+    p.agreed.sizes.medium_frags = kMaxFragments;
   } else {
-    p.sizes = wire::reference_sizes(p.mode, s.config.mtu);
+    p.agreed.sizes = wire::reference_sizes(p.agreed.mode, s.config.mtu);
   }
-  std::uint32_t limit = p.sizes.medium_max();
-  if (p.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
-  if (p.extended && p.mode == wire::Mode::omx && p.near_frame == 0)
+  std::uint32_t limit = p.agreed.sizes.medium_max();
+  if (p.agreed.mode == wire::Mode::mxoe) limit = std::min<std::uint32_t>(limit, 32768);  // 16-bit lengths
+  if (p.agreed.extended && p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0)
     limit = std::min(limit, base_medium_max(s));
-  const std::uint32_t wanted = p.near_frame ? p.near_rndv_threshold : s.config.rndv_threshold;
-  p.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
+  const std::uint32_t wanted = p.agreed.near_frame ? p.agreed.near_rndv_threshold : s.config.rndv_threshold;
+  p.agreed.rndv_threshold = std::clamp<std::uint32_t>(wanted, wire::kSmallMax, limit);
 }
 
 std::uint32_t eager_limit(const State& s, const Partner& p) {
-  const bool trains = p.lane_out || (p.lane.present() && !s.config.lane_fragments);
-  if (!trains) return p.rndv_threshold;
-  const std::uint32_t most = std::min(p.sizes.medium_max(), base_medium_max(s));
-  return std::max(std::min(s.config.lane_rndv_threshold, most), p.rndv_threshold);
+  const bool trains = p.bulk.lane_out || (p.bulk.lane.present() && !s.config.lane_fragments);
+  if (!trains) return p.agreed.rndv_threshold;
+  const std::uint32_t most = std::min(p.agreed.sizes.medium_max(), base_medium_max(s));
+  return std::max(std::min(s.config.lane_rndv_threshold, most), p.agreed.rndv_threshold);
 }
 
 std::uint32_t medium_unit(const Partner& p) {
-  return p.sizes.medium_frag;
+  return p.agreed.sizes.medium_frag;
 }
 
 bool medium_fits(const Partner& p, const Request& r) {

@@ -37,7 +37,7 @@ inline std::uint32_t base_medium_max(const State& s) {
 
 // The largest frame that we can exchange with it, as far as we know.
 inline std::uint32_t partner_frame(const State& s, const Partner& p) {
-  return p.near_frame ? p.near_frame : s.own_frame;
+  return p.agreed.near_frame ? p.agreed.near_frame : s.own_frame;
 }
 
 }  // namespace omx::protocol

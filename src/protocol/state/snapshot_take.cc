@@ -29,8 +29,8 @@ std::uint32_t length_of(ItemList& list) {
 }
 
 bool busy(Partner& p) {
-  return !p.queued.empty() || !p.unacked.empty() || !p.await_notify.empty() || !p.connects.empty() ||
-         p.pulls > 0 || p.unexpected_bytes > 0;
+  return !p.tx.queued.empty() || !p.tx.unacked.empty() || !p.tx.await_notify.empty() ||
+         !p.tx.connects.empty() || p.rx.pulls > 0 || p.rx.unexpected_bytes > 0;
 }
 
 PartnerRow row_of(Partner& p) {
@@ -39,24 +39,24 @@ PartnerRow row_of(Partner& p) {
   row.endpoint = p.endpoint;
   row.self = p.self;
   row.connected = p.connected();
-  row.extended = p.extended;
-  row.near = p.near_frame != 0;
-  row.lane_in = p.lane_in;
-  row.lane_out = p.lane_out;
-  row.queued = length_of(p.queued);
-  row.unacked = length_of(p.unacked);
-  row.unfinished = length_of(p.await_notify);
-  row.connecting = length_of(p.connects);
-  row.pulls = p.pulls;
-  row.frames_unacked = p.frames_unacked;
-  row.frame_max = p.near_frame ? p.near_frame : p.frame_max;
-  row.unexpected_bytes = p.unexpected_bytes;
-  row.messages_sent = p.messages_sent;
-  row.bytes_sent = p.bytes_sent;
-  row.messages_received = p.messages_received;
-  row.bytes_received = p.bytes_received;
-  row.resends = p.resends;
-  row.last_heard = p.last_heard;
+  row.extended = p.agreed.extended;
+  row.near = p.agreed.near_frame != 0;
+  row.lane_in = p.bulk.lane_in;
+  row.lane_out = p.bulk.lane_out;
+  row.queued = length_of(p.tx.queued);
+  row.unacked = length_of(p.tx.unacked);
+  row.unfinished = length_of(p.tx.await_notify);
+  row.connecting = length_of(p.tx.connects);
+  row.pulls = p.rx.pulls;
+  row.frames_unacked = p.tx.frames_unacked;
+  row.frame_max = p.agreed.near_frame ? p.agreed.near_frame : p.agreed.frame_max;
+  row.unexpected_bytes = p.rx.unexpected_bytes;
+  row.messages_sent = p.figures.messages_sent;
+  row.bytes_sent = p.figures.bytes_sent;
+  row.messages_received = p.figures.messages_received;
+  row.bytes_received = p.figures.bytes_received;
+  row.resends = p.figures.resends;
+  row.last_heard = p.liveness.last_heard;
   return row;
 }
 
@@ -93,11 +93,11 @@ class First {
 
 bool more_interesting(Partner* a, Partner* b) {
   const bool x = busy(*a), y = busy(*b);
-  return x != y ? x : a->last_heard > b->last_heard;
+  return x != y ? x : a->liveness.last_heard > b->liveness.last_heard;
 }
 
 bool posted_before(const Request* a, const Request* b) {
-  return a->order < b->order;
+  return a->rx.order < b->rx.order;
 }
 
 class PendingWriter {
@@ -122,7 +122,7 @@ class PendingWriter {
   }
 
   void request(const Request& r, PendingRow::What what) {
-    PendingRow* const row = this->row(r.partner ? r.partner : r.source);
+    PendingRow* const row = this->row(r.partner ? r.partner : r.rx.source);
     if (!row) return;
     row->what = what;
     row->forgotten = r.user_gone;
@@ -132,7 +132,7 @@ class PendingWriter {
     row->seqnum = r.seqnum;
     row->resends = r.resends;
     row->match_info = r.match_info;
-    row->match_mask = r.match_mask;
+    row->match_mask = r.rx.match_mask;
     row->length = r.phase == Phase::posted ? r.segments.length() : r.msg_length;
     row->since = r.first_sent;
   }
@@ -163,22 +163,22 @@ class PendingWriter {
 
 void snapshot_take(State& s, Snapshot& out) {
   out.at = s.now + s.absent;
-  out.posted = s.posted.size();
-  out.unexpected = s.unexpected.size();
-  out.done = length_of(s.done);
-  out.zombies = s.zombies;
-  out.requests = s.requests.live();
+  out.posted = s.matching.posted.size();
+  out.unexpected = s.matching.unexpected.size();
+  out.done = length_of(s.completion.done);
+  out.zombies = s.completion.zombies;
+  out.requests = s.memory.requests.live();
   out.unexpected_bytes = s.buffers_held();
-  out.pulls_running = length_of(s.pull_list);
-  out.pulls_waiting = length_of(s.pull_waiting);
-  out.partners = static_cast<std::uint32_t>(s.partners.size());
+  out.pulls_running = length_of(s.transfers.pull_list);
+  out.pulls_waiting = length_of(s.transfers.pull_waiting);
+  out.partners = static_cast<std::uint32_t>(s.peers.partners.size());
   out.pending_rows = 0;
   out.pending_cut = false;
 
   First<Partner, Snapshot::kPartners, bool (*)(Partner*, Partner*)> partners(more_interesting);
   std::uint32_t looked = 0;
-  for (Partner* p : s.partners) {
-    if (!p || (p->self && p->messages_sent == 0)) continue;
+  for (Partner* p : s.peers.partners) {
+    if (!p || (p->self && p->figures.messages_sent == 0)) continue;
     if (looked++ == Snapshot::kLook) break;
     partners.offer(p);
   }
@@ -186,22 +186,25 @@ void snapshot_take(State& s, Snapshot& out) {
   out.partner_rows = 0;
   for (Partner* const p : partners.sorted()) {
     out.partner[out.partner_rows++] = row_of(*p);
-    for (auto* list : {&p->connects, &p->queued, &p->unacked, &p->await_notify}) pending.requests(*list);
+    for (auto* list : {&p->tx.connects, &p->tx.queued, &p->tx.unacked, &p->tx.await_notify})
+      pending.requests(*list);
   }
-  for (Pull* pull = s.pull_list.front(); pull && !out.pending_cut; pull = s.pull_list.next(*pull))
+  for (Pull* pull = s.transfers.pull_list.front(); pull && !out.pending_cut;
+       pull = s.transfers.pull_list.next(*pull))
     pending.request(*pull->request, PendingRow::What::receive);
 
   First<const Request, kReceives, bool (*)(const Request*, const Request*)> receives(posted_before);
   looked = 0;
-  s.posted.visit([&](const Request& r) {
+  s.matching.posted.visit([&](const Request& r) {
     receives.offer(&r);
     return ++looked < Snapshot::kLook;
   });
   for (const Request* const r : receives.sorted()) pending.request(*r, PendingRow::What::receive);
-  if (s.posted.size() > kReceives) out.pending_cut = true;
-  for (Unexpected* u = s.unexpected.front(); u && !pending.full(); u = s.unexpected.next(*u))
+  if (s.matching.posted.size() > kReceives) out.pending_cut = true;
+  for (Unexpected* u = s.matching.unexpected.front(); u && !pending.full();
+       u = s.matching.unexpected.next(*u))
     pending.message(*u);
-  if (s.unexpected.size() > 0 && pending.full()) out.pending_cut = true;
+  if (s.matching.unexpected.size() > 0 && pending.full()) out.pending_cut = true;
 
   // Readers compare with their own clock.
   for (std::uint32_t i = 0; i < out.partner_rows; i++)

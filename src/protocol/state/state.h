@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,93 @@
 
 namespace omx::protocol {
 
+// Memory of an engine. The pools outlive everything that holds their buffers: State declares it first.
+struct EngineMemory {
+  explicit EngineMemory(const Config& config)
+      : buffers(config.buffer_bytes),
+        send_buffers(config.send_buffer_bytes),
+        segment_lists(std::numeric_limits<std::size_t>::max()) {}
+
+  BufferPool buffers;        // unexpected messages, early frames
+  BufferPool send_buffers;   // copies of buffered sends
+  BufferPool segment_lists;  // bounded by the application's requests only: it must be able to post receives
+  Slab<Request> requests;
+  Slab<Unexpected> unexpected_slab;
+  Slab<Pull> pulls;
+  Slab<MultiReceive, 16> multis;
+  Slab<EarlyWindow, 4> early_windows;
+  Slab<Partner, 16> partner_slab;
+};
+
+struct EnginePeers {
+  std::vector<Partner*> partners;                                           // by index; 0 is ourselves
+  std::vector<Partner*> partner_hash = std::vector<Partner*>(64, nullptr);  // chains by (nic, endpoint)
+  Partner* last_partner = nullptr;
+  Partner* myself = nullptr;
+  Partner* silent = nullptr;  // the last connect to it had no answer
+};
+
+// Messages and receives that wait for each other.
+struct EngineMatching {
+  PostedReceives posted;
+  UnexpectedQueue unexpected;
+  List<Unexpected, &Unexpected::all> claimed;  // taken out of it, and not yet received
+  UnexpectedHandler handler = nullptr;
+  void* handler_context = nullptr;
+};
+
+struct EngineCompletion {
+  List<Request, &Request::done> done;
+  std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
+  std::uint64_t completions = 0;
+  List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
+  Request* uncopied = nullptr;         // see SendOp::copy_later; on its way
+  std::uint32_t zombies = 0;
+};
+
+// Pulls, by slot of their handle, and how they were asked for.
+struct EngineTransfers {
+  std::vector<PullSlot> pull_slots;
+  std::vector<std::uint16_t> pull_free;
+  List<Pull, &Pull::all> pull_list;               // running
+  List<Pull, &Pull::all> pull_waiting;            // for a slot
+  List<Pull, &Pull::all> pull_copying;            // all data are here, but not all in their place
+  std::array<PullExpected, kRailsMost> expected;  // by rail
+  Unasked unasked;
+  std::uint32_t pull_age = 0;  // of the youngest
+  bool bulk_seen = false;      // a pull so large that a bulk path of its own pays
+  // How large messages that run now were asked for.
+  bool pulls_by_lane = false, pulls_by_link = false;
+};
+
+// Boards (rails.cc).
+struct EngineRails {
+  RailAliases rail_aliases;
+  std::uint64_t rail_probes = 0;
+  NicId rx_nic = 0;             // from which the frame in work came,
+  std::uint8_t rx_rail = 0;     // by which board
+  std::uint8_t rails_gone = 0;  // bit i: that one has no carrier
+};
+
+// Bulk paths (UDP lanes).
+struct EngineLanes {
+  LaneOwners lane_owners;
+  LaneAwaited lane_awaited;  // what was announced may come there
+};
+
+// What the application is to be told of its peers.
+struct EngineReports {
+  std::deque<PeerNews> news;  // see news.h
+  std::vector<ProbeWatch> probe_watches;
+  std::uint32_t ending_failed = 0, ending_lost = 0;  // of the conversation that ends now, see PeerNews
+};
+
+// So many connects began a probe since then (probe.cc).
+struct EngineProbing {
+  TimeNs probes_since = 0;
+  std::uint32_t probes_sent = 0;
+};
+
 struct State {
   State(const Config& config, wire::FrameSink& sink, Counters& counters);
   State(const State&) = delete;
@@ -47,88 +135,35 @@ struct State {
   TimeNs default_timeout;
   bool closing = false, timeouts_differ = false;  // those of requests
   bool suspended = false;                         // see Endpoint::suspend
+  std::uint32_t own_frame = 0;                    // largest frame our interface carries
 
-  // Memory. The pools outlive everything that holds their buffers: declared first.
-  BufferPool buffers;        // unexpected messages, early frames
-  BufferPool send_buffers;   // copies of buffered sends
-  BufferPool segment_lists;  // bounded by the application's requests only: it must be able to post receives
-  Slab<Request> requests;
-  Slab<Unexpected> unexpected_slab;
-  Slab<Pull> pulls;
-  Slab<MultiReceive, 16> multis;
-  Slab<EarlyWindow, 4> early_windows;
-  Slab<Partner, 16> partner_slab;
-
-  // Partners.
-  std::vector<Partner*> partners;      // by index; 0 is ourselves
-  std::vector<Partner*> partner_hash;  // chains by (nic, endpoint)
-  Partner* last_partner = nullptr;
-  Partner* myself = nullptr;
-  std::uint32_t own_frame = 0;  // largest frame our interface carries
-
-  // Matching and completion.
-  PostedReceives posted;
-  UnexpectedQueue unexpected;
-  List<Unexpected, &Unexpected::all> claimed;  // taken out of it, and not yet received
-  List<Request, &Request::done> done;
-  std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
-  std::uint64_t completions = 0;
-  std::uint32_t zombies = 0;
+  EngineMemory memory;
+  EnginePeers peers;
+  EngineMatching matching;
+  EngineCompletion completion;
   Room room;
-  Request* uncopied = nullptr;  // see SendOp::copy_later; on its way
-  UnexpectedHandler handler = nullptr;
-  void* handler_context = nullptr;
-
   Regions regions;  // of large sends
   List<Partner, &Partner::region_wait> region_waiters;
-
-  // Pulls by slot of their handle.
-  std::vector<PullSlot> pull_slots;
-  std::vector<std::uint16_t> pull_free;
-  List<Pull, &Pull::all> pull_list;     // running
-  List<Pull, &Pull::all> pull_waiting;  // for a slot
-  List<Pull, &Pull::all> pull_copying;  // all data are here, but not all in their place
   PullSchedule pulling;
-  std::array<PullExpected, kRailsMost> expected;  // by rail
-  std::uint32_t pull_age = 0;                     // of the youngest
-  bool bulk_seen = false;                         // a pull so large that a lane of its own pays
-  LaneOwners lane_owners;
-  // Boards (rails.cc).
-  RailAliases rail_aliases;
-  std::uint64_t rail_probes = 0;
-  std::uint8_t rails_gone = 0;  // bit i: that one has no carrier
-  std::uint8_t rx_rail = 0;     // by which the frame in work came,
-  NicId rx_nic = 0;             // from whom
-  // What was announced may come by the UDP lane.
-  LaneAwaited lane_awaited;
-  Unasked unasked;
-  // How large messages that run now were asked for.
-  bool pulls_by_lane = false, pulls_by_link = false;
-
-  Partner* silent = nullptr;  // the last connect to it had no answer
-  // Of the conversation that ends now, see PeerNews.
-  std::uint32_t ending_failed = 0, ending_lost = 0;
-  std::vector<ProbeWatch> probe_watches;
-  std::deque<PeerNews> news;           // see news.h
-  List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
-  TimeNs probes_since = 0;             // so many connects ...
-  std::uint32_t probes_sent = 0;       // ... began a probe since then (probe.cc)
-
+  EngineTransfers transfers;
+  EngineRails rails;
+  EngineLanes lanes;
+  EngineReports reports;
+  EngineProbing probing;
   Packing packing;
-
   TimerHeap timers;
   List<Partner, &Partner::ack_now> ack_now;
 
   std::uint64_t& count(Counter id) { return counters[id]; }
   // What Config::buffer_bytes bounds.
   std::size_t buffers_held() const {
-    return buffers.in_use() + (unexpected_slab.live() - room.envelopes) * sizeof(Unexpected) +
-           early_windows.live() * sizeof(EarlyWindow);
+    return memory.buffers.in_use() + (memory.unexpected_slab.live() - room.envelopes) * sizeof(Unexpected) +
+           memory.early_windows.live() * sizeof(EarlyWindow);
   }
   // Whether one more message of `bytes` stays within it.
   bool room_for_unexpected(std::size_t bytes) const {
     const std::size_t buffer = bytes > 0 ? BufferPool::capacity_of(bytes) : 0;
-    return buffers_held() + sizeof(Unexpected) + buffer <= buffers.limit();
+    return buffers_held() + sizeof(Unexpected) + buffer <= memory.buffers.limit();
   }
 };
 

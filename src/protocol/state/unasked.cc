@@ -35,21 +35,21 @@ std::uint32_t unasked_key(const wire::Rndv& rndv) {
 }
 
 bool unasked_by_lane(const Partner& p, std::uint32_t length) {
-  return p.lane_out && length >= kLaneBytes && !p.rails;
+  return p.bulk.lane_out && length >= kLaneBytes && !p.rails;
 }
 
 void unasked_notified(State& s, Partner& p, Request& r, bool more) {
-  if (std::exchange(r.announced, false)) p.larges_out--;
-  p.unasked_until = more ? s.now + kLeaveLasts : 0;
-  if (!r.unasked) return;
-  r.unasked = false;
-  p.unasked_pause = more ? 0 : std::min<std::uint8_t>(2 * p.unasked_pause + 1, kPauseMost);
-  p.unasked_skip = p.unasked_pause;
+  if (std::exchange(r.tx.announced, false)) p.bulk.larges_out--;
+  p.bulk.unasked_until = more ? s.now + kLeaveLasts : 0;
+  if (!r.tx.unasked) return;
+  r.tx.unasked = false;
+  p.bulk.unasked_pause = more ? 0 : std::min<std::uint8_t>(2 * p.bulk.unasked_pause + 1, kPauseMost);
+  p.bulk.unasked_skip = p.bulk.unasked_pause;
 }
 
 bool unasked_leave(State& s, const Partner& p, bool useful) {
   UnaskedLeave* place = nullptr;
-  for (UnaskedLeave& leave : s.unasked.leaves) {
+  for (UnaskedLeave& leave : s.transfers.unasked.leaves) {
     const bool its_own = leave.partner == &p;
     if (its_own) leave = {};
     if (its_own || (!place && s.now >= leave.until)) place = &leave;
@@ -66,29 +66,34 @@ std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
   const Request& r = *pull.request;
   if (rndv.unasked_unit != pull.unit || pull.shift != 0 || r.xfer_length != r.msg_length) return 0;
   std::size_t running = 0;
-  for (Pull* other = s.unasked.running.front(); other; other = s.unasked.running.next(*other)) running++;
+  for (Pull* other = s.transfers.unasked.running.front(); other;
+       other = s.transfers.unasked.running.next(*other))
+    running++;
   if (running >= kRunningMost) return 0;
   const Partner& p = *pull.partner;
   const std::uint32_t key = unasked_key(rndv);
   const UnaskedLost lost{p.nic, wire::unasked_magic(s.config.endpoint, p.endpoint), key};
-  if (std::find(s.unasked.lost.begin(), s.unasked.lost.end(), lost) != s.unasked.lost.end()) return 0;
+  if (std::find(s.transfers.unasked.lost.begin(), s.transfers.unasked.lost.end(), lost) !=
+      s.transfers.unasked.lost.end())
+    return 0;
   pull.leave = true;
   pull.unasked_key = key;
-  s.unasked.running.push_back(pull);
+  s.transfers.unasked.running.push_back(pull);
   s.count(Counter::recv_unasked)++;
   return std::min<std::uint32_t>(rndv.unasked_frames, pull.frames);
 }
 
 Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key) {
   if (!wire::unasked(magic)) return nullptr;
-  for (Pull* pull = s.unasked.running.front(); pull; pull = s.unasked.running.next(*pull)) {
+  for (Pull* pull = s.transfers.unasked.running.front(); pull;
+       pull = s.transfers.unasked.running.next(*pull)) {
     if (unasked_is(s, *pull, magic, key) && pull->partner->nic == nic) return pull;
   }
   // Its RNDV may be on its way.
   const UnaskedLost lost{nic, magic, key};
-  if (s.unasked.lost[s.unasked.lost_last] == lost) return nullptr;
-  s.unasked.lost_last = (s.unasked.lost_last + 1) % s.unasked.lost.size();
-  s.unasked.lost[s.unasked.lost_last] = lost;
+  if (s.transfers.unasked.lost[s.transfers.unasked.lost_last] == lost) return nullptr;
+  s.transfers.unasked.lost_last = (s.transfers.unasked.lost_last + 1) % s.transfers.unasked.lost.size();
+  s.transfers.unasked.lost[s.transfers.unasked.lost_last] = lost;
   return nullptr;
 }
 

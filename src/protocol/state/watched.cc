@@ -25,16 +25,16 @@ bool probe_watch_covers(const State& s, const ProbeWatch& watch, const Partner& 
 }
 
 bool watched(const State& s, const Partner& p) {
-  if (!p.awaited.empty()) return true;
-  return std::any_of(s.probe_watches.begin(), s.probe_watches.end(),
+  if (!p.rx.awaited.empty()) return true;
+  return std::any_of(s.reports.probe_watches.begin(), s.reports.probe_watches.end(),
                      [&](const auto& watch) { return probe_watch_covers(s, watch, p); });
 }
 
 TimeNs probes_limit(const State& s, const Partner& p) {
   TimeNs limit = kNever;
-  for (const ProbeWatch& watch : s.probe_watches)
+  for (const ProbeWatch& watch : s.reports.probe_watches)
     if (probe_watch_covers(s, watch, p))
-      limit = std::min(limit, time_add(std::max(p.last_heard, watch.since), s.default_timeout));
+      limit = std::min(limit, time_add(std::max(p.liveness.last_heard, watch.since), s.default_timeout));
   return limit;
 }
 

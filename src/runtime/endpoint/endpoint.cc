@@ -16,7 +16,7 @@ using protocol::OpError;
 
 // That of an address: the partner's present one, or one that is over.
 std::uint32_t conversation_of(const protocol::Partner& partner, const AddressParts& parts) {
-  const std::uint32_t present = partner.conversation;
+  const std::uint32_t present = partner.session.conversation;
   if (present % kConversations == parts.conversation) return present;
   return present > 1 ? present - 1 : present + 1;
 }
@@ -38,7 +38,7 @@ Endpoint::Endpoint(const Board& board, std::uint8_t id, std::uint32_t session, s
 Endpoint::~Endpoint() = default;
 
 Address Endpoint::address() const {
-  return address_of(impl_->core.engine->self(), session_, impl_->core.engine->self()->conversation);
+  return address_of(impl_->core.engine->self(), session_, impl_->core.engine->self()->session.conversation);
 }
 
 // Without the lock: a partner's identity never changes.
@@ -119,7 +119,7 @@ bool Endpoint::disconnect(const Address& address) {
   const AddressParts parts = address_unpack(address);
   protocol::Partner* partner = impl_->partner_of(parts);
   if (!partner) return false;
-  const bool over = conversation_of(*partner, parts) != partner->conversation;
+  const bool over = conversation_of(*partner, parts) != partner->session.conversation;
   if (partner->known_otherwise(parts.session) || over)
     return true;  // that instance or conversation is gone; what followed is another peer
   impl_->core.engine->disconnect(impl_->core.now, partner);

@@ -128,7 +128,7 @@ bool ChurnCauses::connect_may_fail(const Operation& o, Status status) {
 bool ChurnCauses::loss_explained(Instance& at, const protocol::Partner& partner, Cleanup why) {
   if (why == Cleanup::disconnected) return true;
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
-  const auto found = by_session_.find(partner.true_session);
+  const auto found = by_session_.find(partner.session.true_session);
   if (faults_over_ || found == by_session_.end()) return false;
   const Instance& peer = *found->second;
   const Instance::Peer& ours = at.peers[other];
@@ -174,7 +174,7 @@ void ChurnCauses::delivered(SimHost& host, const SimFrame& frame) {
 void ChurnCauses::partner_lost(Instance& at, const protocol::Partner& partner, Cleanup why) {
   const auto other = static_cast<std::uint32_t>(partner.nic - World::nic_of(0));
   if (trace_) trace_->line(world_.now(), fmt::format("{} forgets {}: {}", at.host, other, name(why)));
-  const auto found = by_session_.find(partner.true_session);
+  const auto found = by_session_.find(partner.session.true_session);
   if (found != by_session_.end() && found->second->crashed())
     at.peers[other].last_forgot_crashed = world_.now();
   if (!strict(at.host, other) || loss_explained(at, partner, why)) return;

@@ -13,16 +13,16 @@ std::string host_leftovers(SimHost& host, bool timers) {
   const auto none = [&](const char* what, std::uint64_t n) {
     if (n > 0 && left.empty()) left = fmt::format("host {} still has {} {}", host.index(), n, what);
   };
-  none("requests", s.requests.live());
-  none("unexpected messages", s.unexpected_slab.live());
-  none("pulls", s.pulls.live());
+  none("requests", s.memory.requests.live());
+  none("unexpected messages", s.memory.unexpected_slab.live());
+  none("pulls", s.memory.pulls.live());
   none("bytes asked for", s.pulling.in_flight);
   none("senders of pulls", s.pulling.senders);
-  none("early windows", s.early_windows.live());
-  none("bytes of buffers", s.buffers.in_use());
-  none("bytes of send buffers", s.send_buffers.in_use());
+  none("early windows", s.memory.early_windows.live());
+  none("bytes of buffers", s.memory.buffers.in_use());
+  none("bytes of send buffers", s.memory.send_buffers.in_use());
   none("regions", s.regions.used());
-  none("sends without acknowledgement", s.zombies);
+  none("sends without acknowledgement", s.completion.zombies);
   if (timers) none("timers", host.engine().next_deadline() != protocol::kNever);
   return left;
 }

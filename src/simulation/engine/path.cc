@@ -169,7 +169,7 @@ PathResult Path::run() {
   const auto units = [&](std::uint32_t unit) {
     return static_cast<double>((options_.length + unit - 1) / unit);
   };
-  const wire::Sizes& sizes = to_->sizes;
+  const wire::Sizes& sizes = to_->agreed.sizes;
   const bool large = options_.length > sender().engine().config().rndv_threshold;
   const double needed =
       static_cast<double>(received_) * units(large ? sizes.pull_reply_max : sizes.medium_frag);

@@ -179,7 +179,7 @@ void Scale::report() {
   const auto parts = [&](std::uint32_t unit) {
     return std::uint64_t{std::max<std::uint32_t>((options_.length + unit - 1) / unit, 1)};
   };
-  const wire::Sizes& sizes = s.partners[1]->sizes;
+  const wire::Sizes& sizes = s.peers.partners[1]->agreed.sizes;
   const std::uint64_t per_message = options_.length <= 128 ? 1
                                     : options_.length <= s.config.rndv_threshold
                                         ? parts(sizes.medium_frag)

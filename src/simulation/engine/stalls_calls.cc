@@ -108,7 +108,7 @@ void StallsCalls::receive(std::uint32_t host, std::optional<std::uint32_t> from,
     op.source = a.partner;
     op.awaited = r.awaited = random_.chance(0.8);
     // The layers above the engine know which sources were given up, and pass that on.
-    if (conversation_over(*a.partner, a.conversation)) op.source_gone = a.partner->gone;
+    if (conversation_over(*a.partner, a.conversation)) op.source_gone = a.partner->session.gone;
     r.stream = a.stream;
   }
   note(r, fmt::format("receives with match {:#x} mask {:#x}{}", op.match_info, op.match_mask,
@@ -148,7 +148,7 @@ void StallsCalls::cancel_something(std::uint32_t host) {
 
 void StallsCalls::reap(std::uint32_t host) {
   while (Request* r = engine(host).peek_done()) {
-    const bool buffered = r->buffered, large = !buffered && r->send_class == protocol::SendClass::large;
+    const bool buffered = r->tx.buffered, large = !buffered && r->send_class == protocol::SendClass::large;
     ended(host, engine(host).consume(r), buffered, large);
   }
   while (const auto message = engine(host).lost_take()) lost(message->match_info);

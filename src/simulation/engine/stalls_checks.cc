@@ -251,7 +251,7 @@ void StallsChecks::overdue_check() {
     if (runs(c.host) && silence_.ran(c.host, c.other, world_.now()) > since + limit)
       return fail(
           fmt::format("call {} of host {} still waits for {}, which is silent", c.id, c.host, c.other));
-    const bool parked = c.kind == RequestKind::send && c.request && c.request->parked;
+    const bool parked = c.kind == RequestKind::send && c.request && c.request->tx.parked;
     const bool application = c.kind == RequestKind::receive || c.how == Class::synchronous || parked ||
                              c.data.size() > world_.host(c.host).options().config.rndv_threshold;
     if (application || !runs(c.host)) continue;

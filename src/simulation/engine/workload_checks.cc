@@ -169,7 +169,7 @@ void WorkloadChecks::ended(Instance& at, const Completion& c, bool accepted, boo
 
 void WorkloadChecks::reap(SimHost& host) {
   while (Request* r = host.engine().peek_done()) {
-    const bool accepted = !r->buffered, large = accepted && r->send_class == protocol::SendClass::large;
+    const bool accepted = !r->tx.buffered, large = accepted && r->send_class == protocol::SendClass::large;
     ended(*current_[host.index()], host.engine().consume(r), accepted, large);
   }
   // Messages that were complete for their senders have no other end that could be checked.

@@ -28,19 +28,19 @@ void Attacker::connect(const Sender& from, Script& script, bool reply) {
   const std::uint32_t session = 0x50000000 + (wrong & 1 ? script.u8() : 0);
   c.src_session = reply ? kVictimSession : session;
   c.key_or_target_session = reply ? session : kKey;
-  c.target_recv_seqnum_start = p && p->connected() ? p->next_send : protocol::kSeqFirst;
+  c.target_recv_seqnum_start = p && p->connected() ? p->counting.next_send : protocol::kSeqFirst;
   c.ext.present = scene_.setup.attacker_extended;
   c.ext.mode = scene_.setup.victim.mode;
   c.ext.features = 31;
   c.ext.max_frame = 9014;
   c.ext.pull_frames = 32;
   c.ext.eager_frames = 256;
-  c.ext.epoch = p && p->peer_epoch ? p->peer_epoch : 77;
-  c.ext.peer_epoch = p ? p->epoch : 0;
+  c.ext.epoch = p && p->counting.peer_epoch ? p->counting.peer_epoch : 77;
+  c.ext.peer_epoch = p ? p->counting.epoch : 0;
   c.ext.peer_epoch_in_use = p;
   if (reply && p) {
-    protocol::Request* r = const_cast<Partner*>(p)->connects.front();
-    c.connect_seqnum = p->ping_pending || !r ? p->ping_seqnum : r->connect_seqnum;
+    protocol::Request* r = const_cast<Partner*>(p)->tx.connects.front();
+    c.connect_seqnum = p->liveness.ping_pending || !r ? p->liveness.ping_seqnum : r->connect_seqnum;
   }
   if (wrong & 2) c.target_recv_seqnum_start = script.u16();
   if (wrong & 4) c.key_or_target_session = script.u32();
@@ -169,14 +169,14 @@ void Attacker::truc(const Sender& from, Script& script) {
   t.src_endpoint = from.endpoint;
   t.flags = flags(from, 0);
   t.session = wrong & 1 ? script.u32() : kVictimSession;
-  t.seqnum = p ? p->next_send : protocol::kSeqFirst;
-  if (wrong & 2) t.seqnum = number(p ? p->next_acked : protocol::kSeqFirst, script.u8());
+  t.seqnum = p ? p->counting.next_send : protocol::kSeqFirst;
+  if (wrong & 2) t.seqnum = number(p ? p->counting.next_acked : protocol::kSeqFirst, script.u8());
   if (wrong & 4) t.seqnum = script.u16();
-  t.acknum = (p ? p->recv_acknum : 0) + 1;
+  t.acknum = (p ? p->counting.recv_acknum : 0) + 1;
   if (wrong & 8) t.acknum = script.u32();
   if (wrong & 16) {
     t.has_sack = true;
-    t.seqnum = p ? p->next_acked : t.seqnum;
+    t.seqnum = p ? p->counting.next_acked : t.seqnum;
     for (std::uint8_t n = script.u8() & 31, i = 0; i <= n; i++) t.sack[i] = script.u8();
   }
   t.send_seq = t.seqnum;
@@ -192,7 +192,7 @@ void Attacker::nack_lib(const Sender& from, Script& script) {
   n.flags = flags(from, 0);
   n.code = static_cast<wire::NackCode>((wrong & 3) + 1);
   if (wrong & 4) n.code = static_cast<wire::NackCode>(script.u8());
-  const Request* r = from.partner && !(wrong & 8) ? from.partner->unacked.front() : nullptr;
+  const Request* r = from.partner && !(wrong & 8) ? from.partner->tx.unacked.front() : nullptr;
   n.seqnum = r ? r->seqnum : 0;
   if (wrong & 16) n.seqnum = script.u16();
   transmit(from, wire::PacketType::nack_lib,
@@ -207,7 +207,8 @@ void Attacker::probe(const Sender& from, Script& script) {
   t.flags = flags(from, 0);
   t.session = wrong & 1 ? script.u32() : kVictimSession;
   t.is_reply = wrong & 2;
-  t.size = from.partner && from.partner->probe_size && t.is_reply ? from.partner->probe_size : 1514;
+  t.size =
+      from.partner && from.partner->agreed.probe_size && t.is_reply ? from.partner->agreed.probe_size : 1514;
   if (wrong & 4) t.size = std::clamp<std::uint32_t>(script.u32(), wire::kMinFrame, 65549);
   const std::uint32_t frame = wrong & 8 ? script.u16() : std::min<std::uint32_t>(t.size, 65549);
   transmit(

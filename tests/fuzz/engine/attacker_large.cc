@@ -27,7 +27,7 @@ const Request* LargeAttacker::region_pick(const Sender& from, std::uint8_t n, bo
 
 protocol::Pull* LargeAttacker::pull_pick(const Sender& from, std::uint8_t n, bool anybody) const {
   std::vector<protocol::Pull*> running;
-  auto& list = scene_.state().pull_list;
+  auto& list = scene_.state().transfers.pull_list;
   for (protocol::Pull* p = list.front(); p; p = list.next(*p))
     if (anybody || p->partner == from.partner) running.push_back(p);
   return running.empty() ? nullptr : running[n % running.size()];
@@ -46,7 +46,7 @@ void LargeAttacker::rndv(const Sender& from, Script& script) {
   if (m.rdma_offset % 3 == 1) {  // announces unscheduled data, which may follow
     m.flags |= wire::kFlagUnasked;
     m.unasked_frames = static_cast<std::uint8_t>(m.rdma_offset >> 8);
-    const std::uint32_t unit = from.partner ? from.partner->sizes.pull_reply_max : 1024;
+    const std::uint32_t unit = from.partner ? from.partner->agreed.sizes.pull_reply_max : 1024;
     m.unasked_unit = static_cast<std::uint16_t>(m.rdma_offset & 64 ? m.rdma_offset : unit);
     if (m.rdma_offset & 32) m.rdma_offset = 0;
   }

@@ -33,10 +33,10 @@ struct Held {
 
 Held held(protocol::State& s) {
   Held total;
-  for (Partner* p : s.partners) {
-    for (auto* list : {&p->unacked, &p->queued, &p->connects})
+  for (Partner* p : s.peers.partners) {
+    for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.connects})
       for (Request* r = list->front(); r; r = list->next(*r)) total.messages++;
-    if (p->early) total.early += p->early->frames;
+    if (p->rx.early) total.early += p->rx.early->frames;
   }
   return total;
 }
@@ -45,7 +45,7 @@ Held held(protocol::State& s) {
 // charged with more than it misses of what it requested.
 void check_schedule(protocol::State& s) {
   std::uint64_t charges = 0, running = 0, senders = 0;
-  for (protocol::Pull* pull = s.pull_list.front(); pull; pull = s.pull_list.next(*pull)) {
+  for (protocol::Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull)) {
     std::uint64_t missing = 0;
     for (std::uint32_t i = 0; i < pull->block_count; i++)
       missing += static_cast<std::uint64_t>(std::popcount(pull->block(i).missing));
@@ -58,10 +58,10 @@ void check_schedule(protocol::State& s) {
   std::uint64_t in_flight = 0;
   for (unsigned rail = 0; rail < protocol::kRailsMost; rail++) in_flight += s.pulling.port(rail).in_flight;
   REQUIRE(in_flight == charges);
-  for (Partner* p : s.partners) {
-    REQUIRE(running >= p->pulls_running);
-    running -= p->pulls_running;
-    senders += p->pulls_running > 0;
+  for (Partner* p : s.peers.partners) {
+    REQUIRE(running >= p->rx.pulls_running);
+    running -= p->rx.pulls_running;
+    senders += p->rx.pulls_running > 0;
   }
   REQUIRE(running == 0);
   REQUIRE(s.pulling.senders == senders);
@@ -70,7 +70,7 @@ void check_schedule(protocol::State& s) {
 // Checks that every further board of a peer leads to that peer only, and that none of them is the victim's.
 void check_rails(protocol::State& s) {
   std::size_t aliases = 0;
-  for (Partner* p : s.partners) {
+  for (Partner* p : s.peers.partners) {
     if (!p->rails) continue;
     const protocol::Rails& rails = *p->rails;
     REQUIRE(rails.count == s.config.rails.count && rails.home < rails.count);
@@ -80,8 +80,8 @@ void check_rails(protocol::State& s) {
     for (const protocol::RailPath& path : rails.paths) REQUIRE(path.to < rails.peer.count);
     aliases += rails.peer.count - 1U;
   }
-  REQUIRE(s.rail_aliases.size() == aliases);
-  for (const auto& [key, p] : s.rail_aliases)
+  REQUIRE(s.rails.rail_aliases.size() == aliases);
+  for (const auto& [key, p] : s.rails.rail_aliases)
     REQUIRE(p->rails && p->rails->peer.place(key >> 8) != protocol::kRailsMost);
 }
 
@@ -91,18 +91,18 @@ void check_bounds(Scene& scene) {
   protocol::State& s = scene.state();
   // Messages of the application to itself are its own requests, and do not count.
   std::size_t own = 0;
-  for (protocol::Unexpected* u = s.unexpected.front(); u; u = s.unexpected.next(*u))
+  for (protocol::Unexpected* u = s.matching.unexpected.front(); u; u = s.matching.unexpected.next(*u))
     if (u->self_send) own += sizeof(protocol::Unexpected);
   REQUIRE(s.buffers_held() <= s.config.buffer_bytes + own);
-  REQUIRE(s.buffers.kept() + s.buffers.in_use() <= s.config.buffer_bytes);
-  REQUIRE(s.send_buffers.in_use() <= s.config.send_buffer_bytes);
-  REQUIRE(s.partners.size() <= s.config.max_partners);
-  REQUIRE(s.early_windows.live() <= s.partners.size());
-  REQUIRE(s.pulls.live() <= s.requests.live());
-  REQUIRE(s.zombies <= s.config.zombie_max + s.requests.live());
-  REQUIRE(s.regions.used() <= s.requests.live());
+  REQUIRE(s.memory.buffers.kept() + s.memory.buffers.in_use() <= s.config.buffer_bytes);
+  REQUIRE(s.memory.send_buffers.in_use() <= s.config.send_buffer_bytes);
+  REQUIRE(s.peers.partners.size() <= s.config.max_partners);
+  REQUIRE(s.memory.early_windows.live() <= s.peers.partners.size());
+  REQUIRE(s.memory.pulls.live() <= s.memory.requests.live());
+  REQUIRE(s.completion.zombies <= s.config.zombie_max + s.memory.requests.live());
+  REQUIRE(s.regions.used() <= s.memory.requests.live());
   REQUIRE(s.room.envelopes * sizeof(protocol::Unexpected) <= s.config.envelope_bytes);
-  REQUIRE(s.room.parked_bytes <= s.send_buffers.in_use());
+  REQUIRE(s.room.parked_bytes <= s.memory.send_buffers.in_use());
   check_schedule(s);
   check_rails(s);
 }
@@ -111,15 +111,16 @@ std::uint64_t answer_limit(protocol::State& s) {
   const Held h = held(s);
   // If a board is suspected, all running blocks are requested again by another one, and every board is
   // probed.
-  const std::uint64_t rails = protocol::rails_used(s)
-                                  ? s.pulls.live() * protocol::kPullBlocksStriped * 16 + s.partners.size() * 4
-                                  : 0;
+  const std::uint64_t rails =
+      protocol::rails_used(s)
+          ? s.memory.pulls.live() * protocol::kPullBlocksStriped * 16 + s.peers.partners.size() * 4
+          : 0;
   return rails + kAnswers + h.messages * kFramesPerMessage + h.early * kFramesPerEarly +
-         s.partners.size() * kControl;
+         s.peers.partners.size() * kControl;
 }
 
 std::uint64_t wake_limit(protocol::State& s) {
-  return 64 + 16 * s.partners.size() + 8 * s.requests.live();
+  return 64 + 16 * s.peers.partners.size() + 8 * s.memory.requests.live();
 }
 
 void check_leak(const Bytes& frame) {

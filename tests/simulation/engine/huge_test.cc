@@ -37,7 +37,7 @@ class Huge : public testing::TestWithParam<PairKind> {
     }
   }
   void check() {
-    protocol::Pull* pull = pair.engine(1).state().pull_list.front();
+    protocol::Pull* pull = pair.engine(1).state().transfers.pull_list.front();
     if (!pull || pull->block_count == 0 || HasFatalFailure()) return;
     const std::uint64_t complete = std::uint64_t{pull->block(0).first} * pull->unit;
     ASSERT_LT(complete, kLength);

@@ -134,7 +134,7 @@ TEST(Rails, cut__of_either_board_costs_a_repetition_and_the_other_goes_on) {
     w.world.run_for(2 * kSecond);
     w.transfer(kLarge, 11);  // probes the path again
     EXPECT_GT(gigabits(kLarge, w.transfer(kLarge, 12)), 1.85) << rail;
-    EXPECT_EQ(w.engine(1).state().partners[1]->rails->home, 0) << rail;
+    EXPECT_EQ(w.engine(1).state().peers.partners[1]->rails->home, 0) << rail;
   }
 }
 
