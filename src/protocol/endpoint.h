@@ -118,8 +118,8 @@ class Endpoint {
   NicId lane_sender(const wire::LaneAddress& from) const;
   // Whether a receive posted now could find a message that has arrived. If not, posting one needs no time.
   bool unexpected_empty() const;
-  // Whether a send waits for its copy (SendOp::copy_later); completes it. To be called as soon as there is
-  // nothing else to do, and before anything that ends the user's interest in it.
+  // Whether a send waits for its copy (SendAdvice::copy_later); completes it. To be called as soon as there
+  // is nothing else to do, and before anything that ends the user's interest in it.
   bool copy_owed() const;
   void copy_make(TimeNs now);
   // Completions so far: tells a waiter whether to look again.
@@ -140,7 +140,7 @@ class Endpoint {
   // `more`: frames that have arrived are still to be handed over; what seems lost may be among them, so
   // nothing that is due is done yet.
   void progress(TimeNs now, bool more = false);
-  // Short messages wait for others to share their frame (SendOp::hold); sends them.
+  // Short messages wait for others to share their frame (SendAdvice::hold); sends them.
   bool held() const;
   bool held_messages() const;  // and not only announcements, whose data nobody could send meanwhile
   // While one large message alone is received: they ask for the rest of it.

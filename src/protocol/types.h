@@ -57,6 +57,18 @@ struct Partner;     // a remote endpoint; lives until the endpoint is closed
 struct Request;     // opaque to callers
 struct Unexpected;  // opaque to callers
 
+// What the caller of the engine knows of its program, and the program did not ask for.
+struct SendAdvice {
+  // More sends follow at once: a short message may wait for them, to share their frame, until
+  // Endpoint::release() or progress() at the latest.
+  bool hold = false;
+  // The announcement of a large message that has others before it may wait likewise, though none follow.
+  bool hold_announcement = false;
+  // A longer message may wait with its completion for Endpoint::copy_make(), which makes the copy from which
+  // it would be sent again: if it is acknowledged before, none is needed.
+  bool copy_later = false;
+};
+
 struct SendOp {
   Partner* partner = nullptr;
   // The session in the address the application used; kUnknownSession skips the check. A stale one completes
@@ -75,14 +87,7 @@ struct SendOp {
   // The memory may be reused when the call returns; refused (no_resources) while too much waits for
   // acknowledgements.
   bool inject = false;
-  // More sends follow at once: a short message may wait for them, to share their frame, until
-  // Endpoint::release() or progress() at the latest.
-  bool hold = false;
-  // The announcement of a large message that has others before it may wait likewise, though none follow.
-  bool hold_announcement = false;
-  // A longer one may wait with its completion for Endpoint::copy_make(), which makes the copy from which it
-  // would be sent again: if it is acknowledged before, none is needed.
-  bool copy_later = false;
+  SendAdvice advice;
   // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
   // MX frames are used.
   std::uint8_t message_class = 0;

@@ -208,4 +208,4 @@ def short_functions():
                 start = None
 
 
-RULES = [floors, largest_knot, own_header, few_members]
+RULES = [floors, largest_knot, own_header, few_members, short_functions]

@@ -174,7 +174,7 @@ class CopyLater : public CompletionTest {
     op.partner = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
-    op.copy_later = true;
+    op.advice.copy_later = true;
     return (*a)->send(network.now, op).value();
   }
 };

@@ -13,7 +13,7 @@ class Pack : public PairTest {
     op.partner = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
-    op.hold = true;
+    op.advice.hold = true;
     op.message_class = message_class;
     op.has_data = message_class != 0;
     op.data = match * 3;
@@ -143,7 +143,7 @@ TEST_F(Pack, not_to_peers_that_cannot_read_it) {
     SendOp op;
     op.partner = to;
     op.segments = {&s, 1};
-    op.hold = true;
+    op.advice.hold = true;
     for (int i = 0; i < 5; i++) EXPECT_TRUE(x->send(fresh.now, op).has_value());
     EXPECT_FALSE(x->held());
     EXPECT_EQ(x.counters[Counter::send_pack], 0U);

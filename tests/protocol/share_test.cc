@@ -15,7 +15,7 @@ class ShareTest : public PairTest {
     op.partner = to_b;
     op.segments = {&s, 1};
     op.match_info = match;
-    op.hold_announcement = true;
+    op.advice.hold_announcement = true;
     return (*a)->send(network.now, op).value();
   }
   // Sends `count` large messages, whose receives are posted.

@@ -2,6 +2,8 @@
 // Sending: from the application's call to a numbered message in the window (protocol.md 8).
 #include "protocol/actions/send.h"
 
+#include <cassert>
+
 #include "protocol/actions/completion.h"
 #include "protocol/actions/pack.h"
 #include "protocol/actions/resend_timer.h"
@@ -88,42 +90,79 @@ void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late)
     send_copy_now(s, r);
 }
 
+bool is_notify(const Request& r) {
+  return r.send_class == SendClass::notify && r.kind == RequestKind::receive;
+}
+
+// How the message travels: by its size, and by envelope when those before it had to.
+void class_choose(State& s, const Partner& p, Request& r) {
+  r.send_class = class_for(s, p, r);
+  r.tx.parked = r.send_class != SendClass::large && park_defers(s, p);
+  if (r.tx.parked) [[unlikely]]
+    r.send_class = SendClass::large;
+  r.tx.frames = static_cast<std::uint8_t>(frame_cost(p, r));
+}
+
+bool credit_left(const Partner& p, const Request& r) {
+  return p.tx.frames_unacked == 0 || p.tx.frames_unacked + r.tx.frames <= frame_credit(p);
+}
+
+// False: all regions are in use, and the peer waits for one.
+bool region_take(State& s, Partner& p, Request& r) {
+  if (r.send_class != SendClass::large || park_region(s, r)) return true;
+  if (!p.tx.region_blocked) s.region_waiters.push_back(p);
+  p.tx.region_blocked = true;
+  retransmit_arm(s, p);  // nothing else may watch whether it lives
+  return false;
+}
+
+// The request gets the next number.
+void number_give(State& s, Partner& p, Request& r) {
+  assert(r.phase == Phase::queued);
+  r.queue.unlink();
+  r.seqnum = p.counting.next_send;
+  p.counting.next_send = seq_add(p.counting.next_send, 1);
+  p.tx.frames_unacked += r.tx.frames;
+  p.tx.unacked.push_back(r);
+  r.phase = Phase::unacked;
+  r.first_sent = s.now;
+}
+
+// The user is told of what is complete as soon as it has left.
+void user_tell(State& s, Request& r, bool notify) {
+  if (notify) {
+    request_user_done(s, r, r.status);
+  } else if (r.tx.buffered && !r.tx.delivered && !r.tx.synchronous) {
+    r.xfer_length = r.msg_length;
+    request_user_done(s, r, Status::success);
+  }
+}
+
+//  step          message                                   NOTIFY
+//  window        kEarlyWindow, or the reference's          kSendWindow
+//  class         by size; large when parked                notify
+//  credit        frames that the peer can hold             one frame, always
+//  region        a large one's                             none
+//  who copies    nobody, now, while on its way, later      nobody
+// A step that finds nothing left leaves the queue as it is.
 void pump(State& s, Partner& p, bool at_once) {
   while (Request* r = p.tx.queued.front()) {
-    const bool notify = r->send_class == SendClass::notify && r->kind == RequestKind::receive;
+    const bool notify = is_notify(*r);
     LateCopy late;
     if (p.outstanding() >= (notify ? kSendWindow : number_window(p))) return;
-    if (!notify) {
-      if (r->needs_ext() && !p.carries_ext()) {  // the partner changed while it waited
-        r->queue.unlink();
-        request_finish(s, *r, Status::rejected);
-        continue;
-      }
-      r->send_class = class_for(s, p, *r);
-      r->tx.parked = r->send_class != SendClass::large && park_defers(s, p);
-      if (r->tx.parked) [[unlikely]]
-        r->send_class = SendClass::large;
-      const std::uint32_t cost = frame_cost(p, *r);
-      if (p.tx.frames_unacked > 0 && p.tx.frames_unacked + cost > frame_credit(p)) return;
-      if (r->send_class == SendClass::large && !park_region(s, *r)) {
-        if (!p.tx.region_blocked) s.region_waiters.push_back(p);
-        p.tx.region_blocked = true;
-        retransmit_arm(s, p);  // nothing else may watch whether it lives
-        return;
-      }
-      r->tx.frames = static_cast<std::uint8_t>(cost);
-      copy_choose(s, p, *r, at_once, late);
-    } else {
+    if (notify) {
       if (--p.tx.notifies_queued == 0) p.tx.last_notify = nullptr;
       r->tx.frames = 1;
+    } else if (r->needs_ext() && !p.carries_ext()) {  // the peer changed while it waited
+      r->queue.unlink();
+      request_finish(s, *r, Status::rejected);
+      continue;
+    } else {
+      class_choose(s, p, *r);
+      if (!credit_left(p, *r) || !region_take(s, p, *r)) return;
+      copy_choose(s, p, *r, at_once, late);
     }
-    r->queue.unlink();
-    r->seqnum = p.counting.next_send;
-    p.counting.next_send = seq_add(p.counting.next_send, 1);
-    p.tx.frames_unacked += r->tx.frames;
-    p.tx.unacked.push_back(*r);
-    r->phase = Phase::unacked;
-    r->first_sent = s.now;
+    number_give(s, p, *r);
     send_transmit(s, *r);
     if (p.parking.park_next > 0) [[unlikely]]
       park_counted(s, p, *r);
@@ -132,12 +171,7 @@ void pump(State& s, Partner& p, bool at_once) {
     if (at_once || late.planned() || s.completion.uncopied == r) s.sink.flush();
     late.make();
     retransmit_arm(s, p);
-    if (notify) {
-      request_user_done(s, *r, r->status);
-    } else if (r->tx.buffered && !r->tx.delivered && !r->tx.synchronous) {
-      r->xfer_length = r->msg_length;
-      request_user_done(s, *r, Status::success);
-    }
+    user_tell(s, *r, notify);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/early_drain.h"
 
-#include "protocol/events/rx_message.h"
+#include "protocol/events/numbered.h"
 #include "protocol/state/early.h"
 #include "protocol/state/early_window.h"
 #include "protocol/state/partner.h"
@@ -29,7 +29,7 @@ void early_drain(State& s, Partner& p) {
       wire::Head head;
       if (wire::decode_head(frame, head) == wire::Drop::none) {
         head.src = p.nic;  // by whatever board it came
-        rx_message(s, head, frame, true);
+        numbered_frame(s, head, frame, true);
       }
       s.memory.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
       // A cleanup inside the delivery has dropped the window; the frames in hand are still ours.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/events/numbered.h"
 
+#include <cassert>
 #include <cstring>
 
 #include "protocol/actions/ack_tx.h"
@@ -9,7 +10,6 @@
 #include "protocol/actions/nack_tx.h"
 #include "protocol/counters.h"
 #include "protocol/events/ack.h"
-#include "protocol/events/early_drain.h"
 #include "protocol/events/large.h"
 #include "protocol/events/numbered_packet.h"
 #include "protocol/events/received.h"
@@ -20,6 +20,7 @@
 #include "protocol/state/news.h"
 #include "protocol/state/parked.h"
 #include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
 #include "protocol/state/state.h"
 #include "wire/frame_io.h"
 
@@ -77,6 +78,103 @@ bool keep_early(State& s, Partner& p, const wire::Head& head, wire::Frame frame,
   return early_store(s, p, n.seqnum, {alone, frame_of_record(head, n, alone)}, 0, 1);
 }
 
+// Whether the sender is a peer that can be understood. One whose connect reply has not arrived yet cannot: it
+// will send again.
+bool peer_is_known(State& s, const Partner* p) {
+  if (!p || p->self || p->reply_session() == wire::kUnknownSession) {
+    s.count(Counter::drop_unknown_partner)++;
+    return false;
+  }
+  return true;
+}
+
+// Whether the peer counts as we do. Asks it when its numbers do not fit.
+bool numbers_fit(State& s, Partner& p, const Numbered& n) {
+  if (seq_same_session(n.seqnum, p.counting.next_match) && seq_same_session(n.piggyack, p.counting.next_send))
+    return true;
+  s.count(Counter::drop_bad_seqnum)++;
+  epochs_doubt(s, p);
+  return false;
+}
+
+// Takes what the packet carries beside its message: a sign of life, an acknowledgement, an announcement.
+void acknowledgement_take(State& s, Partner& p, const Numbered& n) {
+  if (!n.packed) count(s, n.type);
+  partner_heard(s, p);
+  ack_apply(s, p, n.piggyack);
+  if (n.type == wire::PacketType::medium && p.agreed.extended && (n.medium.flags & wire::kFlagLaneProbe))
+    lane_announced(s, p, n.seqnum);
+}
+
+// Whether the packet is the next one to be delivered. Keeps it if it is early, and answers one that came
+// before.
+bool order_check(State& s, Partner& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+  const std::uint32_t ahead = seq_diff(n.seqnum, p.counting.next_match);
+  // What is not with its frame cannot be kept.
+  const bool placed = n.type == wire::PacketType::medium && !n.data;
+  if (placed && (ahead != 0 || s.suspended)) return false;
+  // The handler of an earlier message in the same frame stopped progression.
+  if (s.suspended && ahead <= kEarlyWindow) {
+    keep_early(s, p, head, frame, n);
+    return false;
+  }
+  if (ahead == 0) return true;
+  if (ahead <= kEarlyWindow) {
+    // What is asked for without its data is not kept with them.
+    if (!(ahead < p.parking.park_range && carries_data(n.type)) && keep_early(s, p, head, frame, n))
+      s.count(Counter::early)++;
+    else
+      s.count(Counter::early_dropped)++;
+    if (p.agreed.extended) ack_immediately(s, p);  // with the bitmap of what has arrived
+    return false;
+  }
+  s.count(Counter::duplicate)++;
+  // An acknowledgement was lost. The reference answers only the newest number; we send the oldest again, so
+  // between extended peers any old number counts.
+  if (p.agreed.extended || ahead == kSeqSpace - 1) ack_immediately(s, p);
+  return false;
+}
+
+// Delivers the next packet, and counts on if it completed its message. A NOTIFY that answers a rendezvous at
+// once shall carry its acknowledgement. Nothing else may be acknowledged before it is whole; a refused
+// delivery has had no effect.
+Delivery deliver_next(State& s, Partner& p, const Numbered& n) {
+  const bool advance_first = n.type == wire::PacketType::rndv;
+  const Seqnum number = p.counting.next_match;
+  assert(n.seqnum == number);
+  // A message keeps its type while it is repeated.
+  if (p.rx.partial.active && n.type != wire::PacketType::medium) {
+    rx_drop(s, wire::Drop::bad_length);
+    return Delivery::incomplete;
+  }
+  if (advance_first) p.counting.next_match = seq_add(number, 1);
+  const Seqnum during = p.counting.next_match;
+  p.parking.park_asked = false;  // unless it is refused again
+  const bool parked = carries_data(n.type) && p.parking.park_range > 0;
+  const Delivery delivery = parked ? Delivery::refused : deliver(s, p, n);
+  if (p.counting.next_match != during) return Delivery::incomplete;  // the handler dropped the peer
+  if (advance_first && delivery == Delivery::refused) p.counting.next_match = number;
+  if (!advance_first && delivery == Delivery::complete) p.counting.next_match = seq_add(number, 1);
+  return delivery;
+}
+
+// The message is whole: owes its acknowledgement.
+void completed(State& s, Partner& p, const Numbered& n) {
+  if (p.parking.park_range > 0) [[unlikely]]
+    park_taken_up(s, p, n.type);
+  p.rx.frames_owed += n.fragments;
+  ack_needed(s, p);
+  // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
+  if (n.type == wire::PacketType::notify && p.agreed.mode == wire::Mode::mxoe) ack_immediately(s, p);
+}
+
+// No memory: the sender keeps the data, or the message, and tries again. The ack shows it that we live.
+void refused(State& s, Partner& p, const Numbered& n) {
+  s.count(Counter::back_pressure)++;
+  if (carries_data(n.type) && !p.rx.partial.active) park_refused(s, p);
+  ack_immediately(s, p);
+}
+
 }  // namespace
 
 bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, std::uint32_t session,
@@ -87,83 +185,35 @@ bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, st
   return false;
 }
 
-void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n,
-                       bool from_early) {
-  // A partner whose connect reply has not arrived yet cannot be understood: it will send again.
-  if (!p || p->self || p->reply_session() == wire::kUnknownSession) {
-    s.count(Counter::drop_unknown_partner)++;
-    return;
+bool numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
+  if (!peer_is_known(s, p) || !numbers_fit(s, *p, n)) return false;
+  if (!n.kept) acknowledgement_take(s, *p, n);
+  if (!order_check(s, *p, head, frame, n)) return false;
+  switch (deliver_next(s, *p, n)) {
+    case Delivery::complete:
+      completed(s, *p, n);
+      return p->rx.early != nullptr;
+    case Delivery::incomplete:
+      break;
+    case Delivery::refused:
+      refused(s, *p, n);
+      break;
   }
-  if (!seq_same_session(n.seqnum, p->counting.next_match) ||
-      !seq_same_session(n.piggyack, p->counting.next_send)) {
-    s.count(Counter::drop_bad_seqnum)++;
-    epochs_doubt(s, *p);
-    return;
+  return false;
+}
+
+Partner* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!kept && !rx_checksum_ok(s, p, frame)) return nullptr;
+  Numbered n;
+  n.type = head.type;
+  n.kept = kept;
+  if (const auto drop = numbered_decode(s, p, frame, n); drop != wire::Drop::none) {
+    rx_drop(s, drop);
+    return nullptr;
   }
-  if (!from_early) {
-    if (!n.packed) count(s, n.type);
-    partner_heard(s, *p);
-    ack_apply(s, *p, n.piggyack);
-    if (n.type == wire::PacketType::medium && p->agreed.extended && (n.medium.flags & wire::kFlagLaneProbe))
-      lane_announced(s, *p, n.seqnum);
-  }
-  const std::uint32_t ahead = seq_diff(n.seqnum, p->counting.next_match);
-  // What is not with its frame cannot be kept.
-  const bool placed = n.type == wire::PacketType::medium && !n.data;
-  if (placed && (ahead != 0 || s.suspended)) return;
-  // The handler of an earlier message in the same frame stopped progression.
-  if (s.suspended && ahead <= kEarlyWindow) {
-    keep_early(s, *p, head, frame, n);
-    return;
-  }
-  if (ahead == 0) {
-    // A NOTIFY that answers a rendezvous at once shall carry its acknowledgement. Nothing else may be
-    // acknowledged before it is whole; a refused delivery has had no effect.
-    const bool advance_first = n.type == wire::PacketType::rndv;
-    const Seqnum number = p->counting.next_match;
-    // A message keeps its type while it is repeated.
-    if (p->rx.partial.active && n.type != wire::PacketType::medium) return rx_drop(s, wire::Drop::bad_length);
-    if (advance_first) p->counting.next_match = seq_add(number, 1);
-    const Seqnum during = p->counting.next_match;
-    const bool has_data = carries_data(n.type);
-    p->parking.park_asked = false;  // unless it is refused again
-    const Delivery delivery = has_data && p->parking.park_range > 0 ? Delivery::refused : deliver(s, *p, n);
-    if (p->counting.next_match != during) return;  // the unexpected handler dropped the partner
-    if (advance_first && delivery == Delivery::refused) p->counting.next_match = number;
-    switch (delivery) {
-      case Delivery::complete:
-        if (!advance_first) p->counting.next_match = seq_add(number, 1);
-        if (p->parking.park_range > 0) [[unlikely]]
-          park_taken_up(s, *p, n.type);
-        p->rx.frames_owed += n.fragments;
-        ack_needed(s, *p);
-        // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
-        if (n.type == wire::PacketType::notify && p->agreed.mode == wire::Mode::mxoe) ack_immediately(s, *p);
-        if (p->rx.early && !from_early) early_drain(s, *p);
-        break;
-      case Delivery::incomplete:
-        break;
-      case Delivery::refused:
-        // No memory: the sender keeps the data, or the message, and tries again. The ack shows it that we
-        // live.
-        s.count(Counter::back_pressure)++;
-        if (has_data && !p->rx.partial.active) park_refused(s, *p);
-        ack_immediately(s, *p);
-        break;
-    }
-  } else if (ahead <= kEarlyWindow) {
-    // What is asked for without its data is not kept with them.
-    if (!(ahead < p->parking.park_range && carries_data(n.type)) && keep_early(s, *p, head, frame, n))
-      s.count(Counter::early)++;
-    else
-      s.count(Counter::early_dropped)++;
-    if (p->agreed.extended) ack_immediately(s, *p);  // with the bitmap of what has arrived
-  } else {
-    s.count(Counter::duplicate)++;
-    // An acknowledgement was lost. The reference answers only the newest number; we send the oldest again,
-    // so between extended peers any old number counts.
-    if (p->agreed.extended || ahead == kSeqSpace - 1) ack_immediately(s, *p);
-  }
+  if (!numbered_session_ok(s, head, frame, n.session, n.seqnum)) return nullptr;
+  return numbered_received(s, p, head, frame, n) ? p : nullptr;
 }
 
 }  // namespace omx::protocol

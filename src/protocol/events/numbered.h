@@ -15,9 +15,14 @@ struct Numbered;
 struct Partner;
 struct State;
 
+// Whether a packet names our session; refuses one that does not.
 bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, std::uint32_t session,
                          Seqnum seqnum);
-void numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n,
-                       bool from_early);
+// Takes a decoded packet of our session: sender and count, acknowledgement, order, delivery, refusal. True:
+// packets that came early may be next (early_drain()).
+bool numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n);
+// Decodes a frame, and does the same. Returns the peer whose early packets may be next; nullptr: nobody's.
+// `kept`: the frame came early and was checked then.
+Partner* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept);
 
 }  // namespace omx::protocol

@@ -28,6 +28,7 @@ struct Numbered {
   // Of a medium message, nullptr: they are in their place; of RNDV, the tail.
   const std::byte* data = nullptr;
   bool packed = false;  // came with others
+  bool kept = false;    // came early, and was kept until now
 };
 
 void numbered_take(Numbered& n, const wire::Message& m);

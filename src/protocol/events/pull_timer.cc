@@ -33,6 +33,43 @@ namespace {
 constexpr std::uint32_t kSilentRoundsLane = 2;  // then the lane is suspected
 constexpr std::uint32_t kSilentRoundsMtu = 5;   // then large frames are
 
+// The frame size changed: starts over with another handle. Each PULL of ours names its size, so only smaller
+// ones matter there. False: it did not change.
+bool size_changed(State& s, Pull& pull) {
+  const Partner& p = *pull.partner;
+  const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
+  const bool fits = pull.by_lane && p.bulk.lane_in;
+  const bool changed = fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
+                       : named ? pull.unit > p.agreed.sizes.pull_reply_max
+                               : pull.unit != p.agreed.sizes.pull_reply_max;
+  if (!changed) return false;
+  pull_slot_release(s, pull);
+  [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
+  assert(got);
+  pull.silent_rounds = 0;
+  pull_transfer_begin(s, pull);
+  pulls_ask(s);
+  return true;
+}
+
+// Asks again for what a block misses. A peer that answers nothing at all may just not run; and one that
+// stopped in the middle, too. When it is the only one, what is in its own link's way shows as gaps.
+void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
+  const Partner& p = *pull.partner;
+  const bool answers = !block.untouched || p.liveness.last_heard > block.asked_at;
+  const bool congestion = s.pulling.senders > 1 && answers;
+  if (block.missing && congestion) pull_lost(s, pull, block);
+  if (block.missing && answers) pull_ahead_lost(s, block);
+  if (p.rails) {
+    if (block.missing) rails_late(s, pull, block);
+    return;
+  }
+  // Where much was lost, asking for all of it at once would lose it again.
+  if (answers && !oldest && s.pulling.port(block.rail).in_flight > pull_allowed(s, block.rail)) return;
+  pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
+  block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
+}
+
 }  // namespace
 
 void pull_timer(State& s, Pull& pull) {
@@ -77,39 +114,10 @@ void pull_timer(State& s, Pull& pull) {
     if (large) probe_fall_back(s, p);
   }
   pull.last_asked = s.now;
-  // The frame size changed: start over with another handle. Each PULL of ours names its size, so only smaller
-  // ones matter there.
-  const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
-  const bool fits = pull.by_lane && p.bulk.lane_in;
-  if (fits    ? pull.unit != lane_sizes(s, p).pull_reply_max
-      : named ? pull.unit > p.agreed.sizes.pull_reply_max
-              : pull.unit != p.agreed.sizes.pull_reply_max) {
-    pull_slot_release(s, pull);
-    [[maybe_unused]] const bool got = pull_slot_acquire(s, pull);
-    assert(got);
-    pull.silent_rounds = 0;
-    pull_transfer_begin(s, pull);
-    return pulls_ask(s);
-  }
+  if (size_changed(s, pull)) return;
   if (p.rails) rails_tend(s, p);
   const bool later = partner_reads_later(s, p);
-  for (std::uint32_t i = 0; i < pull.block_count && !later; i++) {
-    PullBlock& block = pull.block(i);
-    // A partner that answers nothing at all may just not run; and one that stopped in the middle, too. When
-    // it is the only one, what is in its own link's way shows as gaps.
-    const bool answers = !block.untouched || p.liveness.last_heard > block.asked_at;
-    const bool congestion = s.pulling.senders > 1 && answers;
-    if (block.missing && congestion) pull_lost(s, pull, block);
-    if (block.missing && answers) pull_ahead_lost(s, block);
-    if (p.rails) {
-      if (block.missing) rails_late(s, pull, block);
-      continue;
-    }
-    // Where much was lost, asking for all of it at once would lose it again.
-    if (answers && i > 0 && s.pulling.port(block.rail).in_flight > pull_allowed(s, block.rail)) continue;
-    pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
-    block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
-  }
+  for (std::uint32_t i = 0; i < pull.block_count && !later; i++) block_late(s, pull, pull.block(i), i == 0);
   s.timers.arm_by(pull.timer, std::min(s.now + pull_delay(s, pull), limit > s.now ? limit : kNever));
 }
 

@@ -14,6 +14,8 @@
 #include "protocol/events/rails_received.h"
 #include "protocol/events/received.h"
 #include "protocol/events/rx_message.h"
+#include "protocol/state/partner.h"
+#include "protocol/state/peers.h"
 #include "protocol/state/rails.h"
 #include "protocol/state/state.h"
 #include "wire/packets.h"
@@ -28,25 +30,74 @@ bool for_this_nic(const State& s, const wire::Head& head) {
   return head.dst == own || mac_is_group(head.dst);
 }
 
-}  // namespace
+void packet_received(State& s, wire::Head& head, wire::Frame frame);
 
-void rx_frame(State& s, wire::Frame frame) {
+// Packets that came with others in a frame. Their addresses are the frame's.
+void shared_received(State& s, wire::Frame frame, wire::Frame packet) {
+  std::byte whole[wire::kEthernetHeader + wire::kSharedPacketMax];
+  std::memcpy(whole, frame.data(), wire::kEthernetHeader);
+  std::memcpy(whole + wire::kEthernetHeader, packet.data(), packet.size());
+  const wire::Frame inner(whole, wire::kEthernetHeader + packet.size());
   wire::Head head;
-  if (const auto drop = wire::decode_head(frame, head); drop != wire::Drop::none) return rx_drop(s, drop);
+  if (wire::decode_head(inner, head) != wire::Drop::none) return rx_drop(s, wire::Drop::bad_length);
+  switch (head.type) {
+    case wire::PacketType::rndv:
+    case wire::PacketType::pull:
+    case wire::PacketType::notify:
+    case wire::PacketType::truc:
+      return packet_received(s, head, inner);
+    default:
+      return rx_drop(s, wire::Drop::bad_type);
+  }
+}
+
+void packets_received(State& s, wire::Frame frame, wire::Frame records) {
+  s.count(Counter::recv_gathered)++;
+  for (std::uint32_t i = 0; !records.empty(); i++) {
+    if (i == wire::kSharedPacketsMost) return rx_drop(s, wire::Drop::bad_length);
+    wire::PackRecord record;
+    const std::byte* data = nullptr;
+    if (const auto drop = wire::decode_pack_record(records, record, &data); drop != wire::Drop::none)
+      return rx_drop(s, drop);
+    if (!record.packet) return rx_drop(s, wire::Drop::bad_type);
+    shared_received(s, frame, {data, record.length});
+  }
+}
+
+void pack_received(State& s, const wire::Head& head, wire::Frame frame) {
+  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
+  if (!rx_checksum_ok(s, p, frame)) return;
+  // It was never told that we read them. One that we gave up was, and learns of it by the answers.
+  if (p && !p->agreed.extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
+  wire::Pack packet;
+  wire::Frame records;
+  if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)
+    return rx_drop(s, drop);
+  if (wire::holds_packets(records)) return packets_received(s, frame, records);
+  rx_messages(s, p, head, frame, packet, records);
+}
+
+// Whether the packet is for this endpoint; counts one that is not.
+bool for_this_endpoint(State& s, const wire::Head& head, wire::Frame frame) {
+  if (!for_this_nic(s, head)) {
+    s.count(Counter::drop_wrong_nic)++;
+    return false;
+  }
+  const int endpoint = wire::destination_endpoint(frame);
+  if (endpoint < 0) {
+    rx_drop(s, wire::Drop::bad_type);
+    return false;
+  }
+  if (endpoint != s.config.endpoint) s.count(Counter::drop_bad_endpoint)++;
+  return endpoint == s.config.endpoint;
+}
+
+void packet_received(State& s, wire::Head& head, wire::Frame frame) {
   if (frame.size() < 32) return rx_drop(s, wire::Drop::frame_too_short);
   if (head.type == wire::PacketType::raw || head.type == wire::PacketType::host_query ||
       head.type == wire::PacketType::host_reply)
     return;  // the board's business, not an endpoint's
-  if (!for_this_nic(s, head)) {
-    s.count(Counter::drop_wrong_nic)++;
-    return;
-  }
-  const int endpoint = wire::destination_endpoint(frame);
-  if (endpoint < 0) return rx_drop(s, wire::Drop::bad_type);
-  if (endpoint != s.config.endpoint) {
-    s.count(Counter::drop_bad_endpoint)++;
-    return;
-  }
+  if (!for_this_endpoint(s, head, frame)) return;
   if (rails_used(s)) [[unlikely]]
     rails_source(s, head, frame);
   switch (head.type) {
@@ -55,10 +106,10 @@ void rx_frame(State& s, wire::Frame frame) {
     case wire::PacketType::medium:
     case wire::PacketType::rndv:
     case wire::PacketType::notify:
-      rx_message(s, head, frame, false);
+      rx_message(s, head, frame);
       break;
     case wire::PacketType::pack:
-      rx_pack(s, head, frame);
+      pack_received(s, head, frame);
       break;
     case wire::PacketType::truc:
       ack_received(s, head, frame);
@@ -86,23 +137,12 @@ void rx_frame(State& s, wire::Frame frame) {
   }
 }
 
-void share_receive(State& s, wire::Frame frame, wire::Frame packet) {
-  // Its addresses are the frame's.
-  std::byte whole[wire::kEthernetHeader + wire::kSharedPacketMax];
-  std::memcpy(whole, frame.data(), wire::kEthernetHeader);
-  std::memcpy(whole + wire::kEthernetHeader, packet.data(), packet.size());
-  const wire::Frame inner(whole, wire::kEthernetHeader + packet.size());
+}  // namespace
+
+void rx_frame(State& s, wire::Frame frame) {
   wire::Head head;
-  if (wire::decode_head(inner, head) != wire::Drop::none) return rx_drop(s, wire::Drop::bad_length);
-  switch (head.type) {
-    case wire::PacketType::rndv:
-    case wire::PacketType::pull:
-    case wire::PacketType::notify:
-    case wire::PacketType::truc:
-      return rx_frame(s, inner);
-    default:
-      return rx_drop(s, wire::Drop::bad_type);
-  }
+  if (const auto drop = wire::decode_head(frame, head); drop != wire::Drop::none) return rx_drop(s, drop);
+  packet_received(s, head, frame);
 }
 
 }  // namespace omx::protocol

@@ -9,7 +9,5 @@ namespace omx::protocol {
 struct State;
 
 void rx_frame(State& s, wire::Frame frame);
-// One that came with others in a frame.
-void share_receive(State& s, wire::Frame frame, wire::Frame packet);
 
 }  // namespace omx::protocol

@@ -4,26 +4,19 @@
 #include "protocol/events/rx_message.h"
 
 #include "protocol/counters.h"
+#include "protocol/events/early_drain.h"
 #include "protocol/events/numbered.h"
 #include "protocol/events/numbered_packet.h"
 #include "protocol/events/received.h"
-#include "protocol/events/rx.h"
 #include "protocol/state/partner.h"
-#include "protocol/state/peers.h"
 #include "protocol/state/seqnum.h"
 #include "protocol/state/state.h"
 #include "protocol/types.h"
 
 namespace omx::protocol {
 
-void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
-  if (!from_early && !rx_checksum_ok(s, p, frame)) return;
-  Numbered n;
-  n.type = head.type;
-  if (const auto drop = numbered_decode(s, p, frame, n); drop != wire::Drop::none) return rx_drop(s, drop);
-  if (numbered_session_ok(s, head, frame, n.session, n.seqnum))
-    numbered_received(s, p, head, frame, n, from_early);
+void rx_message(State& s, const wire::Head& head, wire::Frame frame) {
+  if (Partner* p = numbered_frame(s, head, frame, false)) early_drain(s, *p);
 }
 
 namespace {
@@ -56,31 +49,11 @@ void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& he
   Numbered n;
   if (!is_fragment(s, expected, frame, n)) return;  // a handler ran since the frame was looked at
   n.data = nullptr;
-  numbered_received(s, expected.sender, head, frame, n, false);
+  if (numbered_received(s, expected.sender, head, frame, n)) early_drain(s, *expected.sender);
 }
 
-void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
-  Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
-  if (!rx_checksum_ok(s, p, frame)) return;
-  // It was never told that we read them. One that we gave up was, and learns of it by the answers.
-  if (p && !p->agreed.extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
-  wire::Pack packet;
-  wire::Frame records;
-  if (const auto drop = wire::decode_pack(frame, packet, records); drop != wire::Drop::none)
-    return rx_drop(s, drop);
-  if (wire::holds_packets(records)) {
-    s.count(Counter::recv_gathered)++;
-    for (std::uint32_t i = 0; !records.empty(); i++) {
-      if (i == wire::kSharedPacketsMost) return rx_drop(s, wire::Drop::bad_length);
-      wire::PackRecord record;
-      const std::byte* data = nullptr;
-      if (const auto drop = wire::decode_pack_record(records, record, &data); drop != wire::Drop::none)
-        return rx_drop(s, drop);
-      if (!record.packet) return rx_drop(s, wire::Drop::bad_type);
-      share_receive(s, frame, {data, record.length});
-    }
-    return;
-  }
+void rx_messages(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
+                 wire::Frame records) {
   if (!numbered_session_ok(s, head, frame, packet.session, packet.seqnum)) return;
   s.count(Counter::recv_pack)++;
   Numbered n;
@@ -98,7 +71,7 @@ void rx_pack(State& s, const wire::Head& head, wire::Frame frame) {
     n.eager.length = record.length;
     n.eager.flags = record.has_ext ? wire::kFlagHeaderExt : 0;
     n.eager.ext = record.ext;
-    numbered_received(s, p, head, frame, n, false);
+    if (numbered_received(s, p, head, frame, n)) early_drain(s, *p);
     n.seqnum = seq_add(n.seqnum, 1);
   }
 }

@@ -8,12 +8,17 @@
 namespace omx::protocol {
 
 struct ExpectedFrame;
+struct Partner;
 struct State;
 
-void rx_message(State& s, const wire::Head& head, wire::Frame frame, bool from_early);
-// Whether a frame is the expected fragment; if so, takes it whose data are in their place.
+// A message, or a NOTIFY, alone in its frame.
+void rx_message(State& s, const wire::Head& head, wire::Frame frame);
+// Whether a frame is the expected fragment.
 bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
+// Takes the expected fragment, whose data are in their place.
 void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame);
-void rx_pack(State& s, const wire::Head& head, wire::Frame frame);
+// Short messages that share a frame: the records behind `packet`.
+void rx_messages(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
+                 wire::Frame records);
 
 }  // namespace omx::protocol

@@ -45,7 +45,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->tx.synchronous = op.synchronous;
   r->user_gone = op.forgotten;
   r->message_class = op.message_class;
-  r->tx.copy_later = op.copy_later && !op.forgotten;
+  r->tx.copy_later = op.advice.copy_later && !op.forgotten;
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
@@ -85,8 +85,8 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->first_sent = s.now;
   p.tx.queued.push_back(*r);
   {
-    const MayPack may(s, op.hold, op.hold_announcement);
-    send_pump(s, p, !op.hold);
+    const MayPack may(s, op.advice.hold, op.advice.hold_announcement);
+    send_pump(s, p, !op.advice.hold);
   }
   if (r->phase == Phase::queued) s.count(Counter::throttled)++;
   return handle;

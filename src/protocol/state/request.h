@@ -43,7 +43,7 @@ struct RequestTx {
   bool notified = false;    // large send: the receiver has finished, the ack is still missing
   bool delivered = false;   // completes only when acknowledged
   bool confirmed = false;   // ... as its peer was silent for a second (see SendOp)
-  bool copy_later = false;  // see SendOp
+  bool copy_later = false;  // see SendAdvice
   bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
   bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive
   std::uint8_t frames = 0;  // on the wire when unacked

@@ -75,7 +75,7 @@ struct EngineCompletion {
   std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
   std::uint64_t completions = 0;
   List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
-  Request* uncopied = nullptr;         // see SendOp::copy_later; on its way
+  Request* uncopied = nullptr;         // see SendAdvice::copy_later; on its way
   std::uint32_t zombies = 0;
 };
 

@@ -66,9 +66,9 @@ Expected<Request*, OpError> Endpoint::send(const Address& to, protocol::SendOp o
   if (!op.partner) return refused();
   op.session = parts.session;
   op.conversation = conversation_of(*op.partner, parts);
-  op.hold = impl_->sends.goes_on();
-  op.hold_announcement = impl_->sends.may_hold();
-  op.copy_later = impl_->spin_budget.yields();
+  op.advice.hold = impl_->sends.goes_on();
+  op.advice.hold_announcement = impl_->sends.may_hold();
+  op.advice.copy_later = impl_->spin_budget.yields();
   auto request = impl_->core.engine->send(impl_->core.now, op);
   impl_->core.out->flush();
   impl_->sends.sent();

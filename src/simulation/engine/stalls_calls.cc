@@ -57,9 +57,9 @@ void StallsCalls::send(std::uint32_t host, std::uint32_t other, std::size_t leng
   op.forgotten = how == Class::forgotten;
   op.delivered = how == Class::delivered;
   op.inject = how == Class::injected;
-  op.hold = id % 4 == 0;
-  op.hold_announcement = id % 5 == 0;
-  op.copy_later = id % 3 == 0;
+  op.advice.hold = id % 4 == 0;
+  op.advice.hold_announcement = id % 5 == 0;
+  op.advice.copy_later = id % 3 == 0;
   m.ended = op.forgotten;
   note(m, fmt::format("sends {} bytes to {}, class {}, number {} of stream {}.{}", length, other,
                       static_cast<int>(how), m.number, m.life->number, m.stream->generation));

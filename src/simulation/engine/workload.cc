@@ -81,9 +81,9 @@ void Workload::send(std::uint32_t host, std::uint32_t to, protocol::Partner* par
   op.synchronous = wish.synchronous;
   op.forgotten = wish.forgotten;
   op.session = wish.session;
-  op.hold = m.id % 4 != 0;
-  op.hold_announcement = m.id % 5 != 0;
-  op.copy_later = m.id % 3 == 0;
+  op.advice.hold = m.id % 4 != 0;
+  op.advice.hold_announcement = m.id % 5 != 0;
+  op.advice.copy_later = m.id % 3 == 0;
   m.stale = op.session != wire::kUnknownSession && op.session != partner->session.true_session;
   const auto target = by_session_.find(partner->session.true_session);
   m.target = target == by_session_.end() ? nullptr : target->second;

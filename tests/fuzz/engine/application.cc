@@ -89,7 +89,7 @@ bool Application::send_to(Partner* to, std::uint32_t length, std::uint32_t piece
   }
   if ((how & 4) && !book) s.session = 0x1234;
   s.forgotten = (how & 8) && !book;
-  s.hold = how & 16;
+  s.advice.hold = how & 16;
   const auto request = scene_.victim.endpoint.send(scene_.now, s);
   REQUIRE(request.has_value());
   op->request = *request;
