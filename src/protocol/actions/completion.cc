@@ -51,6 +51,7 @@ void request_user_done(State& s, Request& r, Status status) {
 }
 
 void request_protocol_done(State& s, Request& r) {
+  assert(r.phase != Phase::finished);
   if (zombie(r)) s.completion.zombies--;
   r.phase = Phase::finished;
   send_release_buffer(s, r);

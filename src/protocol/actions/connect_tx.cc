@@ -2,6 +2,7 @@
 #include "protocol/actions/connect_tx.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "protocol/actions/frames.h"
 #include "protocol/counters.h"
@@ -80,6 +81,8 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
 }  // namespace
 
 void connect_transmit(State& s, Request& r) {
+  assert(r.kind == RequestKind::connect);
+  assert(r.phase == Phase::connecting);
   r.last_sent = s.now;
   r.seqnum = r.partner->counting.next_match;
   connect_packet_send(s, *r.partner, request_packet(s, *r.partner, r.key, r.connect_seqnum, &r));
@@ -88,6 +91,7 @@ void connect_transmit(State& s, Request& r) {
 }
 
 void connect_ping(State& s, Partner& p) {
+  assert(!p.self);
   if (!p.liveness.ping_pending && p.tx.connects.empty()) p.counting.acked_since_asked = 0;
   p.liveness.ping_repeated = p.liveness.ping_pending;  // which one is answered is not known then
   if (!p.liveness.ping_pending) p.liveness.ping_seqnum = p.session.connect_seqnum++;

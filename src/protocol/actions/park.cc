@@ -2,6 +2,7 @@
 #include "protocol/actions/park.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "base/buffer_pool.h"
 #include "protocol/actions/completion.h"
@@ -24,6 +25,7 @@ namespace omx::protocol {
 namespace {
 
 void park(State& s, Partner& p, Request& r) {
+  assert(r.phase == Phase::unacked);
   if (s.completion.uncopied == &r) send_copy(s);
   if (!park_region(s, r)) return;  // no memory: it is asked for again
   lane_medium_done(s, p, r);
@@ -81,6 +83,7 @@ void park_unacked(State& s, Partner& p) {
 }
 
 void park_waiting(State& s, Request& r) {
+  assert(r.phase == Phase::await_notify);
   if (r.user_done) s.completion.zombies--;
   r.tx.waits = true;
   // The peer has just shown that it lives, and nothing else was waited for.

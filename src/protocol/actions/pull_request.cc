@@ -2,6 +2,7 @@
 #include "protocol/actions/pull_request.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 
@@ -93,6 +94,7 @@ bool rings(State& s, const Pull& pull, std::uint32_t frames) {
 
 // Asks again for each run of missing frames.
 void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
+  assert(pull.handle != 0);
   if (!block.missing) return;
   block.repeated_again = std::exchange(block.repeated, true);
   block.asked_last = s.now;
@@ -139,6 +141,9 @@ PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
 }  // namespace
 
 void pull_ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
+  assert(pull.handle != 0);
+  assert(frames > 0);
+  assert(pull.next_frame + frames <= pull.frames);
   PullBlock& block = block_add(s, pull, frames);
   block.rail = rail;
   copies_tend(s);

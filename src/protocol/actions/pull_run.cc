@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/pull_run.h"
 
+#include <cassert>
+
 #include "protocol/actions/completion.h"
 #include "protocol/actions/pull_schedule.h"
 #include "protocol/actions/rails_tend.h"
@@ -30,6 +32,7 @@ constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth
 }  // namespace
 
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv) {
+  assert(!pull_waiting(pull));
   const Partner& p = *pull.partner;
   pull.by_lane = s.config.lane_pulls && p.bulk.lane_in && pull.length >= kLaneBytes && !p.rails;
   pull.unit = pull.by_lane ? lane_sizes(s, p).pull_reply_max : p.agreed.sizes.pull_reply_max;
@@ -101,6 +104,9 @@ bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
 }  // namespace
 
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail) {
+  assert(receive.phase == Phase::matched);
+  assert(!receive.rx.pull);
+  assert(receive.xfer_length > 0);
   // The memory of other pages is not published.
   if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
   Pull* pull = s.memory.pulls.create();
@@ -133,6 +139,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
 }
 
 void pull_finish(State& s, Pull& pull, Status status) {
+  assert(pull.request->rx.pull == &pull);
   if (pull_waits_for_copies(s, pull, status)) {
     if (pull_waiting(pull)) return;
     pull_slot_release(s, pull);

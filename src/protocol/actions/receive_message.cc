@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/receive_message.h"
 
+#include <cassert>
+
 #include "protocol/actions/completion.h"
 #include "protocol/actions/pull_run.h"
 #include "protocol/actions/self.h"
@@ -28,6 +30,8 @@ wire::Rndv announcement(const Unexpected& u) {
 }  // namespace
 
 void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte* tail) {
+  assert(r.kind == RequestKind::receive);
+  assert(r.phase == Phase::matched);
   // The unexpected handler may have dropped the sender.
   if (r.partner->reply_session() == wire::kUnknownSession) {
     r.xfer_length = 0;
@@ -47,6 +51,8 @@ void receive_rndv(State& s, Request& r, const wire::Rndv& rndv, const std::byte*
 }
 
 void message_receive(State& s, Request& r, Unexpected& u) {
+  assert(r.kind == RequestKind::receive);
+  assert(!r.user_done);
   if (u.self_send) return self_match(s, r, u);
   receive_matched(r, u.partner, u.session, u.match_info, u.msg_length, u.has_data, u.data);
   r.conversation = u.conversation;

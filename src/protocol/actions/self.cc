@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/self.h"
 
+#include <cassert>
+
 #include "protocol/actions/completion.h"
 #include "protocol/actions/handler.h"
 #include "protocol/state/arrivals.h"
@@ -79,6 +81,7 @@ void self_deliver(State& s, Request& r) {
 }  // namespace
 
 void self_send(State& s, Request& r) {
+  assert(r.partner == s.peers.myself);
   r.session = s.config.session;
   // Messages to oneself arrive, too: not while nothing may (mx-clients.md 24), nor ahead of those that wait.
   if (!s.suspended && s.peers.myself->tx.queued.empty()) return self_deliver(s, r);
@@ -95,6 +98,7 @@ void self_pump(State& s) {
 }
 
 void self_match(State& s, Request& receive, Unexpected& u) {
+  assert(u.self_send);
   Request& send = *u.self_send;
   transfer(s, send, receive, u.buffer);
   unexpected_free(s, u);

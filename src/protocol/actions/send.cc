@@ -178,6 +178,7 @@ void pump(State& s, Partner& p, bool at_once) {
 }  // namespace
 
 void send_copy(State& s) {
+  assert(s.completion.uncopied);
   Request& r = *s.completion.uncopied;
   s.completion.uncopied = nullptr;
   if (!send_copy_now(s, r)) return;  // completes when it is acknowledged
@@ -200,6 +201,8 @@ void send_pump(State& s, Partner& p, bool at_once) {
 }
 
 void send_queue_notify(State& s, Request& receive) {
+  assert(receive.kind == RequestKind::receive);
+  assert(!receive.queue.linked());
   Partner& p = *receive.partner;
   receive.send_class = SendClass::notify;
   receive.phase = Phase::queued;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/send_end.h"
 
+#include <cassert>
+
 #include "protocol/actions/completion.h"
 #include "protocol/actions/park.h"
 #include "protocol/state/lane.h"
@@ -13,6 +15,7 @@
 namespace omx::protocol {
 
 void send_acknowledged(State& s, Request& r) {
+  assert(r.phase == Phase::unacked);
   Partner& p = *r.partner;
   p.tx.frames_unacked -= r.tx.frames;
   lane_medium_done(s, p, r);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/actions/send_tx.h"
 
+#include <cassert>
+
 #include "protocol/actions/eager_tx.h"
 #include "protocol/actions/large_tx.h"
 #include "protocol/actions/pack.h"
@@ -14,6 +16,7 @@
 namespace omx::protocol {
 
 void send_transmit(State& s, Request& r) {
+  assert(r.phase == Phase::unacked);
   r.last_sent = s.now;
   const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
   if (short_one && pack_add(s, r)) return;
@@ -37,6 +40,7 @@ void send_transmit(State& s, Request& r) {
 }
 
 void send_retransmit(State& s, Request& r, Counter why) {
+  assert(r.phase == Phase::unacked);
   if (r.tx.lost && r.resends == 0) r.partner->tx.trip.lost();
   if (r.resends < 0xFFFF) r.resends++;
   r.tx.lost = false;

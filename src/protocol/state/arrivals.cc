@@ -2,6 +2,7 @@
 #include "protocol/state/arrivals.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "protocol/counters.h"
 #include "protocol/history.h"
@@ -101,6 +102,8 @@ Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t matc
 
 void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
                      std::uint32_t msg_length, bool has_data, std::uint64_t data) {
+  assert(r.kind == RequestKind::receive);
+  assert(!r.user_done);
   r.phase = Phase::matched;
   r.partner = p;
   r.session = session;

@@ -2,6 +2,7 @@
 // Packets that arrived before one with a lower number: copied and processed when the hole is filled.
 #include "protocol/state/early.h"
 
+#include <cassert>
 #include <cstring>
 #include <new>
 
@@ -40,6 +41,7 @@ void early_release(State& s, Partner& p) {
 
 bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::uint32_t fragment,
                  std::uint32_t fragments) {
+  assert(fragment < fragments);
   const std::size_t bytes = early_bytes(static_cast<std::uint32_t>(frame.size()));
   // Half of the memory is left to messages in order, which can free some.
   if (!room_for_early(s, bytes + (p.rx.early ? 0 : sizeof(EarlyWindow)))) return false;

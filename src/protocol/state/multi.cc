@@ -2,6 +2,7 @@
 #include "protocol/state/multi.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "protocol/state/multi_receive.h"
 #include "protocol/state/request.h"
@@ -12,6 +13,7 @@
 namespace omx::protocol {
 
 void multi_retire(State& s, MultiReceive& m) {
+  assert(!m.retired);
   m.retired = true;
   s.matching.posted.remove(*m.posted);
   m.posted->queue.unlink();  // no longer awaited
@@ -33,6 +35,8 @@ bool multi_begin(State& s, Request& posted, std::uint32_t least) {
 }
 
 Request* multi_take(State& s, Request& posted, std::uint32_t msg_length) {
+  assert(posted.rx.multi);
+  assert(!posted.rx.multi->retired);
   MultiReceive& m = *posted.rx.multi;
   Request* r = m.spare;
   const Segment& whole = posted.segments.span().front();

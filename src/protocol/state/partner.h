@@ -46,7 +46,18 @@ struct Partial {
 // Each is numbered, and addresses carry the number: what the application obtained in one is of no use in
 // the next. Nothing but those two events opens one: the answer to a ping never does.
 //
-// Sessions (wire.md 6.3) and the conversation with a peer.
+// --- Sessions (wire.md 6.3) ---
+//
+//                CONNECT request received
+//   unknown -------------------------------> back_session known: pulls, NOTIFYs and acks may leave
+//      |                                                  |
+//      | CONNECT reply received                           | counts agree (epochs_meet(), reference_reply())
+//      v                                                  v
+//   true_session known: connected() <---------------------+
+//      |
+//      +--another session answers, a refusal, silence: partner_cleanup()--> unknown
+//
+// Legacy peers get no number before they answered a CONNECT request of ours: held_back() until back_known.
 struct PeerSession {
   std::uint32_t true_session = wire::kUnknownSession;
   std::uint32_t back_session = wire::kUnknownSession;

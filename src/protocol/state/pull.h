@@ -20,6 +20,17 @@ struct Request;
 inline constexpr std::size_t kPullBlocksMax = 8, kPullBlocksStriped = 16;
 inline constexpr std::size_t kPullSlots = 1024;
 
+// --- A pull ---
+//
+//   waiting --a slot--> wanting --its turn--> asked --all blocks whole--> ended (NOTIFY)
+//                          ^                    |
+//                          +--a block is whole--+--all data here, copies are not--> copying --> ended
+//
+// waiting: no handle (state.transfers.pull_waiting). wanting: it may ask for more (rx.pulls_wanting of the
+// peer). asked: all blocks that it may have in flight are; pull_timer() asks again for what is missing, and
+// starts over with another handle when the frame size changed. copying: in state.transfers.pull_copying. From
+// every state: refused, or the conversation ends.
+
 struct PullBlock {
   std::uint32_t first = 0;  // frame index
   std::uint32_t frames = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocol/state/pull_slots.h"
 
+#include <cassert>
+
 #include "base/bytes.h"
 #include "protocol/state/partner.h"
 #include "protocol/state/pull.h"
@@ -22,6 +24,7 @@ bool pull_slot_allowed(const State& s, const Partner& p) {
 }
 
 bool pull_slot_acquire(State& s, Pull& pull) {
+  assert(pull_waiting(pull));
   if (s.transfers.pull_free.empty()) {
     if (s.transfers.pull_slots.size() == kPullSlots) return false;
     s.transfers.pull_free.push_back(static_cast<std::uint16_t>(s.transfers.pull_slots.size()));
@@ -37,6 +40,7 @@ bool pull_slot_acquire(State& s, Pull& pull) {
 }
 
 void pull_slot_release(State& s, Pull& pull) {
+  assert(!pull_waiting(pull));
   pull.unasked_hook.unlink();
   pull_leave(s, pull);
   if (s.pulling.senders == 0) s.transfers.pulls_by_lane = s.transfers.pulls_by_link = false;

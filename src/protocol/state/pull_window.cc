@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <utility>
 
 #include "protocol/state/partner.h"
@@ -238,6 +239,7 @@ void pull_leave(State& s, Pull& pull) {
 }
 
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes) {
+  assert(pull.block_count > 0);
   PullPort& port = s.pulling.port(block.rail);
   answer_measure(s, pull, block);
   port.loss -= port.loss >> kLossFrames;

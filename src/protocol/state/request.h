@@ -20,6 +20,28 @@ struct Unexpected;
 // How a send travels, and what a receive puts on the wire at its end.
 enum class SendClass : std::uint8_t { tiny, small, medium, large, notify };
 
+// --- A send ---
+//
+//   queued --a number--> unacked --acknowledged--> finished                         tiny, small, medium
+//      |                    |
+//      |                    +--acknowledged--> await_notify --NOTIFY--> finished    large
+//      |                    |
+//      |                    +--NOTIFY, then acknowledged--> finished                large
+//      +--the conversation ends--> finished, from every phase
+//
+// A medium message that is parked goes on as a large one while it is unacked (park.cc). For the user a send
+// may be done earlier: with its copy, or never if it was forgotten.
+//
+// --- A receive ---
+//
+//   posted --a message--> matched --data in place--> finished                       eager
+//                            |
+//                            +--pulled--> queued (NOTIFY) --> unacked --> finished  large
+//
+// --- A connect, and a send to oneself ---
+//
+//   connecting --reply, refusal, time-out--> finished
+//   self_waiting --a receive--> finished
 enum class Phase : std::uint8_t {
   queued,        // send: waits for window or resources, without a number
   unacked,       // send or notify: has a number, in partner.unacked
