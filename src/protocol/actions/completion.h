@@ -8,18 +8,18 @@ namespace omx::protocol {
 
 struct State;
 
-// The user may see the result now.
+// Lets the user see the result of a request.
 void request_user_done(State& s, Request& r, Status status);
-// The protocol needs it no more; frees it if the user does not either.
+// Notes that the protocol needs a request no more. Frees it if the user does not need it either.
 void request_protocol_done(State& s, Request& r);
-// Both at once.
+// Ends a request for the user and for the protocol.
 void request_finish(State& s, Request& r, Status status);
 void request_user_gone(State& s, Request& r);
-// One that multi_take gave is done.
+// Notes that a request of multi_take() is done.
 void multi_ended(State& s, Request& r);
-// The posted one ends with that status when its running messages have ended.
+// Ends a multi-receive buffer with that status, as soon as its running messages have ended.
 void multi_end(State& s, Request& posted, Status status);
-// All data are in place.
+// Ends a receive whose data are all in place.
 void receive_complete(State& s, Request& r);
 
 }  // namespace omx::protocol

@@ -13,13 +13,13 @@ struct State;
 wire::ConnectExt connect_extension(const State& s, const Partner& p);
 void connect_packet_send(State& s, Partner& p, const wire::Connect& packet);
 void connect_transmit(State& s, Request& r);
-// An unsolicited connect request to a silent partner: its answer proves that the same instance lives.
+// Sends an unsolicited connect request to a silent peer: its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
-// The same, though not more often than keep-alives.
+// Pings a peer, though not more often than keep-alives.
 void connect_ask(State& s, Partner& p);
-// How long answers take is not known, as too much was repeated: asks for one that tells.
+// Pings a peer to learn how long answers take, when too much was repeated to tell.
 void trip_ask(State& s, Partner& p);
-// A packet does not fit the agreed counts: asks, though not often.
+// Asks a peer, though not often, as a packet does not fit the agreed counts.
 void epochs_doubt(State& s, Partner& p);
 
 }  // namespace omx::protocol

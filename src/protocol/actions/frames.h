@@ -19,7 +19,7 @@ void frame_finish_header(wire::TxFrame& frame);
 // Ends a frame begun with room for segments + 1: adds the checksum where agreed, and commits it.
 void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
 
-// A frame of that head.
+// Begins a frame that leaves by the peer's home board.
 inline wire::TxFrame& frame_begin(State& s, const Partner& p, std::uint32_t segments) {
   if (p.rails) [[unlikely]]
     return s.sink.rail_begin(p.rails->home, segments);

@@ -9,7 +9,8 @@ namespace omx::protocol {
 struct Arrival;
 struct State;
 
-// The application's handler, which may take its time: nothing waits for it, nor what is done meanwhile.
+// Calls the application's handler, which may take its time: nothing waits for it, nor what is done
+// meanwhile.
 HandlerAction handler_call(State& s, const Arrival& arrival);
 
 }  // namespace omx::protocol

@@ -17,9 +17,9 @@ struct State;
 void lane_announce(State& s, Partner& p, std::uint32_t answer = 0);
 void lane_show(State& s, Partner& p);
 void lane_offer(State& s, Partner& p);
-// A PROBE about lanes.
+// Takes a PROBE about bulk paths.
 void lane_probe_received(State& s, Partner& p, const wire::Probe& packet);
-// What the partner's PULL says about it.
+// Takes what a PULL of the peer says about bulk paths.
 void lane_asked(State& s, Partner& p, const wire::Pull& packet);
 
 }  // namespace omx::protocol

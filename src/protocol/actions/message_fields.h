@@ -13,12 +13,12 @@ struct Partner;
 struct Request;
 struct State;
 
-// The same without what is one message's own.
+// Fills the fields of message_fill() that are not one message's own.
 void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet);
-// Fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
+// Fills the fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
 wire::HeaderExt ext_of(const Request& r);
-// All data of a short message, from its own copy or the user's memory.
+// Copies all data of a short message, from its own copy or the user's memory.
 void payload_copy(const Request& r, std::byte* out);
 
 }  // namespace omx::protocol

@@ -29,13 +29,13 @@ class MayPack {
   State& s_;
 };
 
-// Room for `bytes` of records to the partner, of the kind that is asked for; nullptr: they are sent by
+// Returns room for `bytes` of records to the peer, of the kind that is asked for; nullptr: they are sent by
 // themselves.
 std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes);
-// The message joins others, to be sent by pack_release; false: it is sent by itself.
+// Lets a message join others, to be sent by pack_release(). False: it is sent by itself.
 bool pack_add(State& s, const Request& r);
 void pack_release(State& s);
-// Its messages are failed.
+// Drops the messages to a peer that wait for others: they are failed.
 void pack_drop(State& s, const Partner& p);
 
 }  // namespace omx::protocol

@@ -8,9 +8,9 @@ struct Partner;
 struct Request;
 struct State;
 
-// The partner asks for envelopes, from the message on that it misses.
+// Sends envelopes, which the peer asks for, from the message on that it misses.
 void park_unacked(State& s, Partner& p);
-// It was acknowledged, and waits for its receive.
+// Notes that a large message was acknowledged and waits for its receive.
 void park_waiting(State& s, Request& r);
 
 }  // namespace omx::protocol

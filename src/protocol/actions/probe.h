@@ -15,20 +15,20 @@ namespace omx::protocol {
 enum class LaneProbe : std::uint8_t { by_lane, alone, look, seen };
 
 void probe_proven(State& s, Partner& p, std::uint32_t size);
-// A new partner; what it agreed is larger than what is proven.
+// Probes the frame size of a new peer that agreed on more than is proven; later if many peers are new.
 void probe_at_connect(State& s, Partner& p);
 void probe_start(State& s, Partner& p);
 void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
-// By that board of ours to that one of the partner.
+// Probes the path from that board of ours to that one of the peer.
 void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
                 std::uint32_t cookie);
 // Sends the answer that proves the size of a probe.
 void probe_reply(State& s, Partner& p, const wire::Probe& packet);
 void probe_tick(State& s, Partner& p);
-// Large frames seem not to get through any more.
+// Goes back to the base size, as large frames seem not to get through any more.
 void probe_fall_back(State& s, Partner& p);
 
-// A message of this length comes or goes.
+// Probes the frame size of a peer when the first large message comes or goes.
 inline void probe_at_message(State& s, Partner& p, std::uint32_t length) {
   if (p.agreed.probe_wanted && length > s.config.base_frame) [[unlikely]]
     probe_start(s, p);

@@ -28,7 +28,7 @@ struct PullRoute {
 
 void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& pull, const PullRange& range,
                      bool again = false, const PullRoute* way = nullptr);
-// As if that had been asked for: of replies with `unit` data bytes, from the first.
+// Sends the first replies of a message, with `unit` data bytes each, as if they had been asked for.
 void pull_answer(State& s, Partner& p, const Request& r, const wire::Pull& request, std::uint32_t unit);
 
 }  // namespace omx::protocol

@@ -12,9 +12,9 @@ namespace omx::protocol {
 struct Pull;
 struct State;
 
-// Geometry from the partner's present sizes; starts from the first byte. `rndv`: it has come just now.
+// Sets out a transfer by the present sizes of the peer, from the first byte. `rndv`: it has come just now.
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr);
-// `tail`: the last rndv.tail bytes, which need not be asked for.
+// Begins to pull a message for a receive. `tail`: the last rndv.tail bytes, which need not be asked for.
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);
 void pull_finish(State& s, Pull& pull, Status status);
 void pulls_fail(State& s, Partner& p, Status status);

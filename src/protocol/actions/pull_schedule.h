@@ -12,18 +12,19 @@ struct Pull;
 struct PullBlock;
 struct State;
 
-// Its first frames come without being asked for.
+// Expects the first frames of a pull without asking for them.
 void pull_await_first(State& s, Pull& pull, std::uint32_t frames);
-// All of a lone message can be asked for at once: where its answers ring a sleeper beside its end.
+// Chooses where the answers to a lone message wake a sleeper before its end, if all of it can be asked for
+// at once.
 void pull_ring_midway(State& s, Pull& pull);
-// It may have frames to ask for; pulls_ask() lets all ask whose turn it is.
+// Notes that a pull may have frames to ask for. pulls_ask() lets all pulls ask whose turn it is.
 void pull_want(State& s, Pull& pull);
 void pulls_ask(State& s);
 void pull_schedule_timer(State& s);
-// Frames that were asked for after what is missing of it have come: asks for that again, at once or when it
-// can no longer be late only.
+// Notes that frames which were asked for later have come before what a block misses. Asks for that again, at
+// once or when it can no longer be late only.
 void pull_passed(State& s, Pull& pull, PullBlock& block);
-// Does so where that time has come.
+// Asks again for what can no longer be late only.
 void pull_passed_check(State& s, Pull& pull);
 
 }  // namespace omx::protocol

@@ -9,7 +9,7 @@ struct State;
 struct Unexpected;
 
 void self_send(State& s, Request& r);
-// Those that waited while nothing was delivered.
+// Delivers messages to oneself that waited while nothing was delivered.
 void self_pump(State& s);
 void self_match(State& s, Request& receive, Unexpected& u);
 

@@ -8,7 +8,7 @@ namespace omx::protocol {
 
 struct State;
 
-// The partner acknowledged it.
+// Ends or goes on with a send that the peer acknowledged.
 void send_acknowledged(State& s, Request& r);
 // Ends a send of a conversation that is over; counts it and keeps what Endpoint::lost_take() reports.
 void send_fail(State& s, Request& r, Status status);

@@ -10,7 +10,7 @@ struct Request;
 struct State;
 
 void send_transmit(State& s, Request& r);
-// Sends it again, and counts why, unless the first one still waits to be read.
+// Sends a message again and counts why, unless the first one still waits to be read.
 void send_retransmit(State& s, Request& r, Counter why);
 
 }  // namespace omx::protocol

@@ -33,9 +33,9 @@ struct Draft {
   std::size_t length = 0;
 };
 
-// It leaves, or waits for others.
+// Sends a packet without data, or lets it wait for others.
 void packet_send(State& s, Partner& p, const Draft& draft);
-// By a board that is not the partner's home; it shares no frame.
+// Sends a packet by a board that is not the peer's home. It shares no frame.
 void packet_send_by(State& s, const Partner& p, const Draft& draft, unsigned rail);
 
 }  // namespace omx::protocol

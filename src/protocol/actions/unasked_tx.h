@@ -9,7 +9,7 @@ namespace omx::protocol {
 struct Request;
 struct State;
 
-// Sender: counts the message, and says which frames will follow the RNDV, if any; then sends them.
+// Counts a large message at its sender, and says which frames will follow the RNDV, if any.
 void unasked_plan(State& s, Request& r, wire::Rndv& packet);
 void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv);
 

@@ -9,7 +9,7 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// The receiver of a large message is done with `length` bytes of it.
+// Ends a large send whose receiver is done with it.
 void large_notified(State& s, Partner& p, const wire::Notify& packet);
 
 }  // namespace omx::protocol

@@ -10,7 +10,7 @@ namespace omx::protocol {
 struct State;
 
 void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
-// The same, when the data are in their place already; only the header of the frame is there.
+// Takes a reply whose data are in their place already. Only the header of the frame is there.
 void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame);
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame);
 // Ends the pulls whose copies are over.

@@ -12,9 +12,10 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// Whose frame it is: one from another board of a partner becomes its own.
+// Makes a frame from another board of a peer that peer's own.
 void rails_source(State& s, wire::Head& head, wire::Frame frame);
-// The same of a CONNECT, which says who it is. False: nobody is known by the board that it was sent to.
+// Makes a CONNECT from another board of a peer that peer's own. False: no peer is known by the board that it
+// was sent to.
 bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet);
 void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size);
 

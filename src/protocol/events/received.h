@@ -12,7 +12,7 @@
 namespace omx::protocol {
 
 void rx_drop(State& s, wire::Drop reason);  // counts why
-// Partner and checksum of a frame from (head.src, src_endpoint). False: drop it (counted).
+// Whether the checksum of a frame is right where the peer agreed on them. Counts one that is not.
 bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
 
 // B2 of the endpoint packets.

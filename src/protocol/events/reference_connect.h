@@ -10,9 +10,10 @@ struct Partner;
 struct Request;
 struct State;
 
-// Its request.
+// Takes a CONNECT request of a legacy peer.
 void reference_request(State& s, Partner& p, const wire::Connect& packet);
-// Its reply; `r` nullptr: to a ping. False: the ping is repeated, as the numbers changed meanwhile.
+// Takes a CONNECT reply of a legacy peer; `r` nullptr: to a ping. False: the ping is repeated, as the
+// numbers changed meanwhile.
 bool reference_reply(State& s, Partner& p, const Request* r, const wire::Connect& packet);
 // Makes our session known to a peer that connected to us only.
 void reference_connect_back(State& s, Partner& p);

@@ -7,7 +7,8 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// So much of it that an extended sender may be waiting for room in its window, of messages or of frames.
+// Whether so much is owed that an extended sender may be waiting for room in its window, of messages or of
+// frames.
 bool ack_much_owed(const State& s, const Partner& p);
 void ack_immediately(State& s, Partner& p);
 void ack_piggybacked(Partner& p);  // another packet just carried it

@@ -15,7 +15,7 @@ struct Request;
 struct State;
 struct Unexpected;
 
-// nullptr when memory ran out.
+// Creates the record of a message without a receive; nullptr: no memory.
 Unexpected* unexpected_create(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length,
                               bool with_data);
 void unexpected_free(State& s, Unexpected& u);
@@ -29,7 +29,7 @@ void arrival_drop(State& s, Unexpected& u);
 std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint32_t length);
 Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
                           std::uint32_t session, std::uint8_t message_class);
-// A message was matched to a receive: fills what the completion says.
+// Fills what the completion of a receive says of the message that was matched to it.
 void receive_matched(Request& r, Partner* p, std::uint32_t session, std::uint64_t match_info,
                      std::uint32_t msg_length, bool has_data, std::uint64_t data);
 void receive_count(State& s, const Request& r);

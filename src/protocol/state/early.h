@@ -22,7 +22,7 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
 void early_drop_data(State& s, Partner& p);
 void early_drop(State& s, Partner& p);
 
-// Of numbered packets: whether it brings the data of its message.
+// Whether a numbered packet brings the data of its message.
 inline bool carries_data(wire::PacketType type) {
   return type != wire::PacketType::rndv && type != wire::PacketType::notify;
 }

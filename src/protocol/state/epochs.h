@@ -10,7 +10,7 @@ namespace omx::protocol {
 
 struct Partner;
 
-// -1, 0, 1: a is older than b, the same, newer; modulo 2^31.
+// Returns -1, 0 or 1 when a is older than b, the same, or newer; modulo 2^31.
 int epoch_compare(std::uint32_t a, std::uint32_t b);
 std::uint32_t epoch_first(std::uint32_t session);
 std::uint32_t epoch_next(std::uint32_t epoch);

@@ -11,7 +11,7 @@
 
 namespace omx::protocol {
 
-// Notes it for whoever looks at a process that hangs.
+// Notes an event for those who look at a process that hangs.
 inline void history_note(State& s, Happened what, const Partner* p, std::uint64_t match_info = 0,
                          std::uint64_t length = 0, Seqnum seqnum = 0) {
   if (!s.config.history) return;

@@ -19,20 +19,20 @@ struct State;
 inline constexpr std::uint32_t kLaneBytes = 4 * 1024, kLaneFragments = 3;  // shorter ones gain nothing
 
 void lane_out_set(Partner& p, bool works);
-// What worked for long is not judged by what once was.
+// Forgets former failures of a bulk path that worked for long.
 void lane_trust_again(const State& s, LaneTrust& trust);
 void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext);
-// The NIC whose partner has that lane; 0: none.
+// Returns the NIC whose peer has that bulk path; 0: none.
 NicId lane_owner(const State& s, const wire::LaneAddress& from);
 void lane_forget(State& s, Partner& p);
-// Datagrams pass, but not those that are made out of a larger one.
+// Notes that datagrams pass, but not those that are made out of a larger one.
 void lane_trains_fail(State& s, Partner& p);
 // Whether frames for it must be datagrams of their own, as it is not proven that others arrive. Without a
 // lane there is no proof, and only what is sent again leaves so.
 bool lane_alone(const State& s, const Partner& p);
-// A request of several frames was answered; `again`: what it asked for had been sent before.
+// Notes that a request of several frames was answered. `again`: what it asked for had been sent before.
 void lane_answered(State& s, Partner& p, bool again);
-// What was asked for by our lane does not come.
+// Distrusts our bulk path for a peer, as what was asked for by it does not come.
 void lane_in_fails(State& s, Partner& p);
 // A medium message that went by it was acknowledged, or must be sent again.
 void lane_medium_done(const State& s, Partner& p, const Request& r);

@@ -14,12 +14,12 @@ namespace omx::protocol {
 
 struct State;
 
-// The partner announced pull replies, or that message, or that answer.
+// Notes that the peer announced pull replies, or that message, or that answer.
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
 bool lane_awaited(State& s, TimeNs now);
-// Where the fragments of the message belong that is on its way there, if that is known.
+// Says where the fragments of the message belong that comes by the bulk path next, if that is known.
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);
-// A look at it found something.
+// Notes that a look at the bulk path found something.
 void lane_came(State& s);
 
 }  // namespace omx::protocol

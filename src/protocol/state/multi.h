@@ -13,9 +13,9 @@ struct Request;
 struct State;
 
 void multi_retire(State& s, MultiReceive& m);
-// False: no memory.
+// Makes a receive take several messages. False: no memory.
 bool multi_begin(State& s, Request& posted, std::uint32_t least);
-// The request for a message that the posted receive matches.
+// Returns the request for a message that the posted receive matches.
 Request* multi_take(State& s, Request& posted, std::uint32_t msg_length);
 void multi_free(State& s, Request& posted);
 

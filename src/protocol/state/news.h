@@ -17,11 +17,11 @@ void news_back(State& s, Partner& p);  // news.cc: a silent one is heard again
 // Tells once that the partner is silent, if something has waited for it long enough. `next`: when to look
 // again.
 void news_silence_check(State& s, Partner& p, TimeNs& next);
-// The conversation with the partner has just ended.
+// Reports that the conversation with the peer has just ended.
 void news_ended(State& s, Partner& p, Cleanup why, Status status);
-// Receives or probes that waited for the partner have ended, as it could not be connected to.
+// Reports that receives or probes that waited for the peer have ended, as it could not be connected to.
 void news_unreached(State& s, Partner& p, Status status);
-// Frames for the partner that leave in one piece do not arrive, and single ones do.
+// Reports that frames for the peer that leave in one piece do not arrive, and single ones do.
 void news_trains(State& s, Partner& p);
 
 inline void partner_heard(State& s, Partner& p) {

@@ -23,18 +23,18 @@ bool sent_eagerly(const Request& r);
 // Whether the next TRUC asks for envelopes; it does so now.
 bool park_waits(const Partner& p);
 void park_told(State& s, Partner& p);
-// There was no room for the data of the message that is next.
+// Asks for envelopes, as there was no room for the data of the next message.
 void park_refused(State& s, Partner& p);
-// One of those that come as envelopes is complete.
+// Notes that a message which was to come as envelope is complete.
 void park_taken_up(State& s, Partner& p, wire::PacketType type);
 void park_forget(Partner& p);
-// A region for a large send, of any page if its receiver knows pages.
+// Gives a large send a region, of any page if its receiver knows pages. False: none is free.
 bool park_region(State& s, Request& r);
 // Whether a message goes as envelope because those before had to.
 bool park_defers(const State& s, const Partner& p);
-// It has left.
+// Counts a message that has left, for the next trial without envelopes.
 void park_counted(State& s, Partner& p, const Request& r);
-// One was taken with its data.
+// Notes that the receiver took a message with its data.
 void park_taken(Partner& p);
 
 }  // namespace omx::protocol

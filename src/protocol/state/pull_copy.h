@@ -20,7 +20,7 @@ void pull_copy(State& s, Pull& pull, std::uint64_t offset, const std::byte* data
                bool last);
 // Whether the pull that would end so has to wait for its copies. Changes the status when one is lost.
 bool pull_waits_for_copies(State& s, Pull& pull, Status& status);
-// Gives back what those that are over held.
+// Gives back what copies held that are over.
 void copies_tend(State& s);
 
 }  // namespace omx::protocol

@@ -16,7 +16,7 @@ namespace omx::protocol {
 struct Pull;
 struct State;
 
-// Of those that were asked for by a board, as the others' come in between.
+// Notes which replies were asked for by a board.
 void pull_expect(State& s, const Pull& pull, std::uint32_t first, std::uint32_t frames, bool again,
                  std::uint8_t rail);
 void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::uint8_t rail);

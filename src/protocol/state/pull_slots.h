@@ -13,17 +13,18 @@ struct Partner;
 struct Pull;
 struct State;
 
-// One partner takes no more handles than it leaves free: the pulls of others go on.
+// Whether a peer may have one more handle. It takes no more than it leaves free, so that the pulls of others
+// go on.
 bool pull_slot_allowed(const State& s, const Partner& p);
 bool pull_slot_acquire(State& s, Pull& pull);
 void pull_slot_release(State& s, Pull& pull);
 bool pull_waiting(const Pull& pull);
 void pull_free(State& s, Pull& pull);
-// In the place that a handle names, whosever turn it is there.
+// Returns the pull in the place that a handle names, whichever it is; nullptr: none.
 Pull* pull_of_slot(State& s, std::uint32_t handle);
-// nullptr: not a running one.
+// Returns the pull that has that handle; nullptr: it runs no more.
 Pull* pull_of_handle(State& s, std::uint32_t handle);
-// Whose frame it is, of PULL_REPLY and NACK_MCP, where they name one that runs.
+// Returns the pull that a PULL_REPLY or NACK_MCP names; nullptr: it runs no more.
 Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame);
 
 }  // namespace omx::protocol

@@ -18,11 +18,11 @@ inline constexpr TimeNs kRateTime = kMillisecond / 2, kRateKept = 200 * kMillise
 
 void pull_uncharge_all(State& s, Pull& pull);
 void pull_charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail);
-// Who does not answer for so long does not keep the others waiting.
+// How long a sender that does not answer keeps its share of the window.
 TimeNs pull_share_kept(const PullSchedule& schedule);
 // How long until `bytes` more have come by it, as far as that is known; in nanoseconds.
 std::uint64_t pull_time_of(const PullPort& port, std::uint64_t rate, std::uint64_t bytes);
-// Whether it is asked for by several boards.
+// Whether a pull is asked for by several boards.
 bool pull_striped(const Pull& pull);
 // Bytes that may be in flight now. A lone sender is asked for far more than the way holds when that saves us
 // from waking up for the rest: what is early waits in front of its own link.
@@ -33,13 +33,13 @@ std::uint32_t pull_blocks(const State& s);
 void pulls_init(State& s);
 // A pull has got, and gives up, its handle.
 void pull_enter(State& s, Pull& pull);
-// It is a large one by frames of another host.
+// Counts a large pull by frames of another host for the pace.
 void pull_pace_begin(State& s, Pull& pull);
 void pull_leave(State& s, Pull& pull);
 void pull_arrived(State& s, Pull& pull, PullBlock& block, std::uint32_t bytes);
-// What it misses is asked for again, and in flight again.
+// Counts what a pull misses as in flight again, as it is asked for again.
 void pull_repeated(State& s, Pull& pull);
-// Something of it was lost: a sleeper does not ask for more than the window for a while, if it did.
+// Notes that something was lost: a sleeper does not ask for more than the window for a while, if it did.
 void pull_ahead_lost(State& s, const PullBlock& block);
 void pull_lost(State& s, const Pull& pull, const PullBlock& block);
 // How long a first answer may take.

@@ -20,12 +20,12 @@ inline constexpr std::uint32_t kRailAnyFrame = ~std::uint32_t{0};
 std::uint64_t rail_alias_key(NicId nic, std::uint8_t endpoint);
 Partner* rail_alias_find(const State& s, NicId nic, std::uint8_t endpoint);
 bool rail_usable(const State& s, const RailPath& path, unsigned rail);
-// The largest frame that is sent to it by any path.
+// Returns the largest frame that is sent to a peer by any path.
 std::uint32_t rail_frame_wanted(const Partner& p);
 bool rails_busy(const Partner& p);
 bool rail_probe_needed(const State& s, const Partner& p, unsigned rail);
 TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path);
-// Something that we waited for came by it.
+// Notes that something we waited for came by a path.
 void rail_prove(State& s, RailPath& path);
 void rails_forget(State& s, Partner& p);
 // Which boards may carry replies with so many data bytes, as bits.
@@ -34,7 +34,7 @@ TimeNs rails_due(const State& s, const Partner& p);
 TimeNs rails_patience(const State& s, const Partner& p);
 bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block);
 
-// Whether the endpoint has several.
+// Whether the endpoint has several boards.
 inline bool rails_used(const State& s) {
   return s.config.rails.count > 1;
 }

@@ -10,7 +10,7 @@ namespace omx::protocol {
 
 struct Partner;
 
-// The remote endpoint lives in session `session` and will take `start` as our first number.
+// Notes that the remote endpoint lives in that session and will take `start` as our first number.
 void reference_adopt(Partner& p, std::uint32_t session, Seqnum start);
 // Whether the peer, in the session that we know, forgot our numbers: it gave us up, which shows in the
 // session count (protocol.md 7, last [DO]), or it wants one that we have not used yet, as we took over an

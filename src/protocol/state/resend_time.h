@@ -11,10 +11,10 @@ struct State;
 // When a message is sent again that later ones have passed (Request::passed_at).
 TimeNs passed_due(const Request& r);
 TimeNs partner_rto(const State& s, const Partner& p);
-// Up to a quarter longer, and differently for each pair: who lost frames in the same overflow must not cause
-// the next one together.
+// Returns a delay that is up to a quarter longer, and different for each pair: peers that lost frames in the
+// same overflow must not cause the next one together.
 TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay);
-// What was sent to it has not been read, and is not lost (direct.h).
+// Whether what was sent to a peer is not lost, but has not been read yet (direct.h).
 bool partner_reads_later(const State& s, const Partner& p);
 // Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
 // differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in

@@ -16,14 +16,14 @@ struct State;
 bool room_for(State& s, const Partner& p, std::size_t bytes);
 bool room_for_envelope(const State& s, const Partner& p);
 bool room_for_early(State& s, std::size_t bytes);
-// Some is free again.
+// Gives back shared memory, as some is free again.
 void room_left(State& s);
-// The memory for a copy of what is sent; nullptr: none.
+// Returns the memory for a copy of what is sent; nullptr: none.
 std::byte* room_for_copy(State& s, std::size_t bytes);
 void room_left_by_copy(State& s);
-// The engine ends.
+// Gives back all shared memory at the end of the engine.
 void room_return(State& s);
-// To be told the user once.
+// Notes a bound that kept something waiting, to be reported to the user once.
 void held_up_note(State& s, Partner& p, HeldUp::What what, std::uint64_t bound);
 
 }  // namespace omx::protocol

@@ -19,9 +19,9 @@ bool send_copy_wanted(const Request& r);
 // acknowledged.
 bool send_buffer(State& s, Request& r);
 void send_release_buffer(State& s, Request& r);
-// The data become our own at once, even those that are pulled later. False: no memory for them.
+// Copies the data of a send at once, also those that are pulled later. False: no memory for them.
 bool send_inject(State& s, Request& r);
-// The copy, if there is one, is what the peer will fetch.
+// Lets the peer fetch the copy of a message, if there is one.
 void send_from_buffer(State& s, Request& r);
 // Makes a copy of a parked message, from which its data are pulled, if there is memory.
 void park_copy(State& s, Request& r);

@@ -18,11 +18,11 @@ inline constexpr std::uint32_t kMtuLeast = 256, kMtuMost = 65535;
 
 std::uint32_t partner_overhead(const Partner& p);
 std::uint32_t lane_frame(const State& s, const Partner& p);
-// Our MTU changed.
+// Adapts the frames of the bulk path, as our MTU changed.
 void lane_resize(State& s, std::uint32_t own_frame_before);
-// What a frame by the lane holds.
+// Returns what a frame by the bulk path of a peer holds.
 wire::Sizes lane_sizes(const State& s, const Partner& p);
-// Sizes from mode, agreed features and the proven frame.
+// Derives the sizes for a peer from mode, agreed features and the proven frame.
 void partner_update_sizes(State& s, Partner& p);
 std::uint32_t eager_limit(const State& s, const Partner& p);
 std::uint32_t medium_unit(const Partner& p);

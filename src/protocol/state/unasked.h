@@ -16,11 +16,12 @@ struct State;
 
 std::uint32_t unasked_key(const wire::Rndv& rndv);
 bool unasked_by_lane(const Partner& p, std::uint32_t length);
-// The receiver has the message; `more`: the next one may do the same.
+// Notes that the receiver has the message. `more`: the next one may bring unscheduled data, too.
 void unasked_notified(State& s, Partner& p, Request& r, bool more);
-// Receiver: whether the message's NOTIFY shall say so, if the data were of use.
+// Whether the NOTIFY of a message shall allow the next one unscheduled data. `useful`: this one's were of
+// use.
 bool unasked_leave(State& s, const Partner& p, bool useful);
-// How many frames of the pull come by themselves.
+// Returns how many frames of the pull come without being asked for.
 std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv);
 // Whose such a reply is, and whether it is that one's.
 Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key);
