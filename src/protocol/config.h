@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one endpoint is told when it opens. Defaults are those of protocol.md 19 unless a reason is given.
+// What one endpoint is told when it opens. Defaults are those of docs/spec/protocol.md 19 unless a reason is
+// given.
 #pragma once
 
 #include <cstdint>

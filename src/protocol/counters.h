@@ -9,7 +9,8 @@
 
 namespace omx::protocol {
 
-// X(identifier, label). The first part keeps the reference's labels (tools-and-tests.md 2) where they apply.
+// X(identifier, label). The first part keeps the reference's labels (docs/spec/tools-and-tests.md 2) where
+// they apply.
 #define OMX_COUNTERS(X)                                            \
   X(send_tiny, "Send Tiny")                                        \
   X(send_small, "Send Small")                                      \

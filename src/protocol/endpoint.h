@@ -41,7 +41,8 @@ class Endpoint {
   // no_resources only when the system is out of memory or of partner slots.
   //
   // A connect opens a conversation if there is none, with any instance of the peer that answers but `shunned`
-  // (a session): when that one answers, the connect ends as the last conversation did (docs/contract.md).
+  // (a session): when that one answers, the connect ends as the last conversation did
+  // (docs/reference/contract.md).
   Expected<Request*, OpError> connect(TimeNs now, NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                       std::uint64_t match_info, void* context, bool forgotten,
                                       bool hidden = false, std::uint32_t shunned = 0xFFFFFFFF);
@@ -126,8 +127,8 @@ class Endpoint {
   std::uint64_t completion_count() const;
 
   // --- unexpected handler -----------------------------------------------------------------------------
-  // Called inside on_frame/send for messages that match no posted receive (protocol.md 9.1). It may call send
-  // and receive on this endpoint.
+  // Called inside on_frame/send for messages that match no posted receive (docs/spec/protocol.md 9.1). It may
+  // call send and receive on this endpoint.
   void set_unexpected_handler(UnexpectedHandler handler, void* context);
 
   // --- driving ----------------------------------------------------------------------------------------
@@ -159,8 +160,8 @@ class Endpoint {
   // unexpected handler, or another thread while it runs, stops progression: frames may be handed over again
   // when it goes on.
   void suspend(TimeNs now, bool suspended);
-  // Before closing: receives are dropped without a word (mx-api.md 4.3) and the handler is not asked
-  // any more, so that what still arrives meets nothing that the application has done with.
+  // Before closing: receives are dropped without a word (docs/spec/mx-api.md 4.3) and the handler is not
+  // asked any more, so that what still arrives meets nothing that the application has done with.
   void deliveries_end();
   // Sends the acknowledgements that are owed. Before closing: call, then drive until drained() or patience
   // ends.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of arriving data that somebody else makes while the engine goes on (copy-offload.md 9,
+// Copies of arriving data that somebody else makes while the engine goes on (docs/spec/copy-offload.md 9,
 // copy/engine.h).
 #pragma once
 

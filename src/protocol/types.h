@@ -20,7 +20,7 @@ inline TimeNs time_add(TimeNs from, TimeNs wait) {
 using omx::TimeNs;  // handed in by the caller
 inline constexpr TimeNs kMillisecond = 1'000'000;
 
-// How a request ended. The values are MX status codes (mx-api.md 1.2).
+// How a request ended. The values are MX status codes (docs/spec/mx-api.md 1.2).
 enum class Status : std::uint8_t {
   success = 0,
   pending = 1,
@@ -72,10 +72,10 @@ struct SendAdvice {
 struct SendOp {
   Partner* partner = nullptr;
   // The session in the address the application used; kUnknownSession skips the check. A stale one completes
-  // the request with bad_session (mx-clients.md 5).
+  // the request with bad_session (docs/spec/mx-clients.md 5).
   std::uint32_t session = 0xFFFFFFFF;
   // The conversation in which the application got that address; 0 skips the check. When it is over the
-  // request completes with the reason of its end (docs/contract.md).
+  // request completes with the reason of its end (docs/reference/contract.md).
   std::uint32_t conversation = 0;
   std::span<const Segment> segments;  // copied; at most kMaxSegments, total length below 4 GiB
   std::uint64_t match_info = 0;
@@ -223,7 +223,7 @@ struct HeldUp {
   std::uint64_t bound = 0;  // bytes
 };
 
-// Why an operation was refused at once. Values are MX return codes (mx-api.md 1.1).
+// Why an operation was refused at once. Values are MX return codes (docs/spec/mx-api.md 1.1).
 enum class OpError : std::uint8_t {
   none = 0,
   bad_segment_count = 12,

@@ -68,7 +68,7 @@ wire::Connect request_packet(State& s, const Partner& p, std::uint32_t key, std:
   wire::Connect packet;
   packet.dst_endpoint = p.endpoint;
   packet.src_endpoint = s.config.endpoint;
-  packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (design.md 2)
+  packet.src_dst_peer_index = 0;  // constant: we find peers by MAC (docs/reference/wire.md 1)
   packet.src_session = s.config.session;
   packet.key_or_target_session = key;
   packet.target_recv_seqnum_start = p.counting.next_match;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages meet receives (protocol.md 9): matching, the unexpected handler, data into place.
+// Messages meet receives (docs/spec/protocol.md 9): matching, the unexpected handler, data into place.
 #pragma once
 
 #include <cstddef>

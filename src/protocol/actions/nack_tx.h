@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Refusals on their way out: of a packet for a session that is gone, of a pull from a region that is not
-// (wire.md 4.9-4.11).
+// (docs/spec/wire.md 4.9-4.11).
 #pragma once
 
 #include <cstdint>

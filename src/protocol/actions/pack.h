@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short messages of a burst share frames (docs/wire.md 14): a frame costs its sender and its receiver about a
-// microsecond each, whatever is in it. They are numbered and acknowledged one by one, and each is repeated by
-// itself.
+// Short messages of a burst share frames (docs/reference/wire.md 14): a frame costs its sender and its
+// receiver about a microsecond each, whatever is in it. They are numbered and acknowledged one by one, and
+// each is repeated by itself.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parks messages that the receiver asked for without their data (docs/wire.md 19).
+// Parks messages that the receiver asked for without their data (docs/reference/wire.md 19).
 #pragma once
 
 namespace omx::protocol {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Begins and ends pulls: the receiver's side of a large message (protocol.md 8.2, 8.3).
+// Begins and ends pulls: the receiver's side of a large message (docs/spec/protocol.md 8.2, 8.3).
 #pragma once
 
 #include <cstddef>

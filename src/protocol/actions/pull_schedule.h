@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pull may ask for how much, and when: all large messages that arrive at an endpoint share one budget
-// of bytes asked for and not yet here (docs/pulls.md). Without it the senders of several messages overrun the
-// last switch port together, and each loss makes them do it again.
+// of bytes asked for and not yet here (docs/explanation/pulls.md). Without it the senders of several messages
+// overrun the last switch port together, and each loss makes them do it again.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Keeps paths between boards working: probes them, suspects them, and moves what was on its way by one to
-// others (docs/rails.md).
+// others (docs/explanation/rails.md).
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,8 @@ void self_deliver(State& s, Request& r) {
 void self_send(State& s, Request& r) {
   assert(r.partner == s.peers.myself);
   r.session = s.config.session;
-  // Messages to oneself arrive, too: not while nothing may (mx-clients.md 24), nor ahead of those that wait.
+  // Messages to oneself arrive, too: not while nothing may (docs/spec/mx-clients.md 24), nor ahead of those
+  // that wait.
   if (!s.suspended && s.peers.myself->tx.queued.empty()) return self_deliver(s, r);
   r.phase = Phase::queued;
   s.peers.myself->tx.queued.push_back(r);

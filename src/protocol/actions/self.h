@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages to oneself: no packet, no number. The send completes when a receive matches (protocol.md 10.2).
+// Messages to oneself: no packet, no number. The send completes when a receive matches
+// (docs/spec/protocol.md 10.2).
 #pragma once
 
 namespace omx::protocol {

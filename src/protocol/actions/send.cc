@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending: from the application's call to a numbered message in the window (protocol.md 8).
+// Sending: from the application's call to a numbered message in the window (docs/spec/protocol.md 8).
 #include "protocol/actions/send.h"
 
 #include <cassert>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue of a peer: what window, credit and memory allow leaves (protocol.md 8).
+// The queue of a peer: what window, credit and memory allow leaves (docs/spec/protocol.md 8).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ struct Partner;
 struct Request;
 struct State;
 
-inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (protocol.md 5.4)
+inline constexpr std::uint32_t kSendWindow = 8191;  // numbers outstanding (docs/spec/protocol.md 5.4)
 inline constexpr std::uint32_t kReferenceEagerFrames = 250;
 
 // Completes the send that waits for its copy.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Acknowledgements in both directions (protocol.md 5). Between extended peers TRUC carries a bitmap of the
-// messages that arrived early, so that only what is missing is sent again.
+// Acknowledgements in both directions (docs/spec/protocol.md 5). Between extended peers TRUC carries a bitmap
+// of the messages that arrived early, so that only what is missing is sent again.
 #include "protocol/events/ack.h"
 
 #include <algorithm>
@@ -136,7 +136,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   s.count(Counter::recv_lib_ack)++;
   partner_heard(s, *p);
-  // The counter may wrap (protocol.md 5.2 [TRAP]): compare by distance.
+  // The counter may wrap (docs/spec/protocol.md 5.2 [TRAP]): compare by distance.
   const auto ahead = static_cast<std::int32_t>(packet.acknum - p->counting.recv_acknum);
   if (!seq_same_session(packet.seqnum, p->counting.next_send) || ahead <= 0) {
     s.count(Counter::drop_bad_seqnum)++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Acknowledgements of what we sent (protocol.md 5).
+// Acknowledgements of what we sent (docs/spec/protocol.md 5).
 #pragma once
 
 #include "protocol/state/seqnum.h"

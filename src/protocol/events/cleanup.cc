@@ -73,21 +73,13 @@ void announcement_fail(State& s, Unexpected& u, Cleanup why, Status status) {
   u.failed = status;
 }
 
-}  // namespace
-
-void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
-  history_note(s, happened(why), &p);
-  if (why == Cleanup::restarted || why == Cleanup::abandoned) s.count(Counter::partner_restarted)++;
-  if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
-  if (s.config.observer) [[unlikely]]
-    s.config.observer->on_forget(p, why);
-  s.reports.ending_failed = s.reports.ending_lost = 0;
-
+// Fails all that is pending with the partner, in the order of docs/spec/protocol.md 7. What was completely
+// received stays: its sender believes that it was delivered.
+void pending_fail(State& s, Partner& p, Cleanup why, Status status) {
   if (p.tx.region_blocked) {
     p.tx.region_blocked = false;
     p.region_wait.unlink();
   }
-  // Order of protocol.md 7. What was completely received stays: its sender believes that it was delivered.
   p.tx.notifies_queued = 0;
   p.tx.last_notify = nullptr;
   pack_drop(s, p);
@@ -105,7 +97,19 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
     if (u->partner == &p && u->rendezvous) announcement_fail(s, *u, why, status);
     u = next;
   }
+}
 
+}  // namespace
+
+void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
+  history_note(s, happened(why), &p);
+  if (why == Cleanup::restarted || why == Cleanup::abandoned) s.count(Counter::partner_restarted)++;
+  if (why == Cleanup::given_up) s.count(Counter::partner_lost)++;
+  if (s.config.observer) [[unlikely]]
+    s.config.observer->on_forget(p, why);
+  s.reports.ending_failed = s.reports.ending_lost = 0;
+
+  pending_fail(s, p, why, status);
   const bool was_extended = p.agreed.extended;
   const bool was_open = p.connected();
   p.session.gone = status;
@@ -135,7 +139,7 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
       static_cast<Seqnum>(seq_session(p.counting.next_send) | kSeqFirst);
   // A reference peer that connects anew starts with the number that our last CONNECT announced, and that may
   // have reached it already: the numbers change only with the session count, which it notices (unlike
-  // protocol.md 7). Extended peers have epochs.
+  // docs/spec/protocol.md 7). Extended peers have epochs.
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.counting.last_acked = p.counting.next_match;
   partner_update_sizes(s, p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends the conversation with a peer (docs/contract.md, protocol.md 7).
+// Ends the conversation with a peer (docs/reference/contract.md, docs/spec/protocol.md 7).
 #pragma once
 
 #include "protocol/types.h"
@@ -8,8 +8,9 @@ namespace omx::protocol {
 
 struct State;
 
-// Ends the conversation: fails all that is pending with the partner and forgets its session (protocol.md 7).
-// Everything later towards it fails with `status` until another conversation is opened.
+// Ends the conversation: fails all that is pending with the partner and forgets its session
+// (docs/spec/protocol.md 7). Everything later towards it fails with `status` until another conversation is
+// opened.
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
 // Gives up a partner whose frames became so small that a medium message under way cannot be repeated.
 void partner_sizes_check(State& s, Partner& p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connecting (protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An incoming
-// request is answered without asking the application, and is enough to send back.
+// Connecting (docs/spec/protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An
+// incoming request is answered without asking the application, and is enough to send back.
 #include "protocol/events/connect.h"
 
 #include <algorithm>

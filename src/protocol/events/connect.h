@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CONNECT packets that arrive (protocol.md 3): sessions, first numbers, refusals.
+// CONNECT packets that arrive (docs/spec/protocol.md 3): sessions, first numbers, refusals.
 #pragma once
 
 #include "wire/codec.h"

@@ -107,7 +107,7 @@ void Endpoint::disconnect(TimeNs now, Partner* partner) {
   if (partner->self) return;
   pack_release(*state_);  // these are sent as far as the application knows
   partner_cleanup(*state_, *partner, Cleanup::disconnected);
-  partner->context = nullptr;  // survives reconnection, not this (mx-api.md 4.4)
+  partner->context = nullptr;  // survives reconnection, not this (docs/spec/mx-api.md 4.4)
 }
 
 bool Endpoint::set_timeout(Request* request, TimeNs timeout) {

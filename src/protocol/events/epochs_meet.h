@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two extended peers compare their counts (docs/wire.md 5).
+// Two extended peers compare their counts (docs/reference/wire.md 5).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refusals: a packet for a session that is gone, a pull from a region that is not (wire.md 4.9-4.11).
+// Refusals: a packet for a session that is gone, a pull from a region that is not
+// (docs/spec/wire.md 4.9-4.11).
 #include "protocol/events/nack.h"
 
 #include "protocol/actions/nack_tx.h"
@@ -37,7 +38,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
     for (Request* r = p->tx.unacked.front(); r; r = p->tx.unacked.next(*r)) {
       if (r->seqnum != packet.seqnum) continue;
       // Numbers are refused only by an instance that is not the one we are connected to: everything towards
-      // it will be refused, and a hole in the numbers could not be filled (protocol.md 5.5 [TRAP]).
+      // it will be refused, and a hole in the numbers could not be filled (docs/spec/protocol.md 5.5 [TRAP]).
       partner_cleanup(s, *p, Cleanup::refused, status);
       return;
     }

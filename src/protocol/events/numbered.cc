@@ -164,7 +164,7 @@ void completed(State& s, Partner& p, const Numbered& n) {
     park_taken_up(s, p, n.type);
   p.rx.frames_owed += n.fragments;
   ack_needed(s, p);
-  // Reference MX cannot wait for the ack of a NOTIFY (wire.md 10, point 7).
+  // Reference MX cannot wait for the ack of a NOTIFY (docs/spec/wire.md 10, point 7).
   if (n.type == wire::PacketType::notify && p.agreed.mode == wire::Mode::mxoe) ack_immediately(s, p);
 }
 

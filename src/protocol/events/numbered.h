@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered packets: sessions, acknowledgement part, order (protocol.md 4). A message is matched only when all
-// earlier ones of its peer are complete, so that completions keep the order too.
+// Numbered packets: sessions, acknowledgement part, order (docs/spec/protocol.md 4). A message is matched
+// only when all earlier ones of its peer are complete, so that completions keep the order too.
 #pragma once
 
 #include <cstdint>

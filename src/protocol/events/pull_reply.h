@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of a running pull arrive (protocol.md 8.3).
+// Data of a running pull arrive (docs/spec/protocol.md 8.3).
 #pragma once
 
 #include "wire/codec.h"

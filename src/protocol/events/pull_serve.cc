@@ -84,7 +84,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   partner_heard(s, *p);
-  // A late request must not read the region's next owner (protocol.md 8.4 [DO]).
+  // A late request must not read the region's next owner (docs/spec/protocol.md 8.4 [DO]).
   Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
   const Request* const r = region ? region->owner : nullptr;
   if (!r || r->partner != p) {

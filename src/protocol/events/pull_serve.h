@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A request of a pull arrives: it is checked, and answered at once (protocol.md 8.4).
+// A request of a pull arrives: it is checked, and answered at once (docs/spec/protocol.md 8.4).
 #pragma once
 
 #include "wire/codec.h"

@@ -76,9 +76,9 @@ void pull_timer(State& s, Pull& pull) {
   Partner& p = *pull.partner;
   if (pull.block_count == 0) return;  // it waits for its turn
   copies_tend(s);
-  // Inactivity, not total time, ends a pull (protocol.md 8.3 [DO]). Only what answers this pull counts: a
-  // partner that talks otherwise may still never serve it. It must have been asked in vain, and lately: see
-  // retransmit.cc.
+  // Inactivity, not total time, ends a pull (docs/spec/protocol.md 8.3 [DO]). Only what answers this pull
+  // counts: a partner that talks otherwise may still never serve it. It must have been asked in vain, and
+  // lately: see retransmit.cc.
   const TimeNs timeout = pull.request->timeout;
   // A peer that was heard since then is given up when it has been silent for as long, though no answer comes
   // for twice as long only from a peer that does not mean to answer.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets from another board of a peer (docs/rails.md).
+// Packets from another board of a peer (docs/explanation/rails.md).
 #pragma once
 
 #include <cstddef>

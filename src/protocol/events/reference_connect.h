@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CONNECT packets of legacy peers (protocol.md 3, 7).
+// CONNECT packets of legacy peers (docs/spec/protocol.md 3, 7).
 #pragma once
 
 #include "wire/packets.h"

@@ -27,7 +27,7 @@ namespace omx::protocol {
 namespace {
 
 // Extended receivers keep what arrived early, so a few of the oldest are enough to get things moving; the
-// reference drains its early queue one number at a time and needs them all (protocol.md 4 [TRAP]).
+// reference drains its early queue one number at a time and needs them all (docs/spec/protocol.md 4 [TRAP]).
 constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
@@ -158,7 +158,7 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
 
 // A partner that owes us something and is silent is asked for a sign of life. That is how the end of one is
 // noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
-// protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
+// docs/spec/protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
   // Where there is no connection yet, the connect has a limit of its own.
   watch_connect(s, p, next);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered packets: sessions, acknowledgement part, order (protocol.md 4). Unlike the reference, a message is
-// matched only when all earlier ones of its partner are complete, so that completions keep the order too.
+// Numbered packets: sessions, acknowledgement part, order (docs/spec/protocol.md 4). Unlike the reference, a
+// message is matched only when all earlier ones of its partner are complete, so that completions keep the
+// order too.
 #include "protocol/events/rx_message.h"
 
 #include "protocol/counters.h"

@@ -7,7 +7,7 @@
 
 namespace omx::protocol {
 
-inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (protocol.md 4)
+inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (docs/spec/protocol.md 4)
 
 // A message that arrived too early, number by number. Exists only while a partner has a hole.
 struct EarlyFrame {

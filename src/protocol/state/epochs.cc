@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Epochs: how two extended peers make sure that they count messages alike (docs/wire.md 5).
+// Epochs: how two extended peers make sure that they count messages alike (docs/reference/wire.md 5).
 //
 // Each side counts what it receives. Whenever it forgets a partner it begins a new count, under a new epoch,
 // and stops using the partner's. CONNECT says which epoch its first number belongs to, which one of the
 // receiver's the sender uses, and whether it still does. So nobody can mistake a late packet for news, nobody
 // uses a count twice, and a side that was forgotten finds out and ends the conversation as well. The next one
-// is opened by an application's connect only (docs/contract.md). The session count in two bits of each number
-// only keeps frames of different epochs apart.
+// is opened by an application's connect only (docs/reference/contract.md). The session count in two bits of
+// each number only keeps frames of different epochs apart.
 #include "protocol/state/epochs.h"
 
 #include "protocol/state/partner.h"
@@ -37,7 +37,8 @@ void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
 }
 
 void partner_renumber(Partner& p) {
-  // A number that the peer cannot take for a current one, and the next session count (protocol.md 7).
+  // A number that the peer cannot take for a current one, and the next session count (docs/spec/protocol.md
+  // 7).
   p.counting.next_match =
       seq_next_session(static_cast<Seqnum>(seq_session(p.counting.next_match) | (kSeqFirst ^ 0x30F0)));
   p.counting.last_acked = p.counting.next_match;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lanes: large messages by UDP, where both ends have it (docs/wire.md 15). A sender hands the kernel a whole
-// block at once, and the receiver takes it at once, where raw frames cost a call and a walk through the
-// network stack each. With the first message that would gain, the sender shows by a probe that it reaches the
-// lane. From then on pulls ask for their data there, and medium messages go there; a short frame by the link
-// tells the receiver to look. What then does not come goes by the link again.
+// Lanes: large messages by UDP, where both ends have it (docs/reference/wire.md 15). A sender hands the
+// kernel a whole block at once, and the receiver takes it at once, where raw frames cost a call and a walk
+// through the network stack each. With the first message that would gain, the sender shows by a probe that it
+// reaches the lane. From then on pulls ask for their data there, and medium messages go there; a short frame
+// by the link tells the receiver to look. What then does not come goes by the link again.
 #include "protocol/state/lane.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bulk paths (UDP lanes): which peers have one, and which directions work (docs/wire.md 15).
+// Bulk paths (UDP lanes): which peers have one, and which directions work (docs/reference/wire.md 15).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matching (protocol.md 9): posted receives in posting order, unexpected messages in arrival order, both
-// found through hash tables, one per distinct mask in use, because MPI libraries mask almost every receive.
+// Matching (docs/spec/protocol.md 9): posted receives in posting order, unexpected messages in arrival order,
+// both found through hash tables, one per distinct mask in use, because MPI libraries mask almost every
+// receive.
 #pragma once
 
 #include <array>

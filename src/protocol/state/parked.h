@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parked messages (docs/wire.md 19): what each side has asked for and agreed.
+// Parked messages (docs/reference/wire.md 19): what each side has asked for and agreed.
 #pragma once
 
 #include <cstdint>

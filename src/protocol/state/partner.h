@@ -20,7 +20,7 @@ struct EarlyWindow;
 struct Unexpected;
 
 // The multi-fragment message that is arriving. There is at most one per partner: messages complete in
-// order (mx-clients.md 17), later ones wait in the early window.
+// order (docs/spec/mx-clients.md 17), later ones wait in the early window.
 struct Partial {
   Request* request = nullptr;        // matched receive ...
   Unexpected* unexpected = nullptr;  // ... or unexpected message; neither: data are discarded
@@ -35,7 +35,7 @@ struct Partial {
   const void* message() const { return request ? static_cast<const void*>(request) : unexpected; }
 };
 
-// --- Conversations (docs/contract.md) ---
+// --- Conversations (docs/reference/contract.md) ---
 //
 //          connect_start(), or a CONNECT request that opens
 //   none ---------------------------------------------------> open
@@ -46,7 +46,7 @@ struct Partial {
 // Each is numbered, and addresses carry the number: what the application obtained in one is of no use in
 // the next. Nothing but those two events opens one: the answer to a ping never does.
 //
-// --- Sessions (wire.md 6.3) ---
+// --- Sessions (docs/spec/wire.md 6.3) ---
 //
 //                CONNECT request received
 //   unknown -------------------------------> back_session known: pulls, NOTIFYs and acks may leave
@@ -225,14 +225,14 @@ struct Partner {
     const bool known = connected() || session.back_session != wire::kUnknownSession;
     return known && session.true_session != other && session.back_session != other;
   }
-  // Session for PULL, NOTIFY and TRUC: the reference knows it only after a connect-back (protocol.md 3.3,
-  // first trap); the true session names the same endpoint instance.
+  // Session for PULL, NOTIFY and TRUC: the reference knows it only after a connect-back
+  // (docs/spec/protocol.md 3.3, first trap); the true session names the same endpoint instance.
   std::uint32_t reply_session() const {
     return session.back_session != wire::kUnknownSession ? session.back_session : session.true_session;
   }
   // No number may leave before our first CONNECT request was answered (reference.cc).
   bool held_back() const { return connected() && !agreed.extended && !session.back_known; }
-  // Whether frames to it may have a header extension (docs/wire.md 7).
+  // Whether frames to it may have a header extension (docs/reference/wire.md 7).
   bool carries_ext() const {
     return agreed.mode == wire::Mode::omx && (agreed.features & wire::kFeatureHeaderExt) != 0;
   }

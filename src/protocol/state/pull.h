@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A running receive of a large message: the receiver asks for blocks of frames, several blocks in flight
-// (protocol.md 8.3, wire.md 4.5).
+// (docs/spec/protocol.md 8.3, docs/spec/wire.md 4.5).
 #pragma once
 
 #include <algorithm>

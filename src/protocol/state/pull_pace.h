@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How fast large messages come by frames of other hosts, while any are on their way: by which two ways of
-// taking them in can be compared (docs/copy-engines.md).
+// taking them in can be compared (docs/explanation/copies.md).
 #pragma once
 
 #include <algorithm>

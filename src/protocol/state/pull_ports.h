@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What arrives by each board for all running pulls of an endpoint, and the windows that bound it
-// (docs/pulls.md).
+// (docs/explanation/pulls.md).
 #pragma once
 
 #include <array>

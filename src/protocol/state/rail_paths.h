@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Boards of an endpoint and of a peer, and the paths between them (docs/rails.md).
+// Boards of an endpoint and of a peer, and the paths between them (docs/explanation/rails.md).
 #pragma once
 
 #include <array>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rails: endpoints with several boards each (docs/rails.md). A path is a board of ours and the board of the
-// partner that it reaches. Requests for the data of large messages take any path that works, and the answers
-// the same one; all else takes the *home* path, which is that of the boards that the two know each other by
-// while it works. What works is shown by probes that come back, never by what somebody announced.
+// Rails: endpoints with several boards each (docs/explanation/rails.md). A path is a board of ours and the
+// board of the partner that it reaches. Requests for the data of large messages take any path that works, and
+// the answers the same one; all else takes the *home* path, which is that of the boards that the two know
+// each other by while it works. What works is shown by probes that come back, never by what somebody
+// announced.
 #include "protocol/state/rails.h"
 
 #include <algorithm>

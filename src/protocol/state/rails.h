@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths between several boards (docs/rails.md): which may be used, and what is known of them.
+// Paths between several boards (docs/explanation/rails.md): which may be used, and what is known of them.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Numbers with reference peers, which have no epochs. All they say is which number they want next, and they
-// forget it in ways that must be guessed (protocol.md 3, 7).
+// forget it in ways that must be guessed (docs/spec/protocol.md 3, 7).
 //
 // A peer that connected to us and does not know our session yet begins its count again when our first CONNECT
-// request reaches it (protocol.md 3.2, step 2), whatever it has received by then. So that request leaves at
-// once, and nothing with a number before its answer. It also makes the peer's acknowledgements and pulls
-// work, which name our session (protocol.md 3.3, first trap). The peer's application does not notice.
+// request reaches it (docs/spec/protocol.md 3.2, step 2), whatever it has received by then. So that request
+// leaves at once, and nothing with a number before its answer. It also makes the peer's acknowledgements and
+// pulls work, which name our session (docs/spec/protocol.md 3.3, first trap). The peer's application does not
+// notice.
 #include "protocol/state/reference.h"
 
 #include "protocol/state/partner.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The regions that large sends offer until they are received. On the wire a region has a number and a
-// generation of 8 bits each (wire.md 4.4); the original had one region per number and 256 in all, and a 257th
-// large message held back whatever was sent behind it. Here the generation tells several of one number apart,
-// so that the two together name 16,384. Peers that know pages (docs/wire.md 19) read 16 bits more: page 0 are
-// those, each other page has one region of each number, and only memory limits how many are in use.
+// generation of 8 bits each (docs/spec/wire.md 4.4); the original had one region per number and 256 in all,
+// and a 257th large message held back whatever was sent behind it. Here the generation tells several of one
+// number apart, so that the two together name 16,384. Peers that know pages (docs/reference/wire.md 19) read
+// 16 bits more: page 0 are those, each other page has one region of each number, and only memory limits how
+// many are in use.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ struct Request;
 inline constexpr std::uint32_t kRegionPages = 65536;  // with page 0
 // So many are left to peers that know no pages.
 inline constexpr std::uint32_t kRegionsReserved = kRegionsMost / 8;
-inline constexpr std::uint8_t kFirstGeneration = 23;  // wire.md 4.4
+inline constexpr std::uint8_t kFirstGeneration = 23;  // docs/spec/wire.md 4.4
 
 struct Region {
   // What the owner was asked for last, to tell repetitions of an answered request (pull_serve.cc).

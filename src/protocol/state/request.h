@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One operation of the application. A request has two lives: for the user (pending, done, gone) and for the
 // protocol (until acknowledged); it is freed when both are over. A send that is done for the user but not yet
-// acknowledged is a "zombie" (protocol.md 11).
+// acknowledged is a "zombie" (docs/spec/protocol.md 11).
 #pragma once
 
 #include "base/list.h"
@@ -102,7 +102,7 @@ struct Request {
   bool has_data = false;
   std::uint8_t message_class = 0;
   std::uint8_t connect_seqnum = 0;
-  std::uint8_t region = 0;  // large send: region id and generation (wire.md 4.4)
+  std::uint8_t region = 0;  // large send: region id and generation (docs/spec/wire.md 4.4)
   std::uint8_t region_generation = 0;
   std::uint16_t region_page = 0;
   Seqnum seqnum = 0;
@@ -127,7 +127,7 @@ struct Request {
   TimeNs last_sent = 0;
   TimeNs timeout = kNever;
 
-  // Whether it can travel only with a header extension (docs/wire.md 7).
+  // Whether it can travel only with a header extension (docs/reference/wire.md 7).
   bool needs_ext() const { return has_data || message_class != 0; }
 
   ListHook queue;         // unacked, await_notify, queued or connects of the peer

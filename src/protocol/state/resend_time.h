@@ -18,7 +18,8 @@ TimeNs partner_spread(const State& s, const Partner& p, TimeNs delay);
 bool partner_reads_later(const State& s, const Partner& p);
 // Since when we have heard nothing while this request waited. A reference peer may be heard and yet count
 // differently than we do, and cannot say so: there a number that is not acknowledged has its own limit, as in
-// the reference (protocol.md 6). The same holds for one that cannot be sent before it answers our CONNECT.
+// the reference (docs/spec/protocol.md 6). The same holds for one that cannot be sent before it answers our
+// CONNECT.
 TimeNs request_silent_since(const Partner& p, const Request& r);
 // When the oldest message is sent again. The partner goes on as long as it acknowledges others.
 TimeNs resend_due(const State& s, const Partner& p, const Request& oldest);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message numbers: 14 bits of number and, above them, 2 bits of partner session count (wire.md 6.4).
+// Message numbers: 14 bits of number and, above them, 2 bits of partner session count
+// (docs/spec/wire.md 6.4).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The first frames of a large message follow its RNDV unasked, so that they are on their way while the
-// receiver finds out where they belong (docs/wire.md 17). To it they are answers to a request that it need
-// not send. The NOTIFY of each message says whether the next one may do so: not when it came before its
-// receive was posted, nor while several send, as nothing but the receiver's requests protects the last switch
-// port.
+// receiver finds out where they belong (docs/reference/wire.md 17). To it they are answers to a request that
+// it need not send. The NOTIFY of each message says whether the next one may do so: not when it came before
+// its receive was posted, nor while several send, as nothing but the receiver's requests protects the last
+// switch port.
 #include "protocol/state/unasked.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ bool unasked_leave(State& s, const Partner& p, bool useful) {
 
 std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
   if (rndv.unasked_frames == 0) return 0;
-  pull.leave = false;                                      // unless they are of use
+  pull.leave = false;                                         // unless they are of use
   if (rndv.unasked_frames > wire::kGsoBatchFrames) return 0;  // more than a block holds
   const Request& r = *pull.request;
   if (rndv.unasked_unit != pull.unit || pull.shift != 0 || r.xfer_length != r.msg_length) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unscheduled data (docs/wire.md 17): who may send them, and which of them are expected.
+// Unscheduled data (docs/reference/wire.md 17): who may send them, and which of them are expected.
 #pragma once
 
 #include <cstdint>

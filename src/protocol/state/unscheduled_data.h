@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of large messages that come before they are asked for (docs/wire.md 17).
+// Data of large messages that come before they are asked for (docs/reference/wire.md 17).
 #pragma once
 
 #include <array>
