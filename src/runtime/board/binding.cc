@@ -116,7 +116,7 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
     said_ = fmt::format("{}: this thread stays where it is (OMX_PROCESS_BINDING={}): {}", subject, how,
                         placement.reason);
     // Bound by somebody else, it has its processor for itself all the same.
-    if (here.taken.held()) seat_ = std::make_shared<Seat>(now, std::move(here.taken));
+    if (surroundings.taken.held()) seat_ = std::make_shared<Seat>(now, std::move(surroundings.taken));
     t_seat = seat_;
     return;
   }
@@ -128,7 +128,7 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
     return;
   }
   before_ = now;
-  seat_ = std::make_shared<Seat>(placement.processors, std::move(here.taken));
+  seat_ = std::make_shared<Seat>(placement.processors, std::move(surroundings.taken));
   t_seat = seat_;
   said_ = fmt::format("{}: this thread runs on processor{} {} from now on, {}", subject,
                       placement.processors.size() == 1 ? "" : "s", cpus, placement.reason);
