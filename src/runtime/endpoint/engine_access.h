@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine under the endpoint's lock, for a user that keeps books of its own beside it (a libfabric
-// provider): it looks at completions itself instead of asking for one request after the other.
+// The engine under the endpoint's lock, for a user that keeps books of its own beside the engine (a libfabric
+// provider). Such a user takes completions itself instead of asking for one request after the other.
 #pragma once
 
 #include "protocol/endpoint.h"

@@ -15,9 +15,9 @@ namespace omx::runtime {
 
 namespace {
 
-// Most waits end before the first look, which costs about two microseconds.
+// Most waits end before the first check, which costs about two microseconds.
 constexpr TimeNs kFirstCheckNs = 5'000, kNextCheckNs = 20'000;
-// Whoever runs for a moment, as kernel threads do, is no crowd.
+// A thread that runs for a moment, as kernel threads do, does not count.
 constexpr TimeNs kPreemptedNs = 100'000;
 constexpr unsigned kChecks = 2;
 
@@ -76,7 +76,7 @@ bool OversubscriptionDetector::oversubscribed(TimeNs now) {
   next_check_ = now + kNextCheckNs;
   const long before = preempted_;
   preempted_ = preemptions();
-  // Somebody else had this very processor for a while, however many are idle elsewhere.
+  // Another thread had this very processor for a while, however many are idle elsewhere.
   if (away && before >= 0 && preempted_ > before) return true;
   oversubscribed_ = runnable() > processors_all() ? oversubscribed_ + 1 : 0;
   if (oversubscribed_ == 0) g_back_off.seen(now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether somebody else needs the processor on which a thread waits busily. With more runnable threads than
-// processors, each that spins keeps those from running that it waits for.
+// Tells whether another thread needs the processor on which a thread waits busily. With more runnable threads
+// than processors, each thread that spins keeps the threads that it waits for from running.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@
 
 namespace omx::runtime {
 
-// Threads of this host that run or want to, out of the text of /proc/loadavg.
+// Returns how many threads of this host run or want to run, out of the text of /proc/loadavg.
 std::optional<unsigned> runnable_parse(std::string_view loadavg);
 
-// Where there was room to spare there will be for a while: a look costs as much as a short message. Of the
-// process, as its threads see the same host.
+// A host that had an idle processor will have one for a while, so the next check can wait: a check costs as
+// much as a short message. One for the process, as its threads see the same host.
 class CheckBackOff {
  public:
   bool lasts(TimeNs now) const { return now < until_.load(std::memory_order_relaxed); }
@@ -36,7 +36,7 @@ class OversubscriptionDetector {
   // How many processors this process has for its threads, where those that wait were bound to fewer; 0: as
   // many as the first that waits.
   static void processors_are(int count);
-  // Whether it may go on. Cheap: what costs system calls is done now and then.
+  // Returns whether the wait may go on spinning. Cheap: system calls are made now and then only.
   bool allowed(TimeNs now);
   void stop();
 
@@ -44,15 +44,15 @@ class OversubscriptionDetector {
   bool oversubscribed(TimeNs now);
 
   bool counted_ = false;         // among the spinners of this process
-  unsigned oversubscribed_ = 0;  // looks in a row that found a crowd
+  unsigned oversubscribed_ = 0;  // checks in a row that found the host oversubscribed
   TimeNs next_check_ = 0;
-  long preempted_ = -1;  // times this thread was, at the last look
+  long preempted_ = -1;  // times this thread was, at the last check
 };
 
 // Applications that poll without end, one call after the other.
 class PollingFairness {
  public:
-  // After a look; true: the thread should give its processor away.
+  // After a poll: returns whether the thread should give its processor away.
   bool yield_due(bool found) {
     if (found) {
       if (idle_ >= kIdlePolls) detector_.stop();
@@ -63,7 +63,7 @@ class PollingFairness {
   }
 
  private:
-  // So many looks in vain take longer than the answer to a short message.
+  // As many polls without a result take longer than the answer to a short message.
   static constexpr unsigned kIdlePolls = 64;
   unsigned idle_ = 0;
   OversubscriptionDetector detector_;

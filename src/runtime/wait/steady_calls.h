@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether an application has polled without a break, so that the progress thread may look away for longer:
-// each of its looks costs a poller on a busy processor two switches and a cold cache. Who has polled for long
-// will go on for a while; should it compute instead, what it loses is a small part of the time it polled.
+// Tells whether an application has polled without a break, so that the progress thread may stay away for
+// longer. Each poll of the progress thread costs an application on a busy processor two switches and a cold
+// cache. An application that has polled for long will go on for a while. If it computes instead, it loses a
+// small part of the time that it polled.
 //
-// Polls that become rarer are a sign of computation between them, so growth begins anew then. And after a
-// long look away their number says nothing of the last moments: silent() does.
+// Polls that become rarer are a sign of computation between them, so growth begins again then. After a long
+// absence the number of polls says nothing about the last moments: silent() does.
 #pragma once
 
 #include <algorithm>
@@ -18,24 +19,24 @@ class SteadyCalls {
  public:
   // MX programs give a connect 5 ms to be answered by one that does not call (docs/spec/mx-clients.md 2).
   static constexpr TimeNs kAwayLeast = 2'000'000, kAwayMost = 4'000'000;
-  // A look away lasts at most this part of the time that the application has polled.
+  // An absence lasts at most this part of the time that the application has polled.
   static constexpr TimeNs kPart = 64;
 
-  // Whether it has stopped calling, however often it did before; after a look away that was longer than
-  // those of who has not polled for long. `last_call`: of those that read the clock.
+  // Returns whether the application has stopped calling, however often it called before. Judges only after an
+  // absence longer than kAwayLeast. `last_call`: the last call that read the clock.
   bool silent(TimeNs away, TimeNs now, TimeNs last_call) const {
     if (away <= kAwayLeast || best_rate_ == 0) return false;
     return now > last_call + std::max(kSilence, kUntimedCalls * kSecond / best_rate_);
   }
 
-  // Calls are counted from here: there was a break.
+  // Counts calls from here: there was a break.
   void restart(TimeNs now, std::uint64_t calls) {
     since_ = seen_at_ = now;
     seen_ = calls;
     best_rate_ = 0;
   }
 
-  // At a look: how long the next look away may last.
+  // At a poll: returns how long the next absence may last.
   TimeNs away_most(TimeNs now, std::uint64_t calls) {
     if (now <= seen_at_) return kAwayLeast;
     const std::uint64_t rate = (calls - seen_) * kSecond / (now - seen_at_);
@@ -48,7 +49,7 @@ class SteadyCalls {
 
  private:
   static constexpr TimeNs kSecond = 1'000'000'000, kSilence = 500'000;
-  // Polls in vain read it every sixteenth time; twice that, as they do not come evenly.
+  // Polls that find nothing read the clock every sixteenth time; twice that, as they do not come evenly.
   static constexpr std::uint64_t kUntimedCalls = 32;
 
   TimeNs since_ = 0, seen_at_ = 0;

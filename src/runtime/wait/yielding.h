@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting by giving the processor away again and again, where spinning would keep it from whom one waits for:
-// to come round again costs a third of being woken. How long a wait may do so follows from how it went
-// before.
+// Waiting by giving the processor away again and again, where spinning would keep it from the process that
+// the thread waits for. To come round again costs a third of being woken. How long a wait may do so follows
+// from how earlier waits ended.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ class Yielding {
  public:
   explicit Yielding(TimeNs most) : most_(most), budget_(most / 2) {}
 
-  // How long the wait that begins may yield before it sleeps. Who gave it up tries now and then.
+  // Returns how long the wait that begins may yield before it sleeps. A wait that gave yielding up tries it
+  // now and then.
   TimeNs next() {
     if (budget_ > 0 || ++waits_ < try_after_) return budget_;
     waits_ = 0;
@@ -30,8 +31,8 @@ class Yielding {
     if (budget_ == 0) try_after_ = std::min(2 * try_after_, kTryMost);
     budget_ = budget_ / 2 >= kLeast ? budget_ / 2 : 0;
   }
-  // One yield took `time`. True: somebody computes here, and has the processor for as long as the scheduler
-  // lets it; who sleeps is woken before that.
+  // One yield took `time`. Returns whether another thread computes here. That thread has the processor for as
+  // long as the scheduler lets it, and a sleeping thread is woken before that.
   static bool computes(TimeNs time) { return time >= kComputes; }
 
  private:
