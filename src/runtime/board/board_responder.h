@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Answers what is asked of the board, not of an endpoint: its name, and connection requests to endpoint ids
-// that nobody has open. The frames reach every endpoint of the board; the one that holds the responder's
-// claim answers. Its process may compute without calling us: a question that comes again is answered by one
-// of the others, too. Answers may be sent more than once.
+// that no process has open. The frames reach every endpoint of the board, and the one that holds the
+// responder's claim answers. Its process may compute without calling us, so another endpoint answers a
+// question that comes again. Answers may be sent more than once.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace omx::runtime {
 
 // Encodes into `out`, of wire::kMinFrame bytes at least, the refusal of a request to connect to an endpoint
-// that nobody has open; returns its length.
+// that no process has open. Returns its length.
 std::size_t connect_refuse(std::byte* out, const wire::Head& request, const wire::Connect& connect,
                            std::uint32_t endpoints_max);
 
@@ -29,15 +29,15 @@ class BoardResponder {
                  TimeNs (*clock)() = clock_now)
       : board_(board), endpoints_max_(endpoints_max), peers_(peers), sink_(sink), clock_(clock) {}
 
-  // Whether this endpoint answers for the board; takes it over when nobody does.
+  // Returns whether this endpoint answers for the board. Takes that over when no endpoint does.
   bool responsible();
-  // False when the frame is none of the responder's business.
+  // Returns false when the frame does not concern the responder.
   bool on_frame(wire::Frame frame);
 
   // The board's interface has another index now.
   void board_moved() { claim_ = Claim(), answer_ = Claim(); }
 
-  // From now on whoever asks for our name is asked for his.
+  // From now on a host that asks for our name is asked for its own.
   void ask_back() { asks_back_ = true; }
   // Asks a NIC, or with kBroadcastNic all, for its name; answers fill the table.
   void query(NicId nic);
@@ -53,7 +53,7 @@ class BoardResponder {
   };
 
   bool repeated(NicId asker, std::uint64_t question, TimeNs now);
-  // Whether it is for us to answer.
+  // Returns whether this endpoint should answer.
   bool answers(NicId asker, std::uint64_t question);
   void on_query(wire::Frame frame, const wire::Head& head);
   void reply(const wire::Head& to, const wire::HostQuery& query);

@@ -23,7 +23,7 @@ class Claim {
   explicit Claim(OwnFd fd) : fd_(std::move(fd)) {}
   bool held() const { return fd_.open(); }
   int descriptor() const { return fd_.get(); }
-  // Takes the connections that claim_holder() left behind out of the queue. Now and then, by the holder.
+  // Takes the connections that claim_holder() left behind out of the queue. The holder calls it now and then.
   void drain() const;
 
  private:
@@ -36,31 +36,32 @@ struct ClaimHolder {
   std::string command;  // /proc/PID/comm
 };
 
-// MX_BUSY (20) with a sentence that names the holder when another process (or this one) has it.
+// Fails with MX_BUSY (20) and a sentence that names the holder when another process (or this one) has the id.
 Result<Claim> claim_endpoint(std::uint32_t ifindex, std::uint32_t endpoint);
-// The right to answer for the whole board (HOST_QUERY, closed endpoints): first come, taken over when the
-// holder is gone.
+// Claims the right to answer for the whole board (HOST_QUERY, closed endpoints). The first process gets it,
+// and another one takes it over when that process is gone.
 Result<Claim> claim_responder(std::uint32_t ifindex);
-// The right to answer one question that the responder may have left open: one of the endpoints that hear it
-// at that moment gets it. Not held() for the others, and on failure.
+// Claims the right to answer one question that the responder may have left open. One of the endpoints that
+// receive the question at that moment gets it. Not held() for the others, and on failure.
 Claim claim_answer(std::uint32_t ifindex, NicId asker, std::uint64_t question, std::uint64_t moment);
-// A processor on which a thread of Open-MX runs that was put there. Not held() when another one has it.
+// Claims a processor for a thread that Open-MX puts there. Not held() when another thread has it.
 Result<Claim> claim_processor(int cpu);
-// A part of the memory that is for all processes of the host (host_memory.h). Not held() when another
-// process has it.
+// Claims a part of the memory that is for all processes of the host (host_memory.h). Not held() when another
+// process has the part.
 Result<Claim> claim_memory(unsigned part);
-// As claim_endpoint, without looking for the holder: not held() when the id is busy. Failures are other
-// errors only.
+// Claims as claim_endpoint does, without a search for the holder: not held() when the id is busy. Failures
+// are other errors only.
 Result<Claim> claim_try(std::uint32_t ifindex, std::uint32_t endpoint);
-// The failure that claim_endpoint gives for a busy id.
+// Returns the failure that claim_endpoint gives for a busy id.
 Failure claim_busy(std::uint32_t ifindex, std::uint32_t endpoint);
-// Who holds an endpoint id; nullopt when it is free. Uses the listening socket's peer credentials: needs no
-// answer from the holder. Where this process cannot look (no descriptor), the id passes for held.
+// Returns the process that holds an endpoint id; nullopt when the id is free. Uses the listening socket's
+// peer credentials: needs no answer from the holder. Where this process has no descriptor left, the id counts
+// as held.
 std::optional<ClaimHolder> claim_holder(std::uint32_t ifindex, std::uint32_t endpoint);
-// A connection to the holder, which it may accept when it comes to it; not open, with errno, when there is
-// none (ECONNREFUSED) or it cannot be had now.
+// Returns a connection to the holder, which may accept it later. Not open, with errno, when there is no
+// holder (ECONNREFUSED) or no connection can be had now.
 OwnFd claim_connect(std::uint32_t ifindex, std::uint32_t endpoint);
-// Only whether: three system calls.
+// Returns whether an endpoint id is held. Costs three system calls.
 bool claim_held(std::uint32_t ifindex, std::uint32_t endpoint);
 
 }  // namespace omx::runtime

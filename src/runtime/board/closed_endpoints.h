@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refuses what is sent to endpoints of the board that nobody has open, as MX does (docs/spec/wire.md 7): who
-// sends to a process that is gone hears of it at once. One endpoint of the board listens for them, the
-// responder, and learns which others there are when their frames reach it.
+// Refuses what is sent to endpoints of the board that no process has open, as MX does (docs/spec/wire.md 7).
+// So a peer that sends to a process that is gone learns it at once. One endpoint of the board listens for
+// such frames, the responder. It learns which other endpoints there are when their frames reach it.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ class ClosedEndpoints {
   void listen();
   // About once a second: endpoints that were open may have closed.
   void check();
-  // A frame for another endpoint than ours, from a peer that wants to be called by that index. True when
-  // there was an answer; the caller flushes.
+  // Handles a frame for another endpoint than ours, from a peer that wants to be called by that index.
+  // Returns whether it was answered; the caller flushes.
   bool on_frame(wire::Frame frame, std::uint16_t peer_index = wire::kUnknownPeerIndex);
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From where an endpoint reads its large messages by frames, the receive ring or the kernel's lane for them
-// (link.h), and how it goes from one to the other: in order, as a frame that overtakes others looks as if
-// those were lost. Of its own board; further ones (rails.cc) have the lane from the first on.
+// Decides from where an endpoint reads its large messages by frames: the receive ring, or the kernel's bulk
+// path for them (link/transport.h). It changes from one to the other in order, as a frame that overtakes
+// others looks as if those were lost. This holds for the endpoint's own board; further boards (rails.cc) have
+// the bulk path from the first message on.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +15,13 @@ namespace omx::runtime {
 
 class BulkPlacement {
  public:
-  // Tries both ways; else it is the kernel's wherever a link has that.
+  // Tries both ways. Without it the bulk path is used wherever a link has one.
   void begin(std::uint64_t first) { trial_.begin(first); }
   // Large messages come. Bytes and time as PlacementTrial::heard() has them.
   void choose(link::Transport& link, std::uint64_t bytes, TimeNs busy);
-  // After the ring was read. `late`: it is time for a look even if nothing is expected there.
+  // After the ring was read. `late`: it is time for a poll even if nothing is expected there.
   std::size_t receive(link::Transport& link, link::BulkHandler& handler, std::size_t budget, bool late);
-  // Whether a trial ended otherwise than the one before, or was the first; once for each.
+  // Returns, once for each trial, whether it was the first or ended otherwise than the one before.
   bool news();
   const PlacementTrial& trial() const { return trial_; }
 

@@ -42,8 +42,9 @@ struct SharedCounters {
   std::uint64_t wakeups_lane = 0;       // in a stream, by more of what a marked frame announced
 };
 
-// What an endpoint has in its hands, as it said about once a second: always after it did something, also when
-// it sleeps then. Who stops it, or keeps its lock for ever, finds what was there before.
+// What an endpoint has in its hands, as it published about once a second: always after it did something, also
+// when it sleeps then. A debugger that stops the process, or a thread that keeps the lock, leaves the former
+// view.
 struct SharedView {
   enum class Driver : std::uint8_t { nobody, application, progress_thread };
   // Equal to `begun`, except while it is written. Written by the lock's holder: `begun` ahead of all between
@@ -69,7 +70,7 @@ class CounterSegment {
   ~CounterSegment();
   SharedCounters& counters() { return shared_->counters; }
   SharedView& view() { return shared_->view; }
-  // The interface has another index now: by that it is found.
+  // The interface has another index now, by which other processes find the counters.
   void move(std::uint32_t ifindex) { shared_->counters.ifindex = ifindex; }
 
  private:
@@ -79,7 +80,7 @@ class CounterSegment {
 
 // Reads another process's counters. Failures: not open, not permitted (other user), other version.
 Result<SharedCounters> counters_read(std::uint32_t ifindex, std::uint32_t endpoint);
-// Both. The view is as it was when it was written last.
+// Reads counters and view. The view is as the owner published it last.
 Result<std::unique_ptr<SharedEndpoint>> endpoint_read(std::uint32_t ifindex, std::uint32_t endpoint);
 
 }  // namespace omx::runtime

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who puts the frames of large messages into their place: the kernel, by a socket of their own (one copy
-// less), or we, from the receive ring (no system calls, and one socket less that each frame is offered to).
-// Which is faster differs between machines by a quarter in either direction and cannot be told from a
-// processor's name, so both are tried in turn with the messages that come, and the better one is kept
-// (docs/explanation/copies.md).
+// Chooses what puts the frames of large messages into their place. The kernel does it by a socket of their
+// own (one copy less). This library does it from the receive ring (no system calls, and one socket less that
+// each frame is offered to). Which is faster differs between machines by a quarter in either direction and
+// cannot be told from a processor's name. So both are tried in turn with the messages that come, and the
+// better one is kept (docs/explanation/copies.md).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace omx::runtime {
 
 class PlacementTrial {
  public:
-  // Not begun it says: by the kernel. Its first pass through the ring, `first` bytes, shows nothing: that
+  // Before begin() the kernel places. The first pass through the ring, `first` bytes, shows nothing: that
   // memory is in no cache yet.
   void begin(std::uint64_t first);
   bool by_kernel() const { return by_kernel_; }
@@ -28,7 +28,7 @@ class PlacementTrial {
   void heard(std::uint64_t bytes, TimeNs busy) {
     if (begun_ && bytes >= next_) turn(bytes, busy);
   }
-  // The other way cannot be had now: this one, until another trial is due.
+  // The other way cannot be had now: keeps this one until another trial is due.
   void refused(std::uint64_t bytes, bool by_kernel);
 
   // The median of a trial, bytes in a millisecond; 0: not tried yet.
