@@ -16,7 +16,13 @@
 
 namespace omx::runtime {
 
-// A held claim; released by destruction.
+// A claim, released by destruction.
+//
+//           bind() and listen()                  claim_holder(), claim_connect()
+//   free ------------------------> held <----------------------------------------+
+//    ^                               |   each leaves a connection in the queue   |
+//    +--- destruction, any exit -----+-------------------------------------------+
+//                                        drain() takes the connections out
 class Claim {
  public:
   Claim() = default;

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -175,7 +176,8 @@ Result<Endpoint*> EndpointOpening::open(const OpenOptions& options) {
   }
 }
 
-Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
+// Checks the options. Returns the id that is wanted, or kAnyEndpoint.
+Result<std::uint32_t> EndpointOpening::id_wanted(const OpenOptions& options) const {
   if (mark_.forked()) {
     return fail(kMxFailure,
                 "this process was forked from one that uses Open-MX; initialise it anew here (mx_finalize, "
@@ -197,18 +199,24 @@ Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
     return fail(kMxBadEndpoint, fmt::format("endpoint {} is beyond the last one, {} (OMX_ENDPOINTS_MAX={})",
                                             wanted, settings_.endpoints_max - 1, settings_.endpoints_max));
   }
+  return wanted;
+}
 
+Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
+  const auto wanted = id_wanted(options);
+  if (!wanted) return tl::unexpected(wanted.error());
   // Ids in the outer loop: endpoints spread over the boards. A board that cannot be used is left out; why
   // is told when no other could.
   const NoCancel no_cancel;
   const std::lock_guard guard(mutex_);
   const std::vector<Board> boards = boards_.now();
-  const std::uint32_t first = wanted == kAnyEndpoint ? 0 : wanted;
-  const std::uint32_t last = wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : wanted;
+  const std::uint32_t first = *wanted == kAnyEndpoint ? 0 : *wanted;
+  const std::uint32_t last = *wanted == kAnyEndpoint ? settings_.endpoints_max - 1 : *wanted;
   std::vector<const Board*> candidates;
   for (const Board& board : boards) {
     if (options.board == kAnyBoard || options.board == board.number) candidates.push_back(&board);
   }
+  assert(!candidates.empty());
   const Board* const first_board = candidates.front();
   std::optional<Failure> failure;
   const std::string wanted_rails = options.all_boards ? "all" : settings_.rails;

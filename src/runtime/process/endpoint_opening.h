@@ -35,6 +35,7 @@ class EndpointOpening {
                                              const std::string& wanted) const;
 
  private:
+  Result<std::uint32_t> id_wanted(const OpenOptions& options) const;
   Result<Endpoint*> open_found(const OpenOptions& options);
   Result<Endpoint*> open_claimed(const std::vector<Board>& boards, const Board& board, std::uint32_t id,
                                  Claim claim, const OpenOptions& options, std::vector<RailClaim> rails);
