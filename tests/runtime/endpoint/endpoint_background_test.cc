@@ -18,7 +18,7 @@
 namespace omx::runtime {
 namespace {
 
-class endpoint_helper : public PairTest {
+class endpoint_background : public PairTest {
  protected:
   Settings settings() override {
     Settings s = PairTest::settings();
@@ -90,20 +90,20 @@ class endpoint_helper : public PairTest {
 };
 
 // docs/spec/mx-clients.md 2
-TEST_F(endpoint_helper, connect__answered_while_the_peer_computes) {
+TEST_F(endpoint_background, connect__answered_while_the_peer_computes) {
   start(ProgressMode::automatic);
   Address address;
   EXPECT_TRUE(connects(*a_, *b_, address));
 }
 
-TEST_F(endpoint_helper, off__nothing_moves_outside_calls) {
+TEST_F(endpoint_background, off__nothing_moves_outside_calls) {
   start(ProgressMode::off);
   EXPECT_EQ(threads_of_this_kind(), 0);
   Address address;
   EXPECT_FALSE(connects(*a_, *b_, address, 50));
 }
 
-TEST_F(endpoint_helper, large_message__received_while_the_application_computes) {
+TEST_F(endpoint_background, large_message__received_while_the_application_computes) {
   for (const ProgressMode mode : {ProgressMode::automatic, ProgressMode::always}) {
     start(mode);
     Address to_b;
@@ -124,7 +124,7 @@ TEST_F(endpoint_helper, large_message__received_while_the_application_computes) 
   }
 }
 
-TEST_F(endpoint_helper, sender__serves_pulls_while_it_computes) {
+TEST_F(endpoint_background, sender__serves_pulls_while_it_computes) {
   start(ProgressMode::automatic);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -137,7 +137,7 @@ TEST_F(endpoint_helper, sender__serves_pulls_while_it_computes) {
   EXPECT_TRUE(becomes_true([&] { return a_->test(sent, completion) == WaitOutcome::done; }));
 }
 
-TEST_F(endpoint_helper, polling__sends_it_away_and_silence_brings_it_back) {
+TEST_F(endpoint_background, polling__sends_it_away_and_silence_brings_it_back) {
   start(ProgressMode::automatic);
   EXPECT_TRUE(becomes_true([&] { return counters(*b_).takeovers == 1; }));
   // It leads now, asleep. Some polls in a row, and it only watches.
@@ -147,7 +147,7 @@ TEST_F(endpoint_helper, polling__sends_it_away_and_silence_brings_it_back) {
 }
 
 // A hand-over costs the poller more than what the thread could do for it.
-TEST_F(endpoint_helper, polling__is_not_interrupted_again_and_again) {
+TEST_F(endpoint_background, polling__is_not_interrupted_again_and_again) {
   start(ProgressMode::automatic);
   ASSERT_TRUE(becomes_true([&] { return counters(*b_).takeovers == 1; }));
   constexpr unsigned kPolls = 300'000;
@@ -161,7 +161,7 @@ TEST_F(endpoint_helper, polling__is_not_interrupted_again_and_again) {
   EXPECT_LT(counters(*b_).takeovers, kPolls / 3000 + away);
 }
 
-TEST_F(endpoint_helper, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
+TEST_F(endpoint_background, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
   start(ProgressMode::automatic);
   Address to_b, to_a;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -180,7 +180,7 @@ TEST_F(endpoint_helper, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
   }
 }
 
-TEST_F(endpoint_helper, disable_progression__holds_for_it_too) {
+TEST_F(endpoint_background, disable_progression__holds_for_it_too) {
   start(ProgressMode::always);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -196,7 +196,7 @@ TEST_F(endpoint_helper, disable_progression__holds_for_it_too) {
 }
 
 // As in MX, whose library had a thread, too.
-TEST_F(endpoint_helper, handler__called_while_the_application_computes) {
+TEST_F(endpoint_background, handler__called_while_the_application_computes) {
   start(ProgressMode::automatic);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -213,7 +213,7 @@ TEST_F(endpoint_helper, handler__called_while_the_application_computes) {
   EXPECT_TRUE(becomes_true([&] { return calls == 1; }));
 }
 
-TEST_F(endpoint_helper, close__ends_the_thread) {
+TEST_F(endpoint_background, close__ends_the_thread) {
   start(ProgressMode::automatic);
   EXPECT_TRUE(becomes_true([] { return threads_of_this_kind() == 2; }));
   EXPECT_TRUE(other_->close(b_));
@@ -223,7 +223,7 @@ TEST_F(endpoint_helper, close__ends_the_thread) {
 }
 
 // Frames of a message that is complete, as repetitions leave them behind.
-TEST_F(endpoint_helper, late_pull_replies__wake_once) {
+TEST_F(endpoint_background, late_pull_replies__wake_once) {
   mode_ = ProgressMode::off;
   Settings s = settings();
   s.waiting.spin_us = 0;
@@ -255,7 +255,7 @@ TEST_F(endpoint_helper, late_pull_replies__wake_once) {
 }
 
 // Who goes to sleep elsewhere may still hold the lock when it comes.
-TEST_F(endpoint_helper, invited__it_waits_for_the_lock) {
+TEST_F(endpoint_background, invited__it_waits_for_the_lock) {
   start(ProgressMode::automatic);
   const TimeNs polled_until = clock_now() + 20 * protocol::kMillisecond;
   while (clock_now() < polled_until) a_->progress();
@@ -266,7 +266,7 @@ TEST_F(endpoint_helper, invited__it_waits_for_the_lock) {
 }
 
 // What wakes a sleeper while a stream of large messages comes.
-class endpoint_stream : public endpoint_helper {
+class endpoint_stream : public endpoint_background {
  protected:
   static constexpr int kMessages = 30;
 
@@ -375,7 +375,7 @@ TEST_F(endpoint_stream, frame__by_frames_alone) {
 // -----------------------------------------------------------
 
 // Who sends and then computes: nothing of it is left waiting.
-TEST_F(endpoint_helper, burst__arrives_though_its_sender_calls_nothing_more) {
+TEST_F(endpoint_background, burst__arrives_though_its_sender_calls_nothing_more) {
   start(ProgressMode::automatic);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -387,7 +387,7 @@ TEST_F(endpoint_helper, burst__arrives_though_its_sender_calls_nothing_more) {
 }
 
 // The usual program: it computes, the thread has taken over, and then it sends.
-TEST_F(endpoint_helper, burst__while_the_thread_leads) {
+TEST_F(endpoint_background, burst__while_the_thread_leads) {
   start(ProgressMode::automatic);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -396,7 +396,7 @@ TEST_F(endpoint_helper, burst__while_the_thread_leads) {
   expect_packed(to_b, Bytes(8));
 }
 
-TEST_F(endpoint_helper, end_background__sends_what_waits) {
+TEST_F(endpoint_background, end_background__sends_what_waits) {
   start(ProgressMode::automatic);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
@@ -410,7 +410,7 @@ TEST_F(endpoint_helper, end_background__sends_what_waits) {
 }
 
 // Without a progress thread nobody would send what waits.
-TEST_F(endpoint_helper, off__bursts_do_not_wait) {
+TEST_F(endpoint_background, off__bursts_do_not_wait) {
   start(ProgressMode::off);
   const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
   Completion completion;
@@ -421,7 +421,7 @@ TEST_F(endpoint_helper, off__bursts_do_not_wait) {
   EXPECT_EQ(a_->counters()[protocol::Counter::send_tiny], 100U);
 }
 
-TEST_F(endpoint_helper, lone_messages_do_not_wait) {
+TEST_F(endpoint_background, lone_messages_do_not_wait) {
   start(ProgressMode::automatic);
   Address to_b;
   ASSERT_TRUE(connects(*a_, *b_, to_b));
