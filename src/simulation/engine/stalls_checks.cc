@@ -55,7 +55,7 @@ void StallsChecks::note(const Call& c, const std::string& text) {
 }
 
 bool StallsChecks::conversation_over(const protocol::Partner& partner, std::uint32_t conversation) {
-  return !partner.connected() || partner.conversation != conversation;
+  return !partner.connected() || partner.session.conversation != conversation;
 }
 
 Call* StallsChecks::message(std::uint64_t info) {
