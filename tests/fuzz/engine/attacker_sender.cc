@@ -34,9 +34,9 @@ AttackerSender::Sender AttackerSender::sender_read(Script& script) {
   from.progress = !(who & 32);
   from.partner = scene_.victim.endpoint.find_partner(from.nic, from.endpoint);
   const Partner* p = from.partner;
-  from.extended = p && p->extended;
-  from.mode = p ? p->mode : scene_.setup.victim.mode;
-  from.checksum = p && p->checksum;
+  from.extended = p && p->agreed.extended;
+  from.mode = p ? p->agreed.mode : scene_.setup.victim.mode;
+  from.checksum = p && p->agreed.checksum;
   if (who & 64) from.checksum = !from.checksum;
   if (who & 128) from.mode = from.mode == wire::Mode::omx ? wire::Mode::mxoe : wire::Mode::omx;
   return from;
@@ -69,11 +69,11 @@ void AttackerSender::message_fill(const Sender& from, Script& script, wire::Mess
   m.src_endpoint = from.endpoint;
   m.flags = flags(from, wire::kFlagUrgent);
   m.session = wrong & 1 ? script.u32() : kVictimSession;
-  m.seqnum = p ? p->next_match : protocol::kSeqFirst;
+  m.seqnum = p ? p->counting.next_match : protocol::kSeqFirst;
   if (wrong & 2) m.seqnum = number(m.seqnum, script.u8());
   if (wrong & 4) m.seqnum = script.u16();
-  m.piggyack = p ? p->next_send : protocol::kSeqFirst;
-  if (wrong & 8) m.piggyack = number(p ? p->next_acked : protocol::kSeqFirst, script.u8());
+  m.piggyack = p ? p->counting.next_send : protocol::kSeqFirst;
+  if (wrong & 8) m.piggyack = number(p ? p->counting.next_acked : protocol::kSeqFirst, script.u8());
   if (wrong & 16) m.piggyack = script.u16();
   m.match_info = wrong >> 5 & 3;
   if (wrong & 128) {

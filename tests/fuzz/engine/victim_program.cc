@@ -33,7 +33,7 @@ void VictimProgram::end_attackers() {
 void VictimProgram::drain() {
   // Messages that had no room come when there is room again.
   for (int quiet = 0; quiet < 10; quiet++) {
-    while (const protocol::Unexpected* u = scene_.state().unexpected.front()) {
+    while (const protocol::Unexpected* u = scene_.state().matching.unexpected.front()) {
       Operation& op = operations_.emplace_back();
       op.allocate(std::min<std::uint32_t>(u->msg_length, 65537), 1);
       op.match_mask = 0;
@@ -78,10 +78,10 @@ void VictimProgram::check_end() {
     for (const Book::Entry& e : book->entries) REQUIRE(e.delivered || e.failed);
   // Nothing is left of the attack except what waits for peers that may come back: their reordered messages.
   protocol::State& s = scene_.state();
-  REQUIRE(s.pulls.live() == 0);
-  REQUIRE(s.requests.live() == s.posted.size());  // forgotten receives
-  REQUIRE(s.unexpected.size() == 0);
-  REQUIRE(s.send_buffers.in_use() == 0);
+  REQUIRE(s.memory.pulls.live() == 0);
+  REQUIRE(s.memory.requests.live() == s.matching.posted.size());  // forgotten receives
+  REQUIRE(s.matching.unexpected.size() == 0);
+  REQUIRE(s.memory.send_buffers.in_use() == 0);
 }
 
 }  // namespace omx::fuzz
