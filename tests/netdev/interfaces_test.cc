@@ -227,7 +227,7 @@ TEST(interfaces_routes, default__of_the_main_table_and_its_hops) {
                             .data(),
                         16);
     const NetlinkBytes bytes = message.finish(NLM_F_MULTI, 0);
-    return Datagram(bytes.begin(), bytes.end());
+    return omx::Datagram(bytes.begin(), bytes.end());
   };
   kernel.answer({route(24, RT_TABLE_MAIN, RTN_UNICAST, 2), route(0, RT_TABLE_MAIN, RTN_UNICAST, 3),
                  route(0, RT_TABLE_LOCAL, RTN_UNICAST, 4), route(0, RT_TABLE_MAIN, RTN_UNREACHABLE, 1),
@@ -453,7 +453,7 @@ TEST(interfaces_choose, names__come_before_what_they_look_like) {
 }
 
 // RTM_NEWLINK of an Ethernet interface that is up.
-Datagram link_message(int index, const std::string& name, std::uint16_t flags) {
+omx::Datagram link_message(int index, const std::string& name, std::uint16_t flags) {
   ifinfomsg link{};
   link.ifi_index = index;
   link.ifi_type = ARPHRD_ETHER;
