@@ -2,7 +2,7 @@
 // Interfaces that stand on one another: an endpoint gets the frames of its own interface only.
 #include <sys/socket.h>
 
-#include "tests/link/fanout/hook_neighbours.h"
+#include "tests/link/fanout/fanout_neighbours.h"
 #include "wire/packets.h"
 
 namespace omx::link {
