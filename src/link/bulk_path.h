@@ -19,7 +19,7 @@ namespace omx::link {
 class BulkHandler {
  public:
   virtual ~BulkHandler() = default;
-  // Whose lane it is, if anybody's: only its frames are taken from there. 0: nobody's.
+  // Returns the NIC whose lane it is, as only its frames are taken from there. 0: no known peer's.
   virtual NicId lane_sender(const wire::LaneAddress&) { return 0; }
   // Whether to look there for more after what it just took. A look in vain costs as much as a short message.
   virtual bool lane_more() { return true; }

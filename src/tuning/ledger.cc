@@ -92,7 +92,7 @@ Result<Ledger> Ledger::open(const std::string& folder, const std::string& name, 
   Ledger ledger;
   ledger.path_ = folder;
   ledger.header_ = fmt::format("{}{}\n", kMagic, boot);
-  // Who may open it may lock it: nobody else's business.
+  // A program that may open the file may lock it, and no other.
   if (::mkdir(folder.c_str(), 0700) < 0 && errno != EEXIST) {
     return tl::unexpected(ledger.failure("make", errno));
   }

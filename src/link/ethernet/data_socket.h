@@ -43,7 +43,7 @@ class DataSocket {
   int own_make(OwnFd& fresh) const;
   // Uses that one. The member was left before.
   void own_set(OwnFd fresh);
-  // Takes a licence anew, if one is to be had.
+  // Takes a licence again, if there is one.
   void licence_renew();
 
  private:

@@ -50,7 +50,7 @@ struct FanoutDirectory {
   std::uint32_t magic;
   std::uint32_t version;
   std::atomic<std::uint32_t> turns[kLocks];  // times that each lock was taken, for who waits
-  std::atomic<std::uint32_t> stuck[kLocks];  // the turn + 1 that somebody waited for in vain
+  std::atomic<std::uint32_t> stuck[kLocks];  // the turn + 1 that a process waited for and did not get
   std::atomic<std::uint32_t>
       fanout[kFanoutKinds];           // "join": as getsockopt(PACKET_FANOUT) tells it of members
   std::atomic<std::uint32_t> spares;  // "join": members that have a socket in the queue of spare members

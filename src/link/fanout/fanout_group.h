@@ -3,7 +3,7 @@
 // that wants its type, one after the other, so with each endpoint every frame of all endpoints would cost
 // more. The sockets of a group (PACKET_FANOUT) share one hook, and a program picks the one.
 //
-// The program knows members by an index, which the kernel assigns anew when one leaves. So none ever does:
+// The program knows members by an index, which the kernel assigns again when one leaves. So none ever does:
 // docs/explanation/fanout-groups.md says how, and why that holds.
 #pragma once
 

@@ -33,7 +33,7 @@ namespace {
 // processes are all stopped, must not keep others out.
 constexpr unsigned kGroups = 4;
 constexpr int kAnswerMs = 100, kQuestions = 20;
-// Who did not answer is not asked again for so long.
+// A group that did not answer is asked again after this time.
 constexpr TimeNs kPause = TimeNs{10} * 1'000'000'000;
 constexpr int kSparesBytes = 1 << 20;
 

@@ -68,7 +68,7 @@ bool table_publish(FanoutGroup& group, FanoutKind kind, int any, std::uint32_t v
   return done() || (lock.held() && load(group, kind, any));
 }
 
-// Who hears the board may have gone.
+// A member that takes the frames for the board may have gone.
 void board_look(FanoutGroup& group) {
   FanoutDirectory& d = group.directory();
   for (const auto& chosen : d.board) {

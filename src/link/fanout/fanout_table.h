@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's table of a packet fanout group: made anew and loaded as a whole when endpoints come.
+// The kernel's table of a packet fanout group: made again and loaded as a whole when endpoints come.
 #pragma once
 
 #include <cstdint>

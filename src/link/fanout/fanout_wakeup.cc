@@ -18,7 +18,7 @@ bool FanoutWakeup::open(const FanoutMember& beside, std::uint8_t endpoint) {
 }
 
 void FanoutWakeup::close() {
-  // The mutex of a forked child may be held for ever.
+  // The mutex of a forked child may be held indefinitely.
   if (group_ && !mark_.forked()) group_->work().cancel(*this);
   group_ = nullptr;
   delete member_.exchange(nullptr, std::memory_order_acquire);

@@ -45,7 +45,7 @@ class UdpRoutes {
   // Where a frame for that NIC goes: for an unknown one of IPv6, to the group in which it listens. None: it
   // is one of Ethernet, or of the other family.
   std::optional<Ip> to(NicId nic);
-  // Who sends from there; 0: of the other family, or another address has that id.
+  // Returns the NIC id that sends from there; 0: of the other family, or another address has that id.
   NicId from(const Ip& ip);
 
  private:

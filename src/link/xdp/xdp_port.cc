@@ -35,7 +35,7 @@ constexpr int kLooksBesideOthers = 20;
 std::mutex g_ports_mutex;
 std::vector<std::weak_ptr<XdpPort>> g_ports;
 
-// Where queues were waited for in vain, the endpoints that a process opens next do not wait again, unless the
+// Where waiting for queues found none, the endpoints that a process opens next do not wait again, unless the
 // others who had them have gone meanwhile.
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTakenFor{10};
