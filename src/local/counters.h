@@ -11,7 +11,7 @@ struct HubCounters {
   std::uint64_t frames_delayed = 0;  // the ring was full
   std::uint64_t frames_dropped = 0;  // no such endpoint, or too much waited
   std::uint64_t direct_reads = 0, direct_bytes = 0;
-  std::uint64_t bells = 0;  // sleeping peers that were woken
+  std::uint64_t notifies = 0;  // sleeping peers that were woken
 };
 
 }  // namespace omx::local

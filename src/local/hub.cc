@@ -92,7 +92,7 @@ void Hub::tick(Arrivals& arrivals) {
   const NoCancel no_cancel;
   epoll_event events[kEventsAtOnce];
   const int count = descriptors_.ready(events);
-  bool unknown = unknown_.deaf();
+  bool unknown = unknown_.masked();
   for (int i = 0; i < count; i++)
     if (!hear(events[i].data.fd)) unknown = true;
   if (unknown) unknown_.hear();

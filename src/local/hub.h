@@ -70,7 +70,7 @@ class Hub final : public protocol::DirectReader {
   bool backlog() const { return outgoing_.backlog(); }
   bool stuck() const { return outgoing_.stuck(); }
   // As UnknownPeers: no peer can be let in now.
-  bool deaf() const { return unknown_.deaf(); }
+  bool masked() const { return unknown_.masked(); }
   // Peers to which no path could be made at the last try, for want of descriptors or memory.
   const std::vector<Place>& unreached() const { return outgoing_.unreached(); }
   // Tries once more. Returns false, with errno, where there is still no path.

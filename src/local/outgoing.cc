@@ -125,7 +125,7 @@ void Outgoing::flush() {
     const char byte = 0;
     [[maybe_unused]] const ssize_t sent =
         ::send(path->connection.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    counters_.bells++;
+    counters_.notifies++;
   }
 }
 

@@ -36,17 +36,17 @@ bool UnknownPeers::listener_set(int listener) {
   if (!descriptors_.add(listener)) return false;
   descriptors_.remove(listener_);
   listener_ = listener;
-  deaf_ = false;
+  masked_ = false;
   return listens_ = true;
 }
 
 void UnknownPeers::accept() {
-  bool deaf = false;
-  for (std::size_t i = 0; i < kUnknownMost && !deaf; i++) {
+  bool masked = false;
+  for (std::size_t i = 0; i < kUnknownMost && !masked; i++) {
     OwnFd connection(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.open()) {
-      deaf = is_shortage(errno);
-      if (deaf) refusals_.no_room(errno);
+      masked = is_shortage(errno);
+      if (masked) refusals_.no_room(errno);
       break;
     }
     ucred credentials{};
@@ -55,10 +55,10 @@ void UnknownPeers::accept() {
     else if (descriptors_.add(connection.get()))  // what it says may come when we sleep
       connections_.push_back(std::move(connection));
   }
-  if (deaf == deaf_) return;
+  if (masked == masked_) return;
   // A peer that waits to be accepted would end every sleep at once.
-  descriptors_.mask(listener_, deaf);
-  deaf_ = deaf;
+  descriptors_.mask(listener_, masked);
+  masked_ = masked;
 }
 
 // Hears who is at the connection. Returns false while it has said nothing.

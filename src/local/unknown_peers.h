@@ -26,7 +26,7 @@ class UnknownPeers {
   void hear();
   // Returns whether no peer can be let in now, for want of descriptors or memory. It has to be tried again,
   // because no event tells when there are some.
-  bool deaf() const { return deaf_; }
+  bool masked() const { return masked_; }
 
  private:
   void accept();
@@ -37,7 +37,7 @@ class UnknownPeers {
   Incoming& incoming_;
   int listener_;
   bool listens_;
-  bool deaf_ = false;
+  bool masked_ = false;
   std::vector<OwnFd> connections_;
 };
 

@@ -16,14 +16,14 @@ TEST_F(HubTest, strangers__while_no_descriptor_is_free_nobody_is_woken_for_ever)
   none.rlim_cur = 0;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   for (int i = 0; i < 3; i++) b.turn();
-  const bool busy = wakes(b), deaf = b->deaf();
+  const bool busy = wakes(b), masked = b->masked();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_FALSE(busy);
-  EXPECT_TRUE(deaf);
+  EXPECT_TRUE(masked);
   const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
   ASSERT_TRUE(hello_send(connection.get(), hello_of({kNic, 5}), memory.descriptor()));
   b.turn();
-  EXPECT_FALSE(b->deaf());
+  EXPECT_FALSE(b->masked());
   EXPECT_FALSE(hung_up(connection)) << "let in";
 }
 

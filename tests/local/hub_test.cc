@@ -116,11 +116,11 @@ TEST_F(HubTest, sleep__the_writer_rings_the_bell_once) {
   EXPECT_TRUE(b->fall_asleep());
   send(a, b, 2);
   send(a, b, 3);
-  EXPECT_EQ(a->counters().bells, 1U);
+  EXPECT_EQ(a->counters().notifies, 1U);
   EXPECT_FALSE(b->fall_asleep());
   b->wake_up();
   send(a, b, 4);
-  EXPECT_EQ(a->counters().bells, 1U);
+  EXPECT_EQ(a->counters().notifies, 1U);
 }
 
 TEST_F(HubTest, sleep__ends_when_a_stranger_says_who_it_is) {

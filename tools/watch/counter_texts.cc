@@ -208,7 +208,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Link UDP Frames of One Peer Alone", l.frames_alone},
                                {"Sleeps Ended", counters.wakeups},
                                {"Sleeps Ended by a Frame", counters.wakeups_frame},
-                               {"Sleeps Ended by a Marked Frame", counters.wakeups_bell},
+                               {"Sleeps Ended by a Marked Frame", counters.wakeups_solicited},
                                {"Sleeps Ended by an Announced Lane", counters.wakeups_lane},
                                {"Sleeps Ended by the Moderation Timer", counters.wakeups_moderated},
                                {"Sleeps Deaf to Marked Frames", counters.deferred},
@@ -220,7 +220,7 @@ std::vector<CounterValue> counter_values(const runtime::SharedCounters& counters
                                {"Local Frames Dropped, Nobody There", h.frames_dropped},
                                {"Local One-Copy Reads", h.direct_reads},
                                {"Local One-Copy Bytes", h.direct_bytes},
-                               {"Local Peers Woken", h.bells}});
+                               {"Local Peers Woken", h.notifies}});
   return values;
 }
 

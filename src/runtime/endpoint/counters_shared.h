@@ -35,11 +35,11 @@ struct SharedCounters {
   std::uint32_t rail_of = 0;
   std::uint64_t wakeups = 0;            // times a waiter slept and was woken; of these:
   std::uint64_t wakeups_frame = 0;      // by any frame
-  std::uint64_t wakeups_bell = 0;       // in a stream, by a marked frame
+  std::uint64_t wakeups_solicited = 0;  // in a stream, by a solicited frame
   std::uint64_t wakeups_moderated = 0;  // in a stream, by the moderation timer
   std::uint64_t takeovers = 0;          // times the progress thread took over
-  std::uint64_t deferred = 0;           // sleeps that a marked frame could not end, as more followed
-  std::uint64_t wakeups_lane = 0;       // in a stream, by more of what a marked frame announced
+  std::uint64_t deferred = 0;           // sleeps that a solicited frame could not end, as more followed
+  std::uint64_t wakeups_lane = 0;       // in a stream, by more of what a solicited frame announced
 };
 
 // What an endpoint has in its hands, as it published about once a second: always after it did something, also

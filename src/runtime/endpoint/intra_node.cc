@@ -86,7 +86,7 @@ TimeNs IntraNode::deadline() const {
   if (!hub) return protocol::kNever;
   if (hub->refusals()) return core_.now;
   if (hub->backlog()) return core_.now + std::max(backlog_pause_, kBacklogPause);
-  return hub->deaf() || !hub->unreached().empty() ? core_.now + kShortagePause : protocol::kNever;
+  return hub->masked() || !hub->unreached().empty() ? core_.now + kShortagePause : protocol::kNever;
 }
 
 // Gives up peers of this host that could not be reached for long. Time in which no thread polled does not

@@ -18,7 +18,7 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   if (request.stopped) return request;
   request.until = std::min({deadline, core.engine->next_deadline(), parts_.intra_node.deadline()});
   if (parts_.publication.view_old()) request.until = std::min(request.until, parts_.upkeep.next());
-  request.announced = parts_.sleeping.hears_marks() && core.engine->lane_awaited(core.now);
+  request.announced = parts_.sleeping.hears_solicited() && core.engine->lane_awaited(core.now);
   return request;
 }
 
@@ -53,8 +53,8 @@ bool LeaderTurns::sleep(TimeNs deadline) {
 void LeaderTurns::count(SleepEnd::WokenBy by) {
   SharedCounters& counters = parts_.core.segment->counters();
   switch (by) {
-    case SleepEnd::WokenBy::mark:
-      counters.wakeups_bell++;
+    case SleepEnd::WokenBy::solicited:
+      counters.wakeups_solicited++;
       break;
     case SleepEnd::WokenBy::lane:
       counters.wakeups_lane++;

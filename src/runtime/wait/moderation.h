@@ -16,9 +16,9 @@ namespace omx::runtime {
 class Moderation {
  public:
   // What a sleeper hears; the timer beside the last two.
-  enum class Ears : std::uint8_t { frames, marks, none };
-  // `lane`: by what was announced before, whose mark woke already.
-  enum class WokenBy : std::uint8_t { other, frame, mark, lane, timer };
+  enum class EventMask : std::uint8_t { frames, solicited, masked };
+  // `lane`: by what was announced before, whose solicited frame woke already.
+  enum class WokenBy : std::uint8_t { other, frame, solicited, lane, timer };
   // After a sleep, and the look that followed.
   struct Found {
     WokenBy by = WokenBy::other;
@@ -32,26 +32,26 @@ class Moderation {
   // `period`: so long a stream may pass unheard at most, in ns.
   Moderation(Strategy strategy, TimeNs period) : strategy_(strategy), period_(period) {}
 
-  Ears ears() const { return ears_; }
+  EventMask event_mask() const { return event_mask_; }
   // When the timer ends a sleep that begins now; kNever: no timer.
   TimeNs look_at(TimeNs now) const;
-  // Whether marks will be listened for: what hears them must be open before learn().
-  bool wants_marks(const Found& found) const;
-  // `marks`: they can be heard.
-  void learn(const Found& found, bool marks);
-  // Sleeps that did not even listen for marks, as more followed.
+  // Whether solicited frames will be listened for: what hears them must be open before learn().
+  bool wants_solicited(const Found& found) const;
+  // `solicited`: a wake-up socket is open for solicited frames.
+  void learn(const Found& found, bool solicited);
+  // Sleeps that did not even listen for solicited frames, as more followed.
   std::uint64_t deferred() const { return deferred_; }
 
  private:
-  void learn_marks(const Found& found, bool marks);
+  void learn_solicited(const Found& found, bool solicited);
   void defer(const Found& found);
 
   Strategy strategy_;
   TimeNs period_;
-  Ears ears_ = Ears::frames;
-  unsigned marks_ = 0;          // wake-ups by one, of some ...
+  EventMask event_mask_ = EventMask::frames;
+  unsigned solicited_ = 0;      // wake-ups by one, of some ...
   std::uint64_t received_ = 0;  // ... since so many frames had come
-  std::uint64_t messages_ = 0;  // received when a mark woke last ...
+  std::uint64_t messages_ = 0;  // received when a solicited frame woke last ...
   TimeNs woken_ = 0;            // ... which was then
   TimeNs deferred_until_ = 0;
   std::uint64_t deferred_ = 0;

@@ -29,9 +29,9 @@ struct Sleeping::Waits {
   nfds_t count = 0;
 };
 
-int Sleeping::frames_descriptor(const link::Transport& of, Moderation::Ears ears) {
-  if (ears == Moderation::Ears::none) return -1;
-  return ears == Moderation::Ears::marks ? descriptor_of(of.wakeup()) : of.descriptor();
+int Sleeping::frames_descriptor(const link::Transport& of, Moderation::EventMask event_mask) {
+  if (event_mask == Moderation::EventMask::masked) return -1;
+  return event_mask == Moderation::EventMask::solicited ? descriptor_of(of.wakeup()) : of.descriptor();
 }
 
 bool Sleeping::rails_pending() const {
@@ -40,24 +40,26 @@ bool Sleeping::rails_pending() const {
 
 std::optional<SleepPlan> Sleeping::plan(const SleepRequest& request) {
   assert(link_);
-  using Ears = Moderation::Ears;
+  using EventMask = Moderation::EventMask;
   const TimeNs now = time_.now;
   SleepPlan plan;
   plan.until = request.until;
   plan.stopped = request.stopped;
   plan.polls_link = !request.stopped && link_polled();
   if (!plan.stopped && !plan.polls_link) plan.until = std::min(plan.until, quiet_until_);
-  if (plan.polls_link) plan.ears = moderation_.ears();
-  plan.lane = plan.ears == Ears::frames || (plan.ears == Ears::marks && request.announced);
+  if (plan.polls_link) plan.event_mask = moderation_.event_mask();
+  plan.lane =
+      plan.event_mask == EventMask::frames || (plan.event_mask == EventMask::solicited && request.announced);
   const TimeNs timer = plan.polls_link ? moderation_.look_at(now) : kNever;
   plan.moderated = timer < plan.until;
   if (plan.moderated) plan.until = timer;
   const link::Datagram* const datagram = link_->datagram();
-  // No mark comes again for what lies there already, and no descriptor tells of what a poll has taken.
+  // No solicited frame comes again for what lies there already, and no descriptor tells of what a poll has
+  // taken.
   const bool unread =
       plan.polls_link &&
       ((datagram && datagram->holds()) ||
-       (plan.ears != Ears::frames && (link_->pending() || request.unread || rails_pending())));
+       (plan.event_mask != EventMask::frames && (link_->pending() || request.unread || rails_pending())));
   if (plan.until <= now || unread) return std::nullopt;
   // While it is stopped no thread would read, so none need wake this one.
   if (hub_ && !plan.stopped && !hub_->fall_asleep()) return std::nullopt;
@@ -65,11 +67,11 @@ std::optional<SleepPlan> Sleeping::plan(const SleepRequest& request) {
 }
 
 void Sleeping::listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan) const {
-  const bool frames = plan.ears == Moderation::Ears::frames;
+  const bool frames = plan.event_mask == Moderation::EventMask::frames;
   const link::Datagram* const datagram = link_->datagram();
   waits.fds[Waits::event] = {slot.descriptor(), POLLIN, 0};
   waits.fds[Waits::local] = {plan.stopped || !hub_ ? -1 : hub_->descriptor(), POLLIN, 0};
-  waits.fds[Waits::frames] = {frames_descriptor(*link_, plan.ears), POLLIN, 0};
+  waits.fds[Waits::frames] = {frames_descriptor(*link_, plan.event_mask), POLLIN, 0};
   waits.fds[Waits::bulk] = {frames ? descriptor_of(link_->bulk_path()) : -1, POLLIN, 0};
   waits.fds[Waits::lane] = {plan.lane ? descriptor_of(link_->udp_bulk_path()) : -1, POLLIN, 0};
   waits.fds[Waits::unknown_peers] = {datagram ? datagram->unknown_peers_descriptor() : -1, POLLIN, 0};
@@ -79,17 +81,17 @@ void Sleeping::listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan)
   // They are listened to while the endpoint's own board is in trouble, too.
   for (int i = Waits::frames; i < Waits::own && !plan.polls_link; i++) waits.fds[i].fd = -1;
   waits.count = Waits::own;
-  rails_listen(waits, plan.ears);
+  rails_listen(waits, plan.event_mask);
 }
 
-void Sleeping::rails_listen(Waits& waits, Moderation::Ears ears) const {
+void Sleeping::rails_listen(Waits& waits, Moderation::EventMask event_mask) const {
   for (const Source& rail : rails_) {
     assert(waits.count + Waits::each_rail <= Waits::kMost);
     const bool quiet = time_.now < rail.quiet_until;
-    const bool frames = !quiet && ears == Moderation::Ears::frames;
+    const bool frames = !quiet && event_mask == Moderation::EventMask::frames;
     const link::Datagram* const datagram = rail.link->datagram();
     pollfd* const fds = waits.fds + waits.count;
-    fds[Waits::rail_frames] = {quiet ? -1 : frames_descriptor(*rail.link, ears), POLLIN, 0};
+    fds[Waits::rail_frames] = {quiet ? -1 : frames_descriptor(*rail.link, event_mask), POLLIN, 0};
     fds[Waits::rail_bulk] = {frames ? descriptor_of(rail.link->bulk_path()) : -1, POLLIN, 0};
     fds[Waits::rail_fast_path] = {frames && datagram ? datagram->fast_path_descriptor() : -1, POLLIN, 0};
     waits.count += Waits::each_rail;
@@ -118,7 +120,7 @@ int Sleeping::own_events(Waits& waits, SleepEnd& end) {
          fds[Waits::fast_path].revents;
 }
 
-int Sleeping::rails_events(const Waits& waits, Moderation::Ears ears, SleepEnd& end) {
+int Sleeping::rails_events(const Waits& waits, Moderation::EventMask event_mask, SleepEnd& end) {
   int events = 0;
   const pollfd* fds = waits.fds + Waits::own;
   for (Source& rail : rails_) {
@@ -136,7 +138,7 @@ int Sleeping::rails_events(const Waits& waits, Moderation::Ears ears, SleepEnd& 
     }
     events |= frames | bulk;
     if (bulk) end.bulk = true;
-    if (frames && ears == Moderation::Ears::marks) rail.link->wakeup()->clear();
+    if (frames && event_mask == Moderation::EventMask::solicited) rail.link->wakeup()->clear();
   }
   return events;
 }
@@ -162,16 +164,16 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
     end.hub = waits.fds[Waits::local].revents != 0;
   }
   const int own = result > 0 ? own_events(waits, end) : 0;
-  const int rails = result > 0 && waits.count > Waits::own ? rails_events(waits, plan.ears, end) : 0;
+  const int rails = result > 0 && waits.count > Waits::own ? rails_events(waits, plan.event_mask, end) : 0;
   woken_by_ = Moderation::WokenBy::other;
   if ((own | rails) & kFailure) {
     // The interface went down or away. Its descriptor is left alone for a while.
     end.link_failed = true;
     quiet_until_ = time_.now + kErrorPause;
-  } else if ((own | rails) && plan.ears == Moderation::Ears::marks) {
+  } else if ((own | rails) && plan.event_mask == Moderation::EventMask::solicited) {
     if (own) link_->wakeup()->clear();
     const bool marked = waits.fds[Waits::frames].revents || rails;
-    woken_by_ = marked ? Moderation::WokenBy::mark : Moderation::WokenBy::lane;
+    woken_by_ = marked ? Moderation::WokenBy::solicited : Moderation::WokenBy::lane;
   } else if (own | rails) {
     woken_by_ = Moderation::WokenBy::frame;
   } else if (result == 0 && plan.moderated) {
@@ -183,7 +185,7 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
 
 void Sleeping::learn(bool frames, bool useful, std::uint64_t received, std::uint64_t messages) {
   const Moderation::Found found{woken_by_, frames, useful, received, messages, time_.now};
-  bool wakeups = moderation_.wants_marks(found) && link_->wakeup() && link_->wakeup()->open();
+  bool wakeups = moderation_.wants_solicited(found) && link_->wakeup() && link_->wakeup()->open();
   for (const Source& rail : rails_) wakeups = wakeups && rail.link->wakeup() && rail.link->wakeup()->open();
   moderation_.learn(found, wakeups);
   woken_by_ = Moderation::WokenBy::other;

@@ -33,7 +33,7 @@ struct SleepRequest {
 
 struct SleepPlan {
   TimeNs until = 0;
-  Moderation::Ears ears = Moderation::Ears::frames;
+  Moderation::EventMask event_mask = Moderation::EventMask::frames;
   bool stopped = false;
   bool polls_link = false;
   bool lane = false;
@@ -63,15 +63,17 @@ class Sleeping {
   }
   void rail_add(link::Transport& link) { rails_.push_back({&link}); }
 
-  // Whether the next sleep hears marked frames only.
-  bool hears_marks() const { return link_polled() && moderation_.ears() == Moderation::Ears::marks; }
+  // Whether the next sleep hears solicited frames only.
+  bool hears_solicited() const {
+    return link_polled() && moderation_.event_mask() == Moderation::EventMask::solicited;
+  }
   // Returns nullopt when something waits already.
   std::optional<SleepPlan> plan(const SleepRequest& request);
   // Releases the lock meanwhile.
   SleepEnd sleep(ParkSlot& slot, const SleepPlan& plan);
   // After the turn that follows a sleep: whether frames came, and ended the wait.
   void learn(bool frames, bool useful, std::uint64_t received, std::uint64_t messages);
-  // Sleeps that a marked frame could not end.
+  // Sleeps that a solicited frame could not end.
   std::uint64_t deferred() const { return moderation_.deferred(); }
 
  private:
@@ -85,11 +87,11 @@ class Sleeping {
   bool link_polled() const { return time_.now >= quiet_until_; }
   bool rails_pending() const;
   // What to poll for frames; -1: nothing.
-  static int frames_descriptor(const link::Transport& of, Moderation::Ears ears);
+  static int frames_descriptor(const link::Transport& of, Moderation::EventMask event_mask);
   void listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan) const;
-  void rails_listen(Waits& waits, Moderation::Ears ears) const;
+  void rails_listen(Waits& waits, Moderation::EventMask event_mask) const;
   int own_events(Waits& waits, SleepEnd& end);
-  int rails_events(const Waits& waits, Moderation::Ears ears, SleepEnd& end);
+  int rails_events(const Waits& waits, Moderation::EventMask event_mask, SleepEnd& end);
 
   LockedClock& time_;
   link::Transport* link_ = nullptr;

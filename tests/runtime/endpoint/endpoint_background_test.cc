@@ -301,7 +301,7 @@ class endpoint_stream : public endpoint_background {
     const Background answers([&] { b_->progress(); });
     sender.join();
     seen_ = counters(*b_);
-    by_frames_ = seen_.wakeups_frame + seen_.wakeups_bell;  // the others depend on how long it took
+    by_frames_ = seen_.wakeups_frame + seen_.wakeups_solicited;  // the others depend on how long it took
     frames_ = b_->link_counters().frames_received;
   }
 
@@ -312,7 +312,7 @@ class endpoint_stream : public endpoint_background {
   std::uint64_t frames_ = 0;
 };
 
-// More frames than one turn reads, and no mark after them.
+// More frames than one turn reads, and no solicited frame after them.
 TEST_F(endpoint_stream, message__nothing_that_has_come_waits_for_the_timer) {
   ASSERT_NO_FATAL_FAILURE(start("message", 1'000'000));
   Address to_a;
@@ -339,27 +339,27 @@ TEST_F(endpoint_stream, message__nothing_that_has_come_waits_for_the_timer) {
 
 TEST_F(endpoint_stream, adaptive__wakes_a_sleeper_by_marked_frames) {
   ASSERT_NO_FATAL_FAILURE(stream("adaptive"));
-  EXPECT_GT(seen_.wakeups_bell, 0U);
-  // The first message of all opens lanes and bell.
+  EXPECT_GT(seen_.wakeups_solicited, 0U);
+  // The first message of all opens bulk paths and wake-up socket.
   EXPECT_LT(by_frames_, frames_ / 4);
 }
 
 TEST_F(endpoint_stream, message__wakes_a_sleeper_by_marked_frames) {
   ASSERT_NO_FATAL_FAILURE(stream("frame,0:message,1:message"));
-  EXPECT_GT(seen_.wakeups_bell, 0U);
+  EXPECT_GT(seen_.wakeups_solicited, 0U);
   EXPECT_EQ(seen_.deferred, 0U);
   EXPECT_LT(by_frames_, frames_ / 4);
 }
 
 TEST_F(endpoint_stream, stream__no_more_often) {
   ASSERT_NO_FATAL_FAILURE(stream("stream"));
-  EXPECT_GT(seen_.wakeups_bell, 0U);
+  EXPECT_GT(seen_.wakeups_solicited, 0U);
   EXPECT_LT(by_frames_, frames_ / 2);
 }
 
 TEST_F(endpoint_stream, timer__never_by_marked_frames) {
   ASSERT_NO_FATAL_FAILURE(stream("timer"));
-  EXPECT_EQ(seen_.wakeups_bell, 0U);
+  EXPECT_EQ(seen_.wakeups_solicited, 0U);
   EXPECT_GT(seen_.wakeups_moderated, 0U);
   EXPECT_LT(by_frames_, frames_ / 4);
 }
@@ -367,7 +367,7 @@ TEST_F(endpoint_stream, timer__never_by_marked_frames) {
 TEST_F(endpoint_stream, frame__by_frames_alone) {
   ASSERT_NO_FATAL_FAILURE(stream("frame"));
   EXPECT_GT(seen_.wakeups_frame, 0U);
-  EXPECT_EQ(seen_.wakeups_bell, 0U);
+  EXPECT_EQ(seen_.wakeups_solicited, 0U);
   EXPECT_EQ(seen_.wakeups_moderated, 0U);
 }
 

@@ -6,7 +6,7 @@
 namespace omx::runtime {
 namespace {
 
-using Ears = Moderation::Ears;
+using EventMask = Moderation::EventMask;
 using WokenBy = Moderation::WokenBy;
 
 constexpr TimeNs kPeriod = 500'000;
@@ -15,14 +15,14 @@ class moderation : public ::testing::Test {
  protected:
   void use(Strategy strategy) { m_ = Moderation(strategy, kPeriod); }
   // A sleep of `slept` ended, and so many frames and messages were found.
-  void woken(WokenBy by, std::uint64_t frames, std::uint64_t messages, TimeNs slept, bool marks = true) {
+  void woken(WokenBy by, std::uint64_t frames, std::uint64_t messages, TimeNs slept, bool solicited = true) {
     found_.by = by;
     found_.frames = frames > 0;
     found_.useful = messages > 0;
     found_.received += frames;
     found_.messages += messages;
     found_.now += slept;
-    m_.learn(found_, marks);
+    m_.learn(found_, solicited);
   }
   TimeNs now() const { return found_.now; }
 
@@ -33,47 +33,47 @@ class moderation : public ::testing::Test {
 TEST_F(moderation, frame__hears_every_frame_whatever_happens) {
   use(Strategy::frame);
   for (int i = 0; i < 20; i++) {
-    EXPECT_FALSE(m_.wants_marks({.by = WokenBy::frame, .frames = true}));
+    EXPECT_FALSE(m_.wants_solicited({.by = WokenBy::frame, .frames = true}));
     woken(WokenBy::frame, 1, 0, 1000);
-    EXPECT_EQ(m_.ears(), Ears::frames);
+    EXPECT_EQ(m_.event_mask(), EventMask::frames);
     EXPECT_EQ(m_.look_at(now()), kNever);
   }
 }
 
 TEST_F(moderation, timer__hears_nothing_until_a_look_in_vain) {
   use(Strategy::timer);
-  EXPECT_EQ(m_.ears(), Ears::frames);  // idle: the first frame wakes
+  EXPECT_EQ(m_.event_mask(), EventMask::frames);  // idle: the first frame wakes
   woken(WokenBy::frame, 1, 1, 1000);
-  EXPECT_EQ(m_.ears(), Ears::none);
+  EXPECT_EQ(m_.event_mask(), EventMask::masked);
   EXPECT_EQ(m_.look_at(now()), now() + kPeriod);
   woken(WokenBy::timer, 5, 0, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::none);
+  EXPECT_EQ(m_.event_mask(), EventMask::masked);
   woken(WokenBy::other, 0, 0, 1000);  // an event that has nothing to do with frames
-  EXPECT_EQ(m_.ears(), Ears::none);
+  EXPECT_EQ(m_.event_mask(), EventMask::masked);
   woken(WokenBy::timer, 0, 0, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::frames);
+  EXPECT_EQ(m_.event_mask(), EventMask::frames);
 }
 
 TEST_F(moderation, message__hears_marks_from_the_first_frame_on) {
   use(Strategy::message);
   woken(WokenBy::frame, 1, 1, 1000);  // even one that was waited for
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_EQ(m_.look_at(now()), now() + kPeriod);
   // Lone frames, too, never make it hear the others.
-  for (int i = 0; i < 50; i++) woken(WokenBy::mark, 1, 1, 1000);
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  for (int i = 0; i < 50; i++) woken(WokenBy::solicited, 1, 1, 1000);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_EQ(m_.deferred(), 0U);
   woken(WokenBy::timer, 3, 0, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   woken(WokenBy::timer, 0, 0, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::frames);
+  EXPECT_EQ(m_.event_mask(), EventMask::frames);
 }
 
 TEST_F(moderation, marks_that_cannot_be_heard__every_frame) {
   for (const Strategy strategy : {Strategy::message, Strategy::stream, Strategy::adaptive}) {
     use(strategy);
     woken(WokenBy::frame, 1, 0, 1000, false);
-    EXPECT_EQ(m_.ears(), Ears::frames) << strategy_name(strategy);
+    EXPECT_EQ(m_.event_mask(), EventMask::frames) << strategy_name(strategy);
     EXPECT_EQ(m_.look_at(now()), kNever);
   }
 }
@@ -81,61 +81,61 @@ TEST_F(moderation, marks_that_cannot_be_heard__every_frame) {
 TEST_F(moderation, stream__is_deaf_while_marks_follow_each_other) {
   use(Strategy::stream);
   woken(WokenBy::frame, 1, 1, 1000);
-  woken(WokenBy::mark, 1, 1, 10 * kPeriod);  // alone
-  EXPECT_EQ(m_.ears(), Ears::marks);
-  woken(WokenBy::mark, 1, 1, 5000);  // at once after it
-  EXPECT_EQ(m_.ears(), Ears::none);
+  woken(WokenBy::solicited, 1, 1, 10 * kPeriod);  // alone
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
+  woken(WokenBy::solicited, 1, 1, 5000);  // at once after it
+  EXPECT_EQ(m_.event_mask(), EventMask::masked);
   EXPECT_EQ(m_.deferred(), 1U);
   // Looks soon, and never leaves a message for longer than the period.
   const TimeNs until = now() + kPeriod;
   EXPECT_LT(m_.look_at(now()), now() + kPeriod / 5);
   EXPECT_EQ(m_.look_at(until - 1), until);
   woken(WokenBy::timer, 4, 4, 20'000);
-  EXPECT_EQ(m_.ears(), Ears::none);
+  EXPECT_EQ(m_.event_mask(), EventMask::masked);
   woken(WokenBy::timer, 0, 0, 20'000);  // the last was before
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   woken(WokenBy::timer, 0, 0, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::frames);
+  EXPECT_EQ(m_.event_mask(), EventMask::frames);
 }
 
 TEST_F(moderation, stream__a_ping_pong_is_none) {
   use(Strategy::stream);
   woken(WokenBy::frame, 1, 1, 1000);
-  for (int i = 0; i < 50; i++) woken(WokenBy::mark, 1, 1, 40'000);
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  for (int i = 0; i < 50; i++) woken(WokenBy::solicited, 1, 1, 40'000);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_EQ(m_.deferred(), 0U);
 }
 
 TEST_F(moderation, stream__several_messages_at_once_are_marks_that_follow_each_other) {
   use(Strategy::stream);
   woken(WokenBy::frame, 1, 1, 1000);
-  woken(WokenBy::mark, 1, 1, kPeriod);
-  woken(WokenBy::mark, 6, 3, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::none);
+  woken(WokenBy::solicited, 1, 1, kPeriod);
+  woken(WokenBy::solicited, 6, 3, kPeriod);
+  EXPECT_EQ(m_.event_mask(), EventMask::masked);
 }
 
 TEST_F(moderation, stream__listens_again_after_the_period_though_more_follow) {
   use(Strategy::stream);
   woken(WokenBy::frame, 1, 1, 1000);
-  woken(WokenBy::mark, 3, 3, 1000);
-  ASSERT_EQ(m_.ears(), Ears::none);
+  woken(WokenBy::solicited, 3, 3, 1000);
+  ASSERT_EQ(m_.event_mask(), EventMask::masked);
   // Whatever ended the sleep: else it would have a deadline that is over, and never sleep again.
   woken(WokenBy::other, 3, 3, kPeriod);
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_GT(m_.look_at(now()), now());
 }
 
 TEST_F(moderation, adaptive__hears_marks_when_frames_came_in_vain) {
   woken(WokenBy::frame, 1, 1, 1000);  // a message of one frame
-  EXPECT_EQ(m_.ears(), Ears::frames);
+  EXPECT_EQ(m_.event_mask(), EventMask::frames);
   woken(WokenBy::frame, 1, 0, 1000);
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   // Large messages: it stays so.
-  for (int i = 0; i < 30; i++) woken(WokenBy::mark, 100, 1, 100'000);
-  EXPECT_EQ(m_.ears(), Ears::marks);
+  for (int i = 0; i < 30; i++) woken(WokenBy::solicited, 100, 1, 100'000);
+  EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   // Messages of a frame each.
-  for (int i = 0; i < 30; i++) woken(WokenBy::mark, 1, 1, 10'000);
-  EXPECT_EQ(m_.ears(), Ears::frames);
+  for (int i = 0; i < 30; i++) woken(WokenBy::solicited, 1, 1, 10'000);
+  EXPECT_EQ(m_.event_mask(), EventMask::frames);
 }
 
 TEST(strategies, parse_and_print) {
