@@ -32,7 +32,7 @@ bool BoardAnswers::refused(wire::Frame frame) {
     return false;
   const protocol::Partner* const from =
       core_.engine->find_partner(head.src, static_cast<std::uint8_t>(frame[18]));
-  return closed_->on_frame(frame, from ? from->peer_index : wire::kUnknownPeerIndex);
+  return closed_->on_frame(frame, from ? from->session.peer_index : wire::kUnknownPeerIndex);
 }
 
 void BoardAnswers::check() {
