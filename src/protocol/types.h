@@ -87,7 +87,7 @@ struct SendOp {
   // The memory may be reused when the call returns; refused (no_resources) while too much waits for
   // acknowledgements.
   bool inject = false;
-  SendAdvice advice;
+  SendAdvice advice = {};
   // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
   // MX frames are used.
   std::uint8_t message_class = 0;

@@ -310,8 +310,8 @@ TEST_F(PullTest, slots__more_pulls_than_handles) {
     }
     senders.push_back(&c);
   }
-  ASSERT_TRUE(network.run_until([&] { return (*b)->state().pulls.live() == 1280; }, kSecond));
-  EXPECT_FALSE((*b)->state().pull_waiting.empty());
+  ASSERT_TRUE(network.run_until([&] { return (*b)->state().memory.pulls.live() == 1280; }, kSecond));
+  EXPECT_FALSE((*b)->state().transfers.pull_waiting.empty());
   // A time limit on a receive that waits for a handle must not disturb those that have one.
   for (Request* r : receives) (*b)->set_timeout(r, 20 * kSecond);
   network.run_for(kSecond);

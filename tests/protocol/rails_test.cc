@@ -120,7 +120,7 @@ TEST_F(RailsTest, agree__not_to_boards_that_are_ours_or_somebody_elses) {
     EXPECT_EQ(count_b(Counter::rail_refused), before + 1) << nics.nics[0] << ' ' << nics.nics[1];
     EXPECT_EQ(p.rails, nullptr);
   }
-  EXPECT_TRUE((*b)->state().rail_aliases.empty());
+  EXPECT_TRUE((*b)->state().rails.rail_aliases.empty());
   large(1);  // uses one board
 }
 
