@@ -25,7 +25,19 @@ if(OMX_LTO)
 endif()
 
 set(OMX_SANITIZE "" CACHE STRING "sanitizers: empty, address,undefined or thread")
-set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Werror)
+# A newer compiler warns of more: that must not stop a user's build.
+option(OMX_WERROR "treat warnings as errors: for developers" OFF)
+set(OMX_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual $<$<BOOL:${OMX_WERROR}>:-Werror>)
+
+# Paths relative to the sources let all build folders and clones share the results.
+option(OMX_CCACHE "compile through ccache where it is installed" ON)
+find_program(OMX_CCACHE_PROGRAM ccache)
+if(OMX_CCACHE AND OMX_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(launcher "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${OMX_CCACHE_PROGRAM}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${launcher}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${launcher}")
+endif()
 
 add_compile_options(${OMX_WARNINGS})
 add_compile_definitions(_GNU_SOURCE OMX_VERSION="${PROJECT_VERSION}")
@@ -109,4 +121,10 @@ function(omx_test name)
   target_link_libraries(${name} PRIVATE ${T_DEPENDS} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+
+# omx_busy(TEST...): tests that keep a processor busy. ./check gives ctest three slots for each processor, because most
+# tests sleep most of the time. These take all three.
+function(omx_busy)
+  set_tests_properties(${ARGN} PROPERTIES PROCESSORS 3)
 endfunction()
