@@ -38,8 +38,10 @@ omx_workplace_end() {
 # omx_workplace_run COMMAND...: runs the command in its own process group.
 omx_workplace_run() {
   local status=0
+  # The kernel shares the processors among sessions: this one is to get as much as its parent.
   # shellcheck disable=SC2016  # for the inner shell
-  setsid sh -c 'echo $$ >"$1/group"; shift; exec "$@"' sh "$work" "$@" </dev/null &
+  setsid sh -c 'echo $$ >"$1/group"; { echo "${2:-0}" >/proc/self/autogroup; } 2>/dev/null; shift 2; exec "$@"' sh \
+    "$work" "$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null)" "$@" </dev/null &
   wait $! || status=$?
   rm -f "$work/group"
   return $status
