@@ -208,7 +208,7 @@ def look_at_options(omx, folder):
     check.equal("omx capture -s 60: Lua errors", shark.tshark(path, "-Y", "_ws.lua.error"), "")
     recording.process.communicate()
     sentences = [
-        (["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"], ["-w", path], "takes CAP_NET_RAW"),
+        (["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"], ["-w", path], "needs CAP_NET_RAW"),
         ([], ["-w", "/nowhere/file"], "cannot write /nowhere/file"),
         ([], ["-w", path, "-b", "7"], "there is no board 7"),
         ([], ["-w", path, "-i", "nonesuch"], "there is no interface nonesuch; there are: lo, eth0"),

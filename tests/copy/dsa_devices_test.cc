@@ -70,7 +70,7 @@ TEST(dsa_devices, refusals_name_the_remedy) {
            {"no_pasid", "dsa0 has no shared virtual memory", "intel_iommu=on,sm_on"},
            {"unreadable", "wq0.0/mode cannot be read", ""},
            {"no_queue", "no accelerator has a work queue", "accel-config config-wq"},
-           {"odd_numbers", "wq0.0 does not tell its size", ""}}) {
+           {"odd_numbers", "wq0.0 does not show its size", ""}}) {
     SCOPED_TRACE(c.name);
     const DsaFindings findings = find(c.name);
     EXPECT_THAT(findings.queues, IsEmpty());
