@@ -9,14 +9,10 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SRC = ROOT / "src"
 
-# Folders of src/ that keep these rules. Others join when they have been put in order.
-KNOT_FOLDERS = ["protocol"]
-HEADER_FOLDERS = ["protocol"]
-MEMBER_FOLDERS = ["protocol"]
-LENGTH_FOLDERS = ["protocol"]
+FOLDERS = sorted(path.name for path in SRC.iterdir() if path.is_dir())
 LARGEST_KNOT = 4
 MOST_MEMBERS = 40
-# One member for each setting: rows of the table of settings point at them (runtime/settings_table.cc).
+# Config has one member for each setting: rows of src/config/settings_table.cc point at them.
 MANY_MEMBERS = ["Config"]
 LONGEST_FUNCTION = 70
 # The floors of the engine, from below. A file includes its own floor and those before it.
@@ -95,7 +91,7 @@ def knots(graph):
 
 
 def largest_knot():
-    for folder in KNOT_FOLDERS:
+    for folder in FOLDERS:
         for knot in knots(include_graph(folder)):
             if len(knot) > LARGEST_KNOT:
                 yield f"src/{folder}: {len(knot)} units include each other, {LARGEST_KNOT} at most: {' '.join(knot)}"
@@ -122,22 +118,51 @@ def defined_functions(text):
         yield found.group(2)
 
 
+# The face of the engine has a source file for each part.
+FACES = {"protocol/endpoint.h": ["endpoint", "endpoint_completions", "endpoint_driving", "endpoint_facts"]}
+# What a build without an optional package has instead of the class.
+ABSENT = "_absent"
+
+
 def belongs(source, header):
-    """endpoint_facts.cc may define a part of what endpoint.h declares."""
-    return source.stem == header.stem or source.stem.startswith(header.stem + "_")
+    """Whether the source file may define what the header declares."""
+    faces = FACES.get(str(header.relative_to(SRC)), [])
+    return source.stem.removesuffix(ABSENT) == header.stem or source.stem in faces
 
 
 def own_header():
     definers = {}
-    for path in files(HEADER_FOLDERS, ".cc"):
+    for path in files(FOLDERS, ".cc"):
         for function in defined_functions(path.read_text()):
             definers.setdefault(function, set()).add(path)
-    for header in files(HEADER_FOLDERS, ".h"):
+    for header in files(FOLDERS, ".h"):
         for function in sorted(set(declared_functions(header.read_text()))):
             sources = definers.get(function, set())
             if sources and not any(belongs(source, header) for source in sources):
                 other = sorted(str(name(source)) for source in sources)[0]
                 yield f"{name(header)}: {function} is defined by {other}; its own header declares it"
+
+
+TYPE = r"(?<!enum )\b(?:struct|class)\s+(\w+)\b[^;{}()]*\{"
+
+
+def types_of(path):
+    return {found.group(1) for found in re.finditer(TYPE, plain(path.read_text()))}
+
+
+def own_methods():
+    """Methods are defined in the source file of the header that declares their class."""
+    for folder in FOLDERS:
+        headers = {}
+        for header in files([folder], ".h"):
+            for declared in types_of(header):
+                headers.setdefault(declared, set()).add(header)
+        for source in files([folder], ".cc"):
+            own = types_of(source)
+            for owner in sorted({function.split("::")[-2] for function in defined_functions(source.read_text()) if "::" in function}):
+                places = headers.get(owner, set())
+                if places and owner not in own and not any(belongs(source, header) for header in places):
+                    yield f"{name(source)}: {owner} is declared by {name(min(places))}; its own source file defines its methods"
 
 
 # --- types with few members, functions that fit on a screen ---
@@ -187,9 +212,9 @@ def members(body):
 
 
 def few_members():
-    for path in files(MEMBER_FOLDERS, ".h", ".cc"):
+    for path in files(FOLDERS, ".h", ".cc"):
         text = plain(path.read_text())
-        for found in re.finditer(r"(?<!enum )\b(?:struct|class)\s+(\w+)\b[^;{}()]*\{", text):
+        for found in re.finditer(TYPE, text):
             body, _ = body_at(text, found.end() - 1)
             count = members(body)
             if count > MOST_MEMBERS and found.group(1) not in MANY_MEMBERS:
@@ -197,7 +222,7 @@ def few_members():
 
 
 def short_functions():
-    for path in files(LENGTH_FOLDERS, ".h", ".cc"):
+    for path in files(FOLDERS, ".h", ".cc"):
         start = None
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.match(r"[A-Za-z].*\(", line) and not line.startswith("namespace"):
@@ -208,4 +233,4 @@ def short_functions():
                 start = None
 
 
-RULES = [floors, largest_knot, own_header, few_members, short_functions]
+RULES = [floors, largest_knot, own_header, own_methods, few_members, short_functions]
