@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes the frames that a transport received.
+// The interface of what takes the frames that a transport received.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace omx::link {
 class FrameHandler {
  public:
   virtual ~FrameHandler() = default;
-  // `frame` is valid during the call only, unless frame_held() says otherwise.
+  // Takes a frame. `frame` is valid only during the call, unless frame_held() says otherwise.
   virtual void on_frame(wire::Frame frame) = 0;
-  // After on_frame: the ticket of the copy that still reads the frame; 0: nobody does. Asked of links that
-  // may_hold().
+  // Returns, after on_frame(), the ticket of the copy that still reads the frame, or 0 when no copy reads
+  // it. Only a link with an enabled ring calls this (Ring::hold_enable()).
   virtual std::uint64_t frame_held() { return 0; }
-  // The network says that nobody takes this frame of ours where it went: all of it, or as much as came back,
-  // at least wire::kHeadBytes. Who says so may lie.
+  // Takes a frame of ours that the network reported as refused at its destination. The frame is whole, or as
+  // much of it as came back, at least wire::kHeadBytes. The report may be forged.
   virtual void on_refused(wire::Frame) {}
 };
 

@@ -16,16 +16,17 @@ class InterfaceWatch {
   virtual ~InterfaceWatch() = default;
   virtual NicId nic() const = 0;
   virtual std::uint32_t mtu() const = 0;  // bytes; as last read by refresh()
-  // Reads interface state again: false while the interface is down, without carrier or gone. Cheap enough for
-  // once a second. When the MTU has grown the receive ring is made again, and frames that wait in it are
-  // lost.
+  // Reads the interface's state again. Returns false while the interface is down, without carrier or gone.
+  // Cheap enough for once a second. When the MTU has grown, the receive ring is made again, and frames that
+  // wait in it are lost.
   virtual bool refresh() = 0;
-  // Why, as of the last refresh(). It may say `readdressed` while refresh() returns true: frames leave then.
+  // Returns why the interface carries no frames, as of the last refresh(). May return `readdressed` while
+  // refresh() returns true, because frames still leave then.
   virtual Outage outage() const { return Outage::none; }
-  // The interface, as it was seen last: index, MAC address, MTU.
+  // Returns the interface as it was when last read: index, MAC address, MTU.
   virtual InterfaceState now() const { return {}; }
-  // After Outage::returned: goes on with the interface that has the name now. Frames that waited are lost,
-  // and descriptors are others. Returns 0 or errno; EOPNOTSUPP: this transport stays without it.
+  // Goes on, after Outage::returned, with the interface that has the name now. Frames that waited are lost,
+  // and descriptors change. Returns 0 or errno; EOPNOTSUPP means that this transport cannot follow.
   virtual int follow() { return EOPNOTSUPP; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A way to move frames, bound when an endpoint opens. Batch in, batch out. What only some transports can do
-// is in facets, each in a header of its own.
+// A transport moves frames; it is bound when an endpoint opens. Frames go in and out in batches. What only
+// some transports can do is in facets, each in a header of its own.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@
 
 namespace omx::link {
 
-// The optional parts of a transport; nullptr: it has none. They live as long as the transport.
+// The optional parts of a transport, which live as long as the transport. A null pointer means that the
+// transport lacks that part.
 struct Facets {
   BulkPath* bulk_path = nullptr;
   UdpBulkPath* udp_bulk_path = nullptr;
@@ -28,26 +29,27 @@ struct Facets {
   Datagram* datagram = nullptr;
 };
 
-// One thread at a time may use a transport and its facets. A forked child must not touch it.
+// Only one thread at a time may use a transport and its facets. A forked child must not touch them.
 class Transport : public wire::FrameSink {
  public:
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // Hands up to `budget` frames to the handler, which must not call receive or refresh; returns how many.
-  // Never blocks.
+  // Hands up to `budget` frames to the handler and returns how many. The handler must not call receive() or
+  // refresh(). Never blocks.
   virtual std::size_t receive(FrameHandler& handler, std::size_t budget) = 0;
-  // Whether receive() would find something: the cheapest possible poll, for loops.
+  // Returns whether receive() would find something. It is the cheapest possible poll, for loops.
   virtual bool pending() = 0;
-  // A descriptor that polls readable when frames wait; refresh() may change it where others share our hook.
-  // POLLERR says that the interface went down or away: call refresh(), which also makes poll() sleep again.
+  // Returns a descriptor that polls readable when frames wait. refresh() may change it where other endpoints
+  // share our hook. POLLERR says that the interface went down or away: call refresh(), which also makes
+  // poll() sleep again.
   virtual int descriptor() const = 0;
   virtual const LinkCounters& counters() const = 0;
-  // Frames for endpoints that are neither ours nor among these are received, too, from now on: nobody has
-  // them open. A transport that cannot tell goes on as it is.
+  // Also receives, from now on, frames for endpoints that are neither ours nor in this list, because no
+  // process has them open. A transport that cannot tell ignores the call.
   virtual void hear_closed(const std::vector<std::uint8_t>&) {}
 
-  // What carries the frames, for people.
+  // Returns what carries the frames, for people to read.
   const char* name() const { return name_; }
   InterfaceWatch& interface() const { return interface_; }
   BulkPath* bulk_path() const { return facets_.bulk_path; }
@@ -60,7 +62,7 @@ class Transport : public wire::FrameSink {
   Transport(const char* name, InterfaceWatch& interface, const Facets& facets)
       : name_(name), interface_(interface), facets_(facets) {}
 
-  // Before anybody has the transport.
+  // Sets the facets. To be called before any caller has the transport.
   void facets_set(const Facets& facets) { facets_ = facets; }
 
  private:
@@ -69,7 +71,7 @@ class Transport : public wire::FrameSink {
   Facets facets_;
 };
 
-// To sleep on; -1 when the transport has no such facet.
+// Returns the facet's descriptor to sleep on, or -1 when the transport lacks the facet.
 template <class Facet>
 int descriptor_of(const Facet* facet) {
   return facet ? facet->descriptor() : -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bulk path by UDP, beside a transport of any kind: large messages travel as GSO batches of datagrams. A
-// facet of a transport.
+// The UDP bulk path is a facet of a transport of any kind: large messages travel as GSO batches of
+// datagrams.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace omx::link {
 
-// What a link's UDP lane can do for it.
+// The properties of a link's UDP bulk path.
 struct LaneInfo {
-  wire::LaneAddress address;  // to tell others; not present: there is none
+  wire::LaneAddress address;  // for peers; not present: no bulk path
   unsigned network_bits = 0;  // of the address
-  bool fragments = false;     // it also gains for the fragments of medium messages
+  bool fragments = false;     // it is also faster for the fragments of medium messages
   std::uint32_t window = 0;   // bytes that its socket holds
 };
 
@@ -25,9 +25,9 @@ class UdpBulkPath {
  public:
   virtual ~UdpBulkPath() = default;
   virtual LaneInfo info() const = 0;
-  // As BulkPath::receive().
+  // Does as BulkPath::receive().
   virtual std::size_t receive(BulkHandler& handler, std::size_t budget) = 0;
-  // Does not change while the transport lives.
+  // Returns the descriptor to sleep on, which does not change while the transport lives.
   virtual int descriptor() const = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The wake-up socket: it polls readable when a frame came with the solicited flag, which its sender set. A
-// thread sleeps on it instead of the other descriptors while a stream of frames passes that no request waits
-// for. A facet of a transport.
+// The wake-up socket is a facet of a transport. It polls readable when a frame came with the solicited flag,
+// which its sender set. During a stream of frames that no request waits for, a thread sleeps on it instead
+// of the other descriptors.
 #pragma once
 
 namespace omx::link {
@@ -10,10 +10,10 @@ namespace omx::link {
 class Wakeup {
  public:
   virtual ~Wakeup() = default;
-  // Opens the socket at the first call, as it costs every frame a little. Returns whether it is open; false
-  // may be final, or mean that it is not ready yet.
+  // Opens the socket at the first call, because an open one costs every frame a little. Returns whether it
+  // is open; false may be final, or mean that it is not ready yet.
   virtual bool open() = 0;
-  // Returns -1 while it is not open.
+  // Returns the descriptor to sleep on, or -1 while the socket is not open.
   virtual int descriptor() const = 0;
   // Forgets the frames that woke the thread. To be called after the descriptor was readable.
   virtual void clear() = 0;

@@ -23,7 +23,7 @@ namespace omx::link {
 
 namespace {
 
-constexpr int kLeast = 6 << 20;  // of what the kernel charges
+constexpr int kLeast = 6 << 20;  // bytes, as the kernel charges them
 
 FilterProgram filter_of(std::uint32_t ifindex, std::uint8_t endpoint) {
   FilterRule rule;
@@ -34,13 +34,13 @@ FilterProgram filter_of(std::uint32_t ifindex, std::uint8_t endpoint) {
   return packet_filter_build(rule);
 }
 
-// The kernel waits for all processors, often for 20 ms, before a packet socket is gone: not in a thread that
-// is in the middle of messages.
+// Closes the socket in a thread of its own. The kernel waits for all processors, often for 20 ms, before a
+// packet socket is gone, and a thread with messages under way must not wait.
 void close_later(OwnFd socket) {
   const NoSignals no_signals;
   try {
     std::thread([fd = std::move(socket)]() mutable { fd.reset(); }).detach();
-  } catch (const std::exception&) {  // no more threads, or memory: what was to run in one has closed it here
+  } catch (const std::exception&) {  // out of threads or memory; the destroyed capture has closed the socket
   }
 }
 
@@ -74,7 +74,7 @@ void BulkLane::close() {
 }
 
 bool BulkLane::fit(std::uint32_t mtu) {
-  // One byte more than a frame, so that a cut one is noticed; cache lines of their own.
+  // A slot has one byte more than a frame, so that a cut frame is noticed. It fills whole cache lines.
   const std::size_t slot = (mtu + wire::kEthernetHeader + 1 + 63) & ~std::size_t{63};
   if (!fd_.open() || slot <= slot_) return true;
   std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[slot * kBatch]);
@@ -89,8 +89,8 @@ bool BulkLane::fit(std::uint32_t mtu) {
   return true;
 }
 
-// The data of a frame whose place is known go there; the slot keeps room for them where they would be, so
-// that a frame that turns out to be another one can be put together.
+// Points the messages at where frames go. The data of a frame whose place is known go to that place. The
+// slot keeps room for the data, so that an unexpected frame can be put together there.
 void BulkLane::prepare(std::size_t count, std::size_t places) {
   for (std::size_t i = 0; i < count; i++) {
     iovec* pieces = batch_->pieces[i];
@@ -109,8 +109,8 @@ void BulkLane::prepare(std::size_t count, std::size_t places) {
   }
 }
 
-// All frames of a batch are looked at before the first is handed over: one that is to be moved may belong
-// where the data of a later one lie now.
+// Decides what became of a frame. All frames of a batch are judged before the first is handed over: a frame
+// that must be moved may belong where a later frame's data lie now.
 void BulkLane::judge(BulkHandler& handler, std::size_t i) {
   const msghdr& message = batch_->messages[i].msg_hdr;
   const std::size_t length = batch_->messages[i].msg_len;
@@ -137,7 +137,7 @@ std::size_t BulkLane::receive(BulkHandler& handler, std::size_t budget, LinkCoun
   while (frames < budget) {
     const std::size_t asked = ahead_;
     prepare(asked, handler.bulk_places(std::span(batch_->places).first(asked)));
-    // Not recvmmsg(), which is a cancellation point (see tx_batch.cc).
+    // This is not recvmmsg(), because that is a cancellation point (see tx_batch.cc).
     const long got = ::syscall(SYS_recvmmsg, fd_.get(), batch_->messages, asked, MSG_DONTWAIT, nullptr);
     if (got <= 0) break;
     const auto count = static_cast<std::size_t>(got);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second packet socket that takes an endpoint's pull replies only. The ring costs the sending side of a
-// veth (and the interrupt side of a NIC) a copy of every frame; here the receiver makes that copy, many
-// frames per system call, so that the two sides share the work. Each packet socket costs every frame about 50
-// ns, so it is not open before large messages arrive, nor while they come by the ring for long.
+// A second packet socket that takes only an endpoint's pull replies. The ring costs the sending side of a
+// veth (and the interrupt side of a NIC) a copy of every frame. Here the receiver makes that copy, many
+// frames per system call, so that the two sides share the work. Each packet socket costs every frame about
+// 50 ns. It is therefore open only while large messages use it.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,15 +23,17 @@ class BulkLane {
   BulkLane(const BulkLane&) = delete;
   BulkLane& operator=(const BulkLane&) = delete;
 
-  // False when socket or memory cannot be had or its receive buffer would be too small (no CAP_NET_ADMIN and
-  // a low net.core.rmem_max): the ring then goes on taking all frames.
+  // Opens the socket. Returns false when the socket or memory cannot be had, or when the receive buffer
+  // would be too small. A buffer is too small without CAP_NET_ADMIN and with a low net.core.rmem_max. The
+  // ring then goes on taking all frames.
   bool open(std::uint32_t ifindex, std::uint8_t endpoint, std::uint32_t mtu);
   bool is_open() const { return fd_.open(); }
   int descriptor() const { return fd_.get(); }
-  // Whether it is to take new frames; false: it goes on as it did.
+  // Sets whether the socket takes new frames. Returns false when that fails and nothing changed.
   bool admit(bool frames) const;
   void close();
-  // Frames may be this large from now on. False: no memory, larger ones than before would be cut.
+  // Makes room for frames of this MTU. Returns false when memory is short; frames larger than before would
+  // then be cut.
   bool fit(std::uint32_t mtu);
 
   std::size_t receive(BulkHandler& handler, std::size_t budget, LinkCounters& counters);
@@ -54,7 +56,7 @@ class BulkLane {
   std::uint32_t ifindex_ = 0;
   std::uint8_t endpoint_ = 0;
   std::size_t slot_ = 0;
-  std::size_t ahead_ = kFewest;  // frames to ask for: twice what came last, as each costs some preparation
+  std::size_t ahead_ = kFewest;          // frames to ask for: twice the last batch, as each costs preparation
   std::unique_ptr<std::byte[]> memory_;  // reused for every batch, so it stays in the cache
   std::unique_ptr<Batch> batch_;
 };

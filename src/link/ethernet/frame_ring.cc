@@ -30,8 +30,9 @@ int FrameRing::map() {
   return error;
 }
 
-// A group's program knows our frames; our filter lets others' pass, so that we see when it is wrong. Requests
-// to connect may be the board's.
+// Returns whether a frame is for another endpoint. The group's program selects our frames. Our own filter
+// lets other endpoints' frames pass, so that a wrong program is noticed. Requests to connect may be the
+// board's.
 bool FrameRing::misdirected(wire::Frame frame) const {
   constexpr std::size_t kEnough = 32, kTypeAt = 16;
   if (frame.size() < kEnough || frame[kTypeAt] == static_cast<std::byte>(wire::PacketType::connect))
@@ -60,7 +61,8 @@ std::size_t FrameRing::receive(FrameHandler& handler, std::size_t budget) {
         continue;
       }
     } else {
-      // Cut to the slot: the MTU grew, and refresh() has not seen it yet. Or nothing that the kernel wrote.
+      // The frame is cut to the slot because the MTU grew and refresh() has not seen that yet. Or the kernel
+      // did not write this.
       counters_.frames_ignored++;
     }
     ring_.advance();
@@ -99,8 +101,8 @@ void FrameRing::member_leave() {
   socket_.member().leave();
 }
 
-// Whether to leave the group: frames of others that come for some seconds show that its program does not fit
-// the order of its members, and that nobody mends it.
+// Returns whether to leave the group. Other endpoints' frames that come for some seconds show that the
+// group's program does not fit the order of its members, and that no process mends it.
 bool FrameRing::group_wrong() {
   constexpr unsigned kLooks = 3;
   if (!socket_.shared()) return false;
@@ -110,10 +112,11 @@ bool FrameRing::group_wrong() {
   return socket_.member().group().broken();
 }
 
-// From a group to a socket of its own, whose ring is made next: the ring of a member must never change.
+// Moves from a group to a socket of its own, whose ring the caller makes next. The ring of a member must
+// never change.
 int FrameRing::own_hook() {
   if (!socket_.shared()) return 0;
-  // All that may fail comes first: a member that stays tries again.
+  // Steps that may fail come first, so that a member that stays can try again.
   OwnFd fresh;
   if (const int error = socket_.own_make(fresh)) return error;
   member_leave();

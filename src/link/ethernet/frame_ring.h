@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receive ring of a packet link's data socket: made, read, made again when the socket or the MTU changes.
+// The receive ring of a packet link's data socket. It is made again when the socket or the MTU changes.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,27 @@ namespace omx::link {
 
 class FrameRing final : public Ring {
  public:
-  // All must outlive it.
+  // All arguments must outlive the ring.
   FrameRing(DataSocket& socket, WakeupSocket& wakeup, LinkCounters& counters)
       : socket_(socket), wakeup_(wakeup), counters_(counters) {}
   ~FrameRing() override {
     if (socket_.shared()) member_leave();
   }
 
-  // Returns 0 or errno.
+  // Maps the ring. Returns 0 or errno.
   int map();
-  // Instead of a socket of its own. False: it does not work; not held any more.
+  // Uses a member of a group instead of a socket of our own. Returns false when that fails; the member is no
+  // longer held then.
   bool member_enter(FanoutMember member);
   void member_leave();
-  // Whether to leave the group. To be asked about once a second.
+  // Returns whether to leave the group. To be asked about once a second.
   bool group_wrong();
-  // Larger frames need larger slots. Frames that wait in the old ring are lost; the protocol recovers.
+  // Makes the ring again if larger frames need larger slots. Frames that wait in the old ring are lost; the
+  // protocol recovers.
   void fit();
-  // Makes it again, with a socket of our own. `tell`: a failure is news.
+  // Makes the ring again, with a socket of our own. With `tell`, a failure is logged.
   void renew(bool tell);
-  // Before the socket is replaced.
+  // Forgets the ring. To be called before the socket is replaced.
   void forget() { ring_.forget(); }
 
   bool mapped() const { return ring_.mapped(); }
@@ -48,7 +50,7 @@ class FrameRing final : public Ring {
   std::uint32_t held() const override { return ring_.held(); }
   std::uint32_t room() const override { return holds_ ? ring_.geometry().slots() : 0; }
   void give_back(std::uint64_t ticket) override { ring_.give_back_up_to(ticket); }
-  // Unmapped, it cannot be reached by a device that comes late.
+  // Makes a new ring. The old memory is unmapped, so a device that is late cannot reach it.
   void abandon() override { renew(true); }
 
  private:

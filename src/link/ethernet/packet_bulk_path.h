@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bulk path of a packet link: which of its two sockets takes pull replies.
+// The bulk path of a packet link decides which of its two sockets takes pull replies.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace omx::link {
 //
 class PacketBulkPath final : public BulkPath {
  public:
-  // Both must outlive it.
+  // Both arguments must outlive the path.
   PacketBulkPath(DataSocket& socket, LinkCounters& counters) : socket_(socket), counters_(counters) {}
 
   bool expect() override;
@@ -34,13 +34,13 @@ class PacketBulkPath final : public BulkPath {
   }
   int descriptor() const override { return lane_.descriptor(); }
 
-  // What the filter of the data socket is to let pass.
+  // Returns what the filter of the data socket should let pass.
   Lane rest() const { return takes_ ? Lane::eager : Lane::all; }
-  // The MTU may have changed.
+  // Makes room for frames of this MTU, or leaves large messages to the ring.
   void fit(std::uint32_t mtu) {
     if (!lane_.fit(mtu) && forgo()) refused_ = true;
   }
-  // The data socket is replaced by one that takes all.
+  // Starts again, because the data socket is replaced by one that takes all frames.
   void reset();
 
  private:
@@ -50,7 +50,7 @@ class PacketBulkPath final : public BulkPath {
   LinkCounters& counters_;
   BulkLane lane_;
   bool refused_ = false;
-  bool takes_ = false;  // the pull replies; else the ring
+  bool takes_ = false;  // this path takes pull replies; otherwise the ring does
 };
 
 }  // namespace omx::link

@@ -15,7 +15,7 @@ bool PacketInterface::refresh() {
   const int data = socket_.descriptor();
   tpacket_stats statistics{};
   socklen_t length = sizeof statistics;
-  // Reading sets them to zero.
+  // Reading the statistics sets them to zero.
   if (::getsockopt(data, SOL_PACKET, PACKET_STATISTICS, &statistics, &length) == 0) {
     counters_.ring_drops += statistics.tp_drops;
   }
@@ -23,8 +23,8 @@ bool PacketInterface::refresh() {
 
   InterfaceState& state = socket_.state();
   now_ = state;
-  // The kernel unbinds the sockets of an interface that is removed. It may come back under the same index, as
-  // from a container's network, or another interface may get the index.
+  // The kernel unbinds the sockets of an interface that is removed. The interface may come back under its old
+  // index, as from a container's network. Another interface may also get that index.
   const bool removed = !packet_socket_bound(data, state.index);
   outage_ = interface_look(data, socket_.options().interface, state.index, removed, known_, now_);
   if (is_lost(outage_)) {
@@ -40,7 +40,7 @@ bool PacketInterface::refresh() {
   return state.up && state.running && ring_.mapped();
 }
 
-// All that may fail comes first: a link that stays as it is may try again.
+// Steps that may fail come first, so that a link that stays as it is can try again.
 int PacketInterface::follow() {
   if (outage_ != Outage::returned) return EINVAL;
   const InterfaceState former = std::exchange(socket_.state(), now_);  // the filter names the index

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface that a packet link is bound to: whether it is up, and what follows when it changes.
+// The interface that a packet link is bound to. Finds out whether the interface is up, and adapts the link
+// when it changes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace omx::link {
 
 class PacketInterface final : public InterfaceWatch {
  public:
-  // All must outlive it.
+  // All arguments must outlive the object.
   PacketInterface(DataSocket& socket, WakeupSocket& wakeup, FrameRing& ring, PacketBulkPath& bulk,
                   LinkCounters& counters)
       : socket_(socket),
@@ -38,9 +39,9 @@ class PacketInterface final : public InterfaceWatch {
   FrameRing& ring_;
   PacketBulkPath& bulk_;
   LinkCounters& counters_;
-  NicId known_;  // as peers know it, whatever the interface has now
+  NicId known_;  // the address that peers know, whatever the interface has now
   Outage outage_ = Outage::none;
-  InterfaceState now_;  // what has its name, if it is gone
+  InterfaceState now_;  // if the interface is gone: what has its name
 };
 
 }  // namespace omx::link

@@ -51,7 +51,7 @@ class PacketLink final : public Transport {
       batch_.commit();
   }
   void flush() override {
-    lane_.flush();  // first: a frame of the link may announce what went by the lane
+    lane_.flush();  // first: a frame of the link may announce what went by the bulk path
     batch_.flush(socket_.descriptor());
   }
 
@@ -63,7 +63,7 @@ class PacketLink final : public Transport {
   const LinkCounters& counters() const override { return counters_; }
   void hear_closed(const std::vector<std::uint8_t>& others) override {
     socket_.others_set(others);
-    // Else they are not told: as with a link that cannot.
+    // If the filter cannot be attached, senders to closed endpoints get no refusal, as with other links.
     socket_.filter_attach(bulk_.rest());
   }
 
@@ -85,7 +85,7 @@ class PacketLink final : public Transport {
   PacketBulkPath bulk_{socket_, counters_};
   UdpLane lane_{UdpLane::Beside::raw_frames, counters_};
   PacketInterface interface_{socket_, wakeup_, ring_, bulk_, counters_};
-  bool by_lane_ = false;  // the frame that is being made
+  bool by_lane_ = false;  // the frame under way goes by the UDP bulk path
 };
 
 Failure socket_failure(const std::string& interface, int error) {
@@ -108,10 +108,10 @@ Failure no_interface_failure(const std::string& interface) {
                                      interfaces_named(interfaces_list()))};
 }
 
-// By a member in a group; nullptr when there is none.
+// Opens a link by a member of a packet fanout group. Returns nullptr when there is none.
 std::unique_ptr<PacketLink> shared_open(int probe, const PacketLinkOptions& options,
                                         const InterfaceState& state) {
-  if (!state.up) return nullptr;  // nobody can join now, and a member would be spoilt
+  if (!state.up) return nullptr;  // no socket can join now, and a member would be spoilt
   MemberWish wish;
   wish.geometry = ring_geometry(state.mtu, options.ring_frames, options.ring_bytes);
   wish.ready = [](int fd) {

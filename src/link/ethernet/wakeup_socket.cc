@@ -18,7 +18,7 @@ bool WakeupSocket::own_open() {
   const std::uint32_t ifindex = beside_.state().index;
   OwnFd socket = packet_socket_new();
   if (!socket.open()) return false;
-  // The least there is: one frame in it wakes as well as many.
+  // The smallest buffer is enough, because one frame in it wakes as well as many.
   const int bytes = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   FilterRule rule;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A packet socket to sleep on while a stream passes: it takes the frames that their sender marked as urgent,
-// and those of the kinds that come alone (connects, say); not the rest of a stream's frames. The frames
-// themselves are read from the data sockets.
+// A packet socket to sleep on while a stream passes. It takes the frames with the solicited flag, and the
+// kinds that come alone, such as connects. It drops the rest of a stream's frames. The frames themselves are
+// read from the data sockets.
 #pragma once
 
 #include "base/own_fd.h"
@@ -13,14 +13,15 @@ namespace omx::link {
 
 class WakeupSocket final : public Wakeup {
  public:
-  // `beside` must outlive it: where that is in a group, this is, too.
+  // `beside` must outlive the object. If its socket is a member of a group, this one joins the group, too.
   explicit WakeupSocket(DataSocket& beside) : beside_(beside) {}
 
-  // False where the data socket is our own: it cannot be had, which is final. In a group: not yet.
+  // Opens the socket. Returns false when it cannot be had: finally if the data socket is our own, only for
+  // now in a group.
   bool open() override;
   int descriptor() const override { return fd_.open() ? fd_.get() : shared_.socket(); }
   void clear() override;
-  // Another may be opened.
+  // Closes the socket; open() may open another.
   void close();
 
  private:

@@ -24,14 +24,14 @@ namespace omx::link {
 namespace {
 
 constexpr std::uint32_t kRingLeast = 64, kRingMost = 4096;
-// Frames that are queued before the kernel is told: it takes 32 at a time.
+// Frames to queue before the kernel is told. The kernel takes 32 at a time.
 constexpr std::uint32_t kBatch = 32;
 
 std::uint32_t mtu_most(const XdpSocket& socket) {
   return socket.port().facts().largest_frame - static_cast<std::uint32_t>(wire::kEthernetHeader);
 }
 
-// The interface of the packet link, which both sockets are bound to.
+// The interface of the packet link, to which both sockets are bound.
 class XdpInterface final : public InterfaceWatch {
  public:
   XdpInterface(InterfaceWatch& packets, XdpSocket& socket, LinkCounters& own)
@@ -60,8 +60,8 @@ class XdpInterface final : public InterfaceWatch {
   NicId listens_to_ = 0;
 };
 
-// Large messages come by AF_XDP. The packet link's frames, and what it has to tell of the interface, are
-// slept on as those of a bulk path.
+// A bulk path that only gives a descriptor, because large messages come by AF_XDP. It wakes for the packet
+// link's frames, and for what that link reports of the interface.
 class XdpBulkPath final : public BulkPath {
  public:
   explicit XdpBulkPath(const Transport& packets) : packets_(packets) {}
@@ -75,7 +75,7 @@ class XdpBulkPath final : public BulkPath {
   const Transport& packets_;
 };
 
-// Pieces of memory are given back at once, so no frame can stay.
+// A ring in which no frame can stay, because pieces of memory are given back at once.
 class XdpRing final : public Ring {
  public:
   bool hold_enable() override { return false; }
@@ -85,9 +85,9 @@ class XdpRing final : public Ring {
   void abandon() override {}
 };
 
-// Beside its AF_XDP socket it has a packet link, which takes what the program lets pass: frames for the
-// board, too large ones, those that arrive on other queues, and all if the program is taken off. Lanes are
-// that one's, too.
+// A link with an AF_XDP socket and a packet link. The packet link takes what the XDP program lets pass:
+// frames for the board, too large frames, and those that arrive on other queues. It takes all frames if the
+// program is detached. The bulk path by UDP is the packet link's, too.
 class XdpLink final : public Transport {
  public:
   XdpLink(std::unique_ptr<Transport> packets, std::shared_ptr<XdpPort> port)
@@ -117,7 +117,7 @@ class XdpLink final : public Transport {
   }
   void frame_commit() override;
   void flush() override {
-    packets_->flush();  // first: a frame of the link may announce what went by the lane
+    packets_->flush();  // first: a frame of the link may announce what went by the bulk path
     socket_.flush(own_);
     batched_ = 0;
   }
@@ -140,10 +140,10 @@ class XdpLink final : public Transport {
   XdpInterface interface_{packets_->interface(), socket_, own_};
   XdpBulkPath bulk_{*packets_};
   XdpRing ring_;
-  bool by_lane_ = false;  // the frame that is being made
+  bool by_lane_ = false;  // the frame under way goes by the UDP bulk path
   std::uint32_t batched_ = 0;
   wire::TxFrame frame_;
-  std::array<iovec, kMaxSegments + 1> segments_;  // and padding
+  std::array<iovec, kMaxSegments + 1> segments_;  // one more for padding
 };
 
 void XdpLink::frame_commit() {
@@ -162,7 +162,7 @@ void XdpLink::frame_commit() {
   }
   static constexpr std::byte kZeros[wire::kMinFrame] = {};
   if (bytes < wire::kMinFrame) {
-    // There is room: such a frame has few pieces, if any.
+    // There is room for the padding, because so short a frame has few pieces, if any.
     frame_.segments[frame_.segment_count++] = {const_cast<std::byte*>(kZeros), wire::kMinFrame - bytes};
     bytes = wire::kMinFrame;
   }
@@ -172,7 +172,7 @@ void XdpLink::frame_commit() {
   batched_ = 0;
 }
 
-// As one link; how many frames came by AF_XDP is told apart.
+// Returns the sums of both links. How many frames came by AF_XDP is counted separately.
 const LinkCounters& XdpLink::counters() const {
   const LinkCounters& packets = packets_->counters();
   all_ = packets;

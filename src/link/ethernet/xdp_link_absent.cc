@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of xdp_link.cc in builds that cannot compile the XDP program.
+// Replaces xdp_link.cc in builds that cannot compile the XDP program.
 #include "link/ethernet/xdp_link.h"
 #include "netdev/open_failure.h"
 
