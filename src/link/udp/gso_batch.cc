@@ -23,7 +23,7 @@ constexpr int kQueueFullTries = 64;  // as TxBatch's
 constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 constexpr std::size_t kPiecesMost = 1024;  // the kernel's limit per call
 constexpr std::size_t kPieces = kPiecesMost + kMaxSegments + 1;
-// A lone frame up to this size is made contiguous first, as TxBatch does it: sendto() took 3.55 us where
+// A single frame up to this size is made contiguous first, as TxBatch does. sendto() took 3.55 us where
 // sendmsg() with two pieces took 3.72 us (64 bytes, veth, Linux 6.18, AMD EPYC).
 constexpr std::size_t kContiguousBytes = 4096;
 
@@ -54,8 +54,8 @@ bool GsoBatch::joins(const wire::LaneAddress& to, std::size_t length) const {
   return !complete_ && to_ == to && length <= size_ && bytes_ + length <= wire::kGsoBatchBytes;
 }
 
-// It does not belong to the GSO batch that just left, and begins another. Some pieces lie in the frame
-// itself.
+// Makes `frame` the first of a new GSO batch, because it does not belong to the batch that just left. Some
+// of its pieces lie in the frame itself.
 void GsoBatch::frame_to_front(const wire::TxFrame& frame, const iovec* pieces, std::size_t count) {
   wire::TxFrame& front = memory_->frames[0];
   std::memcpy(front.header, frame.header, sizeof front.header);
@@ -95,7 +95,8 @@ void GsoBatch::commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex
   bytes_ += length;
 }
 
-// By a call that returns less than 0 and sets errno when it fails. False: not sent, with errno.
+// Sends by a call that returns less than 0 and sets errno when it fails. Returns false, with errno set, when
+// nothing was sent.
 template <class Call>
 bool GsoBatch::send_by(Call call) {
   bool again = true;
@@ -104,7 +105,7 @@ bool GsoBatch::send_by(Call call) {
     if (call() >= 0) return true;
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != ENOBUFS) {
-      // It may be about what was sent earlier, to anybody (udp_errors.h): then it is said only once.
+      // The error may be about any earlier datagram (udp_errors.h). The kernel then reports it only once.
       error_told_ = true;
       if (!again) return false;
       again = false;
@@ -116,7 +117,7 @@ bool GsoBatch::send_by(Call call) {
   return false;
 }
 
-// One datagram, or one for each `segment` bytes. False: not sent, with errno.
+// Sends one datagram, or one for each `segment` bytes. Returns false, with errno set, when nothing was sent.
 bool GsoBatch::send(int fd, std::size_t first_piece, std::size_t pieces, std::size_t segment) {
   std::optional<SocketAddress> to;
   alignas(cmsghdr) std::byte control[CMSG_SPACE(sizeof(std::uint16_t))] = {};
@@ -140,11 +141,11 @@ bool GsoBatch::send(int fd, std::size_t first_piece, std::size_t pieces, std::si
     const auto size = static_cast<std::uint16_t>(segment);
     std::memcpy(CMSG_DATA(header), &size, sizeof size);
   }
-  // Not sendmsg(), which is a cancellation point (see tx_batch.cc).
+  // This is not sendmsg(), because that is a cancellation point (see tx_batch.cc).
   return send_by([&] { return ::syscall(SYS_sendmsg, fd, &message, MSG_DONTWAIT); });
 }
 
-// One datagram of `bytes`.
+// Sends one datagram of `bytes`.
 bool GsoBatch::send_one(int fd, std::size_t first_piece, std::size_t pieces, std::size_t bytes) {
   const iovec* const piece = &memory_->pieces[first_piece];
   const void* start = piece->iov_base;
@@ -190,7 +191,7 @@ void GsoBatch::flush(int fd) {
     } else if (errno == EAGAIN || errno == ENOBUFS) {
       counters_.send_errors += count_;
     } else {
-      // The interface computes no checksums, the kernel is older than 4.18; or the MTU shrank.
+      // The interface computes no checksums, the kernel is older than 4.18, or the MTU shrank.
       if (errno == EIO || errno == EOPNOTSUPP || errno == ENOPROTOOPT) segmentation_ = false;
       send_singly(fd);
     }

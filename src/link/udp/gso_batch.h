@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames on their way by UDP: those that follow one another to the same place and have the same size, of
-// which the last may be shorter, are one GSO batch. The kernel takes it in one call, and carries it in one
-// piece as far as it can (UDP_SEGMENT): into the NIC, or to a receiver in this machine.
+// Frames to be sent by UDP. Consecutive frames to the same address with the same size are one GSO batch; the
+// last may be shorter. The kernel takes the batch in one call (UDP_SEGMENT). It carries the batch as one
+// packet as far as it can: into the NIC, or to a receiver in this machine.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,25 @@ namespace omx::link {
 
 class GsoBatch {
  public:
-  // `counters` must outlive it.
+  // `counters` must outlive the object.
   explicit GsoBatch(LinkCounters& counters);
   ~GsoBatch();
 
   wire::TxFrame& begin(int fd, std::uint32_t max_segments);
-  // `ifindex`: of our own interface. Without it the frame is forgotten.
+  // Adds the frame that begin() returned. `ifindex` is that of our own interface. A frame without commit()
+  // is forgotten.
   void commit(int fd, const wire::LaneAddress& to, std::uint32_t ifindex);
   void flush(int fd);
-  // What goes to `to` goes by that socket, which is connected there; -1: as all else.
+  // Sends frames for `to` by this socket, which is connected to that address. With -1 all frames go by the
+  // usual socket.
   void connected(int fd, const wire::LaneAddress& to) {
     connected_fd_ = fd;
     connected_to_ = to;
   }
-  // A call failed since error_forget(), perhaps for what was sent earlier.
+  // Returns whether a call failed since error_forget(), perhaps because of an earlier datagram.
   bool error_told() const { return error_told_; }
   void error_forget() { error_told_ = false; }
-  // Why the last frame was not sent, and where it should have gone; 0: it was.
+  // Returns why the last frame was not sent, or 0 if it was. failed_to() returns where it should have gone.
   int failure() const { return failure_; }
   const wire::LaneAddress& failed_to() const { return failed_to_; }
 
@@ -50,12 +52,12 @@ class GsoBatch {
 
   LinkCounters& counters_;
   std::unique_ptr<Memory> memory_;
-  bool segmentation_ = true;  // the kernel and the interface have it
-  wire::LaneAddress to_;      // the GSO batch's
+  bool segmentation_ = true;  // the kernel and the interface support it
+  wire::LaneAddress to_;      // where the GSO batch goes
   std::uint32_t ifindex_ = 0;
-  std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // of the GSO batch
-  std::size_t size_ = 0;                            // of its frames, except perhaps the last
-  bool complete_ = false;                           // its last frame is shorter
+  std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // size of the GSO batch
+  std::size_t size_ = 0;                            // bytes of each frame, except perhaps the last
+  bool complete_ = false;                           // the last frame is shorter, so no other may follow
   bool error_told_ = false;
   int connected_fd_ = -1;
   wire::LaneAddress connected_to_;

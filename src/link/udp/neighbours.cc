@@ -31,7 +31,8 @@ struct Row {
   NicId mac = 0;
 };
 
-// nullopt: no row of the table, or the kernel does not know its MAC address.
+// Returns a row of the neighbour table. Returns nullopt when the message is no row, or the kernel does not
+// know the MAC address.
 std::optional<Row> row_parse(const NetlinkMessage& message) {
   NetlinkBytes attributes = message.body;
   const auto head = netlink_head_take<ndmsg>(attributes);
@@ -53,7 +54,7 @@ NetlinkRequest table_request(IpFamily family) {
   return {RTM_GETNEIGH, head};
 }
 
-// All zeros: it is no address of IP.
+// Returns the IP address in `data`, or all zeros when `data` is no IP address.
 Ip ip_of(NetlinkBytes data) {
   Ip ip{};
   if (data.size() == ip.size()) std::memcpy(ip.data(), data.data(), ip.size());
@@ -73,7 +74,7 @@ std::vector<HostAddress> host_addresses() {
   for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
     const auto address = interface_address_of(*entry);
     if (!address) continue;
-    // An address of IPv4 may have a label of its own: "eth0:1".
+    // An IPv4 address may have a label of its own, such as "eth0:1".
     std::string name(entry->ifa_name, std::strcspn(entry->ifa_name, ":"));
     all.push_back({std::move(name), *address, (entry->ifa_flags & IFF_LOOPBACK) != 0});
     all.back().address.ifindex = ::if_nametoindex(all.back().interface.c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UDP sockets for probes, whose datagrams stay in the networks that this host is connected to.
+// UDP sockets for probes. Their datagrams stay in the networks that this host is connected to.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,9 +10,10 @@
 
 namespace omx::link {
 
-// Returns a non-blocking UDP socket whose datagrams no router forwards, or a closed one with errno set. By
-// IPv4 it refuses to send to a router. IPv6 has no such option: a router may get the datagram, and drops it.
-// `ifindex`: the interface that the datagrams leave by; 0: the routes choose. Needs no privilege.
+// Returns a non-blocking UDP socket whose datagrams no router forwards, or a closed one with errno set. Over
+// IPv4 the socket refuses to send to a router. IPv6 has no such option, so a router may get the datagram,
+// and drops it. The datagrams leave by the interface `ifindex`; with 0 the routes choose. Needs no
+// privilege.
 OwnFd on_link_socket(sa_family_t family, std::uint32_t ifindex);
 
 }  // namespace omx::link

@@ -46,7 +46,7 @@ InterfaceAddress from_ipv6(const sockaddr* address, const sockaddr* mask) {
   return out;
 }
 
-// What the kernel knows of an address of IPv6 and getifaddrs() does not tell; 0 where /proc is missing.
+// Returns the flags of an IPv6 address, which getifaddrs() does not give. Returns 0 where /proc is missing.
 unsigned ipv6_flags(const Ip& ip, const std::string& interface) {
   std::string wanted;
   for (const std::uint8_t byte : ip) wanted += fmt::format("{:02x}", byte);
@@ -63,7 +63,7 @@ IpFamily ip_family(const Ip& ip) {
   return is_ipv4(ip) ? IpFamily::v4 : IpFamily::v6;
 }
 
-// Lower is better; none: not usable.
+// Returns how good an address is; lower is better. Returns nullopt when the address is not usable.
 std::optional<int> rank(const InterfaceAddress& address, const std::string& interface) {
   if (is_ipv4(address.ip)) return 0;
   const unsigned flags = ipv6_flags(address.ip, interface);
@@ -106,7 +106,7 @@ std::optional<InterfaceAddress> interface_address(const std::string& interface, 
     found->ifindex = ifindex;
     const auto found_rank = rank(*found, interface);
     if (!found_rank) continue;
-    // Of IPv4 the first is the kernel's primary one.
+    // The first IPv4 address is the kernel's primary one.
     const bool better = !best || *found_rank < best_rank ||
                         (*found_rank == best_rank && *found_rank > 0 && found->ip < best->ip);
     if (!better) continue;

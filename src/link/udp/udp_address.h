@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IP addresses of interfaces, and the addresses of lanes as sockets want them.
+// IP addresses of interfaces, and conversions between bulk path addresses and socket addresses.
 #pragma once
 
 #include <ifaddrs.h>
@@ -20,25 +20,27 @@ using wire::IpFamily;
 using wire::is_ipv4;
 using wire::udp_nic;
 
-// An address by which the interface's own network reaches it.
+// An address by which hosts in the interface's own network reach it.
 struct InterfaceAddress {
   Ip ip{};
   unsigned network_bits = 0;  // of the 128
   std::uint32_t ifindex = 0;
 };
 
-// nullopt: the entry is no address of IP. Leaves the ifindex open.
+// Returns the address of an entry of getifaddrs(), with ifindex 0. Returns nullopt when the entry has no IP
+// address.
 std::optional<InterfaceAddress> interface_address_of(const ifaddrs& entry);
 
-// What it has of the family, or IPv4 before IPv6. Of IPv6 the first of: lasting, temporary (who watches the
-// network shall not recognise the host) or about to expire, of the link only; among equals the lowest, so
-// that all processes have the same. Those that the kernel still tries to find elsewhere are none.
+// Returns the interface's address of this family, or by default IPv4 before IPv6. IPv6 addresses are
+// preferred in this order: lasting, temporary or about to expire, link-local. A temporary address hides the
+// host from observers of the network, so it is not preferred. Among equals the lowest wins, so that all
+// processes choose the same. Addresses under duplicate address detection do not count.
 std::optional<InterfaceAddress> interface_address(const std::string& interface, std::uint32_t ifindex,
                                                   IpFamily family = IpFamily::any);
 
-// The largest frame, Ethernet header included, in a datagram that is not fragmented; and the MTU of an
-// Ethernet that would carry it.
+// Returns the largest frame, Ethernet header included, that fits a datagram without fragments.
 std::uint32_t udp_frame(std::uint32_t mtu, const InterfaceAddress& own);
+// Returns the MTU of an Ethernet that would carry such a frame.
 std::uint32_t udp_mtu(std::uint32_t mtu, const InterfaceAddress& own);
 
 struct SocketAddress {
@@ -46,9 +48,10 @@ struct SocketAddress {
   socklen_t length = 0;
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
-// Of such an address; its frame size is not known.
+// Returns the IP address and port of a socket address. The frame size stays unknown.
 wire::LaneAddress lane_address(const SocketAddress& address);
-// `ifindex` says which network a link-local address, or a multicast group, belongs to.
+// Returns the socket address for `ip`. `ifindex` says which network a link-local address or a multicast
+// group belongs to.
 SocketAddress socket_address(const Ip& ip, std::uint16_t port, std::uint32_t ifindex);
 std::string ip_text(const Ip& ip);
 

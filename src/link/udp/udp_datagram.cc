@@ -15,7 +15,8 @@ namespace omx::link {
 
 namespace {
 
-// The size of the frames in a datagram that the kernel put together; of the datagram, if it did not.
+// Returns the size of each frame in a datagram that the kernel joined from several. Returns `bytes` for a
+// datagram that it did not join.
 std::size_t segment_of(msghdr& message, std::size_t bytes) {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_UDP || header->cmsg_type != UDP_GRO) continue;
@@ -41,7 +42,7 @@ std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t co
   message.msg_iovlen = count;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  // Not recvmsg(), which is a cancellation point (see tx_batch.cc).
+  // This is not recvmsg(), because that is a cancellation point (see tx_batch.cc).
   const long got = ::syscall(SYS_recvmsg, fd, &message, MSG_DONTWAIT);
   if (got < 0) return std::nullopt;
   UdpArrival datagram;

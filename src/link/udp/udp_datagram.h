@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A datagram as it was received: one frame, or several of one size that the kernel put together.
+// A received datagram is one frame, or several frames of one size that the kernel joined.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,30 +17,30 @@ namespace omx::link {
 inline constexpr std::size_t kDatagramMost = 64 << 10;
 
 struct UdpArrival {
-  std::size_t bytes = 0;    // of all
+  std::size_t bytes = 0;    // of all frames
   std::size_t segment = 0;  // of each frame; the last may be shorter
-  bool cut = false;         // there was no room for all
+  bool cut = false;         // the buffer was too small for all
   wire::LaneAddress from;
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
-// Receives one into `pieces`, without waiting; none: nothing is there, or errno says what else. `from`: the
-// socket is connected there.
+// Receives a datagram into `pieces`, without waiting. Returns nullopt when none is there, or when errno says
+// otherwise. With `from`, the socket is connected to that address.
 std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
                                            const wire::LaneAddress* from = nullptr);
 
-// Of a frame of at least wire::kHeadBytes.
+// Returns the NIC that sent a frame of at least wire::kHeadBytes.
 inline NicId frame_source(const std::byte* frame) {
   constexpr std::size_t kSourceAt = 6;
   return mac_load(frame + kSourceAt);
 }
 
-// With memory of its own.
+// A received datagram with memory of its own.
 class UdpDatagram {
  public:
-  // False: nothing is there (EAGAIN), or errno says what else.
+  // Receives a datagram. Returns false when none is there (EAGAIN), or when errno says otherwise.
   bool receive(int fd, const wire::LaneAddress* from = nullptr);
-  // The same by a connected socket that puts none together.
+  // Does the same as receive(), by a connected socket for which the kernel joins no datagrams.
   bool receive_lone(int fd, const wire::LaneAddress& from);
   const wire::LaneAddress& from() const { return datagram_.from; }
   std::size_t frames() const { return datagram_.frames(); }  // at least 1

@@ -67,7 +67,7 @@ std::optional<Ip> UdpRoutes::to(NicId nic) {
     }
     if (ip) last_to_ = {nic, *ip};
     return ip;
-  } catch (const std::bad_alloc&) {  // as if it were lost
+  } catch (const std::bad_alloc&) {  // as if the frame were lost
     return std::nullopt;
   }
 }

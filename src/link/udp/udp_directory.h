@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the hosts are whose NIC ids this process has met. An id of IPv6 is made of the address, but does not
-// hold it: somebody must have told it (the resolver, the application), or a frame must have come from there.
+// Maps the NIC ids that this process has met to IP addresses. An IPv6 id is made from the address but does
+// not contain it. The resolver, the application or a frame from there must have told the address.
 #pragma once
 
 #include <array>
@@ -14,15 +14,16 @@
 
 namespace omx::link {
 
-// Thread-safe.
+// The directory of all links of a process. Thread-safe.
 class UdpDirectory {
  public:
-  // False: another address has the same id, which was told earlier. Nothing to remember of IPv4.
+  // Remembers that the NIC id of `ip` stands for `ip`. Returns false when another address with that id was
+  // told earlier. IPv4 needs no entry.
   bool told(const Ip& ip);
-  // Frames for that id go there now; what is told holds nevertheless.
+  // Remembers the address for its NIC id, unless the id has an address already.
   void heard(const Ip& ip);
   std::optional<Ip> find(NicId nic) const;
-  // Another one when what was found earlier may be wrong.
+  // Returns a number that changes when an earlier result of find() may be wrong.
   std::uint32_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
@@ -35,17 +36,18 @@ class UdpDirectory {
   std::atomic<std::uint32_t> version_{1};
 };
 
-// Of this process.
+// Returns the directory of this process.
 UdpDirectory& udp_directory();
 
-// What one link knows of it, for each frame.
+// The entries that one link uses, cached for quick access per frame.
 class UdpRoutes {
  public:
   explicit UdpRoutes(const InterfaceAddress& own) : family_(is_ipv4(own.ip) ? IpFamily::v4 : IpFamily::v6) {}
-  // Where a frame for that NIC goes: for an unknown one of IPv6, to the group in which it listens. None: it
-  // is one of Ethernet, or of the other family.
+  // Returns where a frame for that NIC goes. For an unknown IPv6 NIC that is the multicast group in which
+  // the host listens. Returns nullopt for an Ethernet NIC, or one of the other family.
   std::optional<Ip> to(NicId nic);
-  // Returns the NIC id that sends from there; 0: of the other family, or another address has that id.
+  // Returns the NIC id that sends from `ip`. Returns 0 when `ip` is of the other family, or another address
+  // has that id.
   NicId from(const Ip& ip);
 
  private:
@@ -53,7 +55,7 @@ class UdpRoutes {
     NicId nic = 0;
     Ip ip{};
   };
-  // Unknown peers that were not answered yet; they may be many, and lie.
+  // Unknown peers that were not answered yet. They are limited, because they may be many and forged.
   static constexpr std::size_t kUnknownPeers = 64;
 
   std::optional<Ip> known(NicId nic);

@@ -15,7 +15,7 @@ namespace omx::link {
 
 namespace {
 
-// The error in the control data of a message, and behind it the address of who reported it.
+// Reads the error in the control data of a message, and the address behind it of the host that reported it.
 void error_read(const cmsghdr& header, UdpError& out) {
   constexpr std::size_t kOffenderAt = sizeof(sock_extended_err);
   const std::size_t length = header.cmsg_len - CMSG_LEN(0);
@@ -52,7 +52,7 @@ bool udp_error_take(int fd, UdpError& out) {
   message.msg_iovlen = 1;
   message.msg_control = control;
   message.msg_controllen = sizeof control;
-  // Not recvmsg(), which is a cancellation point (see tx_batch.cc).
+  // This is not recvmsg(), because that is a cancellation point (see tx_batch.cc).
   const long got = ::syscall(SYS_recvmsg, fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT);
   if (got < 0) return false;
   out.bytes = static_cast<std::size_t>(got);

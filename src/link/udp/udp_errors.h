@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the network answers instead of a peer (ICMP): the kernel keeps it beside the socket, with what came
-// back of the datagram that it is about. Anybody on the way can forge it.
+// Errors that the network reports in place of a peer (ICMP). The kernel keeps them beside the socket, with
+// the returned part of the datagram that they are about. Any host on the path can forge them.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@ struct UdpError {
 
   int error = 0;         // errno
   wire::LaneAddress to;  // where the datagram was sent
-  wire::LaneAddress by;  // who says so; no address: this host
+  wire::LaneAddress by;  // the host that reported the error; no address: this host
   std::size_t bytes = 0;
   std::byte datagram[kBytesMost];
 };
 
-// Makes the socket keep them. Sends and receives then report each error once, whomever it concerns.
+// Makes the socket keep such errors. Sends and receives then report each error once, whichever peer it is
+// about.
 void udp_errors_keep(int fd, bool ipv4);
-// Takes one; none: there is no other.
+// Takes one error. Returns false when none is left.
 bool udp_error_take(int fd, UdpError& out);
 
 }  // namespace omx::link

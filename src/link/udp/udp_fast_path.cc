@@ -56,7 +56,7 @@ void UdpFastPath::part() {
 
 void UdpFastPath::set_apart(bool apart) {
   const int together = apart ? 0 : 1;
-  // A kernel without it (before 5.0) never puts any together.
+  // A kernel without this option (before 5.0) never joins datagrams.
   ::setsockopt(fd_.get(), SOL_UDP, UDP_GRO, &together, sizeof together);
   apart_ = apart;
   lone_ = false;
@@ -69,7 +69,7 @@ void UdpFastPath::rhythm_learn(bool alone) {
   if (apart_ && behind_ >= kGsoBatches) return set_apart(false);
   if (alone_ < kLone) return;
   behind_ = 0;
-  // One that was put together before, and was just on its way in, has come since.
+  // A datagram that the kernel joined before set_apart(), and that was on its way, has arrived since.
   if (apart_)
     lone_ = true;
   else
@@ -109,7 +109,8 @@ void UdpFastPath::main_heard(const wire::LaneAddress& from) {
   if (!chosen_) {
     if (!(from == candidate_)) streak_ = 0;
     candidate_ = from;
-    // Not while what the former one sent may still be there: it would be taken for the next one's.
+    // While draining, the socket may still hold the former peer's datagrams, which would be taken for the
+    // next peer's.
     if (++streak_ >= need_ && !draining_) choose();
     return;
   }

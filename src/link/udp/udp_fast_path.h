@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second socket at an endpoint's port, connected to whoever it talks with alone: for what goes there the
-// kernel looks up no route, and for what comes from there no socket, which is a sixth of a short message's
-// time. All others go on using the endpoint's first socket. While nobody is chosen the second one is
-// connected to the endpoint itself, from which nothing comes, so that no frame is lost at a change.
+// The connected fast-path socket: a second socket at an endpoint's port, connected to the only peer that it
+// exchanges frames with. The kernel then looks up no route for outgoing frames and no socket for incoming
+// ones, which saves a sixth of a short message's time. All other peers go on using the endpoint's main
+// socket. While no peer is chosen, the second socket is connected to the endpoint itself. Nothing comes from
+// there, so no frame is lost at a change.
 #pragma once
 
 #include <cstdint>
@@ -22,46 +23,51 @@ namespace omx::link {
 //
 class UdpFastPath {
  public:
-  // Beside `main`, which is bound to that address and port. Without one, nobody is ever chosen.
+  // Opens the socket beside `main`, which is bound to that address and port. Without a socket, no peer is
+  // ever chosen.
   UdpFastPath(int main, const InterfaceAddress& own, std::uint16_t port);
 
-  // Does not change; -1: there is none.
+  // Returns a descriptor that does not change, or -1 when there is none.
   int descriptor() const { return fd_.get(); }
   bool chosen() const { return chosen_; }
-  // From whom what comes by it is.
+  // Returns the peer that the socket's datagrams come from.
   const wire::LaneAddress& peer() const { return peer_; }
 
-  // Whether it is to be looked at now, before the main socket. Each has its turn until it is empty after a
-  // change, as frames that overtake others look as if those were lost.
+  // Returns whether this socket is to be polled now, before the main socket. After a change each socket is
+  // read until it is empty, because a frame that overtakes others makes those look lost.
   bool leads() const { return fd_.open() && (chosen_ ? main_first_ == 0 && in_row_ < kRow : draining_); }
-  // It may hold one although nobody is chosen: what was on its way into it at a change.
+  // Polls the socket although no peer is chosen. A datagram may have been on its way into it at a change.
   void ask() { draining_ = !chosen_; }
-  // A look at it. False: nothing is there (EAGAIN), or errno says what else.
+  // Polls the socket. Returns false when nothing is there (EAGAIN), or when errno says otherwise.
   bool receive(UdpDatagram& datagram);
-  // It held none: whether to look at the main socket now. Not each time, as every look takes time.
+  // Returns, when this socket was empty, whether to poll the main socket now. It does not say so each time,
+  // because every poll takes time.
   bool main_due(TimeNs (*clock)() = clock_now);
-  // The next time in any case.
+  // Makes main_due() return true the next time.
   void main_ask() { main_asked_ = true; }
-  // What the main socket held: a datagram from there, or none.
+  // Learns from what the main socket held: a datagram from this address, or none.
   void main_heard(const wire::LaneAddress& from);
   void main_empty() { main_first_ = in_row_ = 0; }
 
  private:
-  // Datagrams from one peer alone before it is chosen. More, if the last one did not stay for long.
+  // Datagrams in a row from one peer before it is chosen. More are needed if the last peer did not stay for
+  // long.
   static constexpr std::uint32_t kStreak = 128, kStreakMost = 1 << 16, kLong = 4096;
-  // So many from others, unless there were more than kShare times as many from it, end it.
+  // The peer is given up after kOthers datagrams from others, unless it sent more than kShare times as many
+  // meanwhile.
   static constexpr std::uint32_t kOthers = 16, kShare = 4;
-  // Looks at the main socket: one after so many in vain, and the rarer the longer it has held nothing, but
-  // after kMainRest at the next kLooksLeast'th: who seldom looks does not look there more rarely.
+  // The main socket is polled once per some polls of this one that find nothing. The longer the main socket
+  // stays empty, the more polls that takes. After kMainRest it is polled at the next multiple of
+  // kLooksLeast. A thread that polls rarely is therefore not slowed further.
   static constexpr std::uint32_t kLooksLeast = 8, kLooksMost = 64;
   static constexpr TimeNs kMainRest = 50'000;
-  // Datagrams of it in a row, until the main socket is looked at even if there are more.
+  // Datagrams in a row from this socket before the main socket is polled, too.
   static constexpr std::uint32_t kRow = 64;
   // Datagrams that the main socket may hold from before a change.
   static constexpr std::uint32_t kMainFirst = 4096;
 
-  // Of the datagrams by it: so many that came right behind another one show GSO batches, so many alone that
-  // there are none.
+  // kGsoBatches datagrams that came right behind another show that the peer sends GSO batches. kLone single
+  // datagrams in a row show that it does not.
   static constexpr std::uint32_t kGsoBatches = 8, kLone = 256;
 
   bool connect(const wire::LaneAddress& to);
@@ -74,20 +80,20 @@ class UdpFastPath {
   InterfaceAddress own_address_;
   std::uint16_t port_;
   bool chosen_ = false;
-  bool draining_ = false;         // nobody is chosen any more, and it may hold datagrams
-  std::uint32_t main_first_ = 0;  // most datagrams that the main socket may have before it
+  bool draining_ = false;         // no peer is chosen any more, and the socket may hold datagrams
+  std::uint32_t main_first_ = 0;  // most datagrams to read from the main socket first
   wire::LaneAddress peer_;        // chosen, or last
-  wire::LaneAddress candidate_;   // who the main socket heard last
+  wire::LaneAddress candidate_;   // the peer that the main socket heard last
   std::uint32_t streak_ = 0, need_ = kStreak;
   std::uint32_t looks_ = 0, looks_until_main_ = kLooksLeast, in_row_ = 0;
-  TimeNs main_looked_ = 0;  // when, by main_due()
+  TimeNs main_looked_ = 0;  // when main_due() last returned true
   bool main_asked_ = false;
-  std::uint64_t own_ = 0, own_before_ = 0;  // from it; when others were counted last
+  std::uint64_t own_ = 0, own_before_ = 0;  // datagrams of the peer: now; when others were last counted
   std::uint32_t others_ = 0;
-  // Frames come one by one, so the kernel is not to put them together; and need not say whether it did: a
-  // look takes two thirds of the time.
+  // apart_: frames come one by one, so the kernel need not join them. lone_: the kernel need not say whether
+  // it joined them, which makes a poll take two thirds of the time.
   bool apart_ = false, lone_ = false;
-  bool empty_ = false;  // the last look found nothing
+  bool empty_ = false;  // the last poll found nothing
   std::uint32_t behind_ = 0, alone_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace omx::link {
 
-// Returns whether another interface has the index now. One that was renamed has kept the address.
+// Returns whether another interface has the index now. A renamed interface has kept the address.
 bool UdpInterface::index_taken() const {
   char name[IF_NAMESIZE];
   if (!::if_indextoname(state_.index, name) || options_.interface == name) return false;
@@ -33,8 +33,8 @@ bool UdpInterface::refresh() {
   return state_.up && state_.running;
 }
 
-// Sockets are bound to the address, and go on when it is back. Those of link-local addresses are bound to the
-// index.
+// Goes on with the interface that has the name now. Sockets are bound to the address, and work again when
+// the address is back. Sockets of link-local addresses are bound to the index.
 int UdpInterface::follow() {
   if (outage_ != Outage::returned) return EINVAL;
   if (wire::is_link_local(address_.ip)) return EOPNOTSUPP;

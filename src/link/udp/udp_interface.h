@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface that a UDP link is bound to, by its address.
+// The interface that a UDP link is bound to by its address.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace omx::link {
 
 class UdpInterface final : public InterfaceWatch {
  public:
-  // `receiver` must outlive it.
+  // `receiver` must outlive the object.
   UdpInterface(const UdpLinkOptions& options, const InterfaceState& state, const InterfaceAddress& address,
                UdpReceiver& receiver)
       : options_(options), state_(state), address_(address), receiver_(receiver) {}
@@ -33,7 +33,7 @@ class UdpInterface final : public InterfaceWatch {
   UdpLinkOptions options_;
   InterfaceState state_;
   Outage outage_ = Outage::none;
-  InterfaceState now_;  // what has its name, if it is gone
+  InterfaceState now_;  // if the interface is gone: what has its name
   InterfaceAddress address_;
   UdpReceiver& receiver_;
 };

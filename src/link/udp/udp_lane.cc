@@ -19,8 +19,9 @@ constexpr std::size_t kFrames = wire::kGsoBatchFrames;
 
 }  // namespace
 
-// A GSO batch whose data have places lies in headers, places, and, what is longer than expected, `rest`.
-// Frames that are elsewhere than expected are put together in `joined`.
+// The memory that a GSO batch is received into. If the places of its data are known, the batch lies in
+// `headers`, places, and for what is longer than expected in `rest`. Frames that are not where they were
+// expected are assembled in `joined`.
 struct UdpLane::Memory {
   std::byte headers[kFrames][wire::kMediumHeaderMost];
   std::size_t header = 0;  // bytes of each
@@ -44,7 +45,7 @@ bool UdpLane::open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu
   fd_ = udp_socket_open(own_, port);
   if (!fd_.open()) return false;
   send_buffer_set(fd_.get(), kSocketBuffer);
-  // Half of what is charged: the kernel counts its own structures, too.
+  // Only half of the charged size is available, because the kernel counts its own structures, too.
   info_.window = static_cast<std::uint32_t>(receive_buffer_set(fd_.get(), kSocketBuffer)) / 2;
   info_.address.ip = own_.ip;
   info_.address.port = udp_socket_port(fd_.get());
@@ -75,7 +76,8 @@ void UdpLane::flush() {
   if (batch_) batch_->flush(fd_.get());
 }
 
-// Frames of one GSO batch have one size, the last may be shorter. Returns for how many there are places.
+// Prepares the pieces for a GSO batch. Its frames have one size, and the last may be shorter. Returns for
+// how many frames there are places.
 std::size_t UdpLane::prepare(BulkHandler& handler) {
   Memory& m = *memory_;
   const std::size_t known = handler.lane_places(m.places, m.header);
@@ -93,7 +95,7 @@ std::size_t UdpLane::prepare(BulkHandler& handler) {
   return count;
 }
 
-// Bytes of the GSO batch, wherever they lie.
+// Copies bytes of the GSO batch to `out`, wherever they lie.
 void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) const {
   const Memory& m = *memory_;
   for (std::size_t i = 0; i < m.piece_count && length > 0; i++) {
@@ -110,8 +112,8 @@ void UdpLane::gather(std::size_t offset, std::size_t length, std::byte* out) con
   }
 }
 
-// All frames are looked at, and those put together that are not in their place, before the first is handed
-// over: what is to be moved may belong where the data of another one lie now.
+// Hands the frames of a batch over. First all frames are judged, and those out of place assembled: what must
+// be moved may belong where another frame's data lie now.
 void UdpLane::hand_over(BulkHandler& handler, std::size_t places, const UdpArrival& batch, NicId sender) {
   Memory& m = *memory_;
   const std::size_t bytes = batch.bytes, segment = batch.segment;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large messages by UDP, beside a link: sends GSO batches, and receives their data straight into their place,
-// as bulk_lane does it frame by frame.
+// The UDP bulk path beside a link. Sends GSO batches, and receives their data straight into their place, as
+// BulkLane does frame by frame.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,24 @@ namespace omx::link {
 
 class UdpLane final : public UdpBulkPath {
  public:
-  // What carries all other frames. Beside raw frames the lane also gains for the fragments of medium
-  // messages; beside datagrams routers may be in between, so that only a probe shows whether the lane is
-  // reached.
+  // The kind of link that carries all other frames. Beside raw frames the bulk path is also faster for the
+  // fragments of medium messages. Beside datagrams routers may be on the path, so only a probe shows whether
+  // the peer's bulk path is reached.
   enum class Beside : std::uint8_t { raw_frames, datagrams };
-  // `counters` must outlive it.
+  // `counters` must outlive the object.
   UdpLane(Beside beside, LinkCounters& counters);
   ~UdpLane() override;
-  // `mtu`: of the interface. `port` 0: any. errno says why not.
+  // Opens the path. `mtu` is that of the interface; `port` 0 means any. Returns false with errno set on
+  // failure.
   bool open(const std::optional<InterfaceAddress>& own, std::uint32_t mtu, std::uint16_t port);
   int descriptor() const override { return fd_.get(); }
   LaneInfo info() const override { return info_; }
-  // A frame for another lane, of an open one; flush() does nothing otherwise.
+  // Returns a frame for another bulk path. The path must be open; only flush() may be called on a closed
+  // one.
   wire::TxFrame& begin(const wire::LaneAddress& to, std::uint32_t max_segments);
   void commit();
   void flush();
-  // Nothing when it is not open.
+  // Receives nothing when the path is not open.
   std::size_t receive(BulkHandler& handler, std::size_t budget) override;
 
  private:
@@ -51,7 +53,7 @@ class UdpLane final : public UdpBulkPath {
   LaneInfo info_;
   std::unique_ptr<Memory> memory_;
   std::optional<GsoBatch> batch_;
-  wire::LaneAddress to_;  // of the frame that is being made
+  wire::LaneAddress to_;  // where the frame under way goes
 };
 
 }  // namespace omx::link

@@ -44,7 +44,7 @@ class UdpLink final : public Transport {
   }
   void frame_commit() override;
   void flush() override {
-    lane_.flush();  // first: another frame may announce what went by the lane
+    lane_.flush();  // first: another frame may announce what went by the bulk path
     batch_.flush(receiver_.descriptor());
   }
 
@@ -62,7 +62,7 @@ class UdpLink final : public Transport {
   UdpReceiver receiver_;
   UdpInterface interface_;
   UdpLane lane_{UdpLane::Beside::datagrams, counters_};
-  wire::TxFrame* frame_ = nullptr;  // the one that is being made
+  wire::TxFrame* frame_ = nullptr;  // the frame under way
   bool by_lane_ = false;
 };
 
@@ -72,7 +72,7 @@ void UdpLink::frame_commit() {
   const wire::Frame header{frame_->header, frame_->header_length};
   const int endpoint = wire::destination_endpoint(header);
   const auto ip = receiver_.routes().to(mac_load(frame_->header));
-  if (endpoint < 0 || !ip) {  // for a whole board, or one on Ethernet, or of the other family
+  if (endpoint < 0 || !ip) {  // the frame is for a whole board, or an Ethernet or other family's NIC
     counters_.send_errors++;
     return;
   }

@@ -12,7 +12,7 @@
 namespace omx::link {
 
 UdpPort udp_port_look(const Ip& ip, std::uint16_t port, std::uint32_t ifindex, unsigned limit_ms) {
-  // Hosts limit how many such errors they send, so one datagram may be left without an answer.
+  // Hosts limit how many ICMP errors they send, so one datagram may get no answer.
   constexpr unsigned kTries = 2;
   const SocketAddress to = socket_address(ip, port, ifindex);
   const OwnFd fd = on_link_socket(to.storage.ss_family, ifindex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether anything has a UDP port of another host open, as far as a datagram without data tells.
+// Finds out whether a program has a UDP port of another host open, as far as a datagram without data shows.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace omx::link {
 
 enum class UdpPort : std::uint8_t {
-  closed,    // that host says so (ICMP), so it is up
-  silent,    // somebody takes the datagram, or drops it, or the host is down
+  closed,    // the host says so (ICMP), so it is up
+  silent,    // a program takes the datagram, a filter drops it, or the host is down
   not_sent,  // this host has no way there without a router
 };
 
-// Waits for at most `limit_ms`. The datagram leaves by the interface `ifindex`; 0: the routes choose, which
-// link-local addresses do not allow. No router forwards it (link/udp/on_link.h).
+// Probes the port, for at most `limit_ms`. The datagram leaves by the interface `ifindex`. With 0 the routes
+// choose, which link-local addresses do not allow. No router forwards the datagram (link/udp/on_link.h).
 UdpPort udp_port_look(const Ip& ip, std::uint16_t port, std::uint32_t ifindex, unsigned limit_ms);
 
 }  // namespace omx::link

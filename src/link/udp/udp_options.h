@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a UDP link is opened for.
+// The options of a UDP link.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace omx::link {
 struct UdpLinkOptions {
   std::string interface = {};
   std::uint8_t endpoint = 0;
-  std::uint16_t port = 0;                       // of endpoint 0; the others' follow
-  bool lane = true;                             // a second port for large messages, kUdpLanePorts further on
+  std::uint16_t port = 0;                       // of endpoint 0; the other endpoints' ports follow
+  bool lane = true;                             // a second port for large messages, kUdpLanePorts higher
   wire::IpFamily family = wire::IpFamily::any;  // of the interface's address
 
   std::uint16_t own_port() const { return static_cast<std::uint16_t>(port + endpoint); }

@@ -17,7 +17,8 @@ namespace omx::link {
 
 namespace {
 
-// Passes tunnels and whatever else is in between: a packet of 1280 bytes, as IPv6 demands of every path.
+// A frame of this size passes tunnels and whatever else is on the path. IPv6 demands that every path carries
+// packets of 1280 bytes.
 constexpr std::uint32_t kBaseFrame = 1280 - 48;
 
 }  // namespace
@@ -41,7 +42,7 @@ UdpReceiver::UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const Interfac
   }
 }
 
-// Without the group only those find us who know our address.
+// Joins the group. Without it only peers that know our address find us.
 void UdpReceiver::group_join(const InterfaceAddress& address) {
   if (!is_ipv4(address.ip))
     unknown_peers_ = udp_group_open(wire::udp_group(nic_), options_.own_port(), address.ifindex);
@@ -62,12 +63,13 @@ bool UdpReceiver::nothing() {
   return quiet_;
 }
 
-// 0: not from an endpoint's port.
+// Returns the NIC that sent from this address, or 0 when the port is not an endpoint's.
 NicId UdpReceiver::sender_of(const wire::LaneAddress& from) {
   return from.port >= options_.port && from.port < options_.port + kUdpLanePorts ? routes_.from(from.ip) : 0;
 }
 
-// False: nothing is there, or an error, which is told once and before the datagrams that wait.
+// Receives a datagram. Returns false when nothing is there, or on an error. An error is reported once, and
+// before the datagrams that wait.
 bool UdpReceiver::fetch() {
   if (fast_path_.leads()) {
     if (fast_path_.receive(datagram_)) {
@@ -86,7 +88,8 @@ bool UdpReceiver::fetch() {
   return true;
 }
 
-// A frame is taken from the address that its NIC id says: every host speaks for itself.
+// Hands over the frames of a datagram. A frame is accepted only from the address that its NIC id says, so
+// that no host speaks for another.
 std::size_t UdpReceiver::hand_over(FrameHandler& handler) {
   std::size_t frames = 0;
   counters_.receive_batches++;
@@ -129,8 +132,8 @@ std::size_t UdpReceiver::receive(FrameHandler& handler, std::size_t budget) {
     held_ = false;
     looked_at += datagram_.frames();
     frames += hand_over(handler);
-    // After a pause a frame or GSO batch mostly is a whole message, and somebody waits for it: another look
-    // is a system call.
+    // After a pause, a frame or GSO batch usually is a whole message that a thread waits for. Another poll
+    // would cost a system call.
     if (lone) break;
   }
   if (unknown_peers_due()) frames += unknown_peers_take(handler, budget);
@@ -138,9 +141,9 @@ std::size_t UdpReceiver::receive(FrameHandler& handler, std::size_t budget) {
   return frames;
 }
 
-// Whether it is a frame that we sent there.
+// Returns whether `frame` is one that we sent to `to`.
 bool UdpReceiver::ours(wire::Frame frame, const wire::LaneAddress& to) const {
-  constexpr std::size_t kShortest = 32;  // what destination_endpoint needs; datagrams are not padded
+  constexpr std::size_t kShortest = 32;  // destination_endpoint() needs this much; datagrams are not padded
   if (frame.size() < kShortest || frame_source(frame.data()) != nic_) return false;
   const int endpoint = wire::destination_endpoint(frame);
   return endpoint >= 0 && mac_load(frame.data()) == udp_nic(to.ip) && to.port == options_.port + endpoint;
@@ -155,12 +158,13 @@ void UdpReceiver::errors_take(FrameHandler& handler) {
        i < kAtOnce && (udp_error_take(fd_.get(), error) || udp_error_take(fast_path_.descriptor(), error));
        i++) {
     const NicId nic = udp_nic(error.to.ip);
-    // What sizes pass is for probes to find out.
+    // Probes find out what sizes pass.
     if (nic == 0 || error.error == 0 || error.error == EMSGSIZE) continue;
     missed_ = nic;
     missed_why_ = error.error;
     missed_by_ = error.by.ip;
-    // That a port is closed is for its own host to say: others mean that they do not let us through.
+    // Only the host itself may say that its port is closed. From other hosts the error means that they do
+    // not let us through.
     const wire::Frame frame{error.datagram, std::min(error.bytes, UdpError::kBytesMost)};
     if (error.error == ECONNREFUSED && error.by.ip == error.to.ip && ours(frame, error.to))
       handler.on_refused(frame);

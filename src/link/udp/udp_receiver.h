@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiving side of a UDP link: its sockets, whose datagrams are handed over as frames, and what the
-// network says of those that did not arrive.
+// The receiving side of a UDP link. Hands over the datagrams of its sockets as frames, and keeps what the
+// network says of frames that did not arrive.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,22 @@ namespace omx::link {
 
 class UdpReceiver final : public Datagram {
  public:
-  // `fd`: bound to the address and port. `batch`: by which frames leave. All but `fd` must outlive it.
+  // `fd` is bound to the address and port. Frames leave by `batch`. All arguments but `fd` must outlive the
+  // object.
   UdpReceiver(OwnFd fd, const UdpLinkOptions& options, const InterfaceAddress& address, GsoBatch& batch,
               LinkCounters& counters);
 
-  // Listens to the multicast group in which those ask who do not know our address, on the address's
+  // Listens to the multicast group in which peers ask that do not know our address, on the address's
   // interface.
   void group_join(const InterfaceAddress& address);
   int descriptor() const { return fd_.get(); }
-  // Where frames for a NIC go.
+  // Returns the routes, which say where frames for a NIC go.
   UdpRoutes& routes() { return routes_; }
   std::size_t receive(FrameHandler& handler, std::size_t budget);
-  // A datagram that is there is received at once, which costs no more than the look.
+  // Returns whether receive() would find something. Receives a waiting datagram at once, which costs no more
+  // than the poll.
   bool pending();
-  // The next receive() looks for errors, and at the connected fast-path socket.
+  // Makes the next receive() poll for errors, and the connected fast-path socket.
   void look_all() {
     errors_due_ = true;
     fast_path_.ask();
@@ -51,13 +53,13 @@ class UdpReceiver final : public Datagram {
   std::string complaint(NicId nic) const override;
 
  private:
-  // A program that polls looks there so often; one that sleeps is woken.
+  // A program that polls reads that socket once in this many polls. One that sleeps is woken by it.
   static constexpr std::uint32_t kPollsPerUnknownPeer = 1024;
 
   NicId sender_of(const wire::LaneAddress& from);
   bool unknown_peers_due() { return unknown_peers_.open() && ++looks_ > kPollsPerUnknownPeer; }
   bool fetch();
-  // Why the last look found none: true, or an error.
+  // Notes why the last poll found nothing. Returns true if nothing was there, false on an error.
   bool nothing();
   std::size_t hand_over(FrameHandler& handler);
   std::size_t unknown_peers_take(FrameHandler& handler, std::size_t budget);
@@ -68,15 +70,15 @@ class UdpReceiver final : public Datagram {
   NicId nic_;
   OwnFd fd_;
   UdpFastPath fast_path_;
-  OwnFd unknown_peers_;  // takes what is sent to the group in which we listen
+  OwnFd unknown_peers_;  // for datagrams to the group in which we listen
   std::uint32_t window_ = 0;
   std::uint32_t looks_ = 0;
   UdpRoutes routes_;
   UdpDatagram datagram_;
-  bool held_ = false;        // pending() received it, receive() has not handed it over yet
-  bool quiet_ = false;       // the last look found nothing
-  bool errors_due_ = false;  // perhaps the network said something
-  // The last of what it said: about whom, what, and who said so.
+  bool held_ = false;        // pending() received a datagram that receive() has not handed over yet
+  bool quiet_ = false;       // the last poll found nothing
+  bool errors_due_ = false;  // the network may have reported something
+  // The last error that the network reported: about which NIC, which error, and which host reported it.
   NicId missed_ = 0;
   int missed_why_ = 0;
   Ip missed_by_{};

@@ -22,13 +22,13 @@ OwnFd socket_new(const InterfaceAddress& address) {
   const bool v4 = is_ipv4(address.ip);
   OwnFd fd(::socket(v4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.open()) return fd;
-  // Never fragmented; and what routers say of their MTU, which anybody can forge, changes nothing: the engine
-  // has its own probes.
+  // Datagrams are never fragmented. What routers say of their MTU can be forged by any host, so it changes
+  // nothing: the engine has its own probes.
   if (v4)
     set(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   else
     set(fd.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-  // A kernel without it (before 5.0) hands over single frames.
+  // A kernel without this option (before 5.0) hands over single frames.
   set(fd.get(), SOL_UDP, UDP_GRO, 1);
   return fd;
 }
@@ -49,8 +49,9 @@ OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
   return fd;
 }
 
-// The kernel asks both when the second is bound, and lets in only what the same user has (SO_REUSEADDR would
-// let in anybody just then); later neither lets another one in.
+// The kernel checks the option of both sockets when the second is bound, and requires that both belong to
+// the same user. SO_REUSEADDR would let in any user at that moment. Afterwards neither socket lets another
+// one in.
 OwnFd udp_socket_beside(int first, const InterfaceAddress& address, std::uint16_t port) {
   OwnFd fd = socket_new(address);
   if (!fd.open()) return fd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The UDP socket of a lane: whole GSO batches at once, never fragmented.
+// UDP sockets that take whole GSO batches, and never send fragments.
 #pragma once
 
 #include "base/own_fd.h"
@@ -7,12 +7,12 @@
 
 namespace omx::link {
 
-// Bound to the address and `port` (0: any). Not open: errno says why.
+// Returns a socket bound to the address and `port` (0: any), or a closed one with errno set.
 OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port);
-// Another one with the same address and port as `first`; both end up such that nobody else can have them.
+// Returns a second socket with the address and port of `first`. Afterwards no other socket can have them.
 OwnFd udp_socket_beside(int first, const InterfaceAddress& address, std::uint16_t port);
 std::uint16_t udp_socket_port(int fd);
-// For datagrams to a multicast group of the interface's own network.
+// Returns a socket for datagrams to a multicast group of the interface's own network.
 OwnFd udp_group_open(const Ip& group, std::uint16_t port, std::uint32_t ifindex);
 
 }  // namespace omx::link
