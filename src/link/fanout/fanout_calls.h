@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet fanout group asks the kernel for.
+// The system calls of a packet fanout group.
 #pragma once
 
 #include <cstdint>
 
 namespace omx::link {
 
-// Founds a fan-out group whose first member is the socket, which is bound; and joins one.
+// fanout_found() makes a new fanout group whose first member is this bound socket. fanout_join() joins a
+// group.
 bool fanout_found(int fd);
 bool fanout_join(int fd, std::uint32_t fanout);
-// The group of a socket, as fanout_join() wants it; 0: none.
+// Returns the group of a socket, as fanout_join() takes it, or 0 when the socket is in no group.
 std::uint32_t fanout_of(int fd);
 
-// A socket that takes nothing and costs the least memory.
+// Makes a socket one that takes no frames and costs the least memory.
 bool dropping_prepare(int fd);
-// 0 or errno.
+// Lets no frame into a socket. Returns 0 or errno.
 int drop_all(int fd);
-// Until frames that met the former filter of a socket have passed it.
+// Waits until frames that met the former filter of a socket have passed it.
 void frames_settle();
 
-// The network namespace of a socket; 0: this kernel cannot tell.
+// Returns the network namespace of a socket, or 0 when this kernel cannot tell.
 std::uint64_t network_of(int fd);
 
 }  // namespace omx::link

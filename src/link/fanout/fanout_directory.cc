@@ -30,7 +30,7 @@ struct flock byte_of(std::uint32_t number) {
 }  // namespace
 
 FanoutMemory::~FanoutMemory() {
-  // A forked child never had it, and may have something else there.
+  // A forked child never had the mapping, and may have another one at that address.
   if (directory_ && !mark_.forked()) ::munmap(directory_, sizeof *directory_);
 }
 
@@ -58,7 +58,8 @@ bool FanoutMemory::adopt(OwnFd fd) {
   return directory_->magic == FanoutDirectory::kMagic && directory_->version == FanoutDirectory::kVersion;
 }
 
-// The lock belongs to an open file, so each needs one of its own: that of the memory is everybody's.
+// Takes the lock on an open file of its own. A lock belongs to an open file, and all processes share that of
+// the memory.
 OwnFd FanoutMemory::lock(std::uint32_t number) const {
   OwnFd fd(::open(fmt::format("/proc/self/fd/{}", fd_.get()).c_str(), O_RDWR | O_CLOEXEC));
   if (!fd.open()) return fd;
@@ -81,7 +82,7 @@ FanoutLock::FanoutLock(const FanoutMemory& memory, std::uint32_t number) {
   std::atomic<std::uint32_t>& stuck = memory.get()->stuck[number];
   std::uint32_t seen = turns.load(std::memory_order_relaxed);
   const bool hopeless = stuck.load(std::memory_order_relaxed) == seen + 1;
-  // Many may wait, so each looks more and more seldom.
+  // Many processes may wait, so each tries again after longer and longer pauses.
   unsigned pause = 1, waited = 0;
   for (;;) {
     fd_ = memory.lock(number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a packet fanout group. Its last process ends all sockets, and the kernel takes some ten
-// milliseconds for each: by several threads these are the same ones.
+// The end of a packet fanout group. Its last process closes all sockets. The kernel takes some ten
+// milliseconds for each, and several threads spend them at the same time.
 #pragma once
 
 #include <vector>

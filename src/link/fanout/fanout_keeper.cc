@@ -65,7 +65,7 @@ void FanoutKeeper::let_in() {
   for (;;) {
     const OwnFd newcomer(::accept4(share_->listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!newcomer.open()) {
-      // No descriptor is free: the newcomer stays, and epoll tells of it again at once.
+      // No descriptor is free. The newcomer stays in the queue, and epoll reports it again at once.
       if (errno != EAGAIN) nap(kNoRoomMs);
       return;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thread of each process of a packet fanout group: it lets newcomers in, makes wake-up sockets, and once a
-// second looks whether the group is in order. It sleeps otherwise. The kernel wakes one of the group's
-// keepers for each newcomer, and not one whose process is stopped; what one misses that is stopped at that
-// moment, others find when they look.
+// A thread of each process of a packet fanout group. It lets newcomers in, makes wake-up sockets, and checks
+// once a second whether the group is in order. Otherwise it sleeps. For each newcomer the kernel wakes one
+// of the group's keepers, but none whose process is stopped. If the chosen keeper is stopped at that moment,
+// others find the newcomer at their next check.
 #pragma once
 
 #include <pthread.h>
@@ -23,9 +23,9 @@ class FanoutKeeper {
   FanoutKeeper& operator=(const FanoutKeeper&) = delete;
   ~FanoutKeeper() { stop(); }
 
-  // All must outlive it. False: it cannot be had.
+  // Starts the thread. All arguments must outlive it. Returns false when it cannot be started.
   bool start(const FanoutShare& share, std::function<void()> look, std::function<void()> work);
-  // It is to do its work.
+  // Makes the thread do its work.
   void wake();
   void stop();
 

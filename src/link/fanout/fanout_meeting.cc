@@ -29,20 +29,20 @@ namespace omx::link {
 
 namespace {
 
-// Groups that one user may have on an interface: each costs every frame a hook, but a full one, or one whose
-// processes are all stopped, must not keep others out.
+// Groups that one user may have on an interface. Each group costs every frame a hook. Several are allowed
+// because a full group, or one whose processes are all stopped, must not keep others out.
 constexpr unsigned kGroups = 4;
 constexpr int kAnswerMs = 100, kQuestions = 20;
-// A group that did not answer is asked again after this time.
+// Time after which a group that did not answer is asked again.
 constexpr TimeNs kPause = TimeNs{10} * 1'000'000'000;
 constexpr int kSparesBytes = 1 << 20;
 
-// A copy that exec() closes.
+// Returns a copy that exec() closes.
 OwnFd copy_of(int fd) {
   return OwnFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
-// A group that this process found or founded. Its keeper lets others in.
+// A group that this process joined or founded. Its keeper lets others in.
 class MetGroup final : public FanoutGroup {
  public:
   MetGroup(std::uint32_t ifindex, std::string name) : FanoutGroup(ifindex), name_(std::move(name)) {
@@ -50,9 +50,9 @@ class MetGroup final : public FanoutGroup {
   }
   ~MetGroup() override;
 
-  // Founds it. False: somebody else has the name, or it cannot be.
+  // Founds the group. Returns false when another process has the name, or when the group cannot be made.
   bool found();
-  // `exists`: somebody has the name.
+  // Joins the group. Sets `exists` to whether a process has the name.
   bool join(int probe, bool& exists);
 
  private:
@@ -64,7 +64,7 @@ class MetGroup final : public FanoutGroup {
   ForkMark mark_;
 };
 
-// The name comes first: who has it founds the group, and others wait for the answer.
+// Takes the name first. The process that has the name founds the group, and others wait for its answer.
 bool MetGroup::found() {
   share_.listener = name_listen(name_);
   if (!share_.listener.open()) return false;
@@ -73,7 +73,7 @@ bool MetGroup::found() {
       packet_socket_bind(share_.dropping.get(), ifindex_) != 0 || !fanout_found(share_.dropping.get()) ||
       !spares_open(share_) || !memory_.create())
     return false;
-  // All members are to fit; where the system allows less, there are fewer.
+  // The queue should hold all members. Where the system allows less, there are fewer members.
   ::setsockopt(share_.spares_in.get(), SOL_SOCKET, SO_SNDBUF, &kSparesBytes, sizeof kSparesBytes);
   share_.memory = copy_of(memory_.descriptor());
   FanoutDirectory& d = directory();
@@ -85,18 +85,18 @@ bool MetGroup::found() {
 
 bool MetGroup::join(int probe, bool& exists) {
   exists = true;
-  // Each question wakes one keeper, which may be stopped before it answers.
+  // Each attempt wakes one keeper, which may be stopped before it answers.
   for (int i = 0; i < kQuestions && !share_.whole(); i++) {
     const OwnFd connection = name_connect(name_);
     if (!connection.open() && errno == EAGAIN) {
-      nap(kAnswerMs);  // too many ask
+      nap(kAnswerMs);  // too many processes ask
       continue;
     }
     exists = connection.open() || errno != ECONNREFUSED;
     if (!connection.open() || !same_user(connection.get())) return false;
     if (right_show(connection.get(), probe)) share_ = share_receive(connection.get(), kAnswerMs);
   }
-  // Nothing of ours goes to who has no packet socket himself.
+  // A process without a packet socket of its own gets nothing from us.
   return share_.whole() && packet_socket_is(share_.dropping.get(), probe) &&
          memory_.adopt(copy_of(share_.memory.get())) && directory().fanout[0] != 0 &&
          fanout_of(share_.dropping.get()) == directory().fanout[0] && !broken() && keep();
@@ -107,7 +107,8 @@ bool MetGroup::keep() {
       share_, [this] { board_look(*this); }, [this] { work_.run(); });
 }
 
-// Whether nobody else seems to be there. Somebody may come just now: then nothing ends.
+// Returns whether no other process seems to use the group. Another process may come at this moment; then
+// none of the sockets ends.
 bool MetGroup::alone() const {
   for (std::uint32_t i = 0; i < spares(); i++)
     if (memory_.locked(member_lock(i))) return false;
@@ -132,7 +133,8 @@ MetGroup::~MetGroup() {
   sockets_close(std::move(sockets));
 }
 
-// Those of this process. A forked child begins anew, whatever its parent's threads did at that moment.
+// The groups of this process. A forked child starts with none, because its parent's threads may have held
+// the mutex.
 using Key = std::tuple<std::uint64_t, std::uint32_t, unsigned, unsigned>;
 struct Known {
   std::weak_ptr<FanoutGroup> group;
@@ -154,7 +156,7 @@ Groups& groups() {
 }
 
 std::shared_ptr<FanoutGroup> join_or_found(std::uint32_t ifindex, unsigned number, int probe) {
-  // Somebody else may found it at the same time: then it is found the next time.
+  // Another process may found the group at the same time. Then the next attempt joins it.
   for (int attempt = 0; attempt < 3; attempt++) {
     auto group = std::make_shared<MetGroup>(ifindex, fanout_group_name(ifindex, number));
     bool exists = false;
@@ -170,7 +172,7 @@ std::shared_ptr<FanoutGroup> join_or_found(std::uint32_t ifindex, unsigned numbe
 std::shared_ptr<FanoutGroup> find(std::uint32_t ifindex, unsigned number, int probe) {
   Groups& mine = groups();
   const std::lock_guard guard(mine.mutex);
-  // A process may move to another network namespace, where names are others.
+  // A process may move to another network namespace, where other names hold.
   Known& known = mine.all[{network_of(probe), ifindex, ::geteuid(), number}];
   if (auto group = known.group.lock()) return group->broken() ? nullptr : group;
   if (clock_now() < known.ask_again) return nullptr;
@@ -199,7 +201,7 @@ FanoutMember fanout_member_take(std::uint32_t ifindex, int probe, const MemberWi
     const auto group = find(ifindex, number, probe);
     if (!group) continue;
     FanoutMember member = member_take(*group, wish);
-    // Somebody is in the way, and may be so in any other: no time is lost there.
+    // An unfinished member blocks this group. The next group may be blocked, too, so no time is spent there.
     if (member.held() || !(group->full() || group->broken())) return member;
   }
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A member in a packet fanout group, as its holder has it.
+// A member of a packet fanout group, as its holder has it.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace omx::link {
 
-// The right to one socket of a group. The holder's frames come to it after enter().
+// The right to one socket of a group. After enter() the endpoint's frames come to that socket.
 class FanoutMember {
  public:
   FanoutMember() = default;
-  // `lock`: that of the member, taken. `used`: it was somebody else's.
+  // `lock` is the member's lock, already taken. `used` says that the socket had a holder before.
   FanoutMember(std::shared_ptr<FanoutGroup> group, std::uint32_t number, OwnFd lock, OwnFd socket, bool used)
       : group_(std::move(group)),
         number_(number),
@@ -31,12 +31,13 @@ class FanoutMember {
   int socket() const { return socket_.get(); }
   std::uint32_t number() const { return number_; }
   RingGeometry geometry() const;
-  // It was somebody else's: its ring may begin anywhere, and hold anything.
+  // Returns whether the socket had a holder before: its ring may begin anywhere, and hold anything.
   bool used() const { return used_; }
   FanoutGroup& group() const { return *group_; }
-  // From now on frames for the endpoint come here. False: they do not; leave.
+  // Makes frames for the endpoint come here from now on. Returns false when they do not; the caller must
+  // leave() then.
   bool enter(std::uint8_t endpoint);
-  // The socket stays in the group, for whoever comes next. Unmap the ring before.
+  // Leaves the socket in the group, for the next holder. Unmap the ring before the call.
   void leave();
 
  private:

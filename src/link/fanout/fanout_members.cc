@@ -13,8 +13,8 @@ namespace {
 
 using State = MemberRecord::State;
 
-// For the members before one's own. Their makers take a wait or two for the kernel: 60 ms, but on machines
-// with six times as many runnable threads as processors half a second was seen.
+// Time that earlier members get to join. Their makers wait once or twice for the kernel, together 60 ms. On
+// machines with six times as many runnable threads as processors half a second was seen.
 constexpr TimeNs kPatience = TimeNs{2} * 1'000'000'000;
 constexpr unsigned kLookMs = 2;
 
@@ -26,7 +26,8 @@ std::uint32_t joined_count(const FanoutGroup& group, FanoutKind kind) {
   return count;
 }
 
-// False: it cannot be seen now. Who held the lock may have been killed at any point of this.
+// Lets a ready member join. Returns false when its socket cannot be had now. The last holder of the lock may
+// have been killed at any point of this function.
 bool let_join(FanoutGroup& group, std::uint32_t member) {
   MemberRecord& r = group.record(member);
   const std::uint32_t kind = r.kind.load(std::memory_order_relaxed);
@@ -50,7 +51,7 @@ bool let_join(FanoutGroup& group, std::uint32_t member) {
     fanout.store(joined, std::memory_order_relaxed);
     r.state.store(State::dropping, std::memory_order_release);
   } else if (joined != 0 && joined == fanout.load(std::memory_order_relaxed)) {
-    // Only one has joined that is not counted, and as the last.
+    // Only one socket has joined that is not counted yet, and it is the last one.
     r.index.store(joined_count(group, static_cast<FanoutKind>(kind)), std::memory_order_relaxed);
     r.state.store(State::joined, std::memory_order_release);
   } else {
@@ -69,7 +70,7 @@ std::uint32_t settle(FanoutGroup& group) {
     std::uint32_t state = group.record(i).state.load(std::memory_order_acquire);
     if (state == State::making) {
       if (group.memory().locked(member_lock(i))) return i;
-      // Its maker died, perhaps after the last step.
+      // The maker died, perhaps after the last step.
       if (group.record(i).state.compare_exchange_strong(state, State::spoiled, std::memory_order_acq_rel))
         continue;
     }
@@ -78,7 +79,7 @@ std::uint32_t settle(FanoutGroup& group) {
   return count;
 }
 
-// One that somebody left, or died on.
+// Takes over a member whose holder left it or died.
 FanoutMember member_adopt(FanoutGroup& group, const MemberWish& wish) {
   for (std::uint32_t i = 0; i < group.spares(); i++) {
     const MemberRecord& r = group.record(i);
@@ -95,7 +96,7 @@ FanoutMember member_adopt(FanoutGroup& group, const MemberWish& wish) {
   return {};
 }
 
-// The socket of those that drop what is for nobody. It joins with the next one.
+// Makes the dropping socket of a kind, which takes frames for no endpoint. It joins with the next member.
 bool dropping_make(FanoutGroup& group, FanoutKind kind) {
   const std::uint32_t i = group.spares();
   if (i >= FanoutDirectory::kMembers) return false;
@@ -110,9 +111,9 @@ bool dropping_make(FanoutGroup& group, FanoutKind kind) {
   return true;
 }
 
-// Sockets are made and put into the queue of spare members under one lock, and join in that order: the kernel
-// lets them join again in the order in which they were made when the interface was down, and so indexes stay
-// what they were.
+// Begins a new member. Sockets are made and put into the queue of spare members under one lock, and join in
+// that order. After the interface was down, the kernel lets them join again in the order in which they were
+// made. Indexes therefore stay the same.
 FanoutMember member_begin(FanoutGroup& group, const MemberWish& wish) {
   FanoutDirectory& d = group.directory();
   if (d.fanout[static_cast<std::uint32_t>(wish.kind)].load(std::memory_order_relaxed) == 0 &&
@@ -133,15 +134,15 @@ FanoutMember member_begin(FanoutGroup& group, const MemberWish& wish) {
   return {group.shared_from_this(), i, std::move(lock), std::move(socket), false};
 }
 
-// Before it joins: after a change of its ring it would have another index. Without the lock, as it takes some
-// time.
+// Prepares the socket before it joins, because a later change of its ring would give it another index. Works
+// without the lock, as it takes some time.
 bool member_ready(FanoutGroup& group, const FanoutMember& member, const MemberWish& wish) {
   const int fd = member.socket();
   const bool ready = (!wish.ready || wish.ready(fd) == 0) &&
                      (wish.kind != FanoutKind::frames ||
                       (PacketRing::prepare(fd) == 0 && PacketRing::request(fd, wish.geometry) == 0));
   std::uint32_t making = State::making;
-  // Not any more if somebody waited for us too long.
+  // The state is no longer `making` if another process waited for us too long.
   return group.record(member.number())
              .state.compare_exchange_strong(making, ready ? State::ready : State::spoiled,
                                             std::memory_order_acq_rel) &&
@@ -157,7 +158,7 @@ bool member_join(FanoutGroup& group, const FanoutMember& member) {
     const std::uint32_t state = mine.state.load(std::memory_order_acquire);
     if (state != State::ready) return state == State::joined;
     const TimeNs waited = clock_now() - begun;
-    if (waited > 2 * kPatience) return false;  // no descriptor is free to look at a socket, say
+    if (waited > 2 * kPatience) return false;  // e.g. no descriptor is free to look at a socket
     if (waited < kPatience || blocked >= group.spares()) continue;
     std::uint32_t making = State::making;
     group.record(blocked).state.compare_exchange_strong(making, State::spoiled, std::memory_order_acq_rel);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sockets of a packet fanout group: made, joined in the order in which they were made, left and taken
-// again.
+// The sockets of a packet fanout group. They are made, join in the order in which they were made, and are
+// left and taken over.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@ namespace omx::link {
 
 struct MemberWish {
   FanoutKind kind = FanoutKind::frames;
-  RingGeometry geometry = {};  // of frames
-  // Readies a new socket: its receive buffer, say. Returns 0 or errno.
+  RingGeometry geometry = {};  // only for FanoutKind::frames
+  // Prepares a new socket, e.g. its receive buffer. Returns 0 or errno.
   std::function<int(int fd)> ready;
 };
 
-// A member that somebody left, or a new one; not held() when there is none to be had in reasonable time. Its
-// socket drops all frames until FanoutMember::enter().
+// Takes a member that was left, or makes a new one. The member is not held() when none can be had in
+// reasonable time. Its socket drops all frames until FanoutMember::enter().
 FanoutMember member_take(FanoutGroup& group, const MemberWish& wish);
 
 }  // namespace omx::link

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kBacklog = 256;
 
-// An abstract address: a NUL, then the name, and no NUL at its end.
+// An abstract address: a NUL, then the name without a NUL at its end.
 struct Address {
   explicit Address(const std::string& name) {
     local.sun_family = AF_UNIX;

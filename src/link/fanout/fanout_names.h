@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Abstract Unix names, as claims and to meet: one socket holds each, in one network namespace, and the kernel
-// frees it at any exit. Any user may take any name, so nothing may rely on who has one.
+// Abstract Unix names serve as claims and as meeting points. In a network namespace one socket holds each
+// name, and the kernel frees it at any exit. Any user may take any name, so nothing may rely on which user
+// has one.
 #pragma once
 
 #include <string>
@@ -9,10 +10,12 @@
 
 namespace omx::link {
 
-// Holds the name; not open, with errno (EADDRINUSE: somebody has it), when it cannot.
+// Holds the name. On failure the descriptor is not open and errno is set; EADDRINUSE means that another
+// socket has the name.
 OwnFd name_hold(const std::string& name);
 
-// A socket that others connect to by name, and such a connection. Not open, with errno, when it cannot be.
+// name_listen() returns a socket that others connect to by name, and name_connect() such a connection. On
+// failure the descriptor is not open and errno is set.
 OwnFd name_listen(const std::string& name);
 OwnFd name_connect(const std::string& name);
 

@@ -15,27 +15,27 @@ namespace omx::link {
 
 namespace {
 
-// A group's program sees a frame from behind its Ethernet header on (docs/spec/wire.md 4, offsets from F0).
+// A group's program sees a frame from the end of its Ethernet header (docs/spec/wire.md 4, offsets from F0).
 constexpr std::uint32_t kTypeAt = 16 - 14;
 constexpr std::uint32_t kEndpointAt = 17 - 14;
 constexpr std::uint32_t kNackLibEndpointAt = 25 - 14;
 constexpr std::uint32_t kMagicLowAt = 31 - 14;
 constexpr std::uint32_t kConnectIsReplyAt = 42 - 14;
-constexpr std::uint32_t kForBoard = 0;  // scratch word: whether the board hears of unknown endpoints
+constexpr std::uint32_t kForBoard = 0;  // scratch word: whether the board gets frames for unknown endpoints
 
 class Writer {
  public:
   void load_byte(std::uint32_t at) { add(BPF_STMT(BPF_LD | BPF_B | BPF_ABS, at)); }
   void add(const sock_filter& line) { program_.push_back(line); }
   void result(std::uint32_t index) { add(BPF_STMT(BPF_RET | BPF_K, index)); }
-  // Skips so many lines when the accumulator is (or is not) that.
+  // Skips this many lines when the accumulator is (or is not) `value`.
   void skip_if(std::uint32_t value, std::uint8_t lines) {
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, lines, 0));
   }
   void skip_unless(std::uint32_t value, std::uint8_t lines) {
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, lines));
   }
-  // A jump of any length, whose target is not known yet.
+  // Adds a jump of any length, whose target is not known yet.
   std::size_t jump() {
     add(BPF_STMT(BPF_JMP | BPF_JA, 0));
     return program_.size() - 1;
@@ -49,7 +49,8 @@ class Writer {
   FilterProgram program_;
 };
 
-// The endpoint is loaded.
+// Adds a binary search for the endpoint, which the accumulator holds. `strangers` collects the jumps for
+// endpoints that are not in the table.
 void search(Writer& w, std::span<const FanoutTable::Leaf> leaves, std::vector<std::size_t>& strangers) {
   if (leaves.empty()) return strangers.push_back(w.jump());
   if (leaves.size() == 1) {
@@ -58,7 +59,7 @@ void search(Writer& w, std::span<const FanoutTable::Leaf> leaves, std::vector<st
     return strangers.push_back(w.jump());
   }
   const std::size_t half = leaves.size() / 2;
-  // The way to the upper half may be longer than a conditional jump reaches.
+  // The jump to the upper half may be longer than a conditional jump reaches.
   w.add(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, leaves[half].endpoint, 0, 1));
   const std::size_t upper = w.jump();
   search(w, leaves.first(half), strangers);

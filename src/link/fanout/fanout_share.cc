@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::size_t kShared = 5;
 constexpr char kGreeting = 'H';
-// What the kernel says of all users that this user namespace does not know.
+// The user that the kernel gives for all users that this user namespace does not know.
 constexpr uid_t kNobodyKnown = 65534;
 
-// A byte with descriptors beside it.
+// A message of one byte with descriptors beside it.
 struct Parcel {
   Parcel() {
     message.msg_iov = &piece;
@@ -40,7 +40,7 @@ struct Parcel {
     header->cmsg_len = CMSG_LEN(fds.size_bytes());
     std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
   }
-  // Owns what came, also what nobody expected.
+  // Takes all descriptors that came. Those beyond the expected number are closed.
   std::array<OwnFd, kShared> take() {
     std::array<OwnFd, kShared> got;
     std::size_t count = 0;
@@ -84,7 +84,7 @@ bool spare_put(const FanoutShare& share, int fd) {
 }
 
 OwnFd spare_peek(const FanoutShare& share, std::uint32_t member) {
-  // Each parcel is one byte, and descriptors keep parcels apart.
+  // Each message is one byte, and descriptors keep messages apart.
   const int offset = static_cast<int>(member);
   if (::setsockopt(share.spares_out.get(), SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) < 0) return {};
   Parcel parcel;
@@ -104,7 +104,7 @@ bool packet_socket_is(int fd, int like) {
   int domain = 0;
   socklen_t size = sizeof domain;
   if (::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_PACKET) return false;
-  // Kernels before 5.14 cannot tell: there nobody shares.
+  // Kernels before 5.14 cannot tell, so processes share no group there.
   const std::uint64_t here = network_of(like), there = network_of(fd);
   return here != 0 && here == there;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The descriptors that all processes of a packet fanout group hold, how they are passed on, and the queue of
-// spare members: a queue of a Unix socket in which every socket of the group lies, so that none of them ends
-// before the last process of the group does. A queue can be added to and looked into; nothing is ever taken
-// out.
+// The descriptors that all processes of a packet fanout group hold, and how they are passed on. One of them
+// is the queue of spare members. It is the queue of a Unix socket, and holds every socket of the group. So
+// none of the sockets ends before the last process of the group does. Sockets can be added to the queue and
+// read from it, but never removed.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 namespace omx::link {
 
 struct FanoutShare {
-  OwnFd listener;               // by which newcomers come
+  OwnFd listener;               // newcomers connect to it
   OwnFd dropping;               // member 0: drops what it gets
-  OwnFd spares_in, spares_out;  // the two ends
+  OwnFd spares_in, spares_out;  // the two ends of the queue of spare members
   OwnFd memory;                 // of the directory
 
   bool whole() const {
@@ -23,22 +23,23 @@ struct FanoutShare {
 };
 
 bool spares_open(FanoutShare& share);
-// False: it takes no more.
+// Puts a socket into the queue. Returns false when the queue is full.
 bool spare_put(const FanoutShare& share, int fd);
-// The socket that was put in as number `member`; not open when there are not that many. One process at a
-// time.
+// Returns the socket that was put in as number `member`, or a closed descriptor when there are fewer. Only
+// one process may call it at a time.
 OwnFd spare_peek(const FanoutShare& share, std::uint32_t member);
 
-// Whether the other end is a process of this user.
+// Returns whether the other end is a process of this user.
 bool same_user(int connection);
-// Packet sockets are passed on only to who may open them: a newcomer shows one. It must be of this network
-// namespace; who may not open one here may do so in another.
+// Shows a packet socket to the group. Packet sockets are passed on only to processes that may open them, so
+// a newcomer shows one. It must be of this network namespace, because a process without the right here may
+// have it in another.
 bool right_show(int connection, int packet_socket);
-// Whether it did, within the time.
+// Returns whether the newcomer showed a packet socket within the time.
 bool right_seen(int connection, int like, int timeout_ms);
 bool packet_socket_is(int fd, int like);
 bool share_send(int connection, const FanoutShare& share);
-// Waits for it, at most so long. Not whole: it did not come.
+// Waits for the descriptors, at most `timeout_ms`. The result is not whole() when they did not come.
 FanoutShare share_receive(int connection, int timeout_ms);
 
 }  // namespace omx::link

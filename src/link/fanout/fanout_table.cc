@@ -9,8 +9,8 @@ namespace omx::link {
 
 namespace {
 
-// Two that live, so that names are answered though one of them may be stopped: who asks again is heard by
-// the other one sooner or later.
+// Chooses two members with live holders for the board's frames, because one of the two may be stopped. A
+// host that asks again reaches the other one sooner or later.
 std::array<std::uint32_t, 2> board_choose(const FanoutGroup& group) {
   std::array<std::uint32_t, 2> chosen{};
   std::size_t count = 0;
@@ -42,7 +42,7 @@ bool load(FanoutGroup& group, FanoutKind kind, int any) {
     seen[static_cast<std::size_t>(owner)] = true;
     table.leaves.push_back({static_cast<std::uint8_t>(owner), index_of(i)});
   }
-  // Wake-up sockets are for their endpoints only: a thread that polls finds the rest.
+  // Wake-up sockets are only for their endpoints' frames. A thread that polls finds the board's.
   std::array<std::uint32_t, 2> board{};
   if (kind == FanoutKind::frames) board = board_choose(group);
   for (std::size_t i = 0; i < board.size(); i++)
@@ -56,8 +56,9 @@ bool load(FanoutGroup& group, FanoutKind kind, int any) {
 
 }  // namespace
 
-// One load serves all who came before it; each waits for the kernel some ten milliseconds. Once, whatever the
-// counts say: what was written before the lock was taken is in the table then.
+// One load serves all processes that waited for it. A load waits some ten milliseconds for the kernel. One
+// load is enough, whatever the counts say: the table then has all that was written before the lock was
+// taken.
 bool table_publish(FanoutGroup& group, FanoutKind kind, int any, std::uint32_t version) {
   const auto done = [&] {
     const auto& loaded = group.directory().loaded[static_cast<std::uint32_t>(kind)];
@@ -68,7 +69,7 @@ bool table_publish(FanoutGroup& group, FanoutKind kind, int any, std::uint32_t v
   return done() || (lock.held() && load(group, kind, any));
 }
 
-// A member that takes the frames for the board may have gone.
+// Checks the members that take the frames for the board, because one may have gone.
 void board_look(FanoutGroup& group) {
   FanoutDirectory& d = group.directory();
   for (const auto& chosen : d.board) {

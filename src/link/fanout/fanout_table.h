@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's table of a packet fanout group: made again and loaded as a whole when endpoints come.
+// The kernel's table of a packet fanout group. It is made again and loaded as a whole when endpoints come.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace omx::link {
 
-// Lets the kernel's table of that kind follow the directory, up to change number `version`. `any`: a
-// socket of that kind. False: it could not be brought to that in time.
+// Makes the kernel's table of that kind follow the directory, up to change number `version`. `any` is a
+// socket of that kind. Returns false when that did not succeed in time.
 bool table_publish(FanoutGroup& group, FanoutKind kind, int any, std::uint32_t version);
-// Publishes the table again if one of those who hear the board has gone.
+// Publishes the table again if a member that gets the board's frames has gone.
 void board_look(FanoutGroup& group);
 
 }  // namespace omx::link

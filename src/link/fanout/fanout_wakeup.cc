@@ -18,7 +18,7 @@ bool FanoutWakeup::open(const FanoutMember& beside, std::uint8_t endpoint) {
 }
 
 void FanoutWakeup::close() {
-  // The mutex of a forked child may be held indefinitely.
+  // In a forked child another thread's hold on the mutex may never end.
   if (group_ && !mark_.forked()) group_->work().cancel(*this);
   group_ = nullptr;
   delete member_.exchange(nullptr, std::memory_order_acquire);
@@ -28,13 +28,13 @@ void FanoutWakeup::run() {
   MemberWish wish;
   wish.kind = FanoutKind::wakeups;
   wish.ready = [](int fd) {
-    // The least there is: one frame in it wakes as well as many.
+    // The smallest buffer is enough, because one frame in it wakes as well as many.
     const int bytes = 1;
     return ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
   };
   auto member = std::make_unique<FanoutMember>(member_take(*group_, wish));
   if (!member->held()) return;
-  char byte;  // of its former holder
+  char byte;  // frames that came for the former holder
   while (::recv(member->socket(), &byte, 1, MSG_DONTWAIT | MSG_TRUNC) > 0) {
   }
   FilterRule rule;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A wake-up socket (wakeup.h) of a packet fanout group. To make one takes waits for the kernel, so the
-// group's keeper does it, and frames are waited for without it in the meantime.
+// A wake-up socket (wakeup.h) in a packet fanout group. Making one waits for the kernel, so the group's
+// keeper does it. Meanwhile threads wait for frames without it.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,11 @@ class FanoutWakeup final : public FanoutTask {
   FanoutWakeup& operator=(const FanoutWakeup&) = delete;
   ~FanoutWakeup() override { close(); }
 
-  // The first call asks for it. True: it is there. It ends before the member of its endpoint does.
+  // Asks for the socket at the first call. Returns whether it is there. It ends before the member of its
+  // endpoint does.
   bool open(const FanoutMember& beside, std::uint8_t endpoint);
   void close();
-  // -1 before it is there.
+  // Returns the socket, or -1 before it is there.
   int socket() const {
     const FanoutMember* member = member_.load(std::memory_order_acquire);
     return member ? member->socket() : -1;
@@ -32,7 +33,7 @@ class FanoutWakeup final : public FanoutTask {
  private:
   void run() override;
 
-  FanoutGroup* group_ = nullptr;  // of the member beside it, which outlives this
+  FanoutGroup* group_ = nullptr;  // of the endpoint's member, which outlives this
   std::uint8_t endpoint_ = 0;
   std::atomic<FanoutMember*> member_{nullptr};  // set by the keeper, once
   ForkMark mark_;

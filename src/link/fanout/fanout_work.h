@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the keeper of a packet fanout group does for endpoints, as it takes waits for the kernel: a queue of
-// tasks.
+// A queue of tasks that the keeper of a packet fanout group does for endpoints, because they wait for the
+// kernel.
 #pragma once
 
 #include <condition_variable>
@@ -16,16 +16,16 @@ class FanoutTask {
   virtual void run() = 0;
 };
 
-// Any thread may call it.
+// The queue of tasks. Any thread may call it.
 class FanoutWork {
  public:
-  // `wake`: lets the keeper call run() soon.
+  // Sets the function that makes the keeper call run() soon.
   void waker_set(std::function<void()> wake) { wake_ = std::move(wake); }
-  // The task must live until it has run, or was cancelled.
+  // Queues a task, which must live until it has run or was cancelled.
   void begin(FanoutTask& task);
-  // Waits where the task runs just now.
+  // Removes the task. Waits if the task is running.
   void cancel(FanoutTask& task);
-  // The keeper's.
+  // Runs the queued tasks. Only the keeper calls it.
   void run();
 
  private:

@@ -79,7 +79,8 @@ class Writer {
     test(line, BPF_JEQ, type_number(type), yes, static_cast<Line>(line + 1));
   }
   void result(Line line, std::uint32_t bytes) { program_[line] = BPF_STMT(BPF_RET | BPF_K, bytes); }
-  // The endpoint is loaded: those in the list are not wanted, all others are.
+  // Drops frames for the endpoints in the list and accepts all others. The accumulator holds the frame's
+  // endpoint.
   void all_but(const std::vector<std::uint8_t>& endpoints) {
     program_.pop_back();
     for (const std::uint8_t endpoint : endpoints) {
@@ -104,14 +105,14 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.load_word(kLoadInterface, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_IFINDEX));
   w.test(kTestInterface, BPF_JEQ, rule.ifindex, kLoadPacketKind, kDrop);
   w.load(kLoadPacketKind, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_PKTTYPE));
-  // HOST, BROADCAST and MULTICAST are 0..2; OTHERHOST (promiscuous mode) and OUTGOING (kernels before 4.20,
-  // which have no PACKET_IGNORE_OUTGOING) are above.
+  // HOST, BROADCAST and MULTICAST are 0..2. OTHERHOST (promiscuous mode) and OUTGOING are above. OUTGOING
+  // frames come on kernels before 4.20, which have no PACKET_IGNORE_OUTGOING.
   static_assert(PACKET_HOST == 0 && PACKET_BROADCAST == 1 && PACKET_MULTICAST == 2 && PACKET_OTHERHOST == 3);
   w.test(kTestForUs, BPF_JGT, PACKET_MULTICAST, kDrop, rule.all_frames ? kAccept : kLoadType);
 
   const Line board = rule.board_frames ? kAccept : kDrop;
   w.load(kLoadType, kTypeAt);
-  // First: the most frequent.
+  // The most frequent type comes first.
   const bool solicited = rule.lane == Lane::solicited;
   w.test(kIsPullReply, BPF_JEQ, type_number(PacketType::pull_reply),
          rule.lane == Lane::eager ? kDrop : (solicited ? kLoadReplyFlags : kLoadMagic),
@@ -126,14 +127,14 @@ FilterProgram packet_filter_build(const FilterRule& rule) {
   w.is_type(kIsRaw, PacketType::raw, board);
   w.is_type(kIsHostQuery, PacketType::host_query, board);
   w.is_type(kIsHostReply, PacketType::host_reply, board);
-  // What is left of 35..43 has the endpoint in B1.
+  // All other types from 35 to 43 have the endpoint in B1.
   w.test(kIsBelowTruc, BPF_JGE, type_number(PacketType::truc), kIsAboveNotify, kDrop);
   w.test(kIsAboveNotify, BPF_JGT, type_number(PacketType::notify), kDrop, kLoadEndpoint);
 
-  // Requests to any endpoint of the board, so that closed ones can be refused.
+  // Requests to any endpoint of the board pass, so that those to closed endpoints can be refused.
   w.load(kLoadConnect, kConnectIsReplyAt);
   w.test(kTestConnect, BPF_JEQ, 0, kAccept, kLoadEndpoint);
-  // Peers of the original set no flags: their streams are looked at by the timer.
+  // Legacy peers set no flags, so a timer checks for their streams.
   w.load(kLoadFlags, kFlagsAt);
   w.test(kTestFlags, BPF_JSET, wire::kFlagUrgent, kLoadEndpoint, kDrop);
   w.load(kLoadReplyFlags, kReplyFlagsAt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a packet link is opened for.
+// The options of a packet link.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct PacketLinkOptions {
   std::uint8_t endpoint = 0;   // only frames for this endpoint id pass the filter ...
   bool board_frames = true;    // ... and, if set, HOST_QUERY, HOST_REPLY, RAW discovery, and CONNECT requests
                                // to any endpoint id of the board (so that closed ones can be refused)
-  bool bulk = true;            // a lane of its own for pull replies, opened by BulkPath::expect()
-  bool udp = false;            // a lane by UDP, where the interface has an IP address
+  bool bulk = true;            // a socket of its own for pull replies, opened by BulkPath::expect()
+  bool udp = false;            // a bulk path by UDP, where the interface has an IP address
   bool all_frames = false;     // no endpoint filter (tools, raw endpoint)
-  // So many endpoints of the interface have a protocol hook of their own; those that come later share one
-  // (fanout_group.h). From kAllHooks on nobody looks how many there are.
+  // This many endpoints of the interface have a protocol hook of their own. Later ones share a hook
+  // (fanout_group.h). From kAllHooks on, the endpoints are not counted.
   std::uint32_t own_hooks = kAllHooks;
   std::uint32_t ring_frames = 1024;  // receive slots; rounded so that the ring stays below ring_bytes
   std::uint32_t ring_bytes = 32U << 20;

@@ -17,17 +17,17 @@ namespace omx::link {
 namespace {
 
 // The kernel puts F0 two bytes into the second cache line of a slot, so that a frame of minimum size lies in
-// that one line. Another PACKET_RESERVE could align body or payload instead, but a third line costs 0.06
-// of 1.6 us.
+// that one line. Another PACKET_RESERVE could align body or payload instead, but a third line costs 0.06 of
+// 1.6 us.
 constexpr std::uint32_t kFrameAt = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) - wire::kEthernetHeader;
 static_assert(kFrameAt == 66);
 
-constexpr std::uint32_t kVlanTag = 4;  // devices let frames through that are this much longer than the MTU
+constexpr std::uint32_t kVlanTag = 4;  // devices pass frames that are this much longer than the MTU
 constexpr std::uint32_t kCacheLine = 64;
 
-// Blocks up to 4 MiB come from the kernel's page allocator in one piece; larger ones, and all for which it
-// has no such piece, are slower vmalloc memory (a page-table walk per frame). So take the smallest that fits
-// well.
+// Blocks up to 4 MiB come from the kernel's page allocator in one piece. Larger blocks, and those for which
+// it has no such piece, are slower vmalloc memory (a page-table walk per frame). So take the smallest block
+// that fits well.
 constexpr std::uint32_t kMinBlock = 64U << 10;
 constexpr std::uint32_t kMaxBlock = 4U << 20;
 
@@ -36,8 +36,8 @@ constexpr std::uint32_t kMaxBlock = 4U << 20;
 RingGeometry ring_geometry(std::uint32_t mtu, std::uint32_t slots, std::uint32_t bytes) {
   const std::uint32_t used = kFrameAt + wire::kEthernetHeader + kVlanTag + mtu;
   RingGeometry g;
-  // Whole lines, so that slots share none; an odd number, so that they do not all start in the same cache
-  // set.
+  // A slot is whole cache lines, so that slots share none. Their number is odd, so that slots do not all
+  // start in the same cache set.
   g.slot_bytes = ((used + kCacheLine - 1) / kCacheLine | 1) * kCacheLine;
   g.block_bytes = kMinBlock;
   while (g.block_bytes < kMaxBlock) {
@@ -82,7 +82,7 @@ int PacketRing::attach(int fd, const RingGeometry& geometry) {
   assert(!mapped());
   void* memory = ::mmap(nullptr, geometry.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) return errno;
-  // A forked child must not steal frames, and its mapping would keep release() from working.
+  // A forked child must not steal frames. Its mapping would also keep release() from working.
   ::madvise(memory, geometry.bytes(), MADV_DONTFORK);
   geometry_ = geometry;
   base_ = static_cast<std::byte*>(memory);
@@ -95,8 +95,8 @@ void PacketRing::mark(std::uint32_t first, std::uint32_t last, std::uint32_t sta
     __atomic_store_n(&reinterpret_cast<tpacket2_hdr*>(slot(i))->tp_status, status, __ATOMIC_RELEASE);
 }
 
-// Which slot the kernel fills next. It does not say, but poll() looks at the one before: whether that one is
-// full is what we make it.
+// Finds the slot that the kernel fills next. The kernel does not tell, but poll() reports whether the slot
+// before it is full. We decide which slots look full.
 int PacketRing::next_slot_find(int fd, std::uint32_t& next) const {
   const auto before_is_full = [fd] {
     pollfd look{fd, POLLIN, 0};
@@ -174,7 +174,7 @@ void PacketRing::give_back_up_to(std::uint64_t ticket) {
 }
 
 void PacketRing::unmap() {
-  // A forked child never had it, and may have something else there.
+  // A forked child never had the mapping, and may have another one at that address.
   if (base_ && !mark_.forked()) ::munmap(base_, geometry_.bytes());
   base_ = nullptr;
   cursor_ = {};

@@ -25,7 +25,7 @@ struct RingGeometry {
   std::uint32_t slots_per_block = 0;
   std::uint32_t slots() const { return blocks * slots_per_block; }
   std::size_t bytes() const { return std::size_t{block_bytes} * blocks; }
-  // Whether a ring like this does for who wants that one.
+  // Returns whether a ring of this geometry serves a caller that wants `wanted`.
   bool serves(const RingGeometry& wanted) const {
     return slot_bytes >= wanted.slot_bytes && blocks > 0 && slots() >= wanted.slots() &&
            bytes() <= std::size_t{4} * wanted.bytes() &&
@@ -35,8 +35,8 @@ struct RingGeometry {
 
 inline constexpr std::uint32_t kRingMinSlots = 64;
 
-// Slots large enough for every frame of an interface with this MTU. The ring stays within `bytes`, except
-// that it never has fewer than kRingMinSlots slots.
+// Returns a geometry with slots large enough for every frame of an interface with this MTU. The ring stays
+// within `bytes`, except that it never has fewer than kRingMinSlots slots.
 RingGeometry ring_geometry(std::uint32_t mtu, std::uint32_t slots, std::uint32_t bytes);
 
 class PacketRing {
@@ -46,18 +46,18 @@ class PacketRing {
   PacketRing& operator=(const PacketRing&) = delete;
   ~PacketRing() { unmap(); }
 
-  // Once per socket, before map. Returns 0 or errno.
+  // Prepares a socket for a ring, once, before map(). Returns 0 or errno.
   static int prepare(int fd);
-  // Returns 0 or errno (ENOMEM: try a smaller one).
+  // Requests a ring without mapping it. Returns 0 or errno (ENOMEM: try a smaller one).
   static int request(int fd, const RingGeometry& geometry);
-  // The same, and maps it.
+  // Requests a ring and maps it. Returns 0 or errno.
   int map(int fd, const RingGeometry& geometry);
-  // Maps one that was requested and never used.
+  // Maps a ring that was requested and never used. Returns 0 or errno.
   int attach(int fd, const RingGeometry& geometry);
-  // Maps a ring that another process may have used, wherever that came to; frames in it are lost. The socket
-  // must drop all frames. Returns 0 or errno.
+  // Maps a ring that another process may have used, and finds its next slot. Frames in it are lost. The
+  // socket must drop all frames. Returns 0 or errno.
   int adopt(int fd, const RingGeometry& geometry);
-  // Only unmaps it.
+  // Only unmaps the ring.
   void forget() { unmap(); }
   // Gives the ring back to the kernel; frames in it are lost. Returns 0 or errno.
   int release(int fd);
@@ -65,15 +65,15 @@ class PacketRing {
   bool mapped() const { return base_ != nullptr; }
   const RingGeometry& geometry() const { return geometry_; }
 
-  // The oldest received frame that was not seen, or nullptr. Valid until advance().
+  // Returns the oldest received frame that was not taken yet, or nullptr. Valid until advance().
   const tpacket2_hdr* front() const {
-    if (held_ == geometry_.slots()) return nullptr;  // the slot is still that of an old frame
+    if (held_ == geometry_.slots()) return nullptr;  // the slot still holds an old frame
     const auto* header = reinterpret_cast<const tpacket2_hdr*>(cursor_.slot);
     return __atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER ? header : nullptr;
   }
-  // The frame of a slot and its length before it was cut, read once: the ring of a packet fanout group's
-  // member was another process's before, which may write what it likes. Empty when it does not lie in the
-  // slot.
+  // The frame of a slot, and its length before it was cut. The frame is empty when it does not lie in the
+  // slot. Each field is read once. Another process may have used this ring before, and may write anything
+  // into it.
   struct Seen {
     std::span<const std::byte> frame;
     std::uint32_t length = 0;
@@ -86,7 +86,7 @@ class PacketRing {
       return {};
     return {{reinterpret_cast<const std::byte*>(header) + at, captured}, length};
   }
-  // Starts to load the status of the slot after the front, which the kernel wrote on another core.
+  // Starts to load the status of the next slot, which the kernel wrote on another core.
   void prefetch_next() const { __builtin_prefetch(cursor_.slot + geometry_.slot_bytes); }
   // Gives the front slot back to the kernel.
   void advance() {
@@ -95,8 +95,8 @@ class PacketRing {
     give_back(cursor_);
     step(cursor_);
   }
-  // As advance(), but the slot is given back when give_back_up_to() is told this ticket or a later one.
-  // The kernel fills slots in order, so those behind it wait, too. Needs hold_prepare().
+  // Steps on as advance() does, but keeps the slot until give_back_up_to() gets this ticket or a later one.
+  // The kernel fills slots in order, so later slots wait, too. Needs hold_prepare().
   void hold(std::uint64_t ticket);
   bool hold_prepare();  // false: no memory
   void give_back_up_to(std::uint64_t ticket);
@@ -128,10 +128,10 @@ class PacketRing {
   Cursor cursor_;
   RingGeometry geometry_;
   std::byte* base_ = nullptr;
-  // Slots that were seen and not given back: from oldest_ on, if any.
+  // Slots that were taken and not given back start at oldest_.
   Cursor oldest_;
   std::uint32_t held_ = 0;
-  std::vector<std::uint64_t> tickets_;  // ring, the oldest at ticket_oldest_
+  std::vector<std::uint64_t> tickets_;  // a ring, the oldest at ticket_oldest_
   std::uint32_t ticket_oldest_ = 0;
   ForkMark mark_;
 };

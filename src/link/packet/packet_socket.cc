@@ -12,11 +12,11 @@
 namespace omx::link {
 
 OwnFd packet_socket_new() {
-  // Protocol 0: nothing arrives before it is bound.
+  // With protocol 0 nothing arrives before the socket is bound.
   OwnFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.open()) return fd;
   const int one = 1;
-  // Kernels before 4.20 do not have it; there the filter does the same.
+  // Kernels before 4.20 lack this option. There the filter does the same.
   ::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one);
   return fd;
 }

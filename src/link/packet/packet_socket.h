@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all packet sockets of an endpoint have in common.
+// Operations on all packet sockets of an endpoint.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace omx::link {
 
-// Takes no frames yet: filter and ring come first, then packet_socket_bind(). Not open, with errno, when it
-// cannot be had.
+// Returns a socket that takes no frames yet: filter and ring come first, then packet_socket_bind(). On
+// failure the descriptor is not open and errno is set.
 OwnFd packet_socket_new();
-// 0 if this process may open packet sockets, else errno.
+// Returns 0 if this process may open packet sockets, else errno.
 int packet_sockets_possible();
-// 0 or errno.
+// Binds the socket to an interface. Returns 0 or errno.
 int packet_socket_bind(int fd, std::uint32_t ifindex);
-// Whether it is bound to that interface. Not any more, for good, once that was removed, even if another one
-// has its index now.
+// Returns whether the socket is bound to that interface. Once the interface was removed, it never is again,
+// even if another interface has the index now.
 bool packet_socket_bound(int fd, std::uint32_t ifindex);
-// Takes no frames any more.
+// Makes the socket take no more frames.
 void packet_socket_unbind(int fd);
-// An outage leaves an error behind that would end every poll() at once. Nothing for a socket that is not
-// open.
+// Clears the error that an outage leaves behind, which would end every poll() at once. Does nothing for a
+// closed socket.
 void packet_socket_clear_error(int fd);
 
 }  // namespace omx::link

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A frame in pieces.
+// Helpers for a frame in pieces.
 #pragma once
 
 #include <sys/uio.h>

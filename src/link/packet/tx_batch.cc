@@ -20,23 +20,22 @@ namespace omx::link {
 
 namespace {
 
-// From here on a frame's data are put into the kernel's memory as they lie in a page. The kernel puts what
-// follows the Ethernet header at the beginning of a page, so data that follow our header, and that lie well
-// at home, would be copied from well-aligned to odd addresses: 64 KiB in 10.6 us instead of 7.3, 8.9 KB
-// in 3.1 instead of 2.9 (veth, Linux 6.18, AMD EPYC). A socket with PACKET_VNET_HDR is told where the header
-// ends.
+// Frames of at least this size are sent so that their data lie aligned in the kernel's memory. The kernel
+// puts what follows the Ethernet header at the beginning of a page. Data behind our header would be copied
+// from aligned to odd addresses. That took 10.6 instead of 7.3 us for 64 KiB, and 3.1 instead of 2.9 for 8.9
+// KB (veth, Linux 6.18, AMD EPYC). With PACKET_VNET_HDR the kernel is told where the header ends.
 constexpr std::size_t kAlignedBytes = 8192;
 
-// Patience with a full queue, per flush. One try takes about a microsecond; what does not leave within some
-// tens of them is dropped, and the protocol's retransmission slows down the sender.
+// Tries per flush while the queue is full. One try takes about a microsecond. Frames that do not leave
+// within some tens of them are dropped, and the protocol's retransmission slows down the sender.
 constexpr int kQueueFullTries = 64;
 
-// A lone frame up to this size is made contiguous first. Copying 2 KiB and send() took 1.28 us where
-// sendmsg() with two pieces took 1.38 us, 1.73 against 1.79 us at 4 KiB, nothing gained at 9 KB (veth,
+// A single frame up to this size is made contiguous first. Copying 2 KiB and send() took 1.28 us where
+// sendmsg() with two pieces took 1.38 us. At 4 KiB it was 1.73 against 1.79 us, and no gain at 9 KB (veth,
 // Linux 6.18). In a batch, sendmmsg() reads a message structure for each frame anyway.
 constexpr std::size_t kContiguousBytes = 4096;
 
-// Room for frames of many pieces without breaking every batch.
+// Room for frames of many pieces without a flush at every frame.
 constexpr std::uint32_t kPiecesPerFrame = 4;
 
 OwnFd aligned_open(int like) {
@@ -91,7 +90,7 @@ void TxBatch::commit() {
   message.msg_iovlen = 1 + frame.segment_count;
   const std::size_t length = message_bytes(message);
   if (length < wire::kMinFrame) {
-    // Gathered behind the header, and padded with zeros.
+    // The pieces are copied behind the header, and padded with zeros.
     pieces_gather(pieces + 1, frame.segment_count, frame.header + frame.header_length);
     std::memset(frame.header + length, 0, wire::kMinFrame - length);
     pieces[0].iov_len = wire::kMinFrame;
@@ -116,8 +115,8 @@ bool TxBatch::align(int fd) {
   return true;
 }
 
-// Not by the C library's functions, which are cancellation points: a thread that is cancelled in here would
-// take the endpoint's lock with it.
+// Sends without the C library's functions, which are cancellation points. A thread that is cancelled in one
+// would leave the endpoint's lock held.
 int TxBatch::send_from(int fd, std::uint32_t first) {
   counters_.send_calls++;
   if (count_ - first > 1) {
@@ -157,7 +156,7 @@ void TxBatch::flush(int fd) {
       done += static_cast<std::uint32_t>(sent);
       continue;
     }
-    std::uint32_t dropped = 1;  // a frame that is too long or whose memory is gone: only this one
+    std::uint32_t dropped = 1;  // only this frame: it is too long or its memory is gone
     switch (errno) {
       case EINTR:
         continue;
@@ -170,7 +169,7 @@ void TxBatch::flush(int fd) {
         dropped = count_ - done;
         break;
       case ENETDOWN:
-        // May be the memory of an outage that is over: the kernel reports it once.
+        // The error may come from an outage that is over, because the kernel reports it once.
         if (!down_seen) {
           down_seen = true;
           continue;

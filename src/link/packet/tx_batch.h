@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames on their way to a packet socket: collected in slots, sent with one system call. All memory is taken
-// at construction.
+// Collects frames for a packet socket in slots, and sends them with one system call. All memory is taken at
+// construction.
 #pragma once
 
 #include <sys/socket.h>
@@ -19,10 +19,10 @@ namespace omx::link {
 // Payload pieces of one frame. The kernel's limit is 1024 pieces.
 inline constexpr std::uint32_t kMaxSegments = 512;
 
-// struct virtio_net_hdr of linux/virtio_net.h, which C++ cannot read.
+// The struct virtio_net_hdr of linux/virtio_net.h, which C++ cannot read.
 struct FrameLayout {
   std::uint8_t flags = 0, gso_type = 0;
-  std::uint16_t header_length = 0;  // that is kept apart from the data
+  std::uint16_t header_length = 0;  // of the header, which is kept apart from the data
   std::uint16_t gso_size = 0, csum_start = 0, csum_offset = 0;
 };
 static_assert(sizeof(FrameLayout) == 10);
@@ -38,9 +38,11 @@ class TxBatch {
   std::uint32_t queued() const { return count_; }
 
  private:
-  // Whether the batch goes by the aligned socket; then for each frame what that one wants before it.
+  // Returns whether the batch goes by the aligned socket. If so, puts the layout that this socket wants
+  // before each frame.
   bool align(int fd);
-  // Frames of the batch from `first` on that one system call took, or -1 with errno.
+  // Sends frames of the batch from `first` on with one system call. Returns how many the kernel took, or -1
+  // with errno.
   int send_from(int fd, std::uint32_t first);
   void count_sent(std::uint32_t first, std::uint32_t count);
 
@@ -48,9 +50,9 @@ class TxBatch {
   std::uint32_t pieces_capacity_;
   std::uint32_t count_ = 0;        // frames committed
   std::uint32_t pieces_used_ = 0;  // of committed frames
-  std::size_t longest_ = 0;        // committed frame
+  std::size_t longest_ = 0;        // longest committed frame
   LinkCounters& counters_;
-  // Sends large frames so that their data lie well in the kernel's memory; opened when first needed.
+  // Sends large frames so that their data lie aligned in the kernel's memory. Opened when first needed.
   OwnFd aligned_;
   bool aligned_tried_ = false;
   std::unique_ptr<FrameLayout[]> layouts_;
