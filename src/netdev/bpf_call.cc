@@ -20,7 +20,7 @@ bool bpf_info_read(int fd, void* info, std::uint32_t bytes) {
 
 OwnFd bpf_by_id(bpf_cmd command, std::uint32_t id) {
   bpf_attr a{};
-  a.prog_id = id;  // of whatever the command opens
+  a.prog_id = id;  // the id of whatever the command opens
   return OwnFd(bpf_call(command, a));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BPF programs and maps of the kernel by its system call: the library does without libbpf.
+// The kernel's BPF programs and maps by system call, because the library does without libbpf.
 #pragma once
 
 #include <linux/bpf.h>
@@ -10,11 +10,12 @@
 
 namespace omx::link {
 
-// What the system call returns; errno is set.
+// Returns the result of the system call, which sets errno.
 int bpf_call(bpf_cmd command, bpf_attr& attributes);
-// Of a program, map or link: bpf_prog_info and so on.
+// Reads the facts of a program, map or link into a bpf_prog_info or its like.
 bool bpf_info_read(int fd, void* info, std::uint32_t bytes);
-// Of a program (BPF_PROG_GET_FD_BY_ID), map or link; not open, with errno, when it may not be had.
+// Opens a program (BPF_PROG_GET_FD_BY_ID), map or link. On failure the descriptor is not open and errno is
+// set.
 OwnFd bpf_by_id(bpf_cmd command, std::uint32_t id);
 
 }  // namespace omx::link

@@ -20,16 +20,16 @@ struct Interface {
   bool running = false;  // carrier
   bool loopback = false;
   bool ethernet = false;      // ARPHRD_ETHER
-  bool virtual_kind = false;  // no hardware of its own behind it: bridge, tun, veth, bond, loopback ...
+  bool virtual_kind = false;  // no hardware of its own: bridge, tun, veth, bond, loopback ...
   std::string kind;           // "physical", "veth", "bridge", "tun", "loopback", ...; "virtual" when unknown
-  std::string master;  // what gets its frames: a bridge, a bond, a macvlan of "passthru"; empty when none
+  std::string master;  // e.g. a bridge, bond or "passthru" macvlan that gets its frames; empty when none
   std::string driver;  // empty when unknown
   std::int64_t speed_mbps = -1;  // -1 unknown
   int numa_node = -1;
   std::string pci_address;  // empty when none
   std::vector<wire::Ip> addresses;
-  bool shares_network = false;  // one of them is in a network with room for other hosts
-  bool default_route = false;   // leads here
+  bool shares_network = false;  // one of its addresses is in a network with room for other hosts
+  bool default_route = false;   // a default route leads here
 };
 
 }  // namespace omx::link

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an open link needs to know about its interface, read again and again while it runs.
+// The state of a link's interface, which the link reads repeatedly while it runs.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,32 @@ struct InterfaceState {
   bool running = false;  // carrier
 };
 
-// What became of the interface that a link was opened on.
+// The ways in which the interface of an open link may be out of order.
 enum class Outage : std::uint8_t {
   none,
   down,  // administratively
   no_carrier,
   gone,        // removed, unplugged, or in another network namespace
-  replaced,    // another one has its name, which is not the one that peers know
-  returned,    // it is back under its name and as peers know it, but with another index: see
+  replaced,    // another interface has its name, and not the MAC address that peers know
+  returned,    // it has its name and the MAC address that peers know, but another index: see
                // InterfaceWatch::follow()
   readdressed  // it has another MAC address than peers know
 };
 
-// Whether sockets that were bound to it hear nothing more.
+// Returns whether sockets that were bound to the interface receive nothing more.
 inline bool is_lost(Outage outage) {
   return outage == Outage::gone || outage == Outage::replaced || outage == Outage::returned;
 }
 
-// Any socket will do as `fd`. Return 0 or errno (ENODEV: gone). By index finds an interface that was renamed.
+// Read the state of an interface; any socket will do as `fd`. Return 0 or errno (ENODEV: gone). A search by
+// index also finds a renamed interface.
 int interface_state_by_name(int fd, const std::string& name, InterfaceState& state);
 int interface_state_by_index(int fd, std::uint32_t index, InterfaceState& state);
 
-// The state of now of an interface that was opened by `name` and had the index `index`. Where it is gone,
-// `now` is down, or what has its name now. `removed`: the caller knows that it was removed, so that what has
-// the index is another one. `known`: the MAC address that peers know; 0: they know it by another address.
+// Reads the current state of an interface that was opened by `name` and had the index `index`. If it is
+// gone, `now` is down, or the interface that has its name now. `removed` says that the caller knows of its
+// removal, so that another interface has the index. `known` is the MAC address that peers know, or 0 when
+// they know another kind of address.
 Outage interface_look(int fd, const std::string& name, std::uint32_t index, bool removed, NicId known,
                       InterfaceState& now);
 

@@ -18,8 +18,9 @@ namespace omx::link {
 
 namespace {
 
-// Copies what only sysfs knows, if its entry is the same interface. Without the remount of `ip netns exec`,
-// /sys shows the namespace in which it was mounted, where names and even indexes repeat.
+// Copies facts that only sysfs has, if its entry is the same interface. Without the remount of `ip netns
+// exec`, /sys shows the namespace in which it was mounted. There other interfaces may have the same names
+// and even indexes.
 void add_sysfs_facts(Interface& interface, const std::vector<Interface>& seen) {
   for (const Interface& other : seen) {
     if (other.name != interface.name || other.index != interface.index || other.nic != interface.nic)
@@ -31,7 +32,8 @@ void add_sysfs_facts(Interface& interface, const std::vector<Interface>& seen) {
   }
 }
 
-// Two addresses of a network of IPv4, and of one of IPv6, are enough for two hosts.
+// Returns whether a network has room for other hosts. Two addresses of an IPv4 or IPv6 network are enough
+// for two hosts.
 bool is_shared(const sockaddr* mask, const wire::Ip& ip) {
   if (!mask || wire::is_link_local(ip)) return false;
   const bool ipv4 = wire::is_ipv4(ip);
@@ -48,7 +50,7 @@ void add_addresses(std::vector<Interface>& list) {
   if (::getifaddrs(&entries) != 0) return;
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(entries, ::freeifaddrs);
   for (const ifaddrs* entry = entries; entry; entry = entry->ifa_next) {
-    // An address of IPv4 may have a label of its own: "eth0:1".
+    // An IPv4 address may have a label of its own, such as "eth0:1".
     const std::string_view name =
         std::string_view(entry->ifa_name).substr(0, std::strcspn(entry->ifa_name, ":"));
     const auto interface =

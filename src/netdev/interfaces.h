@@ -9,11 +9,13 @@
 
 namespace omx::link {
 
-// All interfaces of this network namespace, ordered by ifindex. `sysfs` is "/sys" except in tests with a
-// recorded tree. The live list comes from the kernel by netlink, as /sys may still show another namespace.
+// Returns all interfaces of this network namespace, ordered by ifindex. `sysfs` is "/sys" except in tests
+// with a recorded tree. The live list comes from the kernel by netlink, because /sys may still show another
+// namespace.
 std::vector<Interface> interfaces_list(const std::string& sysfs = "/sys");
 
-// The first of them, for an error text, which has an end (docs/spec/mx-api.md 5).
+// Returns the first names of the list. It is short, because error texts have a limited length
+// (docs/spec/mx-api.md 5).
 std::string interfaces_named(const std::vector<Interface>& all);
 
 }  // namespace omx::link

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
 
-// Each word once.
+// Returns the words of a list, each word once.
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> names;
   for (const std::string_view name : list_words(text))
@@ -24,7 +24,7 @@ std::vector<std::string> split_names(std::string_view text) {
   return names;
 }
 
-// The container's own port to the outside, as far as one can tell from inside.
+// Returns whether an interface is a container's port to the outside, as far as the container can tell.
 bool is_container_port(const Interface& i) {
   return i.kind == "veth" || i.kind == "macvlan";
 }
@@ -42,7 +42,7 @@ std::string port_text(const Interface& i) {
   return fmt::format("port of {}, which gets its frames", i.master);
 }
 
-// Empty when nothing speaks against it.
+// Returns why an interface is not taken by default, or an empty string when it is.
 std::string default_objection(const Interface& i, bool host_has_own_port) {
   if (i.loopback) return "loopback";
   if (!i.ethernet) return "not Ethernet";
@@ -57,8 +57,9 @@ std::string default_objection(const Interface& i, bool host_has_own_port) {
   return {};
 }
 
-// Board 0 is what programs use that do not choose: it should work, and lead to other hosts. Lower is better.
-// Several NICs of one rank keep their order, as nothing tells which one the user means.
+// Returns how good an interface is as a board; lower is better. Programs that do not choose use board 0, so
+// it should work, and lead to other hosts. Several NICs of one rank keep their order, as nothing tells which
+// one the user means.
 int rank(const Choice& c) {
   const Interface& i = c.interface;
   if (!c.taken) return 4;
@@ -85,7 +86,8 @@ std::vector<Choice> choose_default(const std::vector<Interface>& all, bool every
   return choices;
 }
 
-// Why one that a word other than its name means is not taken; empty when it is.
+// Returns why an interface that a word other than its name means is not taken, or an empty string when it
+// is.
 std::string word_objection(const std::vector<Interface>& all, const Interface& i, Term term) {
   if (i.loopback) return "loopback, only taken by its name";
   if (!i.master.empty()) return port_text(i);
@@ -93,7 +95,7 @@ std::string word_objection(const std::vector<Interface>& all, const Interface& i
   return default_objection(i, std::any_of(all.begin(), all.end(), is_own_port));
 }
 
-// Those that a word means, in the order in which they become boards.
+// Returns the interfaces that a word means, in the order in which they become boards.
 std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, const std::string& word) {
   std::vector<const Interface*> meant;
   for (const Interface& i : all) {
@@ -104,7 +106,7 @@ std::vector<const Interface*> interfaces_of(const std::vector<Interface>& all, c
   for (const Interface& i : all) {
     if (interface_meant(i, word) && word_objection(all, i, term).empty()) meant.push_back(&i);
   }
-  // A VLAN has the address of the port that it stands on.
+  // A VLAN has the address of the port under it.
   const auto stacked = [](const Interface* i) { return i->kind == "vlan"; };
   if (term == Term::mac && !std::all_of(meant.begin(), meant.end(), stacked)) std::erase_if(meant, stacked);
   std::stable_sort(meant.begin(), meant.end(), [&](const Interface* a, const Interface* b) {

@@ -50,7 +50,7 @@ std::optional<Network> network_parse(std::string_view text) {
   return Network{*ip, static_cast<unsigned>(bits) + (ipv4 ? kMappedBits : 0)};
 }
 
-// "0000:3b:00.0", or without the domain, which is 0000 then.
+// Parses "0000:3b:00.0". Without a domain it is 0000.
 std::optional<std::string> pci_parse(std::string_view text) {
   std::string full(text.size() == 7 ? "0000:" : "");
   for (const char c : text) full += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -69,7 +69,7 @@ struct Speed {
 };
 constexpr std::string_view kSpeed = "speed";
 
-// "speed=25g", "speed>=10g"; without a unit Mb/s.
+// Parses "speed=25g" or "speed>=10g"; without a unit it is Mb/s.
 std::optional<Speed> speed_parse(std::string_view text) {
   if (!text.starts_with(kSpeed)) return std::nullopt;
   text.remove_prefix(kSpeed.size());
@@ -93,7 +93,7 @@ Term term_of(std::string_view text) {
   if (pci_parse(text)) return Term::pci;
   if (network_parse(text)) return Term::network;
   if (speed_parse(text)) return Term::speed;
-  // What no interface can be called, or hardly.
+  // These forms are no names, because interfaces are hardly ever called so.
   const bool like_speed = text.starts_with(kSpeed) && text.find('=') != std::string_view::npos;
   const bool like_address = text.find_first_of(":/") != std::string_view::npos ||
                             (text.find('.') != std::string_view::npos &&

@@ -24,11 +24,11 @@ namespace {
 struct Parsed {
   Interface interface;
   std::uint32_t master = 0;  // ifindex
-  std::uint32_t lower = 0;   // of the interface that it stands on
-  bool takes_all = false;    // what arrives there is its own: macvlan in the mode "passthru"
+  std::uint32_t lower = 0;   // ifindex of the interface below it
+  bool takes_all = false;    // all frames of that interface go to it: macvlan in the mode "passthru"
 };
 
-// "veth", "bridge", "tun" ... from IFLA_LINKINFO; physical devices have none.
+// Reads "veth", "bridge", "tun" ... from IFLA_LINKINFO. Physical devices have none.
 void kind_take(Parsed& p, NetlinkBytes info) {
   NetlinkBytes details;
   netlink_attributes_visit(info, [&](std::uint16_t type, NetlinkBytes data) {
@@ -112,7 +112,7 @@ bool interfaces_read_netlink(Netlink& netlink, std::vector<Interface>& list) {
         if (auto link = parse_link(message)) parsed.push_back(std::move(*link));
       });
   if (error) return false;
-  // Netlink sockets answer no device ioctl of their own, but pass ethtool's on.
+  // Netlink sockets have no device ioctl of their own, but pass those of ethtool on.
   const OwnFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   for (Parsed& p : parsed) {
     Interface& interface = p.interface;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interfaces as the kernel tells of them.
+// Interfaces as the kernel reports them.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace omx::link {
 
-// What the kernel says by rtnetlink and ethtool: names, addresses, MTU, flags, kind, master, driver, PCI
-// address. False when netlink cannot be used (a sandbox).
+// Reads interfaces by rtnetlink and ethtool: names, addresses, MTU, flags, kind, master, driver, PCI
+// address. Returns false when netlink cannot be used (a sandbox).
 bool interfaces_read_netlink(std::vector<Interface>& list);
 bool interfaces_read_netlink(Netlink& netlink, std::vector<Interface>& list);
 

@@ -25,7 +25,7 @@ void default_route_take(const NetlinkMessage& message, std::set<std::uint32_t>& 
   NetlinkBytes attributes = message.body;
   const auto route = netlink_head_take<rtmsg>(attributes);
   if (message.type != RTM_NEWROUTE || !route) return;
-  // IPv6 has a default route to nowhere, too.
+  // IPv6 also has a default route that leads nowhere.
   if (route->rtm_dst_len != 0 || route->rtm_table != RT_TABLE_MAIN || route->rtm_type != RTN_UNICAST) return;
   netlink_attributes_visit(attributes, [&found](std::uint16_t type, NetlinkBytes data) {
     if (type == RTA_OIF) found.insert(netlink_number<std::uint32_t>(data));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By which interfaces this host reaches everything else.
+// The interfaces by which this host reaches everything else.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace omx::link {
 
-// The interfaces (by index) that a default route leads to. Empty too where it cannot be told.
+// Returns the interfaces (by index) that a default route leads to. The set is also empty where the routes
+// cannot be read.
 std::set<std::uint32_t> default_routes_read(Netlink& netlink);
 
 }  // namespace omx::link

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// First line of a file; empty when it cannot be read (reading `speed` of a port without carrier fails).
+// Returns the first line of a file, or an empty string when it cannot be read. E.g. reading `speed` of a
+// port without carrier fails.
 std::string line_of(const fs::path& path) {
   std::ifstream file(path);
   std::string line;
@@ -31,7 +32,7 @@ std::int64_t number_of(const fs::path& path, std::int64_t otherwise) {
   return error == std::errc{} && end != start ? value : otherwise;
 }
 
-// Last component of what a symbolic link points to; empty when it is none.
+// Returns the last component of what a symbolic link points to, or an empty string when the path is no link.
 std::string link_target(const fs::path& path) {
   std::error_code error;
   const fs::path target = fs::read_symlink(path, error);
@@ -43,7 +44,7 @@ bool present(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// DEVTYPE of uevent: "bridge", "bond", "vlan", "vxlan", "wlan" ...; empty for most.
+// Returns DEVTYPE of uevent, such as "bridge", "bond", "vlan", "vxlan" or "wlan". Most devices have none.
 std::string device_type(const fs::path& directory) {
   std::ifstream file(directory / "uevent");
   for (std::string line; std::getline(file, line);) {
@@ -52,7 +53,8 @@ std::string device_type(const fs::path& directory) {
   return {};
 }
 
-// Stacked interfaces (macvlan, vlan) have lower_NAME links to what they stand on.
+// Returns whether an interface has others below it. Stacked interfaces (macvlan, vlan) have lower_NAME links
+// to them.
 bool has_lower(const fs::path& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
@@ -69,7 +71,7 @@ std::string kind_of(const fs::path& directory, const Interface& interface) {
   if (present(directory / "device")) return "physical";
   std::string type = device_type(directory);
   if (!type.empty()) return type;
-  // Of the kinds left, a veth has another interface's index as its link and no interface below it.
+  // Among the remaining kinds, a veth has another interface's index as its link and no interface below it.
   const bool linked = number_of(directory / "iflink", interface.index) != interface.index;
   return linked && !has_lower(directory) ? "veth" : "virtual";
 }
@@ -82,7 +84,7 @@ Interface read_one(const fs::path& directory) {
   i.mtu = static_cast<std::uint32_t>(number_of(directory / "mtu", 0));
   const std::int64_t flags = number_of(directory / "flags", 0);
   i.up = flags & IFF_UP;
-  // `carrier` cannot be read while the interface is down; the flags of sysfs do not hold IFF_RUNNING.
+  // `carrier` cannot be read while the interface is down, and the flags of sysfs lack IFF_RUNNING.
   i.running = i.up && number_of(directory / "carrier", 0) == 1;
   i.loopback = flags & IFF_LOOPBACK;
   i.ethernet = number_of(directory / "type", -1) == ARPHRD_ETHER;
@@ -103,7 +105,7 @@ std::vector<Interface> interfaces_read_sysfs(const std::string& sysfs) {
   std::vector<Interface> list;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(sysfs) / "class" / "net", error)) {
-    // Files beside the interfaces exist: bonding_masters.
+    // Files beside the interfaces exist, such as bonding_masters.
     if (present(entry.path() / "ifindex")) list.push_back(read_one(entry.path()));
   }
   return list;

@@ -9,7 +9,7 @@
 
 namespace omx::link {
 
-// Everything, from SYSFS/class/net.
+// Returns all interfaces in SYSFS/class/net.
 std::vector<Interface> interfaces_read_sysfs(const std::string& sysfs);
 
 }  // namespace omx::link

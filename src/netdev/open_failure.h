@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a link does not open, as MX says it, and what all links say alike.
+// Failures to open a link, as MX codes, and messages that all links share.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline constexpr int kBoardUnknown = 8;  // MX_BOARD_UNKNOWN
 inline constexpr int kNoResources = 15;  // MX_NO_RESOURCES
 inline constexpr int kBusy = 20;         // MX_BUSY
 
-// `what` ("a packet socket on eth0") could not be opened.
+// Returns the failure of opening `what` ("a packet socket on eth0").
 Failure open_failure(const std::string& what, int error);
 Failure state_failure(const std::string& interface, int error);
 void warn_if_down(const std::string& interface, bool up);

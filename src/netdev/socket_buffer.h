@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Socket buffers as large as may be had: with CAP_NET_ADMIN any size, else up to the system's limits
-// (net.core.rmem_max, wmem_max).
+// Sets socket buffers as large as possible. With CAP_NET_ADMIN any size is possible, otherwise up to the
+// system's limits (net.core.rmem_max, wmem_max).
 #pragma once
 
 #include <sys/socket.h>
 
 namespace omx::link {
 
-// What links ask for: frames in flight between us and the NIC; a frame of 64 KiB is charged as about 70 KiB.
+// The buffer size of links, for frames in flight between us and the NIC. A frame of 64 KiB is charged as
+// about 70 KiB.
 inline constexpr int kSocketBuffer = 8 << 20;
-// What the bulk lane asks for: the pull window of a few messages, charged at up to twice its size.
+// The buffer size of the bulk socket, for the pull window of a few messages. It is charged at up to twice
+// its size.
 inline constexpr int kBulkBuffer = 32 << 20;
 
-// Asks for `bytes`; returns what the kernel will charge at most, about twice what was granted.
+// Asks for `bytes`. Returns what the kernel will charge at most, about twice what was granted.
 inline int socket_buffer_set(int fd, int option, int option_force, int bytes) {
   ::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
   ::setsockopt(fd, SOL_SOCKET, option_force, &bytes, sizeof bytes);
