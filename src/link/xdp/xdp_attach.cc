@@ -21,7 +21,7 @@ namespace omx::link {
 
 namespace {
 
-// Others may attach or leave between our look and our step.
+// Another process may attach or leave between our check and our step.
 constexpr int kTries = 8;
 
 int map_set(int map, const void* key, const void* value) {
@@ -36,7 +36,7 @@ std::uint32_t socket_key(std::uint32_t queue, std::uint8_t endpoint) {
   return queue * OMX_XDP_ENDPOINTS + endpoint;
 }
 
-// What a driver answers that has no native XDP, or not with these settings.
+// Returns whether the error is one of a driver without native XDP, or without it for these settings.
 bool cannot_natively(int error) {
   return error == EOPNOTSUPP || error == ENOTSUP || error == ERANGE || error == EINVAL || error == ENOSPC ||
          error == ENOMEM;
@@ -46,7 +46,7 @@ bool another_is_there(int error) {
   return error == EBUSY || error == EEXIST;
 }
 
-// Not open, with errno.
+// Attaches the program. On failure the descriptor is not open and errno is set.
 OwnFd link_create(int program, std::uint32_t index, bool generic) {
   bpf_attr a{};
   a.link_create.prog_fd = static_cast<std::uint32_t>(program);
@@ -56,7 +56,7 @@ OwnFd link_create(int program, std::uint32_t index, bool generic) {
   return OwnFd(bpf_call(BPF_LINK_CREATE, a));
 }
 
-// The link by which a program is attached.
+// Returns the link by which a program is attached.
 OwnFd link_of(std::uint32_t program_id) {
   bpf_attr a{};
   while (bpf_call(BPF_LINK_GET_NEXT_ID, a) == 0) {
@@ -74,7 +74,8 @@ struct Maps {
   OwnFd sockets, rules;
 };
 
-// Of a program that is attached; not open: not ours, or of another version.
+// Returns the maps of an attached program. They are not open when the program is not ours, or of another
+// version.
 Maps maps_of(int program) {
   std::array<std::uint32_t, 4> ids{};
   bpf_prog_info info{};
@@ -135,7 +136,7 @@ int XdpAttachment::rule_set(std::uint8_t endpoint, const omx_xdp_rule& rule) con
   return map_set(rules_.get(), &key, &rule);
 }
 
-// The rule comes first: without a socket it has no effect.
+// The rule is set first, because it has no effect without a socket.
 int XdpAttachment::endpoint_set(std::uint32_t queue, std::uint8_t endpoint, int socket,
                                 const omx_xdp_rule& rule) const {
   if (const int error = rule_set(endpoint, rule)) return error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our XDP program on an interface, held there by a link of the kernel: it is taken off when the last process
-// that holds the link is gone, however it ends. Processes that come later hold the same link. Needs root:
+// Our XDP program on an interface. A link of the kernel holds it there: the program is detached when the
+// last process that holds the link is gone, however it ends. Later processes hold the same link. Needs root:
 // CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON to attach, CAP_SYS_ADMIN to join.
 #pragma once
 
@@ -16,18 +16,19 @@ namespace omx::link {
 
 class XdpAttachment {
  public:
-  // Attaches, or joins who has. Refuses where another's program is.
+  // Attaches the program, or joins a process that has attached it. Fails where the interface has another
+  // program.
   static Result<XdpAttachment> take(const std::string& interface, std::uint32_t index, XdpMode mode);
 
-  // The driver has no XDP, or was not to use it: the kernel runs the program on packets that are made
-  // already.
+  // Returns whether the kernel runs the program on packets that it made already. The driver has no XDP, or
+  // was not to use it.
   bool generic() const { return generic_; }
-  // Another process had attached it.
+  // Returns whether another process had attached the program.
   bool joined() const { return joined_; }
-  // Why not natively; empty: it was not tried, or joined.
+  // Returns why the program does not run natively. Empty when native mode was not tried, or when we joined.
   const std::string& why_generic() const { return why_generic_; }
 
-  // From now on these frames go to that socket. Return 0 or errno.
+  // Directs these frames to that socket from now on. Both functions return 0 or errno.
   int endpoint_set(std::uint32_t queue, std::uint8_t endpoint, int socket, const omx_xdp_rule& rule) const;
   int rule_set(std::uint8_t endpoint, const omx_xdp_rule& rule) const;
   void endpoint_clear(std::uint32_t queue, std::uint8_t endpoint) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of xdp_attach.cc in builds that cannot compile the XDP program: the tests of AF_XDP name these,
-// and skip before they call them.
+// Replaces xdp_attach.cc in builds that cannot compile the XDP program. The tests of AF_XDP name these
+// functions, and skip before they call them.
 #include <cerrno>
 
 #include "link/xdp/xdp_attach.h"

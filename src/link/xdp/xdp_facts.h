@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an AF_XDP link uses of the interface.
+// Facts of an AF_XDP link: how it uses the interface.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace omx::link {
 
-// What is in use, or would be.
+// The mode, queue and sizes that are in use, or would be.
 struct XdpFacts {
   bool generic = false, zero_copy = false, multi_buffer = false;
   std::uint32_t queue = 0;
   std::uint32_t largest_frame = 0;
   std::string why_generic = {};  // the driver's answer, if it refused
 };
-// "native mode, copying, queue 0, ..."
+// Returns e.g. "native mode, copying, queue 0, ...".
 std::string xdp_facts_text(const XdpFacts& facts);
 
 }  // namespace omx::link

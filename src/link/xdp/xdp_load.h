@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads the XDP program. In C, as bpftool's light skeleton is: that one needs no library, so that programs
-// which use the static library need none either.
+// Loads the XDP program. This is C because bpftool's light skeleton is. The skeleton needs no library, so
+// programs that use the static library need none either.
 #pragma once
 
 #ifdef __cplusplus
@@ -9,11 +9,11 @@ extern "C" {
 
 struct omx_xdp_program {
   int program;
-  int sockets;  // maps
+  int sockets;  // sockets and rules are maps
   int rules;
 };
 
-// 0, with descriptors that belong to the caller; or a negative errno.
+// Returns 0, with descriptors that belong to the caller, or a negative errno.
 int omx_xdp_load(struct omx_xdp_program* loaded);
 
 #ifdef __cplusplus

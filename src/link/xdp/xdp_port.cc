@@ -22,9 +22,9 @@ namespace omx::link {
 
 namespace {
 
-// Pieces of memory for frames to send, of all endpoints.
+// Pieces of memory for frames to send, for all endpoints together.
 constexpr std::uint32_t kSendChunks = 1024;
-// Received frames of as many idle endpoints do not keep others from receiving.
+// Even when the received frames of this many idle endpoints wait, other endpoints can receive.
 constexpr std::uint32_t kEndpointsServed = 4;
 constexpr std::uint32_t kFillMost = 8192;
 
@@ -35,25 +35,25 @@ constexpr int kLooksBesideOthers = 20;
 std::mutex g_ports_mutex;
 std::vector<std::weak_ptr<XdpPort>> g_ports;
 
-// Where waiting for queues found none, the endpoints that a process opens next do not wait again, unless the
-// others who had them have gone meanwhile.
+// After a wait for queues found none, the endpoints that a process opens next do not wait again. They do
+// wait if the other processes that had the queues have gone meanwhile.
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTakenFor{10};
 struct Taken {
   std::uint32_t index = 0;
   std::uint64_t network = 0;
-  bool by_others = false;  // whose program was there
+  bool by_others = false;  // another process had attached the program
   Clock::time_point until;
 };
 Taken g_taken;
 
-// Interfaces of two network namespaces may have one number.
+// Returns a number of the network namespace, because interfaces of two namespaces may have the same index.
 std::uint64_t network_namespace() {
   struct stat status {};
   return ::stat("/proc/thread-self/ns/net", &status) == 0 ? status.st_ino : 0;
 }
 
-// The kernel's own, which user space does not know: a driver cannot do what was asked.
+// ENOTSUPP, which only the kernel knows: the driver cannot do what was asked.
 constexpr int kNotSupported = 524;
 
 bool cannot(int error) {
@@ -163,12 +163,13 @@ Result<void> XdpPort::queue_find(const XdpLinkOptions& options, const InterfaceS
   std::uint16_t flags = XDP_USE_NEED_WAKEUP;
   if (attachment_.generic() || options.mode == XdpMode::copy) flags |= XDP_COPY;
   if (options.mode == XdpMode::zerocopy) flags |= XDP_ZEROCOPY;
-  // Only where it is needed: a driver may have zero-copy, but not for frames in several pieces.
+  // The flag is set only where it is needed, because a driver may have zero-copy only for frames in one
+  // piece.
   if (options.multi_buffer && state.mtu + wire::kEthernetHeader > kReceiveRoom) flags |= kXdpUseSg;
 
   const bool any = options.queue == kAnyQueue;
   const std::uint32_t from = any ? 0 : static_cast<std::uint32_t>(options.queue);
-  // The kernel gives a queue free some time after its process has ended.
+  // The kernel frees a queue some time after its process has ended.
   const bool others = attachment_.joined();
   int looks = others ? kLooksBesideOthers : kLooksAlone;
   if (g_taken.index == index_ && g_taken.network == network_ && g_taken.by_others == others &&
@@ -238,7 +239,7 @@ bool XdpPort::refill(std::span<const std::uint64_t> chunks) {
   const std::lock_guard guard(mutex_);
   const auto count = static_cast<std::uint32_t>(chunks.size());
   std::uint32_t first = 0;
-  // The ring holds all pieces that there are for receiving.
+  // The ring has room for all pieces that exist for receiving.
   [[maybe_unused]] const std::uint32_t room = ::xsk_ring_prod__reserve(&fill_, count, &first);
   assert(room == count);
   for (std::uint32_t i = 0; i < count; i++)

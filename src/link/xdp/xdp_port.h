@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process's place on an interface: our program, one receive queue, and the memory for its frames. All
-// endpoints of the process on that interface share it.
+// The part of an interface that a process uses for AF_XDP: our program, one receive queue, and the memory
+// for its frames. All endpoints of the process on that interface share it.
 //
-// The kernel gives a queue to one set of memory, so it belongs to one process. A socket without traffic of
-// its own holds it, with the two rings by which memory goes to the kernel (fill) and comes back from
-// sending (completion); the endpoints' sockets join that. Whatever way the process ends, the kernel closes
-// the sockets, takes them out of the program's table, and takes the program off with its last holder.
+// The kernel gives a queue to one set of memory, so the queue belongs to one process. A socket without
+// traffic of its own holds the queue. It has the two rings by which memory goes to the kernel (fill) and
+// comes back from sending (completion). The endpoints' sockets share that memory. However the process ends,
+// the kernel closes the sockets and removes them from the program's table. It detaches the program when its
+// last holder is gone.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,8 @@
 
 namespace omx::link {
 
-// Instead of an MX code: nothing is wrong, but other processes have the queues. Never leaves this layer.
+// Used in place of an MX code: nothing is wrong, but other processes have the queues. It never leaves this
+// layer.
 inline constexpr int kQueuesTaken = -1;
 
 //              attached, or joined      rings and memory made      a queue is bound
@@ -36,10 +38,10 @@ inline constexpr int kQueuesTaken = -1;
 class XdpPort {
  public:
   static constexpr std::uint32_t kChunkBytes = 4096;  // the most that every kernel takes
-  static constexpr std::uint32_t kHeadroom = 256;     // that it leaves free before a received frame
+  static constexpr std::uint32_t kHeadroom = 256;     // left free by the kernel before a received frame
   static constexpr std::uint32_t kReceiveRoom = kChunkBytes - kHeadroom;
 
-  // That of this process, or a new one.
+  // Returns the port of this process, or a new one.
   static Result<std::shared_ptr<XdpPort>> join(const XdpLinkOptions& options);
   ~XdpPort();
 
@@ -49,11 +51,12 @@ class XdpPort {
   std::uint32_t index() const { return index_; }
   std::byte* memory() const { return memory_.data(); }
 
-  // Any thread may call what follows.
-  // Pieces of memory for frames to send; fewer when they are in use.
+  // Any thread may call the functions from here on.
+  // Takes pieces of memory for frames to send; fewer when they are in use.
   std::size_t take(std::span<std::uint64_t> chunks);
   void give_back(std::span<const std::uint64_t> chunks);
-  // Pieces whose received frames have been read. The kernel has to be woken for it: true.
+  // Gives pieces back whose received frames were read. Returns true when the kernel must be woken to use
+  // them.
   bool refill(std::span<const std::uint64_t> chunks);
 
  private:
@@ -66,13 +69,14 @@ class XdpPort {
 
   ForkMark mark_;
   std::uint32_t index_ = 0;
-  std::uint64_t network_ = 0;  // namespace
+  std::uint64_t network_ = 0;  // network namespace
   XdpFacts facts_;
   XdpAttachment attachment_;
   std::mutex mutex_;
   std::uint32_t receive_chunks_ = 0;
-  std::vector<std::uint64_t> free_;  // not with the kernel, nor with an endpoint
-  // The socket goes before memory and rings do, and our hold of the program last.
+  std::vector<std::uint64_t> free_;  // pieces that neither the kernel nor an endpoint has
+  // Members are destroyed in reverse order: the socket before memory and rings, and our hold of the program
+  // last.
   XdpMapping memory_, fill_memory_, completion_memory_;
   xsk_ring_prod fill_{};
   xsk_ring_cons completion_{};

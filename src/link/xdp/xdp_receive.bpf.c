@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hands each Open-MX frame to the AF_XDP socket of the endpoint that it is for.
+// Hands each Open-MX frame to the AF_XDP socket of its endpoint.
 //
-// What is not for an endpoint with a socket on the queue of its arrival passes, untouched: IP, frames for the
-// board, for endpoints of other processes, and those that their socket could not hold. Packet sockets take
-// the latter, so that no frame depends on this program.
+// Other frames pass unchanged to the kernel: IP, frames for the board, for endpoints of other processes, and
+// frames that their socket could not hold. The same goes for frames of an endpoint without a socket on the
+// queue where they arrived. Packet sockets take these Open-MX frames, so that no frame depends on this
+// program.
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
 
 #include "xdp_shared.h"
 
-// Index: queue * OMX_XDP_ENDPOINTS + endpoint. The kernel takes out a socket that is closed.
+// The index is queue * OMX_XDP_ENDPOINTS + endpoint. The kernel removes a socket that is closed.
 struct {
   __uint(type, BPF_MAP_TYPE_XSKMAP);
   __uint(max_entries, OMX_XDP_QUEUES* OMX_XDP_ENDPOINTS);
@@ -25,7 +26,8 @@ struct {
   __type(value, struct omx_xdp_rule);
 } omx_xdp_rules SEC(".maps");
 
-// -1: for no endpoint (board frames, unknown types). `frame` has OMX_XDP_BYTES bytes.
+// Returns the endpoint that a frame is for, or -1 for none (board frames, unknown types). `frame` has
+// OMX_XDP_BYTES bytes.
 static __always_inline int endpoint_of(const __u8* frame) {
   __u8 type = frame[OMX_XDP_TYPE_AT];
 
@@ -37,7 +39,8 @@ static __always_inline int endpoint_of(const __u8* frame) {
   return -1;
 }
 
-// To our address, or to a group. A NIC that hears all (promiscuous mode) also takes others' frames.
+// Returns whether a frame is to our address or to a group. In promiscuous mode a NIC also takes frames for
+// other hosts.
 static __always_inline int for_us(const __u8* frame, const __u8* nic) {
   int i;
 
@@ -47,7 +50,7 @@ static __always_inline int for_us(const __u8* frame, const __u8* nic) {
   return 1;
 }
 
-// "frags": frames larger than a page come in pieces, of which the first holds all that is read here.
+// "frags": frames larger than a page come in pieces. The first piece holds all that is read here.
 SEC("xdp.frags")
 int omx_xdp(struct xdp_md* ctx) {
   const __u8* end = (const __u8*)(long)ctx->data_end;

@@ -65,7 +65,7 @@ int XdpMapping::ring_make(int fd, int option, std::uint32_t entries, Ring& ring)
 
 int XdpMapping::make(int fd, int option, std::uint32_t entries, xsk_ring_prod& ring) {
   const int error = ring_make(fd, option, entries, ring);
-  if (!error) ring.cached_cons += entries;  // as libxdp's functions want it
+  if (!error) ring.cached_cons += entries;  // as libxdp's functions expect it
   return error;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rings of AF_XDP sockets: mapped from a socket, then used by libxdp's inline functions. libxdp's own
-// socket functions are not used: they keep descriptors and mappings that a forked child would inherit, and a
-// child that lives on would keep the queue of the interface.
+// The rings of AF_XDP sockets, which are mapped from a socket and then used by libxdp's inline functions.
+// libxdp's own socket functions are not used, because a forked child would inherit their descriptors and
+// mappings. A child that lives on would then keep the queue of the interface.
 #pragma once
 
 #include <linux/if_xdp.h>
@@ -12,7 +12,7 @@
 
 namespace omx::link {
 
-// Of Linux 6.6, which these headers may not have.
+// Constants of Linux 6.6, which these headers may not have.
 inline constexpr std::uint16_t kXdpUseSg = 1 << 4;
 inline constexpr std::uint32_t kXdpContinued = 1 << 0;  // the frame goes on in the next descriptor
 
@@ -23,10 +23,11 @@ class XdpMapping {
   XdpMapping& operator=(const XdpMapping&) = delete;
   ~XdpMapping();
 
-  // A ring that `option` (XDP_RX_RING ...) makes. Returns 0 or errno.
+  // Makes and maps the ring that `option` (XDP_RX_RING ...) names. Returns 0 or errno.
   int make(int fd, int option, std::uint32_t entries, xsk_ring_prod& ring);
   int make(int fd, int option, std::uint32_t entries, xsk_ring_cons& ring);
-  // Memory for frames: all of it there, none of it in forked children.
+  // Maps memory for frames. All of it is present at once, and none is visible in forked children. Returns 0
+  // or errno.
   int memory(std::size_t bytes);
   std::byte* data() const { return base_; }
   void unmap();

@@ -20,10 +20,10 @@ namespace omx::link {
 namespace {
 
 constexpr std::uint32_t kSendRing = 512;
-// As TxBatch has it with a full queue.
+// As TxBatch has it for a full queue.
 constexpr int kQueueFullTries = 64;
-// Pieces of a frame to send: with copying the kernel takes 17, drivers fewer, but all that can at all take
-// those of a frame of 9 KB.
+// Pieces of a frame to send. With copying the kernel takes 17, and drivers take fewer. Every driver that
+// takes several takes those of a frame of 9 KB.
 constexpr std::size_t kPiecesCopied = 16, kPiecesShared = 3;
 
 #ifndef SO_PREFER_BUSY_POLL
@@ -39,7 +39,7 @@ void busy_poll_set(int fd) {
   ::setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL_BUDGET, &kBudget, sizeof kBudget);
 }
 
-// Not by the C library's functions, which are cancellation points.
+// Wakes the kernel without the C library's functions, which are cancellation points.
 void wake_receive(int fd) {
   ::syscall(SYS_recvfrom, fd, nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
 }
@@ -68,7 +68,7 @@ class Scatter {
 
 }  // namespace
 
-// Pieces that receive() has seen: given back at its end, whatever way it ends.
+// Pieces that receive() has read. The destructor gives them back, however receive() ends.
 class XdpSocket::Taken {
  public:
   Taken(XdpSocket& socket, std::uint32_t count) : socket_(socket), count_(count) {}
@@ -131,9 +131,9 @@ XdpSocket::~XdpSocket() {
   if (rx_memory_.data() && tx_memory_.data()) drain();
 }
 
-// Memory that our rings hold goes back to the port, which may live on.
+// Gives the memory in our rings back to the port, which may live on.
 void XdpSocket::drain() {
-  // Frames that are on their way to us have arrived after this.
+  // Frames that were on their way to us have arrived after this call.
   if (port_.use_count() > 1) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
   std::vector<std::uint64_t> received, unsent;
   std::uint32_t first = 0;
@@ -145,7 +145,7 @@ void XdpSocket::drain() {
   const std::uint32_t end = *tx_.producer;
   std::uint32_t next = __atomic_load_n(tx_.consumer, __ATOMIC_ACQUIRE);
   for (; next != end; next++) unsent.push_back(::xsk_ring_prod__tx_desc(&tx_, next)->addr);
-  // The kernel has forgotten the ring when socket and mappings are gone.
+  // The kernel no longer uses the ring when socket and mappings are gone.
   fd_.reset();
   rx_memory_.unmap();
   tx_memory_.unmap();
@@ -153,7 +153,7 @@ void XdpSocket::drain() {
   port_->give_back({chunks_.data(), kept_});
 }
 
-// A piece of a frame that has several.
+// Appends a piece of a frame that has several, and hands over the frame when it is complete.
 void XdpSocket::whole(FrameHandler& handler, const xdp_desc& piece, LinkCounters& counters) {
   const std::byte* const start = port_->memory() + piece.addr;
   if (!joining_) joined_.clear();
@@ -227,12 +227,13 @@ bool XdpSocket::send(const wire::TxFrame& frame, std::size_t bytes, LinkCounters
   return true;
 }
 
-// Where the driver does not say that it looks by itself, the kernel sends while we ask it to, 32 pieces at a
-// time. What it does not take now waits in the ring for the next call.
+// Hands queued pieces to the kernel. Unless the driver says that it polls by itself, the kernel sends during
+// our system call, 32 pieces at a time. Pieces that it does not take now wait in the ring for the next call.
 void XdpSocket::flush(LinkCounters& counters) {
   if (queued_ > 0) {
     ::xsk_ring_prod__submit(&tx_, std::exchange(queued_, 0));
-    // A driver says that it wants to be told, and then looks at the ring: one of the two sees the other.
+    // A driver first says that it wants a wake-up and then polls the ring. With this fence one of the two
+    // sides sees the other's write.
     Fences::full();
   }
   for (int tries = kQueueFullTries; tries > 0; tries--) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The AF_XDP socket of one endpoint: its two rings, frames in and out of the memory of its process's port.
-// Used by one thread at a time.
+// The AF_XDP socket of one endpoint. It has two rings, and moves frames into and out of the memory of its
+// process's port. Only one thread at a time may use it.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ class XdpSocket {
  public:
   explicit XdpSocket(std::shared_ptr<XdpPort> port) : port_(std::move(port)) {}
   ~XdpSocket();
-  // Returns 0 or errno. `frames`: that may wait, a power of two.
+  // Opens the socket. `frames` is how many may wait, a power of two. Returns 0 or errno.
   int open(std::uint8_t endpoint, std::uint32_t frames, bool busy_poll);
-  // Frames up to this size to this NIC come here from now on. Returns 0 or errno.
+  // Receives frames up to this size to this NIC from now on. Returns 0 or errno.
   int listen(std::uint32_t largest, NicId nic);
 
   int descriptor() const { return fd_.get(); }
@@ -31,12 +31,12 @@ class XdpSocket {
   }
   std::size_t receive(FrameHandler& handler, std::size_t budget, LinkCounters& counters);
 
-  // Whether frames of that size can be sent here.
+  // Returns whether frames of that size can be sent here.
   bool carries(std::size_t bytes) const { return bytes <= send_most_; }
-  // Copies the frame and queues it; false: no room, also after flush().
+  // Copies the frame and queues it. Returns false when there is no room even after flush().
   bool send(const wire::TxFrame& frame, std::size_t bytes, LinkCounters& counters);
   void flush(LinkCounters& counters);
-  // Frames that the kernel dropped since the last call.
+  // Returns how many frames the kernel dropped since the last call.
   std::uint64_t drops_take();
 
  private:
@@ -56,7 +56,7 @@ class XdpSocket {
   bool listening_ = false;
   bool busy_poll_ = false;
   std::size_t send_most_ = 0;
-  std::uint32_t queued_ = 0;  // descriptors that the kernel was not told of
+  std::uint32_t queued_ = 0;  // descriptors that were not submitted to the kernel yet
   std::size_t kept_ = 0;
   std::array<std::uint64_t, kKept> chunks_{};
   std::vector<std::byte> joined_;  // a frame that came in pieces
