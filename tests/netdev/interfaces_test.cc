@@ -52,7 +52,7 @@ class interfaces_sysfs : public testing::Test {
     write(directory / "type", "1");
     return directory;
   }
-  // A network card with its PCI directory beside.
+  // Adds a network card with its PCI directory.
   fs::path add_card(const std::string& name, int index, const std::string& mac, const std::string& pci,
                     const std::string& driver) const {
     const fs::path directory = add(name, index, mac, "0x1003");
@@ -297,7 +297,7 @@ TEST(interfaces_choose, default__ports_with_carrier_first) {
 }
 
 TEST(interfaces_choose, default__of_a_container_with_containers__the_way_out_first) {
-  // A node of a cluster that is a container itself: pods got lower indexes.
+  // The host is a node of a cluster that is a container itself. Its pods got lower indexes.
   std::vector<Interface> all = {make("lo", "loopback"), make("vetha", "veth"), make("vethb", "veth"),
                                 make("vethc", "veth"), make("eth0", "veth")};
   all[4].default_route = all[4].shares_network = true;
@@ -345,7 +345,7 @@ TEST(interfaces_choose, names__unknown_is_a_failure_that_names_the_others) {
   EXPECT_THAT(unknown.error().message, HasSubstr("there are: eth0, eth1, eth2, ..."));
 }
 
-// Two cards of two ports, what stands on them, and a container's network.
+// Returns two cards of two ports, a VLAN, a bridge, and a container's network.
 std::vector<Interface> cards() {
   std::vector<Interface> all = {make("lo", "loopback"),   make("eth0", "physical"), make("eth1", "physical"),
                                 make("eth2", "physical"), make("eth3", "physical"), make("eth0.5", "vlan"),
@@ -379,7 +379,7 @@ TEST(interfaces_choose, mac__of_a_port_and_not_of_its_vlan) {
   EXPECT_THAT(taken(all, "02:4f:4d:58:00:01"), ElementsAre("eth0"));
   EXPECT_THAT(taken(all, "02-4F-4D-58-00-02,eth0.5"), ElementsAre("eth1", "eth0.5"));
   EXPECT_THAT(reason(all, "02:4f:4d:58:00:02", "eth1"), HasSubstr("02:4f:4d:58:00:02"));
-  // A bridge has the address of a port of its own, and gets the port's frames.
+  // A bridge has the address of one of its ports, and gets the port's frames.
   all[4].master = "br0";
   EXPECT_THAT(taken(all, "02:4f:4d:58:00:04"), ElementsAre("br0"));
   EXPECT_THAT(reason(all, "02:4f:4d:58:00:04", "eth3"), HasSubstr("port of br0"));
@@ -438,7 +438,7 @@ TEST(interfaces_choose, malformed__is_told_what_may_be_written) {
     EXPECT_THAT(refusal(cards(), word), testing::AllOf(HasSubstr("holds " + std::string(word) + ";"),
                                                        HasSubstr("write a name, a MAC address, a network")));
   }
-  // What may be the name of an interface is one.
+  // Every word that may be the name of an interface is one.
   for (const char* word : {"speedy", "02-4f-4d", "024f4d580001", "cafe", "eth0.6", "all,eth0"})
     EXPECT_THAT(refusal(cards(), word), HasSubstr("does not exist; there are:"));
 }
@@ -452,7 +452,7 @@ TEST(interfaces_choose, names__come_before_what_they_look_like) {
   EXPECT_THAT(taken(all, "10.77.1.9"), ElementsAre("10.77.1.9"));
 }
 
-// RTM_NEWLINK of an Ethernet interface that is up.
+// Returns RTM_NEWLINK of an Ethernet interface that is up.
 omx::Datagram link_message(int index, const std::string& name, std::uint16_t flags) {
   ifinfomsg link{};
   link.ifi_index = index;
@@ -469,7 +469,7 @@ TEST(interfaces_netlink, a_torn_answer_is_read_again) {
   auto port = std::make_unique<ScriptedNetlink>();
   ScriptedNetlink& kernel = *port;
   Netlink netlink(std::move(port));
-  // While "eth0" was deleted, another one moved into the gap between two parts of the answer.
+  // While "eth0" was deleted, another interface moved into the gap between two parts of the answer.
   kernel.answer({link_message(2, "omx-eth0", NLM_F_MULTI), link_message(4, "omx-eth2", NLM_F_MULTI),
                  netlink_end(NLMSG_DONE, 0, NLM_F_MULTI | NLM_F_DUMP_INTR)});
   kernel.answer({link_message(3, "omx-eth1", NLM_F_MULTI), link_message(4, "omx-eth2", NLM_F_MULTI),

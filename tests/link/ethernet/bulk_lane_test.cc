@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lane of pull replies: data received into the place where they should belong, and moved when they do
-// not.
+// Tests of the socket for pull replies. Data are received into the place where they are expected, and moved
+// when they belong elsewhere.
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
@@ -25,12 +25,12 @@ class bulk_lane : public CableTest {
   Bytes reply(std::uint8_t number, std::size_t data = kData) {
     return make_reply(b_->interface().nic(), a_->interface().nic(), number, data);
   }
-  // No filter of that socket can be changed any more.
+  // Locks the filter of that socket, so that it cannot be changed any more.
   static void filter_lock(int fd) {
     const int on = 1;
     ASSERT_EQ(::setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on), 0);
   }
-  // All at once, so that they come in one batch or two.
+  // Sends all frames at once, so that they come in one batch or two.
   void pass(const std::vector<Bytes>& frames, Places& places) {
     for (const Bytes& frame : frames) frame_queue(*a_, frame);
     a_->flush();
@@ -78,7 +78,7 @@ TEST_F(bulk_lane, any_order__each_swap_is_put_right) {
   }
 }
 
-// Shorter and longer than their place, or nobody's: whole frames are handed over.
+// Frames that are shorter or longer than their place, or that have none, are handed over whole.
 TEST_F(bulk_lane, others__are_put_together_again) {
   Places places(8, kData);
   const std::vector<Bytes> frames{reply(100, 28),  reply(0), reply(101, 1400),
@@ -93,7 +93,7 @@ TEST_F(bulk_lane, others__are_put_together_again) {
   EXPECT_EQ(std::memcmp(places.memory.data(), frames[1].data() + wire::kBulkHeader, kData), 0);
 }
 
-// Who is not to take large messages any more leaves them to the ring, with nothing lost on the way.
+// A path that is no longer to take large messages leaves them to the ring, and no frame is lost meanwhile.
 TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
   Places places(30, kData);
   pass({reply(0)}, places);
@@ -121,7 +121,7 @@ TEST_F(bulk_lane, forgone__frames_come_by_the_ring_and_back) {
   EXPECT_TRUE(places.got[4]);
 }
 
-// Whatever filter cannot be changed, one of the two takes large messages.
+// Whichever filter cannot be changed, one of the two sockets takes large messages.
 TEST_F(bulk_lane, filter_of_the_ring_cannot_be_set__not_begun) {
   b_ = open("v1");
   filter_lock(b_->descriptor());
@@ -156,7 +156,7 @@ TEST_F(bulk_lane, filter_of_the_lane_cannot_be_set__by_the_ring_until_there_is_a
   EXPECT_TRUE(places.got[1]);
 }
 
-// A frame that waits in the lane is read although it takes no more.
+// A frame that waits in the bulk socket is read although the socket takes no more.
 TEST_F(bulk_lane, forgone_with_a_frame_in_it__not_lost) {
   Places places(4, kData);
   frame_send(*a_, reply(0));

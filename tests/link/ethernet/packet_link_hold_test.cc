@@ -81,7 +81,7 @@ TEST_F(packet_link_hold, given_back__in_order_and_used_again) {
   }
 }
 
-// What nobody holds waits behind what somebody does.
+// A frame that no copy holds waits behind frames that a copy holds.
 TEST_F(packet_link_hold, not_held__behind_held_ones) {
   send(1);
   ASSERT_TRUE(receive(1));

@@ -38,7 +38,7 @@ TEST_F(packet_link_outage, down_and_up_unseen__the_first_frame_leaves) {
   ip("link set v0 down");
   ip("link set v0 up");
   EXPECT_TRUE(becomes_true([&] { return b->interface().refresh(); }));
-  // The socket still holds ENETDOWN; nobody called a->interface().refresh().
+  // The socket still holds ENETDOWN, because the test did not call a->interface().refresh().
   frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 60));
   EXPECT_EQ(a->counters().send_errors, 0U);
   Collector got;
@@ -96,7 +96,8 @@ TEST_F(packet_link_outage, removed__no_crash) {
   EXPECT_EQ(a->counters().send_errors, 4U);
 }
 
-// A driver that is loaded again, or a NIC that is unplugged and plugged in: the same address, another index.
+// A driver is loaded again, or a NIC unplugged and plugged in: the interface has the same address, but
+// another index.
 TEST_F(packet_link_outage, removed_and_made_again__follows) {
   auto a = open("v0");
   auto b = open("v1");
@@ -121,7 +122,7 @@ TEST_F(packet_link_outage, removed_and_made_again__follows) {
   ASSERT_TRUE(receive_until(*b, got, 1));
   frame_send(*b, make_frame(own, other, 60));
   EXPECT_TRUE(receive_until(*a, got, 2));
-  frame_send(*a, make_frame(other, own, 60, 37, 9));  // another endpoint's
+  frame_send(*a, make_frame(other, own, 60, 37, 9));  // for another endpoint
   frame_send(*a, make_frame(other, own, 70));
   ASSERT_TRUE(receive_until(*b, got, 3));
   EXPECT_EQ(got.frames.back().size(), 70U) << "the filter is there";
@@ -149,7 +150,7 @@ TEST_F(packet_link_outage, made_again_with_the_same_index__follows_too) {
   EXPECT_TRUE(receive_until(*b, got, 1));
 }
 
-// As a container's interface gets the index that one of the host left free.
+// A container's interface may get the index that an interface of the host left free.
 TEST_F(packet_link_outage, another_one_with_its_index__is_not_taken_for_it) {
   auto a = open("v0");
   const NicId own = a->interface().nic();
@@ -220,7 +221,7 @@ TEST_F(packet_link_outage, mtu_grows__ring_follows) {
   const int descriptor = b->descriptor();
   set_mtu(9000);
   const Bytes large = make_frame(b->interface().nic(), a->interface().nic(), 9014);
-  // Before refresh the frame is longer than a slot: ignored, not delivered cut.
+  // Before refresh() the frame is longer than a slot. It is ignored, not delivered cut.
   frame_send(*a, large);
   Collector got;
   EXPECT_TRUE(becomes_true([&] {

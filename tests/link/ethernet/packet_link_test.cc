@@ -75,7 +75,7 @@ TEST_F(packet_link, send__broadcast) {
 TEST_F(packet_link, send__short_frames_are_padded_with_zeros) {
   auto a = open("v0");
   auto b = open("v1");
-  // Left-overs of a longer frame in the same slot must not leak.
+  // Bytes that a longer frame left in the same slot must not leak.
   frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 300));
   const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), 41);
   frame_send(*a, frame);
@@ -154,7 +154,7 @@ TEST_F(packet_link, send__largest_frame_of_every_mtu) {
   }
 }
 
-// Large frames take others along by another socket.
+// Large frames take small ones of the batch along by another socket.
 TEST_F(packet_link, send__large_and_small_in_one_batch) {
   set_mtu(65535);
   auto a = open("v0");
@@ -167,7 +167,7 @@ TEST_F(packet_link, send__large_and_small_in_one_batch) {
                                 static_cast<std::uint8_t>(i)));
     bytes += frames.back().size();
   }
-  // Without the right to open that socket they go as all others.
+  // Without the right to open that socket, large frames go like all others.
   for (const bool may : {true, false}) {
     if (!may) a = open("v0");
     ASSERT_EQ(::seteuid(may ? 0 : 65534), 0);
@@ -259,7 +259,7 @@ TEST_F(packet_link, receive__overflow_is_counted) {
     frame_queue(*a, make_frame(b->interface().nic(), a->interface().nic(), 60));
   a->flush();
   Collector got;
-  // What was sent is either in the ring or counted, and the sum is exact.
+  // Each frame that was sent is either in the ring or counted, and the sum is exact.
   ASSERT_TRUE(becomes_true([&] {
     b->interface().refresh();
     while (b->counters().ring_drops > 0 && b->receive(got, 100) > 0) {
@@ -268,7 +268,7 @@ TEST_F(packet_link, receive__overflow_is_counted) {
   }));
   EXPECT_GE(got.frames.size(), 64U);
   EXPECT_LT(got.frames.size(), kFrames);
-  // And it goes on.
+  // Frames still arrive afterwards.
   frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 60));
   EXPECT_TRUE(receive_until(*b, got, got.frames.size() + 1));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A receiver of pull replies as lanes see it. Frames are told by the byte at F17 (the frame number of a
-// PULL_REPLY), and numbered frame n belongs to place n.
+// A receiver of pull replies, as bulk paths see it. Frames are distinguished by the byte at F17 (the frame
+// number of a PULL_REPLY), and frame n belongs to place n.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace omx::link {
 
 class Places : public BulkHandler {
  public:
-  // `last`: bytes of the last one.
+  // `last` is the number of bytes of the last place.
   Places(std::size_t count, std::size_t data, std::size_t last)
       : memory((count - 1) * data + last), got(count), data_(data), last_(last) {}
   Places(std::size_t count, std::size_t data) : Places(count, data, data) {}
@@ -53,7 +53,7 @@ class Places : public BulkHandler {
   std::vector<bool> got;
   std::vector<Bytes> moved;
   int placed = 0, judged = 0;
-  std::uint16_t unknown_peer = 0;  // port of nobody's lane
+  std::uint16_t unknown_peer = 0;  // port that no known peer has
 
  private:
   std::size_t data_, last_;

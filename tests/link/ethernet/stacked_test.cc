@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Interfaces that stand on one another: an endpoint gets the frames of its own interface only.
+// Tests of stacked interfaces: an endpoint gets only the frames of its own interface.
 #include <sys/socket.h>
 
 #include "tests/link/fanout/fanout_neighbours.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint8_t kPullReply = static_cast<std::uint8_t>(wire::PacketType::pull_reply);
 
-// v1 with a macvlan `mv` on it; v0 is the other end of the cable.
+// A macvlan `mv` is on v1, and v0 is the other end of the cable.
 class stacked : public CableTest, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class stacked : public CableTest, public testing::WithParamInterface<bool> {
     options.endpoint = 0;
     return options;
   }
-  // Frames of each kind that an endpoint may get to that address, and a last one for v1 or `mv`.
+  // Sends frames of each kind that an endpoint may get to the address `nic`, of v1 or `mv`.
   void send_to(NicId nic) {
     for (const std::uint8_t type : {std::uint8_t{37}, std::uint8_t{39}, kPullReply})
       frame_queue(*far_, make_frame(nic, far_->interface().nic(), 100, type));
@@ -54,7 +54,7 @@ TEST_P(stacked, macvlan__each_gets_its_own) {
   ASSERT_TRUE(receive_until(*upper, of_upper, 2));
   send_to(lower->interface().nic());
   ASSERT_TRUE(receive_until(*lower, of_lower, 2));
-  // All frames have been delivered by now: a veth hands them over in order.
+  // All frames have been delivered by now, because a veth hands them over in order.
   while (lower->receive(of_lower, 64) > 0) {
   }
   for (const Bytes& frame : of_lower.frames) EXPECT_EQ(mac_load(frame.data()), lower->interface().nic());
@@ -66,7 +66,7 @@ TEST_P(stacked, macvlan__each_gets_its_own) {
   }
 }
 
-// Both have the same address, and all frames are the upper one's.
+// Both interfaces have the same address, and all frames go to the upper one.
 TEST_P(stacked, macvlan_passthru__the_lower_one_gets_nothing) {
   stack("passthru");
   if (IsSkipped()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints that share a hook, in processes that come, go, are stopped and killed.
+// Tests of endpoints that share a hook, in processes that start, end, are stopped and killed.
 #include "link/fanout/fanout_group.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ TEST_F(fanout_group, many_endpoints__one_hook_and_each_its_frames) {
   for (int round = 0; round < 100; round++) ASSERT_NO_FATAL_FAILURE(expect_own_frames(*a, all));
 }
 
-// All of them founders, as far as they know.
+// All processes start as founders, as far as each of them knows.
 TEST_F(fanout_group, crowd__many_processes_at_once_find_one_group) {
   auto a = open("v0");
   constexpr unsigned kCrowd = 32;
@@ -115,7 +115,7 @@ TEST_F(fanout_group, close__the_member_goes_to_the_next) {
   const int sockets = packet_sockets();
   Collector drained;
   for (unsigned round = 0; round < 8; round++) {
-    // Somewhere in the ring, and some are left unread in it.
+    // The ring is used up to some slot, and some frames are left unread in it.
     for (unsigned i = 0; i < 7 * round + 3; i++) {
       frame_send(*a, make_frame(goes->interface().nic(), a->interface().nic(), 100, kMedium,
                                 static_cast<std::uint8_t>(2 + 10 * round)));
@@ -128,7 +128,8 @@ TEST_F(fanout_group, close__the_member_goes_to_the_next) {
     EXPECT_EQ(packet_sockets(), sockets) << "a new one was made";
     EXPECT_FALSE(goes->pending()) << "a frame of the former holder";
     all[2 + 10 * (round + 1)] = goes.get();
-    for (int i = 0; i < 70; i++) ASSERT_NO_FATAL_FAILURE(expect_own_frames(*a, all));  // round the ring
+    for (int i = 0; i < 70; i++)
+      ASSERT_NO_FATAL_FAILURE(expect_own_frames(*a, all));  // through the whole ring
     all.erase(2 + 10 * (round + 1));
   }
 }
@@ -250,7 +251,7 @@ TEST_F(fanout_group, misdirected_for_long__all_leave) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
   auto second = open("v1", shared(2));
-  // Somebody else's doing: the program of the group sends everything to the second member.
+  // Another process made the group's program send everything to the second member.
   const FilterProgram wrong = {BPF_STMT(BPF_RET | BPF_K, 2)};
   ASSERT_EQ(fanout_program_load(second->descriptor(), wrong), 0);
   Collector nobody;
@@ -286,7 +287,7 @@ TEST_F(fanout_group, board__names_are_heard_while_one_of_its_listeners_is_stoppe
   EXPECT_FALSE(got.frames.empty());
 }
 
-// kill -9 at any instant, also of those who are joining.
+// Processes get kill -9 at any instant, also while they join.
 TEST_F(fanout_group, storm__processes_come_and_die_while_frames_pass) {
   const unsigned seed = std::random_device()();
   std::mt19937 random(seed);

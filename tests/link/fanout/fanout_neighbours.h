@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints that share a hook, in this process and in others.
+// Helpers for endpoints that share a hook, in this process and in others.
 #pragma once
 
 #include <linux/if_packet.h>
@@ -19,7 +19,7 @@ namespace omx::link {
 
 inline constexpr std::uint8_t kMedium = 39;
 
-// The group that its socket belongs to; 0: it has a hook of its own.
+// Returns the group that a link's socket belongs to, or 0 when it has a hook of its own.
 inline std::uint32_t group_of(const Transport& link) {
   std::uint32_t group = 0;
   socklen_t size = sizeof group;
@@ -27,7 +27,7 @@ inline std::uint32_t group_of(const Transport& link) {
   return group;
 }
 
-// What each frame is offered to, of these.
+// Returns to how many hooks of these links the kernel offers each frame.
 inline std::size_t hooks_of(const std::map<unsigned, Transport*>& links) {
   std::set<std::uint32_t> groups;
   std::size_t own = 0;
@@ -40,7 +40,7 @@ inline std::size_t hooks_of(const std::map<unsigned, Transport*>& links) {
   return own + groups.size();
 }
 
-// All sockets of this network that take our frames.
+// Returns how many sockets of this network take our frames.
 inline int packet_sockets() {
   std::ifstream table("/proc/net/packet");
   int count = 0;
@@ -111,7 +111,7 @@ class Neighbour {
 
 class FanoutTest : public CableTest {
  protected:
-  // A frame for each of them, and nothing else, comes.
+  // Sends a frame to each link, and expects that each gets its own frame and no other.
   void expect_own_frames(Transport& from, const std::map<unsigned, Transport*>& links) {
     seed_++;
     for (const auto& [endpoint, link] : links)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The program of a packet fanout group, run by the kernel: attached as a filter to a Unix socket, whose
-// result is how many bytes of a datagram pass. One is added to each index, as 0 would drop it.
+// Tests of the program of a packet fanout group, which the kernel runs. The program is attached as a filter
+// to a Unix socket, and its result is how many bytes of a datagram pass. One is added to each index, because
+// 0 would drop the datagram.
 #include "link/fanout/fanout_program.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ Bytes frame_of_type(unsigned type) {
   return frame;
 }
 
-// Written down from docs/spec/wire.md 4 and not by the codec.
+// Makes a frame by docs/spec/wire.md 4 and not by the codec.
 Bytes frame_for(unsigned type, std::uint8_t endpoint, bool reply = true) {
   Bytes frame = frame_of_type(type);
   if (type == 42 || type == 45)
@@ -118,7 +119,7 @@ TEST(fanout_program, short_frames__go_to_the_dropping_member) {
   Chooser chooser(table);
   Bytes frame = frame_for(42, 0);
   frame.resize(20);  // ends before its magic
-  // A load beyond the end ends the program with 0, before one is added to it.
+  // A load beyond the end stops the program with 0, before one is added.
   EXPECT_LT(chooser.index(frame), 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that opens and closes an endpoint of a packet fanout group is stopped, and then killed, before or
-// behind any system call: what others have goes on, and whoever comes gets what he needs.
+// A process that opens and closes an endpoint of a packet fanout group is stopped, and then killed, before
+// or after any system call. The other members go on, and a newcomer gets what it needs.
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 
@@ -11,7 +11,7 @@
 namespace omx::link {
 namespace {
 
-// Opens and closes endpoint 10, wake-up socket included, one step after the other.
+// A process that opens and closes endpoint 10, with its wake-up socket, one step after the other.
 class Victim {
  public:
   Victim() {
@@ -42,7 +42,7 @@ class Victim {
 
   bool ended() const { return WIFEXITED(status_) || WIFSIGNALED(status_); }
   bool well() const { return WIFEXITED(status_) && WEXITSTATUS(status_) == 0; }
-  // To the begin or end of the next system call; false: it has ended.
+  // Runs to the begin or end of the next system call. Returns false when the process has ended.
   bool step() {
     int signal = 0;
     do {
@@ -58,7 +58,7 @@ class Victim {
       if (!step()) return false;
     return true;
   }
-  // Its other threads, too.
+  // Stops the process with its other threads.
   void stop() const { ::kill(pid_, SIGSTOP); }
 
  private:
@@ -75,7 +75,7 @@ class fanout_steps : public FanoutTest {
     EXPECT_TRUE(victim.well());
     return count;
   }
-  // Some of them, others each time.
+  // Returns some of the steps, different ones each time.
   static std::vector<unsigned> steps_some(unsigned all, unsigned count) {
     std::mt19937 random(std::random_device{}());
     std::vector<unsigned> some;

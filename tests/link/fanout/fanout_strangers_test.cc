@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Endpoints that share a hook, and those who are in their way: other users, stopped processes, liars, forked
-// children.
+// Tests of endpoints that share a hook, and of what may disturb them: other users, stopped processes, liars,
+// forked children.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/securebits.h>
@@ -29,8 +29,8 @@ std::string group_name(unsigned number) {
   return fanout_group_name(::if_nametoindex("v1"), number);
 }
 
-// What a process of this user with the right to open packet sockets gets. Asks again, as one that is slow to
-// show its right is sent away.
+// Returns what a process of this user gets that may open packet sockets. Asks again, because the group sends
+// away a process that is slow to show its right.
 FanoutShare share_get(const std::string& name) {
   const OwnFd packet(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
   FanoutShare share;
@@ -43,12 +43,12 @@ FanoutShare share_get(const std::string& name) {
   return share;
 }
 
-// The group's directory, beside the endpoints that use it.
+// Opens the group's directory, beside the endpoints that use it.
 bool look_into(const FanoutShare& share, FanoutMemory& memory) {
   return memory.adopt(OwnFd(::fcntl(share.memory.get(), F_DUPFD_CLOEXEC, 0)));
 }
 
-// Runs in a child of another user that keeps its capabilities.
+// Runs `body` in a child of another user that keeps its capabilities.
 template <class Body>
 pid_t as_stranger(Body body) {
   const pid_t pid = ::fork();
@@ -60,7 +60,7 @@ pid_t as_stranger(Body body) {
   return pid;
 }
 
-// How a child ended.
+// Returns the exit status of a child.
 int status_of(pid_t pid) {
   int status = -1;
   EXPECT_EQ(::waitpid(pid, &status, 0), pid);
@@ -74,7 +74,7 @@ TEST_F(fanout_strangers, lock_held__a_hook_of_its_own_at_once) {
   ASSERT_TRUE(share.whole());
   FanoutMemory memory;
   ASSERT_TRUE(look_into(share, memory));
-  OwnFd stopped = memory.lock(kJoinLock);  // by somebody who is stopped now
+  OwnFd stopped = memory.lock(kJoinLock);  // by a process that is stopped now
   ASSERT_TRUE(stopped.open());
   auto second = open("v1", shared(2));
   EXPECT_EQ(group_of(*second), 0U);
@@ -106,7 +106,7 @@ TEST_F(fanout_strangers, table_lock_held__the_member_is_left_to_others) {
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}});
 }
 
-// Somebody who is stopped while he readies a socket holds up the next one, once.
+// A process that is stopped while it prepares a socket delays the next one, once.
 TEST_F(fanout_strangers, maker_stopped__his_member_is_passed_over) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
@@ -127,11 +127,11 @@ TEST_F(fanout_strangers, maker_stopped__his_member_is_passed_over) {
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}, {3, third.get()}});
 }
 
-// Names are anybody's: what is squatted is done without.
+// Any user may take any name. A group whose name is taken is not used.
 TEST_F(fanout_strangers, names_squatted__others_are_taken_and_then_hooks_of_ones_own) {
   auto a = open("v0");
   std::vector<OwnFd> held;
-  // Nobody listens there, in both ways that there are.
+  // No process listens by these names, in each of the two possible ways.
   held.push_back(name_hold(group_name(0)));
   held.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -148,7 +148,7 @@ TEST_F(fanout_strangers, names_squatted__others_are_taken_and_then_hooks_of_ones
   EXPECT_EQ(group_of(*second), group_of(*first));
 }
 
-// A stranger who listens by our name, and answers as we would.
+// A process of another user listens by our name, and answers as we would.
 TEST_F(fanout_strangers, another_user__is_neither_believed_nor_served) {
   auto a = open("v0");
   int ready[2], end[2];
@@ -157,7 +157,7 @@ TEST_F(fanout_strangers, another_user__is_neither_believed_nor_served) {
   const std::string ours = group_name(0);
   const pid_t pid = as_stranger([&]() -> int {
     ::close(end[1]);
-    // A group of his own, by his name and by ours.
+    // The other user has a group of its own, by its own name and by ours.
     PacketLinkOptions options = shared(40);
     options.interface = "v1";
     auto link = packet_link_open(options);
@@ -182,7 +182,7 @@ TEST_F(fanout_strangers, another_user__is_neither_believed_nor_served) {
     const OwnFd connection = name_connect(
         fmt::format("omx/{}/hooks{}/{}/0", ::if_nametoindex("v1"), FanoutDirectory::kVersion, kStranger));
     EXPECT_TRUE(connection.open());
-    right_show(connection.get(), packet.get());  // he may hang up before
+    right_show(connection.get(), packet.get());  // the other process may hang up before
     return share_receive(connection.get(), 300);
   }();
   EXPECT_FALSE(his.whole()) << "his group let another user in";
@@ -216,7 +216,7 @@ TEST_F(fanout_strangers, two_users__two_groups_and_each_his_frames) {
   EXPECT_EQ(status_of(his), 0);
 }
 
-// Packet sockets are not given to who could not open one: the same user may be without the right.
+// A process that could not open a packet socket gets none: the same user may lack that right.
 TEST_F(fanout_strangers, same_user__gets_nothing_without_a_packet_socket_of_his_own) {
   const Neighbour member(1, 1);
   const std::string name = group_name(0);
@@ -230,7 +230,8 @@ TEST_F(fanout_strangers, same_user__gets_nothing_without_a_packet_socket_of_his_
   EXPECT_FALSE(asks(-1));
   EXPECT_FALSE(asks(other.get()));
   EXPECT_TRUE(share_get(name).whole());
-  // Of another network: who may open one there need not be allowed to here.
+  // A socket of another network counts for nothing: a process that may open one there may lack the right
+  // here.
   const pid_t elsewhere = as_stranger([&] {
     if (::seteuid(0) != 0) return 1;
     const OwnFd connection = name_connect(name);
@@ -243,7 +244,7 @@ TEST_F(fanout_strangers, same_user__gets_nothing_without_a_packet_socket_of_his_
   EXPECT_EQ(status_of(elsewhere), 0);
 }
 
-// Counts that go backwards: nobody loads a table again and again until they fit.
+// Counts go backwards. The process must not load a table again and again until they fit.
 TEST_F(fanout_strangers, garbage_in_the_counts__who_enters_ends) {
   auto a = open("v0");
   auto first = open("v1", shared(1));
@@ -264,8 +265,8 @@ TEST_F(fanout_strangers, garbage_in_the_counts__who_enters_ends) {
   expect_own_frames(*a, {{1, first.get()}, {2, second.get()}});
 }
 
-// A group stays as long as one of its processes does, and the kernel gives the index of an interface that is
-// gone to the next one, if it is asked to.
+// A group lasts as long as one of its processes. The kernel gives the index of a removed interface to a new
+// one, if it is asked to.
 TEST_F(fanout_strangers, interface_made_anew__its_endpoints_hear) {
   const unsigned v0 = ::if_nametoindex("v0"), v1 = ::if_nametoindex("v1");
   const Neighbour remains(10, 2);
@@ -282,7 +283,7 @@ TEST_F(fanout_strangers, interface_made_anew__its_endpoints_hear) {
   EXPECT_EQ(group_of(*first), group_of(*second));
 }
 
-// The names of dead members once told who lives.
+// The names of dead members once said which members live.
 TEST_F(fanout_strangers, board__nobody_can_keep_it_from_the_living) {
   auto a = open("v0");
   auto dead = std::make_unique<Neighbour>(10, 2);
@@ -301,7 +302,7 @@ TEST_F(fanout_strangers, board__nobody_can_keep_it_from_the_living) {
   }));
 }
 
-// The ring of a member was somebody else's, who may still write there.
+// Another process had the ring of the member before, and may still write there.
 TEST_F(fanout_strangers, ring__what_does_not_lie_in_its_slot_is_dropped) {
   auto a = open("v0");
   auto link = open("v1", shared(1));
@@ -328,7 +329,7 @@ TEST_F(fanout_strangers, ring__what_does_not_lie_in_its_slot_is_dropped) {
   ::munmap(memory, geometry.bytes());
 }
 
-// Where this process has something of that name mapped.
+// A range of addresses where this process has a file of that name mapped.
 struct Range {
   std::uintptr_t begin, end;
 };
@@ -373,7 +374,7 @@ TEST_F(fanout_strangers, forked_child__keeps_what_it_has_where_the_parent_had_ri
 TEST_F(fanout_strangers, forked_while_another_thread_opens__the_child_opens_its_own) {
   auto a = open("v0");
   Neighbour stopped(10, 1);
-  stopped.stop();  // so that whoever comes waits for an answer
+  stopped.stop();  // so that a newcomer waits for an answer
   int begins[2];
   ASSERT_EQ(::pipe(begins), 0);
   std::unique_ptr<Transport> link;

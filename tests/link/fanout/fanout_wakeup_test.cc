@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wake-up sockets of endpoints that share a hook: they share another.
+// Tests of wake-up sockets of endpoints that share a hook. The wake-up sockets share another hook.
 #include "link/fanout/fanout_wakeup.h"
 
 #include "fanout_neighbours.h"
@@ -15,7 +15,7 @@ class fanout_wakeup : public FanoutTest {
     pollfd look{link.wakeup()->descriptor(), POLLIN, 0};
     return ::poll(&look, 1, 0) == 1 && (look.revents & POLLIN);
   }
-  // Asleep by the wake-up socket, as an endpoint would be.
+  // Waits until a thread could sleep by the wake-up socket, as an endpoint's would.
   static void wakeup_await(Transport& link) {
     ASSERT_TRUE(becomes_true([&] { return link.wakeup()->open(); }));
     ASSERT_GE(link.wakeup()->descriptor(), 0);
@@ -111,7 +111,7 @@ TEST_F(fanout_wakeup, larger_mtu__a_wakeup_socket_of_its_own) {
   EXPECT_TRUE(becomes_true([&] { return notified(*link); }));
 }
 
-// Closed while the keeper makes it, or before.
+// The socket is closed while the keeper makes it, or before.
 TEST_F(fanout_wakeup, closed_at_once__nothing_is_left_behind) {
   auto stays = open("v1", shared(1));
   ASSERT_NO_FATAL_FAILURE(wakeup_await(*stays));
@@ -124,7 +124,7 @@ TEST_F(fanout_wakeup, closed_at_once__nothing_is_left_behind) {
   EXPECT_EQ(packet_sockets(), 0);
 }
 
-// More sockets than one fan-out group may have.
+// There are more sockets than one kernel fanout group may have.
 TEST_F(fanout_wakeup, many_endpoints__each_has_a_member_and_a_wakeup_socket) {
   auto a = open("v0");
   std::vector<std::unique_ptr<Transport>> links;

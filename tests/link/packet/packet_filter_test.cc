@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filter program runs where it belongs, in the kernel: attached to a Unix socket, which needs no
+// Tests of the filter program, which the kernel runs. It is attached to a Unix socket, which needs no
 // privilege.
 #include "link/packet/packet_filter.h"
 
@@ -34,7 +34,7 @@ class Gate {
 
   bool passes(const Bytes& frame) {
     std::array<std::byte, 2048> buffer;
-    // A frame that the filter refuses is reported as sent.
+    // The kernel reports a frame that the filter refuses as sent.
     EXPECT_EQ(::send(ends_[0], frame.data(), frame.size(), 0), static_cast<ssize_t>(frame.size()));
     const ssize_t got = ::recv(ends_[1], buffer.data(), buffer.size(), 0);
     if (got < 0) return false;
@@ -53,7 +53,7 @@ Bytes frame_of_type(unsigned type) {
   return frame;
 }
 
-// A frame for `endpoint`, written down from docs/spec/wire.md 4 and not by the codec.
+// Makes a frame for `endpoint` by docs/spec/wire.md 4 and not by the codec.
 Bytes frame_for(unsigned type, std::uint8_t endpoint) {
   Bytes frame = frame_of_type(type);
   switch (type) {
@@ -128,7 +128,7 @@ TEST(packet_filter, closed_ones__all_but_the_others) {
 TEST(packet_filter, nack__the_addressed_endpoint_is_not_the_receiver) {
   Gate gate({.endpoint = 5, .board_frames = false, .all_frames = false});
   Bytes frame = frame_for(44, 7);
-  store8(&frame[17], 5);  // who refused
+  store8(&frame[17], 5);  // the endpoint that refused
   EXPECT_FALSE(gate.passes(frame));
   frame = frame_for(42, 7);
   store8(&frame[17], 5);  // frame number

@@ -24,7 +24,7 @@ TEST(ring_geometry, blocks__what_the_kernel_accepts) {
     EXPECT_EQ(g.block_bytes % page, 0U);
     EXPECT_EQ(g.slots_per_block, g.block_bytes / g.slot_bytes);
     EXPECT_GT(g.slots_per_block, 0U);
-    // No more than an eighth is lost at the end of blocks.
+    // At most an eighth is lost at the end of blocks.
     EXPECT_GE(std::uint64_t{g.slots()} * g.slot_bytes * 8, g.bytes() * 7) << mtu;
   }
 }

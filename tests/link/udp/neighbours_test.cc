@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's table of neighbours, as the kernel of a network of the test's own gives it.
+// Tests of the kernel's table of neighbours, in a network that the test makes.
 #include "link/udp/neighbours.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ class neighbours : public CableTest {
   static Ip ipv4(std::uint8_t last) { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 77, 0, last}; }
 
   static std::vector<Neighbour> find(const Ip& ip) {
-    Netlink kernel(NETLINK_ROUTE);  // of the namespace that the test is in
+    Netlink kernel(NETLINK_ROUTE);  // of the test's namespace
     return neighbours_find(kernel, ip);
   }
 };
@@ -117,7 +117,7 @@ TEST_F(neighbours, ask__by_that_interface) {
   EXPECT_THAT(std::vector(arp + 24, arp + 28), testing::ElementsAre(10, 77, 0, 2));  // the target
 }
 
-// By IPv6 the router of that network gets the datagram, and drops it for its hop limit.
+// Over IPv6 the router of that network gets the datagram, and drops it because of its hop limit.
 TEST_F(neighbours, ask__no_router_forwards_it) {
   OMX_SKIP_WITHOUT_IPV6();
   ip("address add fd4f::1/64 dev v0 nodad");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NIC ids of IP addresses, and where frames for them go.
+// Tests of NIC ids of IP addresses, and of where frames for them go.
 #include "link/udp/udp_directory.h"
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@ Ip ip6(const std::string& text) {
   return ip;
 }
 
-// Another address with the same id: the polynomial of CRC-32C more.
+// Returns another address with the same id, by adding the polynomial of CRC-32C.
 Ip twin_of(Ip ip) {
   constexpr std::uint64_t kPolynomial = 1 | std::uint64_t{0x82F63B78} << 1;
   for (std::size_t i = 0; i < 8; i++) ip[8 + i] ^= static_cast<std::uint8_t>(kPolynomial >> 8 * i);
@@ -35,7 +35,7 @@ TEST(udp_nic, ipv4__is_the_address) {
   EXPECT_FALSE(wire::udp_ipv4(0x024F4D580001));
 }
 
-// As docs/reference/wire.md 16 has it; the sum was computed by another program.
+// The value follows docs/reference/wire.md 16; another program computed the sum.
 TEST(udp_nic, ipv6__is_a_checksum_of_the_address) {
   const NicId nic = udp_nic(ip6("fd4f:4d58::1"));
   EXPECT_EQ(nic, 0x0A5623A86E94U);

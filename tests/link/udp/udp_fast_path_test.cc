@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The socket of who talks with an endpoint alone: used when it pays, and nothing is lost or overtaken when it
-// changes hands.
+// Tests of the connected fast-path socket. It is used when it pays, and no frame is lost or overtaken when
+// its peer changes.
 #include "link/udp/udp_fast_path.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ InterfaceAddress loopback(IpFamily family) {
   return address;
 }
 
-// What comes, by sender: in the order in which it was sent.
+// Expects the frames of each sender in the order in which they were sent.
 struct InOrder : FrameHandler {
   void on_frame(wire::Frame frame) override {
     const auto sender = static_cast<unsigned>(frame[18]);
@@ -76,7 +76,7 @@ class udp_fast_path : public testing::TestWithParam<IpFamily> {
       return got_.next[1] == sent_[1] && got_.next[2] == sent_[2];
     }));
   }
-  // One at a time, as in a ping-pong; looks in vain are between them.
+  // Sends one frame at a time, as in a ping-pong. Between frames are polls that find nothing.
   void one_by_one(unsigned from, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
       send(from, 1);
@@ -115,7 +115,7 @@ TEST_P(udp_fast_path, another_peer_comes__heard_at_once_and_chosen_later) {
   one_by_one(1, 20);
 }
 
-// Its socket is never found empty, and yet the others are heard.
+// The fast-path socket is never found empty, and yet the other peers' frames are received.
 TEST_P(udp_fast_path, a_flood_of_one__does_not_silence_the_others) {
   one_by_one(1, 300);
   ASSERT_GT(alone(), 0U);
@@ -129,7 +129,7 @@ TEST_P(udp_fast_path, a_flood_of_one__does_not_silence_the_others) {
   take_all();
 }
 
-// What was sent together still comes as one.
+// Frames that were sent as one GSO batch still come as one.
 TEST_P(udp_fast_path, gso_batches__are_not_taken_apart_for_long) {
   one_by_one(1, 1000);
   ASSERT_GT(alone(), 0U);
@@ -169,7 +169,7 @@ TEST_P(udp_fast_path, asleep__woken_by_either) {
     EXPECT_EQ(::poll(waits, 2, 5000), 1);
     EXPECT_EQ(waits[from == 1 ? 1 : 0].revents, POLLIN);
     if (from == 2) {
-      // The common one has been empty for long, and is looked at rarely.
+      // The main socket has been empty for long, and is polled rarely.
       EXPECT_EQ(links_[0]->receive(got_, 64), 0U);
       links_[0]->datagram()->main_poll();
       EXPECT_EQ(links_[0]->receive(got_, 64), 1U);
@@ -180,7 +180,7 @@ TEST_P(udp_fast_path, asleep__woken_by_either) {
   }
 }
 
-// It closed: that is told as for any other, and does not keep a sleeper awake.
+// The peer closed. That is reported as for any other peer, and does not keep a sleeping thread awake.
 TEST_P(udp_fast_path, refused__is_told_and_forgotten) {
   struct Refusals : InOrder {
     void on_refused(wire::Frame) override { refused++; }
@@ -214,8 +214,8 @@ TEST_P(udp_fast_path, the_port__is_still_nobody_elses) {
   }
 }
 
-// A frame that the kernel was just putting there when the peer was left: no look comes by, but who sleeps is
-// woken by it and asks.
+// The kernel was putting a frame into the fast-path socket when the peer was given up. No poll reads it, but
+// it wakes a sleeping thread, which then asks.
 TEST_P(udp_fast_path, a_straggler__is_read_when_asked_for) {
   const InterfaceAddress own = loopback(GetParam());
   OwnFd main = udp_socket_open(own, kPort + 100), peer = udp_socket_open(own, kPort + 101);

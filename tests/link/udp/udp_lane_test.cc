@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GSO batches of frames by UDP, over the loopback: no privileges needed.
+// Tests of GSO batches of frames by UDP, over the loopback, where no privileges are needed.
 #include "link/udp/udp_lane.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ class udp_lane : public testing::Test {
     wire::TxFrame& tx = from_.begin(to.info().address, 2);
     tx.header_length = wire::kBulkHeader;
     std::memcpy(tx.header, frame.data(), wire::kBulkHeader);
-    // In two pieces, as an application's memory may be.
+    // The data are in two pieces, as an application's memory may be.
     const std::size_t half = (frame.size() - wire::kBulkHeader) / 2;
     auto* data = const_cast<std::byte*>(frame.data()) + wire::kBulkHeader;
     tx.segments[0] = {data, half};
@@ -82,8 +82,8 @@ TEST_F(udp_lane, gso_batch__the_last_may_be_shorter) {
   EXPECT_EQ(sent_.gso_batches_sent, 1U);
 }
 
-// What does not fit one GSO batch begins another: longer frames, frames behind a shorter one, another
-// receiver, more bytes than a datagram, more frames than the kernel takes.
+// A frame that does not fit a GSO batch begins another. Such frames are longer, come behind a shorter one,
+// or go to another receiver. A batch also ends at the limits of bytes per datagram and of frames per call.
 TEST_F(udp_lane, gso_batch__ends_where_it_must) {
   const auto sends = [&](const std::vector<std::size_t>& sizes) {
     const auto before = sent_.send_calls;
@@ -139,7 +139,7 @@ TEST_F(udp_lane, order__each_swap_is_put_right) {
   }
 }
 
-// Frames of other sizes than expected, or nobody's: whole ones are handed over, and nothing is spoilt.
+// Frames of other sizes than expected, or without a place, are handed over whole, and do no harm.
 TEST_F(udp_lane, others__are_put_together_again) {
   Places places(8, kData);
   const std::vector<Bytes> frames{reply(100, 28),  reply(0), reply(101, 1400),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The link of those without privileges, over the loopback.
+// Tests of the link for processes without privileges, over the loopback.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <net/if.h>
@@ -32,7 +32,7 @@ class udp_link : public testing::Test {
  protected:
   void SetUp() override {
     std::string reason;
-    isolated_ = network_enter(reason);  // ports of our own where that may be had
+    isolated_ = network_enter(reason);  // ports of our own where possible
     if (isolated_) ip("link set lo up");
   }
   static std::unique_ptr<Transport> open(std::uint8_t endpoint, std::uint16_t port = kPort) {
@@ -124,7 +124,7 @@ TEST_F(udp_link, ipv6__does_the_same) {
   EXPECT_EQ((*a)->interface().nic(), nic);
   EXPECT_EQ((*a)->interface().mtu(), 65536U - 48U - 14U) << "less than a datagram holds";
   const Bytes right = tiny(nic, 1, 80, nic), lost = tiny(nic, kClosed, 80, nic);
-  frame_send(**a, tiny(nic, 1, 80, kLoopbackNic));  // not from there
+  frame_send(**a, tiny(nic, 1, 80, kLoopbackNic));  // not to there
   frame_send(**a, tiny(kLoopbackNic, 1, 80, nic));  // not to there
   frame_send(**a, lost);
   frame_send(**a, right);
@@ -142,7 +142,7 @@ TEST_F(udp_link, ipv6__does_the_same) {
   EXPECT_THAT((*a)->datagram()->complaint(nic), HasSubstr("::1 says"));
 }
 
-// Two interfaces of this very host, whose packets for one another take no cable: but those for a group do.
+// Two interfaces of this host: packets for one another take no cable, but those for a group do.
 TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
   OMX_SKIP_WITHOUT_IPV6();
   if (!isolated_) GTEST_SKIP() << "interfaces need a namespace of their own";
@@ -154,9 +154,9 @@ TEST_F(udp_link, ipv6__a_stranger_is_found_by_its_id) {
   b_ip[0] = 0xFD, b_ip[1] = 5, b_ip[15] = 2;
   auto a = udp_link_open({"v0", 0, kPort, true, IpFamily::v6});
   ASSERT_TRUE(a) << a.error().message;
-  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->interface().nic()));  // nobody listens
+  frame_send(**a, tiny(udp_nic(b_ip), 0, 80, (*a)->interface().nic()));  // no process listens
   EXPECT_EQ((*a)->counters().frames_sent, 1U);
-  // Its own process would know it, so that it is made by hand.
+  // A second link would tell this process the peer's address, so the test opens the peer's sockets itself.
   const InterfaceAddress b{b_ip, 64, static_cast<std::uint32_t>(::if_nametoindex("v1"))};
   const OwnFd listens = udp_group_open(wire::udp_group(udp_nic(b_ip)), kPort, b.ifindex);
   const OwnFd answers = udp_socket_open(b, kPort);
@@ -186,7 +186,7 @@ TEST_F(udp_link, ipv6__strangers_are_heard) {
   const auto ask = [&] {
     return ::sendto(asks.get(), question.data(), question.size(), 0, group.get(), group.length);
   };
-  // Asleep, it is woken; polling, it looks from time to time.
+  // The socket wakes a sleeping thread. A polling thread reads it from time to time.
   ASSERT_EQ(ask(), static_cast<ssize_t>(question.size()));
   pollfd wait{(*a)->datagram()->unknown_peers_descriptor(), POLLIN, 0};
   ASSERT_EQ(::poll(&wait, 1, 5000), 1);
@@ -216,7 +216,7 @@ TEST_F(udp_link, frames__reach_the_endpoint_they_name) {
   EXPECT_EQ(a->counters().frames_sent, 2U);
 }
 
-// A look costs no more when it receives. Then no descriptor tells of it, but the link does.
+// A poll costs no more when it receives at once. Then no descriptor reports the frame, but the link does.
 TEST_F(udp_link, pending__takes_what_receive_hands_over) {
   const auto a = open(0), b = open(1);
   EXPECT_FALSE(b->pending());
@@ -235,7 +235,7 @@ TEST_F(udp_link, pending__takes_what_receive_hands_over) {
   EXPECT_EQ(b->counters().frames_received, 1U);
 }
 
-// A frame that comes after a pause is not kept waiting by the look for another.
+// A frame that comes after a pause is handed over before the poll for another.
 TEST_F(udp_link, receive__ends_after_the_first_frame_then_takes_all) {
   const auto a = open(0), b = open(1);
   Collector collector;
@@ -279,11 +279,11 @@ TEST_F(udp_link, receive__ends_after_the_first_gso_batch_then_takes_all) {
 TEST_F(udp_link, frames__to_whom_udp_cannot_reach_are_counted) {
   const auto a = open(0);
   frame_send(*a, tiny(0x024F4D580001, 1));                           // a NIC of Ethernet
-  frame_send(*a, make_frame(kLoopbackNic, kLoopbackNic, 60, 3, 0));  // HOST_QUERY: no endpoint's
+  frame_send(*a, make_frame(kLoopbackNic, kLoopbackNic, 60, 3, 0));  // HOST_QUERY: for no endpoint
   EXPECT_EQ(a->counters().send_errors, 2U);
   EXPECT_EQ(a->counters().frames_sent, 0U);
   const auto b = open(1);
-  frame_send(*a, tiny(kLoopbackNic, 77));  // nobody is there
+  frame_send(*a, tiny(kLoopbackNic, 77));  // no process is there
   frame_send(*a, tiny(kLoopbackNic, 1));   // goes all the same
   Collector collector;
   EXPECT_TRUE(receive_until(*b, collector, 1));
@@ -335,7 +335,8 @@ TEST_F(udp_link, refused__keeps_no_other_frame_back) {
   EXPECT_FALSE(at_a.refused.empty());
 }
 
-// As a router, or whoever forges it, would send it: about a datagram from our port to `to`, holding `frame`.
+// Sends an ICMP error as a router, or a forger, would. It is about a datagram from our port to `to`, and
+// holds `frame`.
 void icmp_unreachable(const std::string& by, const std::string& to, unsigned port, const Bytes& frame) {
   const auto put = [](Bytes& out, std::initializer_list<unsigned> bytes) {
     for (const unsigned byte : bytes) out.push_back(static_cast<std::byte>(byte));
@@ -378,7 +379,7 @@ TEST_F(udp_link, refused__only_by_the_host_itself_and_of_our_frames) {
   const Bytes frame = tiny(0x0A557F000002, 5), elsewhere = tiny(0x0A557F000003, 5);
   icmp_unreachable("127.0.0.9", "127.0.0.2", kPort + 5, frame);      // a router between them
   icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 6, frame);      // not where that frame goes
-  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, elsewhere);  // nor this
+  icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, elsewhere);  // nor is this
   icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, Bytes(frame.begin(), frame.begin() + 20));
   icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, {});
   icmp_unreachable("127.0.0.2", "127.0.0.2", kPort + 5, tiny(0x0A557F000002, 5, 80, 0x0A557F000002));

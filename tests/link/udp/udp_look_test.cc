@@ -31,7 +31,7 @@ struct Bound {
   std::uint16_t port = 0;
 };
 
-// In a network of its own: elsewhere another process may open the port that was just closed.
+// The tests run in a network of their own. Elsewhere another process may open the port that was just closed.
 class UdpPortLook : public CableTest {
  protected:
   void SetUp() override {
@@ -51,7 +51,7 @@ TEST_F(UdpPortLook, open_and_closed) {
 }
 
 TEST_F(UdpPortLook, no_way_there) {
-  // Of no network: 240.0.0.0/4 is reserved.
+  // 240.0.0.0/4 is reserved, so the address is in no network.
   constexpr Ip kReserved{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 255, 255, 255, 255};
   EXPECT_EQ(udp_port_look(kReserved, 9, 0, kLimitMs), UdpPort::not_sent) << "broadcasts are refused";
 }

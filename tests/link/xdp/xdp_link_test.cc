@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AF_XDP over a virtual cable, in generic mode and natively.
+// Tests of AF_XDP over a virtual cable, in generic and native mode.
 #include <linux/if_xdp.h>
 #include <sys/socket.h>
 
@@ -147,7 +147,7 @@ TEST_P(xdp_link, mtu__is_capped_where_frames_come_in_one_piece) {
   auto a = open("v0", 0, {.multi_buffer = false});
   auto b = open("v1", 0, {.multi_buffer = false});
   EXPECT_EQ(b->interface().mtu(), kOnePiece - 14);
-  // From peers that did not ask, larger ones arrive all the same.
+  // From peers that did not ask for the size, larger frames arrive nevertheless.
   for (const std::size_t size : {kOnePiece, kOnePiece + 1, std::size_t{9014}}) {
     const Bytes frame = make_frame(b->interface().nic(), a->interface().nic(), size);
     frame_send(*a, frame);
@@ -170,7 +170,7 @@ TEST_P(xdp_link, receive__endpoints_of_a_process_come_and_go) {
         frame_queue(*a, make_frame(first->interface().nic(), a->interface().nic(), 100, 37, endpoint));
     }
     a->flush();
-    if (round % 2) second.reset();  // with what is in its ring
+    if (round % 2) second.reset();  // with frames in its ring
     Collector got;
     ASSERT_TRUE(receive_until(*first, got, 64)) << round;
     ASSERT_TRUE(receive_until(*third, got, 128)) << round;
@@ -186,7 +186,7 @@ TEST_P(xdp_link, receive__what_is_not_for_the_endpoint_passes) {
   auto b = open("v1");
   auto packets = CableTest::open("v1", {.endpoint = 9});
   frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 9));
-  frame_send(*a, make_frame(b->interface().nic() ^ 2, a->interface().nic(), 100));  // another host's
+  frame_send(*a, make_frame(b->interface().nic() ^ 2, a->interface().nic(), 100));  // for another host
   frame_send(*a, make_frame(kBroadcastNic, a->interface().nic(), 64, 1));
   Collector got, others;
   ASSERT_TRUE(receive_until(*packets, others, 2));
@@ -196,7 +196,7 @@ TEST_P(xdp_link, receive__what_is_not_for_the_endpoint_passes) {
   EXPECT_EQ(b->counters().frames_by_xdp, 0U);
 }
 
-// Each place that may name the endpoint names another one.
+// Each field that may name the endpoint names a different one.
 TEST_P(xdp_link, program__agrees_with_the_decoder) {
   auto a = open("v0");
   std::unique_ptr<Transport> links[] = {open("v1", 5), open("v1", 6), open("v1", 7)};
@@ -209,7 +209,7 @@ TEST_P(xdp_link, program__agrees_with_the_decoder) {
     std::uint64_t before[3];
     for (int i = 0; i < 3; i++) before[i] = links[i]->counters().frames_by_xdp;
     frame_send(*a, frame);
-    // Behind it in the same queue: when this has come, that has.
+    // The second frame follows in the same queue. When it has come, the first one has, too.
     frame_send(*a, make_frame(links[0]->interface().nic(), a->interface().nic(), 100, 37, 5));
     Collector got, others;
     ASSERT_TRUE(receive_until(*links[0], got, 1));
@@ -295,7 +295,7 @@ TEST_P(xdp_link, outage__an_interface_that_is_deleted) {
 TEST_P(xdp_link, program__taken_off_by_others_frames_go_on) {
   auto a = open("v0");
   auto b = open("v1", 4);
-  // What a link holds cannot be taken off by its name; the table can lose its entry.
+  // A program that a link holds cannot be detached by name, but the table can lose its entry.
   auto same = XdpAttachment::take("v1", ::if_nametoindex("v1"), GetParam());
   ASSERT_TRUE(same) << same.error().message;
   same->endpoint_clear(0, 4);
@@ -320,7 +320,7 @@ TEST_P(xdp_link, queue__of_another_process_falls_back_to_a_packet_socket) {
   frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 5));
   ASSERT_TRUE(receive_until(*b, got, 1));
   EXPECT_EQ(b->counters().frames_by_xdp, 0U);
-  // Killed, it leaves nothing behind, and who comes next has it all.
+  // A killed process leaves nothing behind, and the next process has the whole interface.
   EXPECT_TRUE(programs_of("v1").any());
   other.end();
   EXPECT_TRUE(becomes_true([] { return !programs_of("v1").any(); }));
@@ -338,14 +338,14 @@ TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for) {
       return held.has_value();
     });
     killed.end();
-    for (int j = 0; j < 2; j++) {  // the second, after us
+    for (int j = 0; j < 2; j++) {  // the second one comes after us
       const auto trial = xdp_trial(options);
       ASSERT_TRUE(trial) << trial.error().message;
     }
   }
 }
 
-// What the kernel still holds of a process that has ended.
+// Makes what the kernel still holds of a process that has ended.
 OwnFd bare_socket_on(const char* interface) {
   constexpr std::size_t kChunk = 4096;
   alignas(kChunk) static std::byte memory[2 * kChunk];
@@ -370,7 +370,7 @@ OwnFd bare_socket_on(const char* interface) {
   return fd;
 }
 
-// That others had it, while they were there, says nothing of it once they are gone.
+// Other processes had the queue before. That says nothing about it once they are gone.
 TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for_after_a_wait_in_vain) {
   const XdpLinkOptions options{.mode = GetParam(), .packets = {.interface = "v1"}};
   {
@@ -403,7 +403,8 @@ TEST_P(xdp_link, queue__one_each_and_the_program_stays_with_the_last) {
   auto a = open("v0", 0, {.queue = 1});
   auto b = open("v1", 5);
   Collector got;
-  // Natively a veth keeps the number of the queue; else frames arrive at queue 0, which is not ours.
+  // In native mode a veth keeps the number of the queue. Otherwise frames arrive at queue 0, which is not
+  // ours.
   const std::uint64_t by_xdp = GetParam() == XdpMode::generic ? 0 : 1;
   frame_send(*a, make_frame(b->interface().nic(), a->interface().nic(), 100, 37, 5));
   ASSERT_TRUE(receive_until(*b, got, 1));

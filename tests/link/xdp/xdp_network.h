@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tests of AF_XDP share: a cable on which it works, and other processes.
+// Helpers for tests of AF_XDP: a cable on which it works, and other processes.
 #pragma once
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ class XdpTest : public CableTest {
   }
 };
 
-// In another process, which lives until it is killed.
+// Runs a body in another process, which lives until it is killed.
 class OtherProcess {
  public:
   template <class Body>
