@@ -15,11 +15,11 @@
 
 namespace omx::link {
 
-// Takes frames of the bulk lane, whose data the link may receive straight into their place.
+// Takes frames of a bulk path. The link may receive their data straight into their place.
 class BulkHandler {
  public:
   virtual ~BulkHandler() = default;
-  // Returns the NIC that owns this lane address, because only frames of that NIC are taken from there.
+  // Returns the NIC with this bulk path address, because only frames of that NIC are taken from there.
   // Returns 0 when no known peer has the address.
   virtual NicId lane_sender(const wire::LaneAddress&) { return 0; }
   // Returns whether to poll the path again after what it just took. A poll that finds nothing costs as much

@@ -58,8 +58,8 @@ std::string default_objection(const Interface& i, bool host_has_own_port) {
 }
 
 // Returns how good an interface is as a board; lower is better. Programs that do not choose use board 0, so
-// it should work, and lead to other hosts. Several NICs of one rank keep their order, as nothing tells which
-// one the user means.
+// it should work, and lead to other hosts. Several NICs of one rank keep their order, because nothing shows
+// which one the user means.
 int rank(const Choice& c) {
   const Interface& i = c.interface;
   if (!c.taken) return 4;

@@ -22,7 +22,7 @@ struct Choice {
 std::string term_failure(const std::vector<Interface>& all, std::string_view text, const char* variable);
 
 // Returns which interfaces become boards, and in which order. `wanted` is OMX_INTERFACES, a comma-separated
-// list of such words; boards have its order.
+// list of such words. Boards are in the order of the list.
 // - A named interface is taken even when it is down. Any other word takes no loopback, and no port of a
 //   bridge or bond.
 // - A MAC address takes no VLAN on the port that has this address, too.

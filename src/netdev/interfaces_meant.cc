@@ -27,7 +27,7 @@ struct Network {
   wire::Ip ip{};
   unsigned bits = 0;  // of the 128
   bool holds(const wire::Ip& other) const {
-    if (wire::is_ipv4(ip) != wire::is_ipv4(other)) return false;  // ::/0
+    if (wire::is_ipv4(ip) != wire::is_ipv4(other)) return false;  // else ::/0 would hold IPv4 addresses
     for (unsigned bit = 0; bit < bits; bit++) {
       if ((ip[bit / 8] ^ other[bit / 8]) >> (7 - bit % 8) & 1) return false;
     }

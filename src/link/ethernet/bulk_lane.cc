@@ -34,8 +34,8 @@ FilterProgram filter_of(std::uint32_t ifindex, std::uint8_t endpoint) {
   return packet_filter_build(rule);
 }
 
-// Closes the socket in a thread of its own. The kernel waits for all processors, often for 20 ms, before a
-// packet socket is gone, and a thread with messages under way must not wait.
+// Closes the socket in a thread of its own. Before a packet socket is gone, the kernel waits for all
+// processors, often for 20 ms. A thread with messages under way must not wait that long.
 void close_later(OwnFd socket) {
   const NoSignals no_signals;
   try {
@@ -109,7 +109,7 @@ void BulkLane::prepare(std::size_t count, std::size_t places) {
   }
 }
 
-// Decides what became of a frame. All frames of a batch are judged before the first is handed over: a frame
+// Decides what became of a frame. All frames of a batch are judged before the first is handed over. A frame
 // that must be moved may belong where a later frame's data lie now.
 void BulkLane::judge(BulkHandler& handler, std::size_t i) {
   const msghdr& message = batch_->messages[i].msg_hdr;

@@ -101,8 +101,8 @@ void FrameRing::member_leave() {
   socket_.member().leave();
 }
 
-// Returns whether to leave the group. Other endpoints' frames that come for some seconds show that the
-// group's program does not fit the order of its members, and that no process mends it.
+// Returns whether to leave the group. If other endpoints' frames come for some seconds, the group's program
+// does not fit the order of its members. It also means that no process mends the program.
 bool FrameRing::group_wrong() {
   constexpr unsigned kLooks = 3;
   if (!socket_.shared()) return false;

@@ -19,7 +19,7 @@ bool PacketBulkPath::admit() {
   const InterfaceState& state = socket_.state();
   if (lane_.is_open() ? !lane_.admit(true) : !lane_.open(state.index, options.endpoint, state.mtu))
     return false;
-  // Both sockets take pull replies until the next line. The engine drops duplicates.
+  // Both sockets take pull replies until the next call. The engine drops duplicates.
   takes_ = socket_.filter_attach(Lane::eager) == 0;
   if (!takes_) lane_.admit(false);
   return takes_;
@@ -29,7 +29,7 @@ bool PacketBulkPath::forgo() {
   if (!takes_) return true;
   if (socket_.filter_attach(Lane::all) != 0) return false;  // one of the two sockets must take pull replies
   takes_ = false;
-  lane_.admit(false);  // otherwise pull replies come twice until the lane is closed
+  lane_.admit(false);  // otherwise pull replies come twice until the bulk socket is closed
   return true;
 }
 

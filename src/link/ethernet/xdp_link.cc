@@ -24,7 +24,7 @@ namespace omx::link {
 namespace {
 
 constexpr std::uint32_t kRingLeast = 64, kRingMost = 4096;
-// Frames to queue before the kernel is told. The kernel takes 32 at a time.
+// Frames to queue before a system call. The kernel takes 32 at a time.
 constexpr std::uint32_t kBatch = 32;
 
 std::uint32_t mtu_most(const XdpSocket& socket) {

@@ -63,8 +63,8 @@ struct FanoutDirectory {
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-// The memory of a directory is a sealed memfd. Its bytes are also what is locked: the kernel frees a lock at
-// any exit, and only a process that has the memory can take one.
+// The memory of a directory is a sealed memfd. Locks are taken on its bytes. The kernel frees a lock at any
+// exit, and only a process that has the memory can take one.
 class FanoutMemory {
  public:
   FanoutMemory() = default;

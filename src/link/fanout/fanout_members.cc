@@ -158,7 +158,7 @@ bool member_join(FanoutGroup& group, const FanoutMember& member) {
     const std::uint32_t state = mine.state.load(std::memory_order_acquire);
     if (state != State::ready) return state == State::joined;
     const TimeNs waited = clock_now() - begun;
-    if (waited > 2 * kPatience) return false;  // e.g. no descriptor is free to look at a socket
+    if (waited > 2 * kPatience) return false;  // e.g. no descriptor is free for a socket
     if (waited < kPatience || blocked >= group.spares()) continue;
     std::uint32_t making = State::making;
     group.record(blocked).state.compare_exchange_strong(making, State::spoiled, std::memory_order_acq_rel);

@@ -14,7 +14,7 @@ namespace omx::link {
 // socket has the name.
 OwnFd name_hold(const std::string& name);
 
-// name_listen() returns a socket that others connect to by name, and name_connect() such a connection. On
+// name_listen() returns a socket that others connect to by name, and name_connect() a connection to it. On
 // failure the descriptor is not open and errno is set.
 OwnFd name_listen(const std::string& name);
 OwnFd name_connect(const std::string& name);

@@ -56,9 +56,9 @@ bool load(FanoutGroup& group, FanoutKind kind, int any) {
 
 }  // namespace
 
-// One load serves all processes that waited for it. A load waits some ten milliseconds for the kernel. One
-// load is enough, whatever the counts say: the table then has all that was written before the lock was
-// taken.
+// Loads the table unless another process did so meanwhile. One load serves all processes that waited for it.
+// A load waits some ten milliseconds for the kernel. One load is enough, whatever the counts say: the table
+// then has all that was written before the lock was taken.
 bool table_publish(FanoutGroup& group, FanoutKind kind, int any, std::uint32_t version) {
   const auto done = [&] {
     const auto& loaded = group.directory().loaded[static_cast<std::uint32_t>(kind)];

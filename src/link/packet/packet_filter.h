@@ -19,8 +19,8 @@ enum class Lane : std::uint8_t { all, eager, bulk, solicited };
 
 struct FilterRule {
   std::uint8_t endpoint = 0;
-  // Only frames of this interface pass; 0: of all. A socket of an interface with others on top of it (VLAN,
-  // macvlan) also gets their frames.
+  // Only frames of this interface pass, or with 0 those of all interfaces. A socket of an interface with
+  // others on top of it (VLAN, macvlan) also gets their frames.
   std::uint32_t ifindex = 0;
   bool board_frames = true;  // as in PacketLinkOptions
   bool all_frames = false;

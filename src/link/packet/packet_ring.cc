@@ -16,9 +16,9 @@ namespace omx::link {
 
 namespace {
 
-// The kernel puts F0 two bytes into the second cache line of a slot, so that a frame of minimum size lies in
-// that one line. Another PACKET_RESERVE could align body or payload instead, but a third line costs 0.06 of
-// 1.6 us.
+// The kernel puts F0 two bytes into the second cache line of a slot. A frame of minimum size lies in that
+// one line. Another PACKET_RESERVE could align body or payload instead, but a third line costs 0.06 of 1.6
+// us.
 constexpr std::uint32_t kFrameAt = TPACKET_ALIGN(TPACKET2_HDRLEN + 16) - wire::kEthernetHeader;
 static_assert(kFrameAt == 66);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory-mapped receive ring of a packet socket (TPACKET_V2). V2 and not V3, because V3 hands over blocks
-// of frames after a timeout: more throughput for a sniffer, but milliseconds of latency.
+// The memory-mapped receive ring of a packet socket (TPACKET_V2). It is not V3, because V3 hands over blocks
+// of frames after a timeout. A sniffer gains throughput by that, but messages would wait for milliseconds.
 //
 // The kernel fills slots in order and sets TP_STATUS_USER; we read them in order and set TP_STATUS_KERNEL.
-// The status word is the only thing both sides write: acquire on our load makes the frame visible, release on
-// our store makes sure that we are done reading it.
+// The status word is the only thing that both sides write. Acquire on our load makes the frame visible.
+// Release on our store makes sure that we have finished reading it.
 #pragma once
 
 #include <linux/if_packet.h>

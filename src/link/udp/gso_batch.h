@@ -57,7 +57,7 @@ class GsoBatch {
   std::uint32_t ifindex_ = 0;
   std::size_t count_ = 0, pieces_ = 0, bytes_ = 0;  // size of the GSO batch
   std::size_t size_ = 0;                            // bytes of each frame, except perhaps the last
-  bool complete_ = false;                           // the last frame is shorter, so no other may follow
+  bool complete_ = false;                           // no other frame may follow
   bool error_told_ = false;
   int connected_fd_ = -1;
   wire::LaneAddress connected_to_;

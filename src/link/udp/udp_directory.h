@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Maps the NIC ids that this process has met to IP addresses. An IPv6 id is made from the address but does
-// not contain it. The resolver, the application or a frame from there must have told the address.
+// not contain it. The address must come from the resolver, the application or a frame that came from there.
 #pragma once
 
 #include <array>

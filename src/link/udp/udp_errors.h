@@ -20,8 +20,8 @@ struct UdpError {
   std::byte datagram[kBytesMost];
 };
 
-// Makes the socket keep such errors. Sends and receives then report each error once, whichever peer it is
-// about.
+// Makes the socket keep errors that the network reports. Sends and receives then report each error once,
+// whichever peer it is about.
 void udp_errors_keep(int fd, bool ipv4);
 // Takes one error. Returns false when none is left.
 bool udp_error_take(int fd, UdpError& out);

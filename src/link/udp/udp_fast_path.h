@@ -53,7 +53,7 @@ class UdpFastPath {
   // Datagrams in a row from one peer before it is chosen. More are needed if the last peer did not stay for
   // long.
   static constexpr std::uint32_t kStreak = 128, kStreakMost = 1 << 16, kLong = 4096;
-  // The peer is given up after kOthers datagrams from others, unless it sent more than kShare times as many
+  // The peer is given up after kOthers datagrams from others, unless it sent at least kShare times as many
   // meanwhile.
   static constexpr std::uint32_t kOthers = 16, kShare = 4;
   // The main socket is polled once per some polls of this one that find nothing. The longer the main socket

@@ -49,9 +49,9 @@ OwnFd udp_socket_open(const InterfaceAddress& address, std::uint16_t port) {
   return fd;
 }
 
-// The kernel checks the option of both sockets when the second is bound, and requires that both belong to
-// the same user. SO_REUSEADDR would let in any user at that moment. Afterwards neither socket lets another
-// one in.
+// Lets two sockets have the same address by SO_REUSEPORT. The kernel checks the option of both sockets when
+// the second is bound, and requires that both belong to the same user. SO_REUSEADDR would let in any user at
+// that moment. Afterwards neither socket lets another one in.
 OwnFd udp_socket_beside(int first, const InterfaceAddress& address, std::uint16_t port) {
   OwnFd fd = socket_new(address);
   if (!fd.open()) return fd;

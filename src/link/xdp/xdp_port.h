@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The part of an interface that a process uses for AF_XDP: our program, one receive queue, and the memory
-// for its frames. All endpoints of the process on that interface share it.
+// for its frames. All endpoints of the process on that interface use it together.
 //
 // The kernel gives a queue to one set of memory, so the queue belongs to one process. A socket without
 // traffic of its own holds the queue. It has the two rings by which memory goes to the kernel (fill) and

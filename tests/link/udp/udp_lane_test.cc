@@ -82,8 +82,8 @@ TEST_F(udp_lane, gso_batch__the_last_may_be_shorter) {
   EXPECT_EQ(sent_.gso_batches_sent, 1U);
 }
 
-// A frame that does not fit a GSO batch begins another. Such frames are longer, come behind a shorter one,
-// or go to another receiver. A batch also ends at the limits of bytes per datagram and of frames per call.
+// A frame that does not fit a GSO batch begins another. It is longer, comes behind a shorter one, or goes to
+// another receiver. A batch also ends at the limits of bytes per datagram and of frames per call.
 TEST_F(udp_lane, gso_batch__ends_where_it_must) {
   const auto sends = [&](const std::vector<std::size_t>& sizes) {
     const auto before = sent_.send_calls;

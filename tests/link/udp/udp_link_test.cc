@@ -124,8 +124,8 @@ TEST_F(udp_link, ipv6__does_the_same) {
   EXPECT_EQ((*a)->interface().nic(), nic);
   EXPECT_EQ((*a)->interface().mtu(), 65536U - 48U - 14U) << "less than a datagram holds";
   const Bytes right = tiny(nic, 1, 80, nic), lost = tiny(nic, kClosed, 80, nic);
-  frame_send(**a, tiny(nic, 1, 80, kLoopbackNic));  // not to there
-  frame_send(**a, tiny(kLoopbackNic, 1, 80, nic));  // not to there
+  frame_send(**a, tiny(nic, 1, 80, kLoopbackNic));  // names another sender
+  frame_send(**a, tiny(kLoopbackNic, 1, 80, nic));  // to a NIC of the other family
   frame_send(**a, lost);
   frame_send(**a, right);
   Collector collector;

@@ -338,7 +338,7 @@ TEST_P(xdp_link, queue__of_a_process_that_has_just_ended_is_waited_for) {
       return held.has_value();
     });
     killed.end();
-    for (int j = 0; j < 2; j++) {  // the second one comes after us
+    for (int j = 0; j < 2; j++) {  // the second trial comes after our own first one
       const auto trial = xdp_trial(options);
       ASSERT_TRUE(trial) << trial.error().message;
     }
