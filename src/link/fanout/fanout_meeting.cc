@@ -172,7 +172,7 @@ std::shared_ptr<FanoutGroup> join_or_found(std::uint32_t ifindex, unsigned numbe
 std::shared_ptr<FanoutGroup> find(std::uint32_t ifindex, unsigned number, int probe) {
   Groups& mine = groups();
   const std::lock_guard guard(mine.mutex);
-  // A process may move to another network namespace, where other names hold.
+  // A process may move to another network namespace, where names belong to other sockets.
   Known& known = mine.all[{network_of(probe), ifindex, ::geteuid(), number}];
   if (auto group = known.group.lock()) return group->broken() ? nullptr : group;
   if (clock_now() < known.ask_again) return nullptr;

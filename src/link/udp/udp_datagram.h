@@ -24,8 +24,8 @@ struct UdpArrival {
   std::size_t frames() const { return bytes == 0 ? 1 : (bytes + segment - 1) / segment; }
 };
 
-// Receives a datagram into `pieces`, without waiting. Returns nullopt when none is there, or when errno says
-// otherwise. With `from`, the socket is connected to that address.
+// Receives a datagram into `pieces`, without waiting. Returns nullopt when none is there (EAGAIN) or on an
+// error, with errno set. With `from`, the socket is connected to that address.
 std::optional<UdpArrival> datagram_receive(int fd, iovec* pieces, std::size_t count,
                                            const wire::LaneAddress* from = nullptr);
 
@@ -38,7 +38,7 @@ inline NicId frame_source(const std::byte* frame) {
 // A received datagram with memory of its own.
 class UdpDatagram {
  public:
-  // Receives a datagram. Returns false when none is there (EAGAIN), or when errno says otherwise.
+  // Receives a datagram. Returns false when none is there (EAGAIN) or on an error, with errno set.
   bool receive(int fd, const wire::LaneAddress* from = nullptr);
   // Does the same as receive(), by a connected socket for which the kernel joins no datagrams.
   bool receive_lone(int fd, const wire::LaneAddress& from);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The connected fast-path socket: a second socket at an endpoint's port, connected to the only peer that it
-// exchanges frames with. The kernel then looks up no route for outgoing frames and no socket for incoming
-// ones, which saves a sixth of a short message's time. All other peers go on using the endpoint's main
-// socket. While no peer is chosen, the second socket is connected to the endpoint itself. Nothing comes from
-// there, so no frame is lost at a change.
+// The connected fast-path socket: a second socket at an endpoint's port, connected to a peer while the
+// endpoint exchanges frames with that peer alone. The kernel then looks up no route for outgoing frames and
+// no socket for incoming ones, which saves a sixth of a short message's time. Frames of all other peers go
+// by the endpoint's main socket. While no peer is chosen, the second socket is connected to the endpoint
+// itself. Nothing comes from there, so no frame is lost at a change.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,10 @@ class UdpFastPath {
   // Returns whether this socket is to be polled now, before the main socket. After a change each socket is
   // read until it is empty, because a frame that overtakes others makes those look lost.
   bool leads() const { return fd_.open() && (chosen_ ? main_first_ == 0 && in_row_ < kRow : draining_); }
-  // Polls the socket although no peer is chosen. A datagram may have been on its way into it at a change.
+  // Makes leads() true although no peer is chosen. A datagram may have been on its way into the socket at a
+  // change.
   void ask() { draining_ = !chosen_; }
-  // Polls the socket. Returns false when nothing is there (EAGAIN), or when errno says otherwise.
+  // Polls the socket. Returns false when nothing is there (EAGAIN) or on an error, with errno set.
   bool receive(UdpDatagram& datagram);
   // Returns, when this socket was empty, whether to poll the main socket now. It does not say so each time,
   // because every poll takes time.
