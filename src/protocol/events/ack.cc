@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Acknowledgements in both directions (docs/spec/protocol.md 5). Between extended peers TRUC carries a bitmap
-// of the messages that arrived early, so that only what is missing is sent again.
+// of the messages that arrived early, so that only missing messages are sent again.
 #include "protocol/events/ack.h"
 
 #include <algorithm>
@@ -25,28 +25,29 @@ namespace omx::protocol {
 
 namespace {
 
-// The answer to a repetition, or, as it came sooner than any answer can, to what was repeated.
+// Returns whether an acknowledgement answers the first transmission. One that follows a repetition sooner
+// than any answer can arrive must answer an earlier copy.
 bool first_one_came(const State& s, const Partner& p, const Request& r) {
   return r.resends == 0 || s.now - r.last_sent < p.tx.trip.least() / 2;
 }
 
-// How long an acknowledgement took, of a message that was not repeated and that waited behind none that was.
+// Measures how long an acknowledgement took. The message was not repeated and waited behind none that was.
 void trip_measure(State& s, Partner& p, const Request& r) {
   const TimeNs doubled = p.tx.trip.patience() << std::min<unsigned>(p.tx.backoff, 16);
   p.tx.trip.measured(s.now, std::min(s.now - r.last_sent, std::max(s.config.resend_delay_extended, doubled)));
 }
 
-// Measures the acknowledgement of the oldest message, which was repeated. One that follows a repetition as
-// closely as answers do is probably the repetition's. Any other is that of a partner that became slow, has no
-// room, or is farther away. The answer to a ping tells.
+// Measures the acknowledgement of the oldest message, which was repeated. If it follows the repetition as
+// closely as answers do, it probably answers the repetition. Otherwise the peer became slow, has no room, or
+// is farther away. A ping tells which.
 void trip_measure_repeated(State& s, Partner& p, const Request& r) {
   if (!p.tx.trip.answers(s.now - r.last_sent, s.config.ack_delay_extended))
     p.tx.trip.waited(std::min(s.now - r.first_sent, s.config.resend_delay_extended));
   trip_ask(s, p);
 }
 
-// It is there, after messages with later numbers were. Of one that was repeated several times it is not known
-// which one came.
+// Measures how late a message arrived that messages with later numbers overtook. After several repetitions it
+// is unknown which copy arrived, so such a message is not measured.
 void lateness_measure(State& s, Partner& p, const Request& r) {
   if (r.tx.passed_at != 0 && !r.tx.by_lane && r.resends <= 1 && first_one_came(s, p, r))
     p.tx.trip.overtaken(s.now, s.now - r.tx.passed_at);
@@ -56,7 +57,8 @@ void lateness_measure(State& s, Partner& p, const Request& r) {
 
 void ack_apply(State& s, Partner& p, Seqnum ack) {
   const std::uint32_t acked = seq_diff(ack, p.counting.next_acked);
-  // More than we sent: we do not count alike any more. Its answer tells.
+  // The peer acknowledges more than we sent: the two ends no longer count alike. Its answer to a connect
+  // tells.
   if (acked > p.outstanding() && acked < kSeqSpace / 2) connect_ask(s, p);
   if (acked == 0 || acked > p.outstanding()) return;
   p.counting.next_acked = ack;
@@ -82,18 +84,18 @@ void ack_apply(State& s, Partner& p, Seqnum ack) {
   }
   p.tx.backoff = 0;
   if (!p.tx.queued.empty()) send_pump(s, p);
-  if (backed_off) retransmit_arm(s, p);  // the timer may sleep for the longer delay still
+  if (backed_off) retransmit_arm(s, p);  // the timer may still be set to the longer delay
 }
 
 namespace {
 
 void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
-  std::uint32_t highest = 0;  // of the numbers that arrived early, as distance from packet.seqnum
-  TimeNs newest = 0;          // when the last of them was sent
+  std::uint32_t highest = 0;  // distance from packet.seqnum of the highest number that arrived early
+  TimeNs newest = 0;          // when the newest message that arrived early was sent
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     const std::uint32_t i = seq_diff(r->seqnum, packet.seqnum) - 1;
     if (seq_diff(r->seqnum, packet.seqnum) == 0 || i >= 256) continue;
-    // A bit that is not set any more: the message was kept early and then found no memory.
+    // A bit can be cleared again: the peer kept the message early and then ran out of memory.
     const bool there = packet.sack[i / 8] & (1U << (i % 8));
     if (there && !r->tx.sacked) lateness_measure(s, p, *r);
     r->tx.sacked = there;
@@ -106,7 +108,7 @@ void sack_apply(State& s, Partner& p, const wire::Truc& packet) {
   TimeNs next = kNever;
   for (Request* r = p.tx.unacked.front(); r; r = p.tx.unacked.next(*r)) {
     if (seq_diff(r->seqnum, packet.seqnum) > highest) break;
-    // A repetition is missed only when something is there that was sent after it.
+    // A repetition counts as missing only if a message sent after it has arrived.
     if (r->tx.sacked || (r->resends > 0 && r->last_sent >= newest)) continue;
     if (!r->tx.lost) r->tx.passed_at = s.now;
     r->tx.lost = true;
@@ -136,7 +138,7 @@ void ack_received(State& s, const wire::Head& head, wire::Frame frame) {
   }
   s.count(Counter::recv_lib_ack)++;
   partner_heard(s, *p);
-  // The counter may wrap (docs/spec/protocol.md 5.2 [TRAP]): compare by distance.
+  // The counter may wrap (docs/spec/protocol.md 5.2 [TRAP]), so it is compared by distance.
   const auto ahead = static_cast<std::int32_t>(packet.acknum - p->counting.recv_acknum);
   if (!seq_same_session(packet.seqnum, p->counting.next_send) || ahead <= 0) {
     s.count(Counter::drop_bad_seqnum)++;

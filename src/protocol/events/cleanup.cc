@@ -39,7 +39,7 @@ void fail_list(State& s, List<Request, &Request::queue>& list, Status status) {
       region_release(s, *r);
     if (r->kind == RequestKind::send)
       send_fail(s, *r, status);
-    else  // A receive whose NOTIFY did not leave: its message is as complete as one whose NOTIFY was lost.
+    else  // This receive's NOTIFY did not leave. Its message is as complete as one whose NOTIFY was lost.
       request_finish(s, *r, r->kind == RequestKind::receive ? r->status : status);
   }
 }
@@ -60,11 +60,11 @@ Happened happened(Cleanup why) {
   return Happened::partner_disconnected;
 }
 
-// A large message that waits for its receive, and whose sender will not send it any more. The sender was told
-// that we know of it, and later messages may be here whole: so its place in the order stays, and whoever
-// receives it learns that it is lost.
+// Fails a large message that waits for its receive and that the sender will not send. The sender was told
+// that we know the message, and later messages may be complete here. So the message keeps its place in the
+// order, and its receive reports that it is lost.
 void announcement_fail(State& s, Unexpected& u, Cleanup why, Status status) {
-  if (why == Cleanup::disconnected) {  // our application does not want it any more
+  if (why == Cleanup::disconnected) {  // our application does not want the message
     arrival_drop(s, u);
     return unexpected_free(s, u);
   }
@@ -73,8 +73,8 @@ void announcement_fail(State& s, Unexpected& u, Cleanup why, Status status) {
   u.failed = status;
 }
 
-// Fails all that is pending with the partner, in the order of docs/spec/protocol.md 7. What was completely
-// received stays: its sender believes that it was delivered.
+// Fails all that is pending with the peer, in the order of docs/spec/protocol.md 7. Completely received
+// messages stay, because their sender believes that they were delivered.
 void pending_fail(State& s, Partner& p, Cleanup why, Status status) {
   if (p.tx.region_blocked) {
     p.tx.region_blocked = false;
@@ -86,7 +86,7 @@ void pending_fail(State& s, Partner& p, Cleanup why, Status status) {
   fail_list(s, p.tx.unacked, status);
   fail_list(s, p.tx.await_notify, status);
   fail_list(s, p.tx.queued, status);
-  // A refused message says nothing about a connect under way: that has an answer of its own.
+  // A refused message says nothing about a pending connect, which gets an answer of its own.
   if (why == Cleanup::given_up || why == Cleanup::disconnected) fail_list(s, p.tx.connects, status);
   watch_fail(s, p, status, p.session.true_session);
   partial_abandon(s, p, status);
@@ -137,15 +137,15 @@ void partner_cleanup(State& s, Partner& p, Cleanup why, Status status) {
   p.tx.sacks = false;
   p.counting.next_send = p.counting.next_acked =
       static_cast<Seqnum>(seq_session(p.counting.next_send) | kSeqFirst);
-  // A reference peer that connects anew starts with the number that our last CONNECT announced, and that may
-  // have reached it already: the numbers change only with the session count, which it notices (unlike
-  // docs/spec/protocol.md 7). Extended peers have epochs.
+  // A legacy peer that connects again starts with the number that our last CONNECT announced, which may have
+  // reached it already. It notices a change of numbers only with a new session count (unlike
+  // docs/spec/protocol.md 7). Extended peers have counter generations.
   if (why != Cleanup::restarted || was_extended) partner_renumber(p);
   p.counting.last_acked = p.counting.next_match;
   partner_update_sizes(s, p);
   if (!p.rx.awaited.empty()) retransmit_arm(s, p);
   if (!was_open) return;
-  if (++p.session.conversation == 0) p.session.conversation = 1;  // 0 means none
+  if (++p.session.conversation == 0) p.session.conversation = 1;  // 0 means that there is none
   p.liveness.silence_told = false;
   news_ended(s, p, why, status);
 }

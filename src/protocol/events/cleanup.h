@@ -8,11 +8,11 @@ namespace omx::protocol {
 
 struct State;
 
-// Ends the conversation: fails all that is pending with the partner and forgets its session
-// (docs/spec/protocol.md 7). Everything later towards it fails with `status` until another conversation is
-// opened.
+// Ends the conversation: fails all that is pending with the peer and forgets its session
+// (docs/spec/protocol.md 7). Later operations towards the peer fail with `status` until another conversation
+// is opened.
 void partner_cleanup(State& s, Partner& p, Cleanup why, Status status = Status::endpoint_unreachable);
-// Gives up a partner whose frames became so small that a medium message under way cannot be repeated.
+// Gives up a peer whose frames became too small to repeat a pending medium message.
 void partner_sizes_check(State& s, Partner& p);
 
 }  // namespace omx::protocol

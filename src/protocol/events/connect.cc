@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connecting (docs/spec/protocol.md 3): sessions, first numbers, and what the extension blocks agree on. An
-// incoming request is answered without asking the application, and is enough to send back.
+// Connecting (docs/spec/protocol.md 3): sessions, first numbers, and what the extension blocks agree on. The
+// engine answers an incoming request without asking the application. After it the engine can send to that
+// peer.
 #include "protocol/events/connect.h"
 
 #include <algorithm>
@@ -34,13 +35,13 @@ namespace {
 
 constexpr std::uint8_t kConnectBadKey = 11;
 
-// Whether both ends speak the extension.
+// Returns whether both ends speak the extension.
 bool extended(const State& s, const wire::Connect& packet) {
   return packet.ext.present && s.config.extension;
 }
 
-// The reply showed that the two do not count alike yet: asks again with what has changed. The timer goes on
-// where a peer never agrees.
+// Asks again with the changed numbers when a reply shows that the two ends do not count alike yet. If the
+// peer never agrees, only the timer asks on.
 void ask_again(State& s, Partner& p, Request* r) {
   constexpr std::uint8_t kRoundsAtOnce = 8;
   if (p.counting.connect_rounds >= kRoundsAtOnce) return;
@@ -51,8 +52,8 @@ void ask_again(State& s, Partner& p, Request* r) {
     connect_ping(s, p);
 }
 
-// Copies to `answer`, for a peer whose key is wrong, how we count with the partner that it was. It may hold a
-// relation that we have given up, and would hear of no other way to learn that.
+// Copies our counts with the former peer to `answer`, the reply to a wrong key. The sender may hold a
+// relation that we gave up, and learns that only here.
 void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& answer) {
   const bool known = p.counting.peer_epoch_session == packet.src_session;
   if (known && extended(s, packet)) epochs_meet(s, p, packet.src_session, packet, false);
@@ -63,16 +64,16 @@ void tell_counts(State& s, Partner& p, const wire::Connect& packet, Partner& ans
   answer.counting.peer_epoch_in_use = p.counting.peer_epoch_in_use;
 }
 
-// Whether a request comes from an instance before the one that we are connected to: it uses a count of ours
-// that is over, or that an earlier instance of us had.
+// Returns whether a request comes from an instance before the connected one. Such a request names a counter
+// generation of ours that is over or belonged to an earlier instance of us.
 bool outdated(const State& s, const Partner& p, const wire::Connect& packet) {
   return extended(s, packet) && p.connected() && p.known_otherwise(packet.src_session) &&
          packet.ext.peer_epoch != 0 && packet.ext.peer_epoch != p.counting.epoch;
 }
 
-// Whether a request comes from an instance that we knew before and that uses a count that we offered it. It
-// may know no key, as it never had to connect; when it took up the count, that it said so may have been lost.
-// The answer to a wrong key offers nothing, though it names the count.
+// Returns whether a request comes from a known instance that uses a counter generation we offered. The
+// instance may know no key, because it never had to connect. Its message that it adopted the generation may
+// have been lost. The answer to a wrong key names the generation but offers nothing.
 bool uses_our_count(const State& s, const Partner& p, const wire::Connect& packet) {
   return extended(s, packet) && p.counting.peer_epoch_session == packet.src_session &&
          p.counting.peer_epoch != 0 && p.counting.epoch_offered && packet.ext.peer_epoch_in_use &&
@@ -83,7 +84,8 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   s.count(Counter::recv_connect_request)++;
   Partner* p = partner_find(s, head.src, packet.src_endpoint);
   const bool right_key = packet.key_or_target_session == s.config.key;
-  // The answer shows our present count: should the instance live after all, it asks again with that.
+  // The answer shows our present counter generation. If that instance is alive after all, it asks again with
+  // it.
   const bool late = p && outdated(s, *p, packet);
   const bool accepted = p ? (right_key || uses_our_count(s, *p, packet)) && !late : right_key;
   if (!p && accepted) p = partner_create(s, head.src, packet.src_endpoint);
@@ -100,7 +102,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     partner_sizes_check(s, *p);
     if (p->connected()) watch_opened(s, *p);
   }
-  Partner refused;  // whoever is late or has the wrong key gets an answer that changes nothing ...
+  Partner refused;  // a late request or a wrong key gets an answer from this peer and changes nothing ...
   if (!accepted) {
     refused.nic = head.src;
     refused.endpoint = packet.src_endpoint;
@@ -121,21 +123,20 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
   if (packet.ext.present) reply.ext = connect_extension(s, to);
   connect_packet_send(s, to, reply);
   s.count(Counter::send_connect_reply)++;
-  // Or a late request made us take the instance before for the present one: that one is asked.
+  // Perhaps a late request made us take an earlier instance for the present one, so ask that one.
   if (late) epochs_doubt(s, *p);
   if (!accepted) return;
   reference_connect_back(s, *p);
   retransmit_arm(s, *p);
 }
 
-// The answer to a ping or connect that was refused: nothing is adopted, but it tells who is there, and
-// whether that is still who we know. The key may be none of ours: an instance that connected to us is pinged
-// without.
+// Handles the refusal of a ping or connect. Nothing is adopted, but the refusal shows whether the same
+// instance is still there. Our key may be wrong: an instance that connected to us is pinged without a key.
 void refused_by(State& s, Partner& p, const wire::Connect& packet) {
   const std::uint32_t session = packet.key_or_target_session;
   const bool same = p.connected() && p.session.true_session == session;
-  // By the same extended instance epochs_meet has done what there is to do. That the two do not agree yet may
-  // only mean that its connect is not complete, or that the answer is late.
+  // For the same extended instance epochs_meet() has done what is necessary. Disagreement may only mean that
+  // the instance's connect is incomplete or that the answer is late.
   const bool agreed = extended(s, packet) ? same && epochs_meet(s, p, session, packet, false)
                                           : reference_in_step(p, session, packet.target_recv_seqnum_start);
   if (agreed) {
@@ -160,11 +161,11 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
     if (packet.status != kConnectBadKey) return;
     if (ping) p->liveness.ping_pending = false;
     if (r) connect_fail(s, *p, *r, Status::bad_key);
-    // A wrong key of the application's says nothing about another instance.
+    // A wrong key from the application says nothing about another instance.
     if (ping || (p->connected() && p->session.true_session == session)) refused_by(s, *p, packet);
     return;
   }
-  if (r && r->shunned == session) {  // the one that was given up
+  if (r && r->shunned == session) {  // the instance that was given up
     partner_heard(s, *p);
     return connect_shunned(s, *p, *r);
   }
@@ -176,10 +177,11 @@ void reply_received(State& s, const wire::Head& head, const wire::Connect& packe
       extended(s, packet) ? epochs_meet(s, *p, session, packet) : reference_reply(s, *p, r, packet);
   p->session.peer_index = packet.src_dst_peer_index;
   partner_heard(s, *p);
-  // Longer than that one of the two did not run, or else it would have been repeated.
+  // The request would have been repeated unless one of the two ends did not run for longer than that.
   if (r && r->resends == 0)
     p->tx.trip.measured(s.now, std::min(s.now - r->last_sent, s.config.resend_delay_extended));
-  // A far partner is learnt by doubling; one that did not run for long is no far one.
+  // The round trip to a far peer is learnt by doubling. A far longer time shows only that the peer did not
+  // run.
   if (ping && !p->liveness.ping_repeated)
     p->tx.trip.told(s.now, std::min(s.now - p->liveness.ping_sent,
                                     std::max(s.config.resend_delay_extended, 2 * p->tx.trip.patience())));
@@ -230,7 +232,7 @@ void connect_received(State& s, const wire::Head& from, wire::Frame frame) {
   if (rails_used(s) && !rails_connect(s, head, packet)) [[unlikely]]
     return nack_lib_send(s, from, frame, packet.src_endpoint, packet.seqnum, wire::NackCode::endpoint_closed);
   if (head.src == s.config.nic && packet.src_endpoint == s.config.endpoint) return;  // our own, reflected
-  // A peer does not lose its extension while its session lasts: what says so is damaged.
+  // A peer keeps its extension while its session lasts. A packet that says otherwise is damaged.
   const Partner* p = partner_find(s, head.src, packet.src_endpoint);
   const std::uint32_t session = packet.is_reply ? packet.key_or_target_session : packet.src_session;
   if (p && p->agreed.extended && p->session.true_session == session && !packet.ext.present)

@@ -17,7 +17,7 @@ void early_drain(State& s, Partner& p) {
     const Seqnum number = p.counting.next_match;
     EarlySlot& slot = p.rx.early->slots[seq_number(number) % 256];
     if (!slot.frames) return;
-    // Taken off first: delivering may call back into the engine (unexpected handler).
+    // Delivery may call back into the engine (unexpected handler), so take the frames off first.
     EarlyFrame* frames = slot.frames;
     EarlyWindow& window = *p.rx.early;
     slot.frames = nullptr;
@@ -28,7 +28,7 @@ void early_drain(State& s, Partner& p) {
       const wire::Frame frame = early_frame(*f);
       wire::Head head;
       if (wire::decode_head(frame, head) == wire::Drop::none) {
-        head.src = p.nic;  // by whatever board it came
+        head.src = p.nic;  // whichever board the frame came by
         numbered_frame(s, head, frame, true);
       }
       s.memory.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));

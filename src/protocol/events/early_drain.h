@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that were kept early are processed when the hole before them is filled.
+// Processes the packets in the reorder buffer when the gap before them is filled.
 #pragma once
 
 namespace omx::protocol {

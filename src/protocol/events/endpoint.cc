@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine's face: see endpoint.h for the contract of each function.
+// The public functions of the engine. endpoint.h says what each one does.
 #include "protocol/endpoint.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ Expected<Request*, OpError> Endpoint::receive(TimeNs now, const ReceiveOp& op) {
 
 namespace {
 
-// False: too late.
+// Returns false if it is too late to cancel the request.
 bool withdraw(State& s, Request& r, bool complete) {
   if (r.user_done) return false;
   if (r.phase == Phase::posted && r.rx.multi) {
@@ -105,9 +105,10 @@ bool Endpoint::forget(Request* request) {
 void Endpoint::disconnect(TimeNs now, Partner* partner) {
   time_enter(*state_, now);
   if (partner->self) return;
-  pack_release(*state_);  // these are sent as far as the application knows
+  pack_release(*state_);  // the application believes that these are sent
   partner_cleanup(*state_, *partner, Cleanup::disconnected);
-  partner->context = nullptr;  // survives reconnection, not this (docs/spec/mx-api.md 4.4)
+  // The context survives a reconnection but not a disconnect (docs/spec/mx-api.md 4.4).
+  partner->context = nullptr;
 }
 
 bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
@@ -120,7 +121,7 @@ bool Endpoint::set_timeout(Request* request, TimeNs timeout) {
   }
   if (!held(request)) return false;
   request->timeout = timeout;
-  // The timer may sleep past the new limit.
+  // The timer may be set to a time after the new limit.
   if (request->partner && request->phase != Phase::posted && timeout != kNever && !request->partner->self)
     s.timers.arm_by(request->partner->resend_timer, s.now + timeout / 4);
   if (request->rx.pull && request->rx.pull->handle && timeout != kNever)
@@ -132,7 +133,7 @@ void Endpoint::deliveries_end() {
   state_->matching.handler = nullptr;
   State& s = *state_;
   while (Request* r = s.matching.posted.any()) withdraw(s, *r, false);
-  s.closing = true;  // no others take their turn
+  s.closing = true;  // keeps waiting pulls from starting
   for (Partner* p : s.peers.partners) {
     partial_abandon(s, *p, Status::aborted);
     pulls_fail(s, *p, Status::aborted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine's face: what the application asks about its requests and messages, and what happened to peers.
+// The public functions of the engine that report on requests, messages and peers.
 #include "protocol/endpoint.h"
 
 #include <cassert>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine's face: frames, time, and what is owed.
+// The public functions of the engine for frames, time, and what is still owed.
 #include "protocol/endpoint.h"
 
 #include <span>
@@ -126,7 +126,7 @@ void Endpoint::flush_acks(TimeNs now) {
 bool Endpoint::drained() const {
   const State& s = *state_;
   if (s.completion.zombies > 0) return false;
-  // Sends that the application forgot are still owed to their receivers, and so are data that wait for them.
+  // Forgotten sends are still owed to their receivers. So are sends whose data wait for their receives.
   for (Partner* p : s.peers.partners)
     for (auto* list : {&p->tx.unacked, &p->tx.queued, &p->tx.await_notify})
       for (Request* r = list->front(); r; r = list->next(*r))

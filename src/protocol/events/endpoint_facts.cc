@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine's face: what it says about its partners and itself.
+// The public functions of the engine that describe its peers and itself.
 #include "protocol/endpoint.h"
 
 #include "base/mac.h"

@@ -22,20 +22,20 @@ bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connec
   }
   if (theirs.epoch == 0) return false;
   const int news = p.counting.peer_epoch == 0 ? 1 : epoch_compare(theirs.epoch, p.counting.peer_epoch);
-  if (news < 0) return false;  // late
+  if (news < 0) return false;  // this is an outdated packet
 
-  // It gave up the count that we still offer: it will not use that again.
+  // The peer gave up the counter generation that we still offer, and will not use it again.
   const bool offer_refused = theirs.peer_epoch == p.counting.epoch && !theirs.peer_epoch_in_use;
   if (p.counting.peer_epoch_in_use && (news > 0 || offer_refused)) {
     partner_cleanup(s, p, Cleanup::abandoned);
   } else if (offer_refused) {
     partner_renumber(p);
   }
-  // Its count is adopted once. While it sends in one of ours that is past, it has not heard of that, and will
-  // begin a new one when it does.
+  // The peer's generation is adopted once. While the peer sends in a past generation of ours, it has not
+  // heard that it is over. It will begin a new one when it does.
   const bool behind = theirs.peer_epoch_in_use && theirs.peer_epoch != p.counting.epoch;
-  // A peer that has ended the conversation says so in answers, too: those must not open the next one, or what
-  // is sent then would follow messages that were given up.
+  // A peer that ended the conversation says so in answers too. An answer must not open the next conversation,
+  // or new messages would follow messages that were given up.
   const bool opens = !packet.is_reply && !theirs.peer_epoch_in_use;
   const bool accepts = theirs.peer_epoch_in_use && theirs.peer_epoch == p.counting.epoch;
   if (news > 0 && !behind && trusted && (opens || accepts)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two extended peers compare their counts (docs/reference/wire.md 5).
+// Compares the counter generations of two extended peers (docs/reference/wire.md 5).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// Adopts what a CONNECT of an extended peer in `session` says about the counts of both sides; forgets it
-// first if it forgot us. True when the two now agree in both directions. Not `trusted`, as the key was wrong:
-// nothing is adopted, but who was forgotten still learns it. A conversation is opened only by a request whose
-// sender is in none, and by a peer that already uses the count that we offer.
+// Adopts what a CONNECT of an extended peer in `session` says about the counter generations of both sides.
+// Forgets the peer first if the peer forgot us. Returns true when both directions agree. `trusted` is false
+// when the key was wrong: nothing is adopted, but a peer that forgot us is still forgotten. A conversation is
+// opened only by a request whose sender is in no conversation, or by a peer that already uses our generation.
 bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connect& packet,
                  bool trusted = true);
 

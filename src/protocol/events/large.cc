@@ -15,7 +15,7 @@
 namespace omx::protocol {
 
 void large_notified(State& s, Partner& p, const wire::Notify& packet) {
-  // A repeated NOTIFY of an earlier owner of the region is known by the generation.
+  // The generation tells a repeated NOTIFY for an earlier owner of the region from one for the present owner.
   const Region* const region =
       s.regions.find(packet.rdma_id | std::uint32_t{packet.page} << 8, packet.rdma_seqnum);
   Request* const r = region ? region->owner : nullptr;
@@ -28,7 +28,7 @@ void large_notified(State& s, Partner& p, const wire::Notify& packet) {
     region_release(s, *r);
     request_finish(s, *r, r->xfer_length < r->msg_length ? Status::truncated : Status::success);
   } else {
-    region_release(s, *r);  // the ack of the RNDV completes it
+    region_release(s, *r);  // the acknowledgement of the RNDV completes the send
   }
 }
 

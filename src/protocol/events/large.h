@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver of a large message is done with it.
+// The end of a large send.
 #pragma once
 
 #include "wire/packets.h"
@@ -9,7 +9,7 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// Ends a large send whose receiver is done with it.
+// Ends a large send whose receiver has reported with a NOTIFY that it is done.
 void large_notified(State& s, Partner& p, const wire::Notify& packet);
 
 }  // namespace omx::protocol

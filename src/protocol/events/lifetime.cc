@@ -61,7 +61,7 @@ void engine_close(State& s) {
   claimed_drop_all(s);
   while (Request* r = s.matching.posted.any()) {
     s.matching.posted.remove(*r);
-    r->queue.unlink();  // one that waits for an instance that never came
+    r->queue.unlink();  // the receive may wait for an instance that never came
     request_finish(s, *r, Status::aborted);
   }
   while (Unexpected* u = s.matching.unexpected.front()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The begin and the end of an engine.
+// Opens and closes an engine.
 #pragma once
 
 namespace omx::protocol {
@@ -7,9 +7,9 @@ namespace omx::protocol {
 struct State;
 
 void claimed_drop_all(State& s);
-// Makes what an engine has from its beginning: the peer that it is itself, the windows of its pulls.
+// Makes the peer that stands for the engine itself, and the windows of its pulls.
 void engine_open(State& s);
-// Ends all requests and frees all that is held. Nothing leaves any more.
+// Ends all requests and frees all memory. Sends nothing any more.
 void engine_close(State& s);
 
 }  // namespace omx::protocol

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refusals: a packet for a session that is gone, a pull from a region that is not
-// (docs/spec/wire.md 4.9-4.11).
+// Refusals: a packet for a session that is gone, a pull from a region that is gone (docs/spec/wire.md
+// 4.9-4.11).
 #include "protocol/events/nack.h"
 
 #include "protocol/actions/nack_tx.h"
@@ -26,7 +26,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
   wire::NackLib packet;
   if (const auto drop = wire::decode_nack_lib(frame, p->agreed.extended, packet); drop != wire::Drop::none)
     return rx_drop(s, drop);
-  // A nack for a connect comes from a board that knows nothing of the agreement with the old instance.
+  // A nack for a connect comes from a board that does not know the agreement with the old instance.
   const bool for_connect =
       seq_number(packet.seqnum) == 0 && (!p->tx.connects.empty() || p->liveness.ping_pending);
   if (!for_connect && !rx_checksum_ok(s, p, frame)) return;
@@ -37,8 +37,8 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
   if (seq_same_session(packet.seqnum, p->counting.next_send)) {
     for (Request* r = p->tx.unacked.front(); r; r = p->tx.unacked.next(*r)) {
       if (r->seqnum != packet.seqnum) continue;
-      // Numbers are refused only by an instance that is not the one we are connected to: everything towards
-      // it will be refused, and a hole in the numbers could not be filled (docs/spec/protocol.md 5.5 [TRAP]).
+      // Only another instance than the connected one refuses a number. It will refuse everything else too,
+      // and the missing number could not be filled (docs/spec/protocol.md 5.5 [TRAP]).
       partner_cleanup(s, *p, Cleanup::refused, status);
       return;
     }
@@ -47,7 +47,7 @@ void nack_lib_received(State& s, const wire::Head& head, wire::Frame frame) {
   if (Request* r = p->tx.connects.front())
     connect_fail(s, *p, *r, status);
   else
-    partner_cleanup(s, *p, Cleanup::refused, status);  // the answer to a ping: it lives no more
+    partner_cleanup(s, *p, Cleanup::refused, status);  // this answers a ping: the instance is gone
 }
 
 }  // namespace omx::protocol

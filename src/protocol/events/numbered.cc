@@ -63,7 +63,7 @@ Delivery deliver(State& s, Partner& p, const Numbered& n) {
   }
 }
 
-// A message that came in a PACK, as if it had come by itself.
+// Rebuilds the frame of a message that came in a PACK, as if it had come alone.
 std::size_t frame_of_record(const wire::Head& head, const Numbered& n, std::byte* out) {
   wire::Head alone = head;
   alone.type = n.type;
@@ -78,8 +78,8 @@ bool keep_early(State& s, Partner& p, const wire::Head& head, wire::Frame frame,
   return early_store(s, p, n.seqnum, {alone, frame_of_record(head, n, alone)}, 0, 1);
 }
 
-// Whether the sender is a peer that can be understood. One whose connect reply has not arrived yet cannot: it
-// will send again.
+// Returns whether the sender is a peer that can be understood. A peer whose connect reply has not arrived
+// cannot, and will send again.
 bool peer_is_known(State& s, const Partner* p) {
   if (!p || p->self || p->reply_session() == wire::kUnknownSession) {
     s.count(Counter::drop_unknown_partner)++;
@@ -88,7 +88,7 @@ bool peer_is_known(State& s, const Partner* p) {
   return true;
 }
 
-// Whether the peer counts as we do. Asks it when its numbers do not fit.
+// Returns whether the peer counts as we do. Asks the peer when its numbers do not fit.
 bool numbers_fit(State& s, Partner& p, const Numbered& n) {
   if (seq_same_session(n.seqnum, p.counting.next_match) && seq_same_session(n.piggyack, p.counting.next_send))
     return true;
@@ -97,7 +97,7 @@ bool numbers_fit(State& s, Partner& p, const Numbered& n) {
   return false;
 }
 
-// Takes what the packet carries beside its message: a sign of life, an acknowledgement, an announcement.
+// Takes what a packet carries beside its message: a sign of life, an acknowledgement, an announcement.
 void acknowledgement_take(State& s, Partner& p, const Numbered& n) {
   if (!n.packed) count(s, n.type);
   partner_heard(s, p);
@@ -106,11 +106,10 @@ void acknowledgement_take(State& s, Partner& p, const Numbered& n) {
     lane_announced(s, p, n.seqnum);
 }
 
-// Whether the packet is the next one to be delivered. Keeps it if it is early, and answers one that came
-// before.
+// Returns whether the packet is the next one to deliver. Keeps an early packet and answers an old one.
 bool order_check(State& s, Partner& p, const wire::Head& head, wire::Frame frame, const Numbered& n) {
   const std::uint32_t ahead = seq_diff(n.seqnum, p.counting.next_match);
-  // What is not with its frame cannot be kept.
+  // Data that are already in their place cannot be kept with their frame.
   const bool placed = n.type == wire::PacketType::medium && !n.data;
   if (placed && (ahead != 0 || s.suspended)) return false;
   // The handler of an earlier message in the same frame stopped progression.
@@ -120,7 +119,7 @@ bool order_check(State& s, Partner& p, const wire::Head& head, wire::Frame frame
   }
   if (ahead == 0) return true;
   if (ahead <= kEarlyWindow) {
-    // What is asked for without its data is not kept with them.
+    // The peer was asked to send these messages without their data, so data are not kept.
     if (!(ahead < p.parking.park_range && carries_data(n.type)) && keep_early(s, p, head, frame, n))
       s.count(Counter::early)++;
     else
@@ -129,27 +128,27 @@ bool order_check(State& s, Partner& p, const wire::Head& head, wire::Frame frame
     return false;
   }
   s.count(Counter::duplicate)++;
-  // An acknowledgement was lost. The reference answers only the newest number; we send the oldest again, so
-  // between extended peers any old number counts.
+  // An acknowledgement was lost. The reference answers only the newest number. Extended peers send the oldest
+  // message again, so they answer any old number.
   if (p.agreed.extended || ahead == kSeqSpace - 1) ack_immediately(s, p);
   return false;
 }
 
-// Delivers the next packet, and counts on if it completed its message. A NOTIFY that answers a rendezvous at
-// once shall carry its acknowledgement. Nothing else may be acknowledged before it is whole; a refused
-// delivery has had no effect.
+// Delivers the next packet, and advances the count if its message is complete. A NOTIFY that answers a
+// rendezvous at once must carry the acknowledgement, so RNDV counts before delivery. Other messages are
+// acknowledged only when complete. A refused delivery has no effect.
 Delivery deliver_next(State& s, Partner& p, const Numbered& n) {
   const bool advance_first = n.type == wire::PacketType::rndv;
   const Seqnum number = p.counting.next_match;
   assert(n.seqnum == number);
-  // A message keeps its type while it is repeated.
+  // A repeated message keeps its type.
   if (p.rx.partial.active && n.type != wire::PacketType::medium) {
     rx_drop(s, wire::Drop::bad_length);
     return Delivery::incomplete;
   }
   if (advance_first) p.counting.next_match = seq_add(number, 1);
   const Seqnum during = p.counting.next_match;
-  p.parking.park_asked = false;  // unless it is refused again
+  p.parking.park_asked = false;  // until the delivery is refused again
   const bool parked = carries_data(n.type) && p.parking.park_range > 0;
   const Delivery delivery = parked ? Delivery::refused : deliver(s, p, n);
   if (p.counting.next_match != during) return Delivery::incomplete;  // the handler dropped the peer
@@ -158,17 +157,18 @@ Delivery deliver_next(State& s, Partner& p, const Numbered& n) {
   return delivery;
 }
 
-// The message is whole: owes its acknowledgement.
+// Notes that the message is complete, so its acknowledgement is owed.
 void completed(State& s, Partner& p, const Numbered& n) {
   if (p.parking.park_range > 0) [[unlikely]]
     park_taken_up(s, p, n.type);
   p.rx.frames_owed += n.fragments;
   ack_needed(s, p);
-  // Reference MX cannot wait for the ack of a NOTIFY (docs/spec/wire.md 10, point 7).
+  // Reference MX cannot wait for the acknowledgement of a NOTIFY (docs/spec/wire.md 10, point 7).
   if (n.type == wire::PacketType::notify && p.agreed.mode == wire::Mode::mxoe) ack_immediately(s, p);
 }
 
-// No memory: the sender keeps the data, or the message, and tries again. The ack shows it that we live.
+// Notes that a message found no memory. The sender keeps it and tries again. The acknowledgement shows the
+// sender that we are alive.
 void refused(State& s, Partner& p, const Numbered& n) {
   s.count(Counter::back_pressure)++;
   if (carries_data(n.type) && !p.rx.partial.active) park_refused(s, p);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered packets: sessions, acknowledgement part, order (docs/spec/protocol.md 4). A message is matched
-// only when all earlier ones of its peer are complete, so that completions keep the order too.
+// Numbered packets: sessions, acknowledgements, order (docs/spec/protocol.md 4). A message is matched only
+// when all earlier messages of its peer are complete, so that completions keep the order too.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct Numbered;
 struct Partner;
 struct State;
 
-// Whether a packet names our session; refuses one that does not.
+// Returns whether a packet names our session. Refuses the packet otherwise.
 bool numbered_session_ok(State& s, const wire::Head& head, wire::Frame frame, std::uint32_t session,
                          Seqnum seqnum);
-// Takes a decoded packet of our session: sender and count, acknowledgement, order, delivery, refusal. True:
-// packets that came early may be next (early_drain()).
+// Takes a decoded packet of our session: checks its sender and order, takes its acknowledgement, and delivers
+// or refuses it. Returns true when packets in the reorder buffer may be next (early_drain()).
 bool numbered_received(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const Numbered& n);
-// Decodes a frame, and does the same. Returns the peer whose early packets may be next; nullptr: nobody's.
-// `kept`: the frame came early and was checked then.
+// Decodes a frame and passes it to numbered_received(). Returns the peer whose packets in the reorder buffer
+// may be next, or nullptr. `kept` means that the frame was in the reorder buffer and was checked before.
 Partner* numbered_frame(State& s, const wire::Head& head, wire::Frame frame, bool kept);
 
 }  // namespace omx::protocol

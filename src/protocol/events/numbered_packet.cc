@@ -16,7 +16,7 @@ void numbered_take(Numbered& n, const wire::Message& m) {
 
 namespace {
 
-// The unit that fragment numbers count in, as the sender means it.
+// Returns the sender's unit of fragment numbers, in bytes.
 std::uint32_t fragment_unit(const State& s, const Partner* p, const wire::Medium& m) {
   const wire::Mode mode = p ? p->agreed.mode : s.config.mode;
   if (mode == wire::Mode::mxoe) return 1U << m.frag_pipeline;
@@ -34,7 +34,7 @@ wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wir
   n.unit = fragment_unit(s, p, n.medium);
   n.fragment = n.medium.frag_seqnum;
   n.fragments = static_cast<std::uint32_t>((std::uint64_t{n.medium.length} + n.unit - 1) / n.unit);
-  // Each fragment but the last is full; the numbers fit the receiver's bit mask.
+  // Each fragment but the last is full, and the fragment numbers fit the receiver's bit mask.
   const std::uint64_t offset = std::uint64_t{n.fragment} * n.unit;
   const std::uint64_t left = n.medium.length > offset ? n.medium.length - offset : 0;
   const std::uint64_t want = left < n.unit ? left : n.unit;

@@ -25,10 +25,10 @@ struct Numbered {
   wire::Medium medium;
   wire::Rndv rndv;
   wire::Notify notify;
-  // Of a medium message, nullptr: they are in their place; of RNDV, the tail.
+  // The data of a medium message (nullptr: already in their place), or the tail of an RNDV.
   const std::byte* data = nullptr;
-  bool packed = false;  // came with others
-  bool kept = false;    // came early, and was kept until now
+  bool packed = false;  // came in a frame with other messages
+  bool kept = false;    // came early and was kept until now
 };
 
 void numbered_take(Numbered& n, const wire::Message& m);

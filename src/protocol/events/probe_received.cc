@@ -34,14 +34,14 @@ void probe_received(State& s, const wire::Head& head, wire::Frame frame) {
   } else if (packet.flags & (wire::kFlagLane | wire::kFlagLaneProbe)) {
     if (frame.size() >= packet.size) lane_probe_received(s, *p, packet);
   } else if (!packet.is_reply) {
-    // Only up to our own size: a reply is never larger than what reached us.
+    // Answers only up to our own size: a reply is never larger than the probe that reached us.
     if (packet.size > partner_frame(s, *p) || frame.size() < packet.size) return;
     if (packet.size > p->agreed.frame_in && packet.size <= p->agreed.frame_agreed) {
       p->agreed.frame_in = packet.size;
       partner_update_sizes(s, *p);
     }
     probe_reply(s, *p, packet);
-    // Ours may have come before it knew us, as it follows our answer to its connect.
+    // Our probe follows our answer to the peer's connect, so it may have arrived before the peer knew us.
     if (p->agreed.probe_size && p->agreed.probe_tries == 1) {
       p->agreed.probe_due = s.now;
       probe_tick(s, *p);

@@ -32,14 +32,14 @@ Pull* pull_of_reply(State& s, const wire::Head& head, wire::Frame frame) {
   return pull ? pull : unasked_find(s, head.src, load_be32(frame.data() + 28), load_be32(frame.data() + 24));
 }
 
-// A reply that is wanted.
+// A reply that a pull waits for.
 struct Reply {
   wire::PullReply packet;
   const std::byte* data = nullptr;
   Pull* pull = nullptr;
   std::uint32_t position = 0;  // of its block
   std::uint32_t index = 0;
-  // All others are here.
+  // Returns whether all other frames of the pull are here.
   bool last() const {
     return pull->block_count == 1 && pull->next_frame == pull->frames &&
            (pull->block(0).missing & (pull->block(0).missing - 1)) == 0;
@@ -47,7 +47,7 @@ struct Reply {
 };
 
 bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& reply) {
-  // The frame names no endpoint of the sender: whether it is extended follows from the pull itself.
+  // The frame does not name the sender's endpoint. The pull tells whether the sender is extended.
   Pull* pull = reply.pull = pull_of_reply(s, head, frame);
   if (!pull) {
     s.count(Counter::drop_pull_reply_bad_handle)++;
@@ -67,7 +67,7 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
   if (pull->block_count == 0 || index >= pull->next_frame ||
       packet.msg_offset != pull_frame_start(*pull, index) ||
       packet.frame_length != pull_frame_end(*pull, index) - pull_frame_start(*pull, index)) {
-    // Late repetitions of frames before the window end here too.
+    // Late repetitions of frames before the window also end here.
     s.count(Counter::drop_pull_reply_bad_frame)++;
     return false;
   }
@@ -78,7 +78,7 @@ bool reply_wanted(State& s, const wire::Head& head, wire::Frame frame, Reply& re
   return false;
 }
 
-// Its data are in their place.
+// Notes that the data of a reply are in their place.
 void reply_take(State& s, const Reply& reply) {
   Pull* const pull = reply.pull;
   PullBlock& block = pull->block(reply.position);
@@ -90,8 +90,8 @@ void reply_take(State& s, const Reply& reply) {
   pull->silent_rounds = 0;
   partner_heard(s, *pull->partner);
   if (block.missing) {
-    // Nothing comes behind the last block that would show what it lacks, but its own last frame does. Of a
-    // striped message that may be any block of a rail.
+    // No later block would show what the last block misses, but its own last frame does. In a striped message
+    // that may be any block of a rail.
     const bool last = pull->partner->rails ? reply.index + 1 == block.first + block.frames
                                            : reply.index + 1 == pull->frames;
     const bool end =
@@ -105,11 +105,11 @@ void reply_take(State& s, const Reply& reply) {
     for (std::uint32_t i = 0; i < reply.position; i++) {
       PullBlock& earlier = pull->block(i);
       if (earlier.missing && earlier.rail != block.rail) {
-        // By another board the answers come when they come.
+        // Answers by different boards arrive in no particular order.
         if (rail_is_late(s, *pull, earlier)) rails_late(s, *pull, earlier);
         continue;
       }
-      // A sender answers in the order in which it was asked.
+      // A sender answers requests in the order of their arrival.
       if (earlier.missing && earlier.asked_last <= block.asked_last) pull_passed(s, *pull, earlier);
     }
     return pulls_ask(s);

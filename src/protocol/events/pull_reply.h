@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of a running pull arrive (docs/spec/protocol.md 8.3).
+// Data that arrive for a running pull (docs/spec/protocol.md 8.3).
 #pragma once
 
 #include "wire/codec.h"
@@ -10,10 +10,10 @@ namespace omx::protocol {
 struct State;
 
 void pull_reply_received(State& s, const wire::Head& head, wire::Frame frame);
-// Takes a reply whose data are in their place already. Only the header of the frame is there.
+// Takes a reply whose data are already in their place. The frame holds only its header.
 void pull_reply_placed(State& s, const wire::Head& head, wire::Frame frame);
 void pull_nacked(State& s, const wire::Head& head, wire::Frame frame);
-// Ends the pulls whose copies are over.
+// Ends the pulls whose copies are complete.
 void pulls_copied(State& s);
 
 }  // namespace omx::protocol

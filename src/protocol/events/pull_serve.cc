@@ -21,8 +21,8 @@ namespace omx::protocol {
 namespace {
 
 constexpr std::uint32_t kFramesPerRequest = 64;
-// A request that an extended puller's timer repeats within this time of its answer was sent while we did not
-// run: the answer is on its way. Repetitions because of a gap come sooner, and say so.
+// If an extended peer's timer repeats a request within this time of our answer, it did so while we did not
+// run. The answer is on its way then. Repetitions because of a gap come sooner and carry a flag.
 constexpr TimeNs kJustServed = 2 * kMillisecond;
 
 bool range_check(const State& s, const Partner& p, const Request& r, const wire::Pull& pull,
@@ -33,7 +33,7 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
   const std::uint64_t shift = pull.rdma_offset % m;
   if (pull.first_frame_offset >= m || pull.block_length == 0) return false;
   const std::uint64_t frames = (pull.first_frame_offset + std::uint64_t{pull.block_length} + m - 1) / m;
-  // Reference peers derive the size of a block from constants, as we do.
+  // Legacy peers derive the size of a block from constants, as we do.
   if (frames > (p.agreed.extended ? kFramesPerRequest : p.agreed.sizes.pull_frames)) return false;
   const std::uint64_t start = pull.frame_index * m + pull.first_frame_offset;
   if (start < shift) return false;
@@ -84,7 +84,7 @@ void pull_serve(State& s, const wire::Head& head, wire::Frame frame) {
     return;
   }
   partner_heard(s, *p);
-  // A late request must not read the region's next owner (docs/spec/protocol.md 8.4 [DO]).
+  // A late request must not read the memory of the region's next owner (docs/spec/protocol.md 8.4 [DO]).
   Region* const region = s.regions.find(pull.rdma_id, pull.rdma_seqnum);
   const Request* const r = region ? region->owner : nullptr;
   if (!r || r->partner != p) {

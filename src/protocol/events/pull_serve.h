@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A request of a pull arrives: it is checked, and answered at once (docs/spec/protocol.md 8.4).
+// Checks an arriving request of a pull and answers it at once (docs/spec/protocol.md 8.4).
 #pragma once
 
 #include "wire/codec.h"

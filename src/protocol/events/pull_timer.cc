@@ -30,11 +30,11 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::uint32_t kSilentRoundsLane = 2;  // then the lane is suspected
-constexpr std::uint32_t kSilentRoundsMtu = 5;   // then large frames are
+constexpr std::uint32_t kSilentRoundsLane = 2;  // after these the bulk path is suspected
+constexpr std::uint32_t kSilentRoundsMtu = 5;   // after these large frames are suspected
 
-// The frame size changed: starts over with another handle. Each PULL of ours names its size, so only smaller
-// ones matter there. False: it did not change.
+// Starts the pull again with another handle if the frame size changed. Each PULL of an omx peer names its
+// size, so only a smaller size matters there. Returns whether the size changed.
 bool size_changed(State& s, Pull& pull) {
   const Partner& p = *pull.partner;
   const bool named = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
@@ -52,8 +52,9 @@ bool size_changed(State& s, Pull& pull) {
   return true;
 }
 
-// Asks again for what a block misses. A peer that answers nothing at all may just not run; and one that
-// stopped in the middle, too. When it is the only one, what is in its own link's way shows as gaps.
+// Asks again for what a block misses. A peer that stopped, before its answer or in the middle of one, may
+// just not run. If it is the only sender, congestion in its own link shows as gaps, so silence is no sign of
+// congestion.
 void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
   const Partner& p = *pull.partner;
   const bool answers = !block.untouched || p.liveness.last_heard > block.asked_at;
@@ -67,30 +68,30 @@ void block_late(State& s, Pull& pull, PullBlock& block, bool oldest) {
   // Where much was lost, asking for all of it at once would lose it again.
   if (answers && !oldest && s.pulling.port(block.rail).in_flight > pull_allowed(s, block.rail)) return;
   pull_ask_again(s, pull, block, Counter::pull_rerequest_timer);
-  block.asked = s.pulling.asked;  // if this is lost, too, it is another loss
+  block.asked = s.pulling.asked;  // losing the new answers counts as another loss
 }
 
 }  // namespace
 
 void pull_timer(State& s, Pull& pull) {
   Partner& p = *pull.partner;
-  if (pull.block_count == 0) return;  // it waits for its turn
+  if (pull.block_count == 0) return;  // this pull waits for its turn
   copies_tend(s);
-  // Inactivity, not total time, ends a pull (docs/spec/protocol.md 8.3 [DO]). Only what answers this pull
-  // counts: a partner that talks otherwise may still never serve it. It must have been asked in vain, and
-  // lately: see retransmit.cc.
+  // Inactivity, not total time, ends a pull (docs/spec/protocol.md 8.3 [DO]). Only answers to this pull
+  // count, because a peer that sends other packets may still never serve it. The pull must have been asked
+  // for without answer, and recently, as in retransmit.cc.
   const TimeNs timeout = pull.request->timeout;
-  // A peer that was heard since then is given up when it has been silent for as long, though no answer comes
-  // for twice as long only from a peer that does not mean to answer.
+  // A peer that was heard since the last reply gets the full time-out again from then. The extension is
+  // bounded: a peer that leaves a pull unanswered for two time-outs does not mean to answer.
   const TimeNs heard = std::clamp(p.liveness.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
   const TimeNs limit = time_add(heard, timeout);
   const TimeNs asked = pull_silent_since(pull);
-  // Even a partner that does not run all the time has had time to answer by then.
+  // This is time enough for a peer that does not run all the time.
   const TimeNs time = std::min(s.config.resend_delay_extended,
                                std::max(s.config.resend_delay_max, s.config.pull_patience_least));
   if (s.now >= limit && pull.silent_rounds >= 2 && s.now >= asked + time &&
       s.now <= asked + 2 * pull_delay(s, pull)) {
-    // The rest of the message will not come, so nothing behind it may.
+    // The rest of the message will not come, so no later message may be delivered.
     s.count(Counter::pull_timeout)++;
     partner_cleanup(s, p, Cleanup::given_up);
     return;
@@ -106,7 +107,7 @@ void pull_timer(State& s, Pull& pull) {
   const bool lane = pull.by_lane && p.bulk.lane_in && pull.silent_rounds >= kSilentRoundsLane;
   const bool large = pull.silent_rounds >= kSilentRoundsMtu && p.agreed.extended &&
                      p.larger_frames_than(s.config.base_frame);
-  // They are suspected only while small frames by the link get through.
+  // The bulk path and large frames are suspected only while small frames by the link get through.
   if ((lane || large) && p.liveness.last_heard <= pull.last_asked) {
     connect_ping(s, p);
   } else {

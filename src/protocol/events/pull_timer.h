@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The timer of a pull: asks again, and gives up.
+// Asks again for missing parts of a pull, and gives a pull up.
 #pragma once
 
 namespace omx::protocol {

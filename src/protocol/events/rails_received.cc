@@ -25,13 +25,13 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
   bool follows = false;
   switch (head.type) {
     case wire::PacketType::connect:
-      return;  // says itself who it is from
+      return;  // a CONNECT names its sender itself
     case wire::PacketType::pull_reply:
     case wire::PacketType::nack_mcp: {
       const std::uint32_t magic = load_be32(frame.data() + 28);
       const Pull* pull = wire::unasked(magic) ? nullptr : pull_of_handle(s, load_be32(frame.data() + 24));
       if (pull) p = pull->partner;
-      // It was slow.
+      // The reply, however late, shows that the path works.
       if (p && p->rails && p->rails->peer.place(head.src) != kRailsMost)
         rail_prove(s, p->rails->paths[s.rails.rx_rail]);
       if (wire::unasked(magic)) p = rail_alias_find(s, head.src, static_cast<std::uint8_t>(magic >> 8));
@@ -53,7 +53,7 @@ void rails_source(State& s, wire::Head& head, wire::Frame frame) {
 
 bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet) {
   if (packet.ext.rails.place(head.src) != kRailsMost) head.src = packet.ext.rails.nics[0];
-  // Whoever is known by a board is no other one's.
+  // A board identifies one peer only, so another peer with this board as an alias is outdated.
   if (Partner* const other = rail_alias_find(s, head.src, packet.src_endpoint)) rails_forget(s, *other);
   if (s.rails.rx_rail == 0 || packet.is_reply) return true;
   const Partner* const p = partner_find(s, head.src, packet.src_endpoint);
@@ -66,7 +66,7 @@ void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::
   const auto from = static_cast<std::uint8_t>(rails.peer.place(s.rails.rx_nic));
   if (from == kRailsMost || size < packet.size || packet.size > partner_frame(s, p)) return;
   if (!packet.is_reply) {
-    // What reaches us is likely to be reached.
+    // A board that reaches us can probably be reached.
     if (path.state == RailState::unknown && path.to != from) {
       path.to = from;
       path.cookie = 0;
@@ -77,7 +77,7 @@ void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::
   path.cookie = 0;
   path.tries = 0;
   path.probe_due = 0;
-  path.frame = s.rails.rx_rail == 0 ? kRailAnyFrame : packet.size;  // that one has probes of its own
+  path.frame = s.rails.rx_rail == 0 ? kRailAnyFrame : packet.size;  // rail 0 has probes of its own
   rail_prove(s, path);
   if (s.rails.rx_rail == 0 || !rails.paths[rails.home].up()) {
     rails_home_set(s, p, s.rails.rx_rail);
@@ -87,7 +87,7 @@ void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::
     rails_suspect(s, p, rails.home, rails.paths[rails.home].heard);
     if (Request* const oldest = p.tx.unacked.front()) send_retransmit(s, *oldest, Counter::resend_timeout);
   }
-  s.timers.arm_by(s.pulling.timer, s.now);  // it may be asked for something
+  s.timers.arm_by(s.pulling.timer, s.now);  // this rail may be asked for data now
 }
 
 }  // namespace omx::protocol

@@ -12,10 +12,10 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// Makes a frame from another board of a peer that peer's own.
+// Replaces the source of a frame from another board of a peer by that peer's own address.
 void rails_source(State& s, wire::Head& head, wire::Frame frame);
-// Makes a CONNECT from another board of a peer that peer's own. False: no peer is known by the board that it
-// was sent to.
+// Replaces the source of a CONNECT from another board of a peer by that peer's own address. Returns false for
+// a request at a further board of ours from a sender that uses no rails with us.
 bool rails_connect(State& s, wire::Head& head, const wire::Connect& packet);
 void rails_probe_received(State& s, Partner& p, const wire::Probe& packet, std::size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receives: posting, and what happens once a message is matched to one.
+// Posts receives, and matches them with messages that have arrived.
 #include "protocol/events/receive.h"
 
 #include "protocol/actions/completion.h"
@@ -15,7 +15,7 @@ namespace omx::protocol {
 
 namespace {
 
-// nullptr: no memory.
+// Returns nullptr when there is no memory.
 Request* receive_create(State& s, const ReceiveOp& op) {
   Request* r = request_create(s, RequestKind::receive);
   if (!r) return nullptr;
@@ -41,7 +41,8 @@ Unexpected* waiting_for(State& s, const ReceiveOp& op) {
   return s.matching.unexpected.find(op.match_info, op.match_mask, op.source, op.session, op.message_class);
 }
 
-// Takes what waits. False: the memory is used up, and `r` may be gone.
+// Gives waiting messages to a multi-receive buffer. Returns false when the buffer is used up; `r` may be gone
+// then.
 bool multi_start(State& s, Request& r, const ReceiveOp& op) {
   s.matching.posted.add(r);
   while (Unexpected* u = waiting_for(s, op)) {

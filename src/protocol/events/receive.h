@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The application posts a receive.
+// Posts receives for the application.
 #pragma once
 
 #include "base/expected.h"

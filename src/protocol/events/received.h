@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every received packet is checked for.
+// Checks that every received packet must pass.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace omx::protocol {
 
-void rx_drop(State& s, wire::Drop reason);  // counts why
-// Whether the checksum of a frame is right where the peer agreed on them. Counts one that is not.
+void rx_drop(State& s, wire::Drop reason);  // counts the reason
+// Returns whether the checksum of a frame is right, if the peer agreed on checksums. Counts a wrong one.
 bool rx_checksum_ok(State& s, const Partner* p, wire::Frame frame);
 
-// B2 of the endpoint packets.
+// Returns byte 2 of an endpoint packet, its source endpoint.
 inline std::uint8_t load_src_endpoint(wire::Frame frame) {
   return frame.size() > 18 ? static_cast<std::uint8_t>(frame[18]) : 0;
 }

@@ -13,13 +13,13 @@
 
 namespace omx::protocol {
 
-// Perhaps from an instance of the peer that we do not know, or that forgot us.
+// Takes a request that may come from an instance of the peer that we do not know or that forgot us.
 void reference_request(State& s, Partner& p, const wire::Connect& packet) {
   const bool reset = p.connected() && reference_out_of_step(p, packet.target_recv_seqnum_start);
   if (p.known_otherwise(packet.src_session) || reset) {
     partner_cleanup(s, p, Cleanup::restarted);
-    // It may hold already a number that we announced before the last ones arrived. It does not look again,
-    // so another session count only if the numbers differ anyway.
+    // The peer may already hold a number that we announced before the last messages arrived. It would not
+    // read another one, so the session count changes, but only if the numbers differ.
     if (p.counting.announced != p.counting.next_match) partner_renumber(p);
   }
   reference_adopt(p, packet.src_session, packet.target_recv_seqnum_start);
@@ -31,7 +31,7 @@ bool reference_reply(State& s, Partner& p, const Request* r, const wire::Connect
   if (reference_in_step(p, session, packet.target_recv_seqnum_start)) return true;
   if (p.connected()) partner_cleanup(s, p, Cleanup::restarted);
   if (r && !seq_same_session(r->seqnum, p.counting.next_match)) {
-    // It counts from what our request announced, and would not listen again.
+    // The peer counts from the number that our request announced, and would not read another one.
     p.counting.next_match = p.counting.last_acked = r->seqnum;
   } else if (!r && p.counting.announced != p.counting.next_match) {
     partner_renumber(p);
@@ -44,7 +44,7 @@ bool reference_reply(State& s, Partner& p, const Request* r, const wire::Connect
 }
 
 void reference_connect_back(State& s, Partner& p) {
-  if (!p.held_back() || !p.tx.connects.empty()) return;  // one under way does it as well
+  if (!p.held_back() || !p.tx.connects.empty()) return;  // a pending connect does it as well
   connect_ping(s, p);
   p.liveness.ping_due = s.now + s.config.resend_delay;
 }

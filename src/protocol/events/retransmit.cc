@@ -26,16 +26,16 @@ namespace omx::protocol {
 
 namespace {
 
-// Extended receivers keep what arrived early, so a few of the oldest are enough to get things moving; the
-// reference drains its early queue one number at a time and needs them all (docs/spec/protocol.md 4 [TRAP]).
+// An extended receiver keeps early messages, so a few of the oldest are enough. The reference drains its
+// early queue one number at a time and needs them all (docs/spec/protocol.md 4 [TRAP]).
 constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
 constexpr std::uint8_t kPingsBeforeGivingUp = 2;
 
-// Calls back for requests of the list, so far that no other one ends before them. The list may be very long
-// when many sends wait for their receives. Unless time-outs differ, the oldest, which are at its front behind
-// NOTIFYs at most, end first.
+// Visits requests from the front of the list, enough to include the one that ends first. The list may be very
+// long when many sends wait for their receives. Unless time-outs differ, the oldest requests end first, and
+// only NOTIFYs stand before them.
 template <class Visit>
 void visit_first(List<Request, &Request::queue>& list, Visit visit) {
   constexpr unsigned kLook = 512;
@@ -44,7 +44,7 @@ void visit_first(List<Request, &Request::queue>& list, Visit visit) {
     visit(*r);
 }
 
-// When a request of the list ends if the partner stays silent.
+// Returns when the first request of the list ends if the peer stays silent.
 TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
   TimeNs limit = kNever;
   visit_first(list,
@@ -52,16 +52,16 @@ TimeNs silence_limit(const Partner& p, List<Request, &Request::queue>& list) {
   return limit;
 }
 
-// So long even a partner that does not run all the time is left to answer before it is given up. Not longer
-// than until it is asked again.
+// Returns how long a peer that does not run all the time may take to answer before it is given up. This is
+// not longer than the time until the next repetition.
 TimeNs time_to_answer(const State& s, const Partner& p) {
   if (!p.agreed.extended) return s.config.resend_delay;
   const TimeNs most = std::max(s.config.resend_delay_max, s.config.resend_delay_least);
   return std::min(most, std::max(s.config.resend_delay_extended, p.tx.trip.patience()));
 }
 
-// Whether the partner was asked again recently, had time to answer, and did not. Without that a limit shorter
-// than an answer takes, or our own long absence, would end a living partner.
+// Returns whether the peer was asked again recently, had time to answer, and did not. Without this check a
+// limit shorter than an answer takes would end a live peer. So would our own long absence.
 bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
   const TimeNs since = s.now - oldest.last_sent, time = time_to_answer(s, p);
   return oldest.resends > 0 && since >= time && since <= 2 * std::max(time, partner_rto(s, p));
@@ -87,7 +87,7 @@ void connects_check(State& s, Partner& p, TimeNs& next) {
   }
 }
 
-// False when the partner was given up.
+// Returns false when the peer was given up.
 bool unacked_check(State& s, Partner& p, TimeNs& next) {
   Request* oldest = p.tx.unacked.front();
   if (!oldest) return true;
@@ -96,10 +96,10 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
     partner_cleanup(s, p, Cleanup::given_up);
     return false;
   }
-  oldest->tx.sacked = false;  // it is the one the receiver misses
+  oldest->tx.sacked = false;  // the receiver misses this message
   const bool due = s.now >= resend_due(s, p, *oldest);
-  // The answer to the oldest one tells what else is missing. Of a message of several frames the first alone
-  // would show nothing.
+  // The answer to the oldest message tells what else is missing, so it goes alone. The first frame of a
+  // message of several frames would show nothing.
   const bool alone = p.agreed.extended && oldest->resends == 0 && oldest->send_class != SendClass::medium;
   if (p.rails && due) [[unlikely]]
     rails_doubt_of(s, p, *oldest);
@@ -136,8 +136,8 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   return true;
 }
 
-// Asks until a peer that connected to us knows our session, if something waits for that (reference.cc). False
-// when the partner was given up.
+// Pings a peer that connected to us until it knows our session, if a send waits for that (reference.cc).
+// Returns false when the peer was given up.
 bool held_back_check(State& s, Partner& p, TimeNs& next) {
   if (!p.held_back() || p.tx.queued.empty() || !p.tx.connects.empty()) return true;
   const bool in_vain = p.liveness.ping_pending && s.now >= p.liveness.ping_due &&
@@ -156,11 +156,11 @@ TimeNs partial_timeout(const State& s, const Partner& p) {
   return r ? r->timeout : s.default_timeout;
 }
 
-// A partner that owes us something and is silent is asked for a sign of life. That is how the end of one is
-// noticed from which nothing is unacknowledged (finished rendezvous that wait for NOTIFY, half a message;
-// docs/spec/protocol.md 6 [TRAP]), and that one gave us up long before our own limit.
+// Asks a silent peer that owes us something for a sign of life. This finds the end of a peer with nothing
+// unacknowledged: finished rendezvous without NOTIFY, half a message (docs/spec/protocol.md 6 [TRAP]). It
+// also finds a peer that gave us up long before our own limit.
 void liveness_check(State& s, Partner& p, TimeNs& next) {
-  // Where there is no connection yet, the connect has a limit of its own.
+  // A pending connect has a limit of its own.
   watch_connect(s, p, next);
   const bool awaits = p.connected() && watched(s, p);
   TimeNs limit = silence_limit(p, p.tx.await_notify);
@@ -170,7 +170,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
   if (p.rx.partial.active) {
     limit = std::min(limit, time_add(p.liveness.last_heard, partial_timeout(s, p)));
     patience = std::min(patience, partial_timeout(s, p));
-    // A reference peer that lives may have given up the rest without a word.
+    // A live legacy peer may have given up the rest without telling us.
     if (!p.agreed.extended && s.now >= time_add(p.rx.partial.last, partial_timeout(s, p))) {
       partner_cleanup(s, p, Cleanup::given_up);
       return;
@@ -182,7 +182,7 @@ void liveness_check(State& s, Partner& p, TimeNs& next) {
       !awaits)
     return;
   const TimeNs interval = ping_interval(s, patience);
-  // As in asked_without_answer: the last ping was sent recently, and had time to be answered.
+  // As in asked_without_answer(), the last ping was sent recently and had time to be answered.
   const bool in_vain = p.liveness.pings_unanswered >= kPingsBeforeGivingUp &&
                        s.now + interval / 2 >= p.liveness.ping_due &&
                        s.now <= time_add(p.liveness.ping_due, 2 * interval);

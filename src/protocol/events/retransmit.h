@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Timers: what is sent again, and when a silent partner is given up (docs/spec/protocol.md 6). One lazy timer
-// per partner covers its messages, connects, MTU probe and pings.
+// Sends messages again and gives silent peers up (docs/spec/protocol.md 6). One lazy timer per peer covers
+// its messages, connects, MTU probe and pings.
 #pragma once
 
 namespace omx::protocol {

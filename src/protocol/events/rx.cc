@@ -24,7 +24,7 @@ namespace omx::protocol {
 
 namespace {
 
-// Whether it was sent to the board by which it came. Other ones may stand on the same interface.
+// Returns whether the frame was sent to the board that it came by. An interface may carry several boards.
 bool for_this_nic(const State& s, const wire::Head& head) {
   const NicId own = s.rails.rx_rail == 0 ? s.config.nic : s.config.rails.nics[s.rails.rx_rail];
   return head.dst == own || mac_is_group(head.dst);
@@ -32,7 +32,7 @@ bool for_this_nic(const State& s, const wire::Head& head) {
 
 void packet_received(State& s, wire::Head& head, wire::Frame frame);
 
-// Packets that came with others in a frame. Their addresses are the frame's.
+// Takes a packet from a frame with several. Its addresses are those of the frame.
 void shared_received(State& s, wire::Frame frame, wire::Frame packet) {
   std::byte whole[wire::kEthernetHeader + wire::kSharedPacketMax];
   std::memcpy(whole, frame.data(), wire::kEthernetHeader);
@@ -67,7 +67,8 @@ void packets_received(State& s, wire::Frame frame, wire::Frame records) {
 void pack_received(State& s, const wire::Head& head, wire::Frame frame) {
   Partner* p = partner_find(s, head.src, load_src_endpoint(frame));
   if (!rx_checksum_ok(s, p, frame)) return;
-  // It was never told that we read them. One that we gave up was, and learns of it by the answers.
+  // The peer was never told that we read PACKs. A peer that we gave up was told, and learns its state from
+  // the answers.
   if (p && !p->agreed.extended && p->connected()) return rx_drop(s, wire::Drop::bad_type);
   wire::Pack packet;
   wire::Frame records;
@@ -77,7 +78,7 @@ void pack_received(State& s, const wire::Head& head, wire::Frame frame) {
   rx_messages(s, p, head, frame, packet, records);
 }
 
-// Whether the packet is for this endpoint; counts one that is not.
+// Returns whether the packet is for this endpoint. Counts a packet that is not.
 bool for_this_endpoint(State& s, const wire::Head& head, wire::Frame frame) {
   if (!for_this_nic(s, head)) {
     s.count(Counter::drop_wrong_nic)++;
@@ -96,7 +97,7 @@ void packet_received(State& s, wire::Head& head, wire::Frame frame) {
   if (frame.size() < 32) return rx_drop(s, wire::Drop::frame_too_short);
   if (head.type == wire::PacketType::raw || head.type == wire::PacketType::host_query ||
       head.type == wire::PacketType::host_reply)
-    return;  // the board's business, not an endpoint's
+    return;  // these packets concern the board, not an endpoint
   if (!for_this_endpoint(s, head, frame)) return;
   if (rails_used(s)) [[unlikely]]
     rails_source(s, head, frame);

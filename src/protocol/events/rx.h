@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A frame arrived: which packet is it, and is it for us.
+// Decodes an arriving frame and passes it on if it is for this endpoint.
 #pragma once
 
 #include "wire/codec.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered packets: sessions, acknowledgement part, order (docs/spec/protocol.md 4). Unlike the reference, a
-// message is matched only when all earlier ones of its partner are complete, so that completions keep the
-// order too.
+// Numbered packets: sessions, acknowledgements, order (docs/spec/protocol.md 4). Unlike in the reference, a
+// message is matched only when all earlier messages of its peer are complete. So completions keep the order
+// too.
 #include "protocol/events/rx_message.h"
 
 #include "protocol/counters.h"
@@ -22,7 +22,7 @@ void rx_message(State& s, const wire::Head& head, wire::Frame frame) {
 
 namespace {
 
-// Whether a frame is the expected fragment, which `n` then describes.
+// Returns whether a frame is the expected fragment. If so, `n` describes it.
 bool is_fragment(State& s, const ExpectedFrame& expected, wire::Frame frame, Numbered& n) {
   const Partner* p = expected.sender;
   wire::Head head;
@@ -48,7 +48,7 @@ bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame) {
 
 void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame) {
   Numbered n;
-  if (!is_fragment(s, expected, frame, n)) return;  // a handler ran since the frame was looked at
+  if (!is_fragment(s, expected, frame, n)) return;  // a handler ran since medium_is()
   n.data = nullptr;
   if (numbered_received(s, expected.sender, head, frame, n)) early_drain(s, *expected.sender);
 }

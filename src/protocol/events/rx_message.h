@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets of messages arrive, alone or several in a frame.
+// Packets of messages that arrive, alone or several in a frame.
 #pragma once
 
 #include "wire/codec.h"
@@ -11,13 +11,13 @@ struct ExpectedFrame;
 struct Partner;
 struct State;
 
-// A message, or a NOTIFY, alone in its frame.
+// Takes a message or a NOTIFY that is alone in its frame.
 void rx_message(State& s, const wire::Head& head, wire::Frame frame);
-// Whether a frame is the expected fragment.
+// Returns whether a frame is the expected fragment.
 bool medium_is(State& s, const ExpectedFrame& expected, wire::Frame frame);
 // Takes the expected fragment, whose data are in their place.
 void medium_placed(State& s, const ExpectedFrame& expected, const wire::Head& head, wire::Frame frame);
-// Short messages that share a frame: the records behind `packet`.
+// Takes short messages that share a frame: the records after `packet`.
 void rx_messages(State& s, Partner* p, const wire::Head& head, wire::Frame frame, const wire::Pack& packet,
                  wire::Frame records);
 

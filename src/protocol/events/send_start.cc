@@ -20,7 +20,7 @@ namespace omx::protocol {
 
 namespace {
 
-// How long a peer that was heard is taken to be there.
+// A peer that was heard within this time is taken to be there.
 constexpr TimeNs kHeardLately = 1'000 * kMillisecond;
 
 }  // namespace
@@ -49,7 +49,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
   r->has_data = op.has_data;
   r->data = op.data;
   r->msg_length = static_cast<std::uint32_t>(length);
-  // A peer that was silent for a second may be gone. A send to it completes when the peer acknowledges it.
+  // A peer that was silent for a second may be gone, so a send to it completes only when acknowledged.
   r->tx.confirmed = op.confirmed && !op.delivered && s.now - p.liveness.last_heard > kHeardLately;
   r->tx.delivered = op.delivered || r->tx.confirmed;
   if (op.inject && !send_inject(s, *r)) {
@@ -67,7 +67,7 @@ Expected<Request*, OpError> send_start(State& s, const SendOp& op) {
     self_send(s, *r);
     return handle;
   }
-  // An address of an instance that is gone, or of one that was given up.
+  // The address belongs to an instance that is gone or was given up.
   r->conversation = p.session.conversation;
   const bool other = op.session != wire::kUnknownSession && op.session != p.session.true_session;
   const bool over = op.conversation != 0 && op.conversation != p.session.conversation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The application sends.
+// Starts a send of the application.
 #pragma once
 
 #include "base/expected.h"

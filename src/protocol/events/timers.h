@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Timers that are due.
+// Runs the timers that are due.
 #pragma once
 
 namespace omx::protocol {
