@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one endpoint is told when it opens. Defaults are those of docs/spec/protocol.md 19 unless a reason is
-// given.
+// The settings of one endpoint when it opens. Defaults are those of docs/spec/protocol.md 19 unless a reason
+// is given.
 #pragma once
 
 #include <cstdint>
@@ -28,86 +28,88 @@ struct Config {
   // Wire.
   wire::Mode mode = wire::Mode::omx;
   std::uint32_t mtu = 1500;  // of the interface
-  // The largest frame that every path carries: used until a probe proved more.
+  // The largest frame that every path carries. It is used until a probe has proven more.
   std::uint32_t base_frame = 1514;
   bool extension = true;  // send and read extension blocks
-  bool checksum = false;  // ask for CRC trailers; in force with peers that ask too
+  bool checksum = false;  // ask for CRC trailers; used with peers that ask too
   bool parks = true;      // messages without room leave their data with the sender (parked.cc)
-  bool pack = true;       // let partners send us bursts of short messages in shared frames
+  bool pack = true;       // let peers send us bursts of short messages in one frame (coalescing)
 
-  // The lane (lane.cc).
-  wire::LaneAddress lane;               // where partners may send large messages; not present: nowhere
-  std::uint32_t lane_network_bits = 0;  // of the address: a partner's must agree in them
-  bool lane_at_nic = false;             // a partner's must have the address that its NIC id is made of
-  bool lane_fragments = true;           // fragments of medium messages pass faster by the partner's, too
-  std::uint32_t lane_window = 0;        // bytes that may be on their way to ours
-  std::uint64_t lane_secret = 0;        // of answers to probes, which nobody else shall guess
+  // The bulk path (lane.cc).
+  wire::LaneAddress lane;               // where peers may send large messages, if present
+  std::uint32_t lane_network_bits = 0;  // of the address that must agree with a peer's
+  bool lane_at_nic = false;             // a peer must have the address that its NIC id is made of
+  bool lane_fragments = true;           // fragments of medium messages are faster by the peer's bulk path too
+  std::uint32_t lane_window = 0;        // bytes that may be in flight to our bulk path
+  std::uint64_t lane_secret = 0;        // for answers to probes, which no other host may guess
 
-  // Boards that it uses together (rails.cc), `nic` first; none: only that one. `mtu` holds for all of them.
+  // The boards that the endpoint uses together (rails.cc), `nic` first. Empty: only `nic`. `mtu` holds for
+  // all of them.
   wire::RailNics rails;
-  std::uint32_t rail_secret = 0;  // of probes, which nobody else shall answer
+  std::uint32_t rail_secret = 0;  // for probes, which no other host may answer
 
   // Message classes.
   std::uint32_t rndv_threshold = 32768;  // larger messages go by rendezvous; clamped to [128, medium max]
-  // The same towards partners whose lane carries them: a train costs less than a rendezvous.
+  // The threshold towards peers whose bulk path carries the message: a GSO batch costs less than a
+  // rendezvous.
   std::uint32_t lane_rndv_threshold = 65536;
-  // Of a large message so much may be on its way before it is asked for (unasked.cc); 0: nothing.
+  // Bytes of a large message that may be sent as unscheduled data (unasked.cc). 0: none.
   std::uint32_t unasked_bytes = 65536;
-  // Large sends that wait for their receives, to peers that know no pages of regions; more wait for regions.
+  // Large sends that wait for their receives, to peers that know no pages of regions. More wait for regions.
   std::uint32_t regions_most = kRegionsMost;
-  // Messages to oneself complete as those to others do, not first when their receives match.
+  // Messages to this endpoint itself complete like those to others, not only when their receives match.
   bool self_as_others = false;
   std::uint32_t context_bits = 0, context_shift = 0;
 
-  // Reliability. With extended peers acknowledgements are sparser and retransmission faster than the
+  // Reliability. With extended peers acknowledgements are sparser and retransmission is faster than with the
   // reference's constants, because selective acknowledgement says what is missing.
-  std::uint32_t notacked_max = 4;  // immediate ack after so many messages; reference peers
+  std::uint32_t notacked_max = 4;  // messages before an immediate acknowledgement; legacy peers
   std::uint32_t notacked_max_extended = 32;
-  TimeNs ack_delay = 16 * kMillisecond;  // reference peers
+  TimeNs ack_delay = 16 * kMillisecond;  // legacy peers
   TimeNs ack_delay_extended = 1 * kMillisecond;
-  TimeNs resend_delay = 500 * kMillisecond;  // reference peers
-  // Extended peers: until their round trip has been measured, and from then on at least.
+  TimeNs resend_delay = 500 * kMillisecond;  // legacy peers
+  // Extended peers: the delay until their round trip has been measured, and the least delay after that.
   TimeNs resend_delay_extended = 20 * kMillisecond;
   TimeNs resend_delay_least = 3 * kMillisecond;
   TimeNs resend_delay_max = 1000 * kMillisecond;
-  TimeNs peer_timeout = 500'000 * kMillisecond;  // no sign of life for so long: the partner is given up
-  TimeNs connect_timeout = kNever;          // a connect ends after this, or after the peer time-out if sooner
-  TimeNs pull_delay = 1000 * kMillisecond;  // reference peers: re-request after this silence
+  TimeNs peer_timeout = 500'000 * kMillisecond;  // a peer without a sign of life for this time is given up
+  TimeNs connect_timeout = kNever;  // a connect ends after this, or after the peer time-out if that is sooner
+  TimeNs pull_delay = 1000 * kMillisecond;         // legacy peers: re-request after this silence
   TimeNs pull_delay_extended = 20 * kMillisecond;  // until the round trip has been measured
-  // At least so long from then on. Longer than an owner takes a repetition for needless.
+  // The least delay after that. It is longer than the time in which a sender takes a repetition as needless.
   TimeNs pull_patience_least = 3 * kMillisecond;
-  TimeNs keepalive_delay = 1000 * kMillisecond;  // check a partner that owes us progress and is silent
-  std::uint32_t zombie_max = 512;                // sends complete for the user before their ack
+  TimeNs keepalive_delay = 1000 * kMillisecond;  // check a silent peer that owes us progress
+  std::uint32_t zombie_max = 512;  // buffered sends: complete for the user before they are acknowledged
 
   // Bounds.
-  // Unexpected messages and early frames, per endpoint. One partner's unexpected messages may take as much as
-  // they leave free, that is half of what the others do not use; 64 KiB they may always take if there is
-  // room. Early frames are kept only while less than half is in use.
+  // Bytes of unexpected messages and early frames, per endpoint. The unexpected messages of one peer may take
+  // half of what the others leave free. They may always take 64 KiB if there is room. Early frames are kept
+  // only while less than half is in use.
   std::uint64_t buffer_bytes = 256ULL << 20;
   bool buffer_grows = true;  // by what `share` has
-  // Of messages that were announced without their data; the rest is refused.
+  // Bytes of messages that were announced without their data. More are refused.
   std::uint64_t envelope_bytes = 4ULL << 30;
-  // Medium sends copied so that they complete at once. Copies that are injected or parked may take more, of
-  // `share`.
+  // Bytes of medium sends that are copied so that they complete at once. Copies of injected or parked sends
+  // may take more, from `share`.
   std::uint64_t send_buffer_bytes = 16ULL << 20;
-  // What the host has for all its endpoints beyond these; nullptr: nothing.
+  // What the host has for all its endpoints beyond these bounds; nullptr: nothing.
   MemoryShare* share = nullptr;
   std::uint32_t max_partners = 65536;  // about 610 bytes each
-  std::uint32_t eager_frames = 256;    // eager frames a partner may have unacknowledged towards us
+  std::uint32_t eager_frames = 256;    // eager frames that a peer may have unacknowledged towards us
   std::uint32_t pull_blocks = 4;       // blocks in flight per pull
   std::uint32_t pull_window_bytes =
-      2U << 20;  // of large messages in flight at most: what the receive ring holds
+      2U << 20;  // bytes of large messages in flight at most: what the receive ring holds
 
-  // Reads large messages of senders whose memory can be reached (direct.h); usually nobody.
+  // Reads large messages of senders whose memory is accessible (direct.h); usually nullptr.
   DirectReader* direct = nullptr;
-  // Copies arriving data (offload.h); usually nobody.
+  // Copies arriving data (offload.h); usually nullptr.
   Offload* offload = nullptr;
-  // Asks for large messages by the lane (lane.cc), where the kernel puts data into their place, not an
-  // Offload.
+  // Asks for large messages by the bulk path (lane.cc), where the kernel, not an Offload, puts the data into
+  // their place.
   bool lane_pulls = true;
-  // Is told what is matched with what (observer.h); usually nobody.
+  // Reports what is matched with what (observer.h); usually nullptr.
   Observer* observer = nullptr;
-  // Where the last things that happened are noted; nullptr: nowhere.
+  // Records the last events; nullptr: they are not recorded.
   History* history = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counters of one endpoint, written by its engine only and read from outside (omx counters, MX counter keys).
-// One table of name and label; ids are positions. Never reset.
+// Counters of one endpoint. Only its engine writes them; others read them (omx counters, MX counter keys).
+// One table holds names and labels, and ids are positions in it. Counters are never reset.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 
 namespace omx::protocol {
 
-// X(identifier, label). The first part keeps the reference's labels (docs/spec/tools-and-tests.md 2) where
-// they apply.
+// X(identifier, label). The first labels are the reference's (docs/spec/tools-and-tests.md 2) where they
+// apply.
 #define OMX_COUNTERS(X)                                            \
   X(send_tiny, "Send Tiny")                                        \
   X(send_small, "Send Small")                                      \
@@ -104,7 +104,7 @@ inline constexpr std::array<const char*, kCounterCount> kCounterLabels = {
 #undef OMX_COUNTER_LABEL
 };
 
-// May lie in shared memory; zero at start.
+// May be in shared memory. All zero at the start.
 struct Counters {
   std::array<std::uint64_t, kCounterCount> values{};
   std::uint64_t& operator[](Counter id) { return values[static_cast<std::size_t>(id)]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last things that happened in an engine, for whoever looks into a process that hangs (omx dump). Written
-// by the engine alone, a store or two for each message; may lie in memory that others read.
+// The last events of an engine, for tools that look into a process that hangs (omx dump). Only the engine
+// writes them, with a store or two for each message. They may be in memory that others read.
 #pragma once
 
 #include <array>
@@ -56,13 +56,13 @@ struct Event {
 struct History {
   static constexpr std::size_t kEvents = 256;
 
-  // Readers in other processes may see the oldest ones change.
+  // Adds an event. Readers in other processes may see the oldest events change.
   void add(const Event& event) {
     events[count % kEvents] = event;
     std::atomic_ref(count).store(count + 1, std::memory_order_release);
   }
 
-  std::uint64_t count = 0;  // so far; the last is at (count - 1) % kEvents
+  std::uint64_t count = 0;  // events so far; the last is at (count - 1) % kEvents
   std::array<Event, kEvents> events;
 };
 

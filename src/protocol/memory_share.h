@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory beyond what an endpoint has for itself, of which all processes of the host have a part.
+// Memory beyond an endpoint's own, shared by all processes of the host.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@ namespace omx::protocol {
 
 class MemoryShare {
  public:
-  // False: the host has no more to give.
+  // Returns false if the host has no more to give.
   virtual bool take(std::size_t bytes) = 0;
   virtual void give(std::size_t bytes) = 0;
-  // What may still be taken, at most.
+  // Returns the most that may still be taken.
   virtual std::size_t available() const = 0;
 
  protected:

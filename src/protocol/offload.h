@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies of arriving data that somebody else makes while the engine goes on (docs/spec/copy-offload.md 9,
+// Copies arriving data outside the engine, which goes on meanwhile (docs/spec/copy-offload.md 9,
 // copy/engine.h).
 #pragma once
 
@@ -11,9 +11,9 @@ namespace omx::protocol {
 class Offload {
  public:
   enum class Answer : std::uint8_t {
-    refused,  // copy it yourself
-    copied,   // it is there
-    later,    // when completed() has reached the ticket; until then nobody else uses the memory
+    refused,  // the engine must copy
+    copied,   // the copy is done
+    later,    // done when completed() reaches the ticket; until then the memory must not be used
   };
   struct Copy {
     std::byte* to = nullptr;
@@ -23,13 +23,13 @@ class Offload {
     std::uint64_t message_bytes = 0;
   };
 
-  // `ticket` grows from copy to copy that is made later.
+  // Starts a copy. `ticket` grows with each copy that is made later.
   virtual Answer copy(const Copy& copy, std::uint64_t& ticket) = 0;
-  // Up to which ticket all copies are over.
+  // Returns the ticket up to which all copies are over.
   virtual std::uint64_t completed() = 0;
-  // Whether one of the tickets first ... last, which are over, may never have been copied.
+  // Returns whether one of the tickets first ... last, which are over, may not have been copied.
   virtual bool failed(std::uint64_t first, std::uint64_t last) const = 0;
-  // Waits until all are over.
+  // Waits until all copies are over.
   virtual void drain() = 0;
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many regions there are: what large sends offer until they are received (regions.h).
+// The number of regions: the memory that large sends offer until it is received (regions.h).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace omx::protocol {
 
 inline constexpr std::uint32_t kRegionNumbers = 256;
-inline constexpr std::uint32_t kRegionDepth = 64;  // of one number; the rest of the generations is a distance
+inline constexpr std::uint32_t kRegionDepth = 64;  // generations that one number can have in use
 inline constexpr std::uint32_t kRegionsMost = kRegionNumbers * kRegionDepth;
 
 }  // namespace omx::protocol

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an engine has in its hands at a moment, bounded and without pointers, so that it may lie in memory
-// that others read (omx top, omx dump).
+// The state of an engine at a moment. It is bounded and has no pointers, so it may be in memory that others
+// read (omx top, omx dump).
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace omx::protocol {
 
-// Whom we talk to. Figures are of the time since the partner is known.
+// A peer. Its figures count from the time when it became known.
 struct PartnerRow {
   NicId nic = 0;
   std::uint8_t endpoint = 0;
   bool self = false, connected = false, extended = false;
-  bool near = false;                       // inside this host
-  bool lane_in = false, lane_out = false;  // large messages by UDP
+  bool near = false;                       // intra-node
+  bool lane_in = false, lane_out = false;  // large messages by the bulk path
   std::uint32_t queued = 0;                // sends that wait for the window
   std::uint32_t unacked = 0;               // sends and NOTIFYs that were not acknowledged
   std::uint32_t unfinished = 0;            // large sends that were not fetched
@@ -33,9 +33,9 @@ struct PartnerRow {
 
 struct PendingRow {
   enum class What : std::uint8_t { send, receive, connect, message };
-  What what = What::send;   // message: arrived, and nobody has asked for it
-  bool known_peer = false;  // nic and endpoint say who
-  bool forgotten = false;   // nobody waits for its completion
+  What what = What::send;   // message: arrived, and not received yet
+  bool known_peer = false;  // nic and endpoint name the peer
+  bool forgotten = false;   // the application does not wait for its completion
   bool has_number = false;
   std::uint8_t endpoint = 0;
   std::uint8_t phase = 0;       // Phase
@@ -50,7 +50,7 @@ struct PendingRow {
 
 struct Snapshot {
   static constexpr std::size_t kPartners = 64, kPending = 128;
-  // How far lists are followed.
+  // Most entries of a list that are visited.
   static constexpr std::uint32_t kLook = 4096;
 
   TimeNs at = 0;  // CLOCK_MONOTONIC
@@ -58,10 +58,10 @@ struct Snapshot {
   std::uint64_t unexpected_bytes = 0;
   std::uint32_t pulls_running = 0, pulls_waiting = 0;
   std::uint32_t partners = 0;
-  // The rows: those with something pending first, then those heard last; sends first, then receives and what
-  // arrived for nobody.
+  // Rows of peers: first those with something pending, then those heard last. Rows of pending requests: first
+  // sends, then receives and unexpected messages.
   std::uint32_t partner_rows = 0, pending_rows = 0;
-  bool pending_cut = false;  // there are more
+  bool pending_cut = false;  // there are more rows
   std::array<PartnerRow, kPartners> partner;
   std::array<PendingRow, kPending> pending;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vocabulary of the engine: what an application asks for and what it gets back.
+// Types for what an application asks of the engine and gets back.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 namespace omx::protocol {
 
 using omx::kNever;
-// `wait` after `from`; kNever when that is beyond all time.
+// Returns the time `wait` after `from`, or kNever if that overflows.
 inline TimeNs time_add(TimeNs from, TimeNs wait) {
   return wait >= kNever - from ? kNever : from + wait;
 }
-using omx::TimeNs;  // handed in by the caller
+using omx::TimeNs;  // passed by the caller
 inline constexpr TimeNs kMillisecond = 1'000'000;
 
 // How a request ended. The values are MX status codes (docs/spec/mx-api.md 1.2).
 enum class Status : std::uint8_t {
   success = 0,
   pending = 1,
-  rejected = 3,  // the partner cannot be sent this
+  rejected = 3,  // this cannot be sent to the peer
   timeout = 4,
   truncated = 5,
   cancelled = 6,
@@ -47,7 +47,7 @@ struct Segment {
 };
 inline constexpr std::size_t kMaxSegments = 256;
 
-// What a large send offers.
+// The memory that a large send offers.
 struct RegionMemory {
   std::uint16_t place = 0;  // of the region among all of the endpoint; its low 8 bits are its number
   std::span<const Segment> pieces;
@@ -57,25 +57,25 @@ struct Partner;     // a remote endpoint; lives until the endpoint is closed
 struct Request;     // opaque to callers
 struct Unexpected;  // opaque to callers
 
-// What the caller of the engine knows of its program, and the program did not ask for.
+// What the caller of the engine knows of its program, beyond what the program asked for.
 struct SendAdvice {
-  // More sends follow at once: a short message may wait for them, to share their frame, until
+  // More sends follow at once. A short message may wait to share its frame with them, until
   // Endpoint::release() or progress() at the latest.
   bool hold = false;
-  // The announcement of a large message that has others before it may wait likewise, though none follow.
+  // The announcement of a large message with others before it may wait too, although no sends follow.
   bool hold_announcement = false;
-  // A longer message may wait with its completion for Endpoint::copy_make(), which makes the copy from which
-  // it would be sent again: if it is acknowledged before, none is needed.
+  // A longer message may wait with its completion for Endpoint::copy_make(), which makes the copy that it
+  // would be sent again from. If the message is acknowledged before, no copy is needed.
   bool copy_later = false;
 };
 
 struct SendOp {
   Partner* partner = nullptr;
-  // The session in the address the application used; kUnknownSession skips the check. A stale one completes
-  // the request with bad_session (docs/spec/mx-clients.md 5).
+  // The session in the address that the application used; kUnknownSession skips the check. An outdated
+  // session completes the request with bad_session (docs/spec/mx-clients.md 5).
   std::uint32_t session = 0xFFFFFFFF;
-  // The conversation in which the application got that address; 0 skips the check. When it is over the
-  // request completes with the reason of its end (docs/reference/contract.md).
+  // The conversation in which the application got that address; 0 skips the check. If it is over, the request
+  // completes with the reason of its end (docs/reference/contract.md).
   std::uint32_t conversation = 0;
   std::span<const Segment> segments;  // copied; at most kMaxSegments, total length below 4 GiB
   std::uint64_t match_info = 0;
@@ -83,20 +83,20 @@ struct SendOp {
   bool synchronous = false;  // completes only when matched by the receiver
   bool forgotten = false;    // no completion wanted
   bool delivered = false;    // completes only when the receiver has acknowledged it
-  bool confirmed = false;    // the same towards a peer that was not heard for a second
-  // The memory may be reused when the call returns; refused (no_resources) while too much waits for
-  // acknowledgements.
+  bool confirmed = false;    // delivered only towards a peer that was not heard for a second
+  // The memory may be reused when the call returns. The send is refused (no_resources) while too much waits
+  // for acknowledgements.
   bool inject = false;
   SendAdvice advice = {};
-  // With a class or data the send ends as rejected if the partner cannot be told them: it is not extended, or
+  // With a class or data, the send ends as rejected if the peer cannot receive them: it is not extended, or
   // MX frames are used.
   std::uint8_t message_class = 0;
   bool has_data = false;
   std::uint64_t data = 0;  // remote completion data
 };
 
-// Whether an address with session `named` means another instance than the one with `session`; unknown ones
-// may be any.
+// Returns whether an address with session `named` means another instance than the one with `session`. An
+// unknown session may be any.
 inline bool names_another(std::uint32_t named, std::uint32_t session) {
   constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
   return named != kUnknown && session != kUnknown && named != session;
@@ -106,21 +106,23 @@ struct ReceiveOp {
   std::span<const Segment> segments;
   std::uint64_t match_info = 0;
   std::uint64_t match_mask = ~std::uint64_t{0};
-  const Partner* source = nullptr;  // nullptr: from anybody
+  const Partner* source = nullptr;  // nullptr: from any peer
   void* context = nullptr;
   bool forgotten = false;
   std::uint8_t message_class = 0;
-  std::uint32_t session = 0xFFFFFFFF;  // of the source, if that instance alone is meant
-  // With a source: the source owes this message, so it is watched, and the receive fails when it is given up.
+  std::uint32_t session = 0xFFFFFFFF;  // of the source, if only that instance is meant
+  // The source owes this message, so the engine watches the source. The receive fails when the source is
+  // given up.
   bool awaited = false;
-  // ... and, while it is not connected, it is connected to, as the source is known to have been there,
+  // The source was there before, so the engine connects to it while it is not connected ...
   bool reach = false;
-  // unless it is this instance, whose conversation with the application is over.
+  // ... except to this instance, whose conversation with the application is over.
   std::uint32_t shunned = 0xFFFFFFFF;
-  // Not pending: the source was given up. What has arrived from it is received, else the receive ends so.
+  // Not pending: the source was given up. The receive takes a message that has arrived from the source, or
+  // else ends with this status.
   Status source_gone = Status::pending;
-  // Not 0: the memory (one segment) takes one message behind the other, each with a completion of its own,
-  // until less than this is left (multi.cc).
+  // Not 0: a multi-receive buffer (multi.cc). The memory (one segment) takes one message behind the other,
+  // each with its own completion, until less than this is left.
   std::uint32_t multi_least = 0;
 };
 
@@ -128,9 +130,9 @@ struct ReceiveOp {
 struct Completion {
   RequestKind kind = RequestKind::send;
   Status status = Status::pending;
-  Partner* partner = nullptr;  // receive: sender; send: destination; connect: who was connected to
+  Partner* partner = nullptr;  // receive: sender; send: destination; connect: the peer
   std::uint32_t session = 0xFFFFFFFF;
-  std::uint32_t conversation = 0;  // with the partner, to which the request belonged
+  std::uint32_t conversation = 0;  // with the peer, to which the request belonged
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   std::uint32_t xfer_length = 0;
@@ -138,11 +140,11 @@ struct Completion {
   bool has_data = false;
   std::uint8_t message_class = 0;
   std::uint64_t data = 0;
-  std::byte* place = nullptr;  // receive: where the message begins, if its memory takes several
-  bool released = false;       // ... and that this was the last of them
+  std::byte* place = nullptr;  // receive into a multi-receive buffer: where the message begins
+  bool released = false;       // ... and that this was its last message
 };
 
-// An unexpected message seen by probe or handed to the unexpected handler.
+// An unexpected message that probe found or the unexpected handler gets.
 struct Arrival {
   Partner* partner = nullptr;
   std::uint32_t session = 0xFFFFFFFF;
@@ -150,7 +152,7 @@ struct Arrival {
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   const std::byte* data = nullptr;  // handler only: the whole message when it is in one frame
-  bool whole = true;                // probe only, as what follows: false while it is still arriving
+  bool whole = true;                // probe only, like the rest: false while the message is still arriving
   bool has_data = false;
   std::uint64_t remote_data = 0;
 };
@@ -158,21 +160,21 @@ struct Arrival {
 enum class HandlerAction { proceed, finished };
 using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arrival);
 
-// What happened to a peer that somebody should be told (Endpoint::news_take).
+// What happened to a peer, to be reported (Endpoint::news_take).
 struct PeerNews {
   enum class Kind : std::uint8_t {
-    silent,     // owes us something and has not been heard for kSilenceTold
+    silent,     // owes us something and was not heard for kSilenceTold
     back,       // is heard again
     ended,      // the conversation is over: see status, why
-    no_trains,  // datagrams arrive, but not those that the NIC makes out of a larger one (UDP segmentation)
-    unreached,  // receives or probes waited for it, and it could not be connected to: see status
+    no_trains,  // datagrams arrive, but those that the NIC cuts from a GSO batch do not (UDP segmentation)
+    unreached,  // receives or probes waited for the peer, but the connect failed: see status
   };
   // Why a conversation ended.
   enum class Why : std::uint8_t {
-    given_up,   // by us: silent beyond the time-out
-    abandoned,  // by the peer, which gave us up or disconnected
-    refused,    // the peer's endpoint is closed, or another program has it
-    restarted,  // another instance has its place
+    given_up,   // by us: silent for longer than the time-out
+    abandoned,  // by the peer: it gave us up or disconnected
+    refused,    // the peer's endpoint is closed, or another program opened it
+    restarted,  // another instance took the peer's place
     disconnected,
   };
   Kind kind = Kind::silent;
@@ -180,13 +182,13 @@ struct PeerNews {
   Status status = Status::success;
   Partner* partner = nullptr;
   std::uint32_t session = 0xFFFFFFFF;  // of the peer, in that conversation
-  std::uint32_t failed = 0;            // operations that ended with an error
-  std::uint32_t lost = 0;  // messages that were complete for their sender, and were not acknowledged
-  TimeNs silence = 0;      // since it was heard
-  TimeNs patience = 0;     // silent: after how much of it the peer is given up
+  std::uint32_t failed = 0;            // operations that failed
+  std::uint32_t lost = 0;              // messages that were complete for the sender but not acknowledged
+  TimeNs silence = 0;                  // since the peer was heard
+  TimeNs patience = 0;                 // silent: the time of silence after which the peer is given up
 };
 
-// Why a conversation with a partner ends.
+// Why a conversation with a peer ends.
 using Cleanup = PeerNews::Why;
 
 // A message that was complete for its sender and then failed (Endpoint::lost_take).
@@ -198,14 +200,14 @@ struct LostMessage {
   std::uint8_t message_class = 0;
 };
 
-// The data of a frame that is about to come, and where they belong.
+// The data of a frame that should come next, and where they belong.
 struct ExpectedFrame {
   std::byte* place = nullptr;
   std::uint32_t length = 0;
   std::uint32_t header = 0;  // bytes before the data
   std::uint32_t index = 0;   // of the frame in the pull or message
   std::uint32_t handle = 0;  // of the pull
-  // Of a medium message: who sends it, and the receive or unexpected message that it is for.
+  // Of a medium message: its sender, and the receive or unexpected message that it is for.
   Partner* sender = nullptr;
   const void* message = nullptr;
 };
@@ -215,8 +217,8 @@ struct HeldUp {
   enum class What : std::uint8_t {
     nothing,
     data,       // of messages that arrive before their receives
-    envelopes,  // the same without their data
-    copies      // of messages that were sent, and wait for their receives
+    envelopes,  // messages without data that arrive before their receives
+    copies      // sent messages that wait for their receives
   };
   What what = What::nothing;
   Partner* partner = nullptr;
