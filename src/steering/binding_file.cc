@@ -55,7 +55,8 @@ bool only_ours(int fd) {
          (about.st_uid == 0 || about.st_uid == ::geteuid()) && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// One of `near`, else one that shares a cache with it, that nobody has; else all of them.
+// Returns an unused processor: one of `near`, or else one that shares a cache with it. If all are used,
+// returns all.
 std::vector<int> next_free(const std::vector<int>& near, const std::function<std::vector<int>(int)>& beside,
                            std::set<int>& used) {
   std::vector<int> all = near;
@@ -92,7 +93,7 @@ Result<std::vector<BindingLine>> binding_file_read(const std::string& path, Bind
   const std::string file = shown(path, kPathShown);
   const bool named = trust == BindingTrust::named;
   const OwnFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | (named ? 0 : O_NOFOLLOW)));
-  // A link is ELOOP.
+  // O_NOFOLLOW reports a symbolic link as ELOOP.
   if (!named && (fd.open() ? !only_ours(fd.get()) : errno == ELOOP)) {
     return fail(kMxFailure,
                 fmt::format("{0} is not a file that only root or this user may change; rm {0} (as "
@@ -112,7 +113,7 @@ std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint
                               const std::function<std::vector<int>(int)>& beside) {
   std::vector<std::string> lines(boards.size());
   std::set<int> used;
-  // The first endpoints of all boards before further ones.
+  // The first endpoints of all boards come before further endpoints.
   for (std::uint32_t e = 0; e < endpoints; e++) {
     for (std::size_t i = 0; i < boards.size(); i++) {
       const auto queue = queue_find(boards[i].queues, e);

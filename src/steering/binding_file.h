@@ -21,24 +21,26 @@ struct BindingLine {
   std::vector<int> processors;
 };
 
-// Failures name file and line, and nothing of what is in it: it may be another file than it should.
+// Parses the text of a binding file. An error names file and line but quotes no content, because `path` may
+// be another file than it should be.
 Result<std::vector<BindingLine>> binding_file_parse(std::string_view text, const std::string& path);
 enum class BindingTrust : std::uint8_t {
-  named,  // somebody chose this file
-  // It lies where anybody may write: only a regular file that nobody but root or this user may change.
+  named,  // the user chose this file
+  // Any user may write to the folder. The file must be regular, and only root and this user may change it.
   exposed
 };
-// Reads and parses.
+// Reads and parses a binding file.
 Result<std::vector<BindingLine>> binding_file_read(const std::string& path, BindingTrust trust);
 
-// An interface, and what its queues are known to do.
+// An interface, and what is known about its queues.
 struct BindingBoard {
   std::string interface;
   NicId nic = 0;
   ReceiveQueues queues;
 };
-// For endpoints 0 to `endpoints` - 1 of each board. No two get one processor as long as there is another one
-// that shares a cache with it, which `beside` tells as Topology::beside; then they get all of these.
+// Returns a binding file for endpoints 0 to `endpoints` - 1 of each board. Each endpoint gets a processor of
+// its own while a processor of its queue, or one that shares a cache with it, is free. Further endpoints get
+// all of these processors. `beside` works like Topology::beside.
 std::string binding_file_text(const std::vector<BindingBoard>& boards, std::uint32_t endpoints,
                               const std::function<std::vector<int>(int)>& beside);
 

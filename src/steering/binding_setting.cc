@@ -44,7 +44,7 @@ std::string binding_setting_text(const BindingSetting& setting) {
       return setting.path == kBindingFile ? "file" : fmt::format("{}{}", kFile, setting.path);
     case BindingMode::listed:
       if (setting.processors.size() == 1) return fmt::format("{}{}", kAll, setting.processors[0]);
-      // Their order matters, so that only rising ones have a shorter form.
+      // The order of the processors matters, so only an ascending list has a shorter form.
       if (std::is_sorted(setting.processors.begin(), setting.processors.end()))
         return cpu_list_text(setting.processors);
       return fmt::format("{}", fmt::join(setting.processors, ","));

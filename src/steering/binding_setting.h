@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OMX_PROCESS_BINDING: who says on which processor a thread that opens an endpoint runs.
+// OMX_PROCESS_BINDING: chooses the processor for a thread that opens an endpoint.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace omx::steering {
 
 enum class BindingMode : std::uint8_t { off, automatic, listed, file };
 
-// Where Open-MX 1.x had it, too. Anybody may write there: see binding_file.h.
+// Open-MX 1.x used this file, too. Any user may write to its folder: see binding_file.h.
 inline constexpr const char* kBindingFile = "/tmp/open-mx.bindings.dat";
 
 struct BindingSetting {
   BindingMode mode = BindingMode::off;
-  std::vector<int> processors;      // listed: of endpoint e, number e modulo their count
-  std::string path = kBindingFile;  // file: which
+  std::vector<int> processors;      // listed: endpoint e runs on number e modulo their count
+  std::string path = kBindingFile;  // file: its path
 };
 
-// "off", "auto", "all:3", "0,2,4", "file" or "file:PATH"; nullopt: none of them.
+// Parses "off", "auto", "all:3", "0,2,4", "file" or "file:PATH". Returns nullopt for other text.
 std::optional<BindingSetting> binding_setting_parse(std::string_view text);
 std::string binding_setting_text(const BindingSetting& setting);
 inline constexpr const char* kBindingAccepted =

@@ -13,10 +13,11 @@
 
 namespace omx::steering {
 
-// SIOCETHTOOL may return positive values, which are remarks on features.
+// SIOCETHTOOL may also return positive values, which are notes about features.
 int ethtool_call(const std::string& interface, void* command) {
   if (interface.size() >= IFNAMSIZ) return ENODEV;
-  // Not kept: it belongs to the namespace in which it was opened, not to that of the caller.
+  // The socket is not kept, because it belongs to the network namespace in which it was opened. The caller
+  // may be in another one.
   const OwnFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.open()) return errno;
   ifreq request{};

@@ -19,13 +19,13 @@ std::vector<int> flow_hints(const FlowTable& table, const DatagramPorts& ports) 
   std::vector<FlowRule> rules;
   for (const FlowPlace& at : table.taken)
     if (at.rule && (at.rule->ipv6 ? ports.ipv6 : ports.ipv4)) rules.push_back(*at.rule);
-  // Of several for one port NICs take the first.
+  // If several rules match one port, NICs use the first.
   std::sort(rules.begin(), rules.end(),
             [](const FlowRule& a, const FlowRule& b) { return a.place < b.place; });
   std::vector<int> queues(kEndpoints, -1);
   bool any = false;
   for (const FlowRule& rule : rules) {
-    const std::size_t endpoint = std::size_t{rule.port} - ports.first;  // large when it is below
+    const std::size_t endpoint = std::size_t{rule.port} - ports.first;  // large for lower ports
     if (endpoint >= kEndpoints || queues[endpoint] >= 0) continue;
     if (rule.queue > static_cast<std::uint32_t>(std::numeric_limits<int>::max())) continue;
     queues[endpoint] = static_cast<int>(rule.queue);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which receive queue the datagrams of an endpoint come through, where the NIC has flow rules for them: those
-// of omx steer --flows, or anybody's. To read them takes no rights.
+// The receive queues of an endpoint's datagrams, where the NIC has flow rules for them. The rules may come
+// from omx steer --flows or from the administrator. Reading them needs no privileges.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct DatagramPorts {
   bool ipv6 = false;
 };
 
-// Queues by endpoint, -1 where no rule says; empty where none says anything.
+// Returns the queues by endpoint, -1 where no rule gives one. The list is empty if no rule concerns these
+// ports.
 std::vector<int> flow_hints(const FlowTable& table, const DatagramPorts& ports);
 std::vector<int> flow_hints_read(const std::string& interface, const DatagramPorts& ports);
 

@@ -18,7 +18,8 @@ bool all_zero(const T& data) {
   return std::all_of(bytes, bytes + sizeof data, [](unsigned char byte) { return byte == 0; });
 }
 
-// Drivers may leave anything where the mask is 0, and set FLOW_EXT without anything in it.
+// Returns the rule in `spec` if it is of our kind. Drivers may leave any value where the mask is 0, and may
+// set FLOW_EXT without using it.
 std::optional<FlowRule> rule_of(const ethtool_rx_flow_spec& spec) {
   const std::uint32_t type = spec.flow_type & ~static_cast<std::uint32_t>(FLOW_EXT | FLOW_MAC_EXT);
   if (type != UDP_V4_FLOW && type != UDP_V6_FLOW) return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<FlowRule> rule_of(const ethtool_rx_flow_spec& spec) {
     other.udp_ip4_spec.pdst = 0;
     if (!all_zero(other.udp_ip4_spec)) return std::nullopt;
   }
-  // Queues of virtual functions have further bits, and dropping has all.
+  // Queues of virtual functions set further bits, and the value for dropping sets all bits.
   if (mask != 0xffff || !all_zero(spec.m_ext) || spec.ring_cookie > ETHTOOL_RX_FLOW_SPEC_RING)
     return std::nullopt;
   rule.port = ntohs(port);
@@ -66,7 +67,7 @@ Expected<FlowTable, int> flow_table_read(const EthtoolCall& call) {
   ethtool_rxnfc count{};
   count.cmd = ETHTOOL_GRXCLSRLCNT;
   if (const int error = call(&count)) return tl::unexpected<int>(error);
-  // Some room, as rules may come meanwhile. The structure ends in an array.
+  // Further rules may appear meanwhile, so allocate some spare room. The structure ends in an array.
   const std::uint32_t room = count.rule_cnt + 64;
   std::vector<std::uint64_t> words((sizeof(ethtool_rxnfc) + room * sizeof(std::uint32_t)) / 8 + 1);
   auto* list = reinterpret_cast<ethtool_rxnfc*>(words.data());
@@ -91,7 +92,7 @@ Expected<FlowPlace, int> flow_place_read(const EthtoolCall& call, std::uint32_t 
   one.cmd = ETHTOOL_GRXCLSRULE;
   one.fs.location = place;
   const int error = call(&one);
-  // Of a free place, drivers answer either; all of them have said before that they have a table.
+  // Drivers report a free place with either error. A missing table has been reported before.
   if (error == EINVAL || error == ENOENT) return tl::unexpected<int>(ENOENT);
   if (error) return tl::unexpected<int>(error);
   FlowPlace found{place, rule_of(one.fs)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flow rules as the kernel has them. Errors are errno values.
+// Flow rules in the kernel. Errors are errno values.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace omx::steering {
 
-// An ethtool command for one interface: 0 or errno.
+// Passes an ethtool command to one interface. Returns 0 or errno.
 using EthtoolCall = std::function<int(void*)>;
 
 Expected<FlowTable, int> flow_table_read(const EthtoolCall& call);
-// Of one place; ENOENT: it is free.
+// Reads the rule at one place. ENOENT: the place is free.
 Expected<FlowPlace, int> flow_place_read(const EthtoolCall& call, std::uint32_t place);
 int flow_insert(const EthtoolCall& call, const FlowRule& rule);
 int flow_delete(const EthtoolCall& call, std::uint32_t place);

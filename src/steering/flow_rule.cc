@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAny = "any";
 
-// What stands before `end`, which is taken away with it.
+// Returns the text before `end`, and removes both from `text`.
 std::optional<std::string_view> part_take(std::string_view& text, char end) {
   const std::size_t at = text.find(end);
   if (at == std::string_view::npos) return std::nullopt;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rule of a NIC that brings the datagrams of one UDP port into one receive queue (`ethtool -N`).
 //
-// As a setting it is either there or not, and its name says all of it: "udp4:27201:3@1023" is the rule in
-// place 1023 of the NIC's table that brings port 27201 by IPv4 into queue 3. "@any": the NIC chooses places
-// by itself; then no other rule may bring the same port there, so that it is known by what it does.
+// As a setting, a rule is either there or not, and its name describes it completely. "udp4:27201:3@1023" is
+// the rule in place 1023 of the NIC's table that brings IPv4 port 27201 into queue 3. "@any" means that the
+// NIC chooses places itself. Then no other rule may bring this port into this queue, so that the rule is
+// known by its effect.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct FlowRule {
   std::uint32_t place = kAnyPlace;
 };
 
-// Whether they concern the same datagrams.
+// Returns whether two rules concern the same datagrams.
 inline bool same_port(const FlowRule& a, const FlowRule& b) {
   return a.ipv6 == b.ipv6 && a.port == b.port;
 }
@@ -31,14 +32,14 @@ inline bool same_work(const FlowRule& a, const FlowRule& b) {
   return same_port(a, b) && a.queue == b.queue;
 }
 
-// A place of the table that is taken.
+// An occupied place of the table.
 struct FlowPlace {
   std::uint32_t place = 0;
-  std::optional<FlowRule> rule;  // nothing: it is of another kind
+  std::optional<FlowRule> rule;  // nothing if the rule is of another kind
 };
 
 struct FlowTable {
-  std::uint32_t places = 0;  // there are
+  std::uint32_t places = 0;  // number of places in the table
   bool nic_chooses = false;
   std::vector<FlowPlace> taken;
 };

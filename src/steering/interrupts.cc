@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which interrupts belong to an interface, and which of them to its receive queues. Drivers name them as they
-// like: "eth0-TxRx-3", "mlx5_comp3@pci:0000:3b:00.0", "virtio1-input.0", "eth0".
+// Finds the interrupts of an interface and of its receive queues. Each driver has its own names for them:
+// "eth0-TxRx-3", "mlx5_comp3@pci:0000:3b:00.0", "virtio1-input.0", "eth0".
 #include "steering/interrupts.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Number and names of each line of /proc/interrupts. Devices that share one have names with ", " between.
+// Returns number and names of each line of /proc/interrupts. Devices that share an interrupt have names with
+// ", " between.
 std::map<std::string, Names> interrupts_parse(std::string_view text) {
   std::map<std::string, Names> all;
   while (!text.empty()) {
@@ -49,7 +50,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "eth1" is part of "ixgbe-eth1-TxRx-0", not of "eth10".
+// Returns whether `name` contains the interface as a whole word. "eth1" is part of "ixgbe-eth1-TxRx-0", not
+// of "eth10".
 bool names_interface(std::string_view name, std::string_view interface) {
   for (std::size_t at = name.find(interface); at != std::string_view::npos;
        at = name.find(interface, at + 1)) {
@@ -65,8 +67,8 @@ bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
 }
 
-// The part of the name that tells the queue: without the interface, whose own name may say "rx", and without
-// the PCI address.
+// Returns the part of the name that identifies the queue. It lacks the interface, whose own name may contain
+// "rx", and the PCI address.
 std::string role_of(std::string_view name, std::string_view interface) {
   std::string role = lower(name.substr(0, name.find('@')));
   const std::string own = lower(interface);
@@ -81,7 +83,7 @@ bool is_receive(const std::string& role) {
   return false;
 }
 
-// The last number in it: "mlx5_comp3" is 3; 0 when there is none.
+// Returns the last number in `role`, as 3 in "mlx5_comp3". Returns 0 when there is none.
 int queue_of(const std::string& role) {
   const std::size_t last = role.find_last_of("0123456789");
   if (last == std::string::npos) return 0;
@@ -92,7 +94,7 @@ int queue_of(const std::string& role) {
   return queue;
 }
 
-// Message-signalled interrupts of the device, or of the PCI device that a virtio device stands on.
+// Returns the message-signalled interrupts of the device, or of the PCI device below a virtio device.
 std::set<std::string> msi_of(const std::string& root, const std::string& interface) {
   const std::string device = root + "/sys/class/net/" + interface + "/device";
   for (const char* folder : {"/msi_irqs", "/../msi_irqs"}) {
@@ -106,10 +108,10 @@ std::set<std::string> msi_of(const std::string& root, const std::string& interfa
 
 std::vector<Interrupt> interrupts_read(const std::string& root, const link::Interface& interface) {
   const std::set<std::string> msi = msi_of(root, interface.name);
-  // Of hundreds of processors it has megabytes.
+  // On a host with hundreds of processors the file has megabytes.
   const std::string text = text_file_read(root + "/proc/interrupts", 64U << 20).value_or("");
   std::vector<Interrupt> found;
-  std::vector<Interrupt> plain;  // one for everything, named as the interface
+  std::vector<Interrupt> plain;  // interrupts for all purposes, with the interface's name
   for (const auto& [number, names] : interrupts_parse(text)) {
     for (const std::string& name : names) {
       if (!(msi.empty() ? names_interface(name, interface.name) : msi.count(number) > 0)) continue;

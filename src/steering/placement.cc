@@ -25,7 +25,7 @@ Placement refuse(std::string reason) {
   return {{}, std::move(reason), true};
 }
 
-// The processors beside those of the queue, each once, best first.
+// Returns the processors beside those of the queue, each once, best first.
 std::vector<int> beside_all(const std::vector<int>& near, Surroundings& surroundings) {
   std::vector<int> all;
   for (const int cpu : near) {
@@ -35,8 +35,8 @@ std::vector<int> beside_all(const std::vector<int>& near, Surroundings& surround
   return all;
 }
 
-// All others have somebody: better among the processors that share the cache than two on one while a third
-// idles.
+// Places a thread when all single processors are used. It may run on all processors that share the cache, so
+// that two threads do not share one processor while another is idle.
 Placement share(const ReceiveQueue& queue, const std::vector<int>& near, const std::vector<int>& beside,
                 const std::vector<int>& allowed) {
   std::vector<int> group;
@@ -72,7 +72,7 @@ Placement place_near(const ReceiveQueue& queue, const std::vector<int>& allowed,
   return share(queue, near, beside, allowed);
 }
 
-// A thread that is bound already takes its processor, so that others go elsewhere.
+// Keeps a bound thread where it is. It marks its processor, so that other threads go elsewhere.
 Placement place_bound(const std::vector<int>& affinity, Surroundings& surroundings) {
   if (affinity.size() == 1) surroundings.take(affinity[0]);
   return stay(fmt::format("it is bound to processor{} {} already", affinity.size() == 1 ? "" : "s",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides where the thread runs that opens an endpoint. A function of facts, which come through an interface.
+// Decides where a thread that opens an endpoint runs. The facts come through an interface.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,20 @@
 
 namespace omx::steering {
 
-// What is asked, and only when it is needed. Lists of processors are sorted; empty: unknown.
+// The facts that a decision may need, read only when needed. Lists of processors are sorted; an empty list is
+// unknown.
 class Surroundings {
  public:
   virtual ~Surroundings() = default;
-  // Where the calling thread may run.
+  // Returns the processors on which the calling thread may run.
   virtual std::vector<int> affinity() = 0;
-  // Where its control group would let it run.
+  // Returns the processors that the thread's control group allows.
   virtual std::vector<int> possible() = 0;
   virtual ReceiveQueues queues() = 0;
-  // As Topology::beside; empty when it is not known.
+  // Works like Topology::beside. Returns nothing if the topology is unknown.
   virtual std::vector<int> beside(int cpu) = 0;
-  // Makes this processor known as used by this thread; false when another thread of Open-MX has it, and
-  // nothing is changed. At most one is taken.
+  // Marks a processor as used by this thread. Returns false, and changes nothing, if another thread of
+  // Open-MX uses it. A thread marks at most one processor.
   virtual bool take(int cpu) = 0;
 };
 
@@ -34,9 +35,9 @@ struct PlacedEndpoint {
 };
 
 struct Placement {
-  std::vector<int> processors;  // to run on; empty: stay
-  std::string reason;           // "where interrupt 45 (eth0-TxRx-3) brings its frames", or why it stays
-  bool refused = false;         // what the setting asks for cannot be done
+  std::vector<int> processors;  // to run on; empty: the thread stays where it is
+  std::string reason;    // "where interrupt 45 (eth0-TxRx-3) brings its frames", or why the thread stays
+  bool refused = false;  // the setting cannot be applied
 };
 
 Placement place(const BindingSetting& setting, const PlacedEndpoint& endpoint, Surroundings& surroundings);

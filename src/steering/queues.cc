@@ -27,7 +27,8 @@ std::vector<int> both(const std::vector<int>& some, const std::vector<int>& othe
   return common;
 }
 
-// Where the interrupt goes, else where it may go. One that may go anywhere says nothing.
+// Returns the processors that the interrupt goes to, or else may go to. An interrupt that may go to all
+// processors tells nothing.
 std::vector<int> processors_of(const Interrupt& interrupt, const std::vector<int>& online) {
   auto cpus = both(cpu_list_parse(interrupt.effective), online);
   if (!cpus.empty()) return cpus;
@@ -35,7 +36,7 @@ std::vector<int> processors_of(const Interrupt& interrupt, const std::vector<int
   return cpus.size() < online.size() || online.size() == 1 ? cpus : std::vector<int>{};
 }
 
-// Drivers may number interrupts from 1, or name one for all queues.
+// Adds what interrupts tell. Drivers may number interrupts from 1, or have one for all queues.
 void interrupts_add(const std::string& root, const link::Interface& interface, const std::vector<int>& online,
                     ReceiveQueues& all) {
   const auto interrupts = interrupts_read(root, interface);
@@ -47,7 +48,7 @@ void interrupts_add(const std::string& root, const link::Interface& interface, c
     all.queues.push_back({number, interrupt.number, processors_of(interrupt, online),
                           fmt::format("interrupt {} ({})", interrupt.number, interrupt.name)});
   }
-  // Without holes, they are the queues.
+  // If the numbers have no gaps, these are all queues.
   const bool whole = !all.queues.empty() && all.queues.front().number == 0 &&
                      all.queues.back().number + 1 == static_cast<int>(all.queues.size());
   if (whole) all.count = static_cast<int>(all.queues.size());
@@ -63,7 +64,7 @@ int queues_count(const std::string& folder) {
       names.begin(), names.end(), [](const std::string& name) { return name.rfind(kReceive, 0) == 0; }));
 }
 
-// Where RPS is set, it hands the frames on to other processors than the interrupt's.
+// Adds what RPS tells. RPS hands frames on to other processors than the interrupt's.
 void rps_add(const std::string& folder, const std::vector<int>& online, ReceiveQueues& all) {
   std::map<int, ReceiveQueue> queues;
   for (ReceiveQueue& queue : all.queues) queues.emplace(queue.number, std::move(queue));
@@ -86,7 +87,7 @@ void steering_add(const link::Interface& interface, const std::vector<int>& onli
     if (std::find(online.begin(), online.end(), cpu) == online.end()) cpu = -1;
 }
 
-// The one interface that this one stands on; empty: none, or several.
+// Returns the interface below this one, or nothing if there is none or several.
 std::string below(const std::string& folder) {
   std::string found;
   for (const std::string& name : folder_list(folder)) {
@@ -101,14 +102,14 @@ std::string below(const std::string& folder) {
 
 std::optional<ReceiveQueue> queue_find(const ReceiveQueues& queues, std::uint32_t endpoint) {
   if (steering_decides(queues) && endpoint < queues.steered.processors.size()) {
-    // A processor that was switched off since does not take them.
+    // A processor that was switched off after steering began does not handle frames.
     const int cpu = queues.steered.processors[endpoint];
     return ReceiveQueue{-1, "", cpu < 0 ? std::vector<int>{} : std::vector<int>{cpu},
                         "omx steer on " + queues.steered.interface};
   }
   const bool ruled = flow_decides(queues, endpoint);
   if (queues.udp && !ruled && queues.count != 1) return std::nullopt;
-  // Of queues with holes, those that are there.
+  // If numbers have gaps, only existing queues are found.
   const int wanted = ruled              ? queues.flows[endpoint]
                      : queues.count > 0 ? queue_of(endpoint, queues.count)
                                         : static_cast<int>(std::min(endpoint, 65535U));

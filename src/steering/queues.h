@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receive queues of an interface, and the processors that handle what arrives in them.
+// The receive queues of an interface, and the processors that handle the frames in them.
 #pragma once
 
 #include <cstdint>
@@ -15,46 +15,47 @@ namespace omx::steering {
 
 struct ReceiveQueue {
   int number = 0;
-  std::string interrupt;        // its number; empty: it raises none, or none that is known
-  std::vector<int> processors;  // that handle its frames and are switched on; empty: not known
-  std::string source;           // who says so: "interrupt 45 (eth0-TxRx-3)", "RPS of eth0 rx-3"
+  std::string interrupt;        // number of its interrupt; empty: none is known
+  std::vector<int> processors;  // online ones that handle its frames; empty: not known
+  std::string source;           // origin of this fact: "interrupt 45 (eth0-TxRx-3)", "RPS of eth0 rx-3"
 };
 
 struct ReceiveQueues {
-  std::string interface;             // whose they are: of a VLAN, the NIC's below it
-  int count = 0;                     // of queues that frames are spread over; 0: not known
-  std::vector<ReceiveQueue> queues;  // of which something is known, by number
-  bool rps = false;                  // RPS is on for one of them: it comes after steering, and undoes it
-  Steered steered = {};              // before which the queues do not matter
-  bool udp = false;                  // frames are datagrams, which omx steer lets pass, and go to any queue,
-  std::vector<int> flows = {};       // except where flow rules of the NIC say to which; see flow_hints()
+  std::string interface;             // interface with the queues: for a VLAN, the NIC below it
+  int count = 0;                     // queues that frames are spread over; 0: not known
+  std::vector<ReceiveQueue> queues;  // queues of which something is known, by number
+  bool rps = false;                  // RPS is on for a queue; RPS runs after steering and undoes it
+  Steered steered = {};              // takes precedence over the queues
+  bool udp = false;  // frames are datagrams: omx steer lets them pass, and they go to any queue ...
+  std::vector<int> flows = {};  // ... except where flow rules of the NIC choose one; see flow_hints()
 };
 
-// Which of so many queues an endpoint's frames are taken to arrive in, where they are not steered.
+// Returns the queue that an endpoint's frames are taken to arrive in when they are not steered.
 inline int queue_of(std::uint32_t endpoint, int queues) {
   return static_cast<int>(endpoint % static_cast<std::uint32_t>(queues));
 }
 
-// Whether they go by the table of omx steer.
+// Returns whether the table of omx steer decides where frames are handled.
 inline bool steering_decides(const ReceiveQueues& queues) {
   return !queues.udp && !queues.rps && !queues.steered.processors.empty();
 }
 
-// Whether a flow rule says where those of this endpoint go.
+// Returns whether a flow rule chooses the queue of this endpoint's datagrams.
 inline bool flow_decides(const ReceiveQueues& queues, std::uint32_t endpoint) {
   return queues.udp && endpoint < queues.flows.size() && queues.flows[endpoint] >= 0;
 }
 
-// Where the frames of an endpoint are handled: steered, in no queue (-1). Nothing: that is not known.
+// Returns the queue in which the frames of an endpoint are handled, or nothing if it is not known. Steered
+// frames have queue number -1.
 std::optional<ReceiveQueue> queue_find(const ReceiveQueues& queues, std::uint32_t endpoint);
 
-// `root` stands in front of /sys and /proc: it is empty except in tests, for which nothing is steered. What
-// cannot be read is not known. `udp`: frames come as datagrams, to these ports.
+// Reads the queues. What cannot be read is unknown. `root` is a prefix of /sys and /proc, empty except in
+// tests; with a prefix, nothing counts as steered. `udp` gives the ports if frames come as datagrams.
 ReceiveQueues receive_queues_read(const std::string& root, const link::Interface& interface,
                                   const DatagramPorts* udp = nullptr);
 
-// The receive queues of this interface for which RPS is on. It hands frames over anew, also those that an XDP
-// program has handed to a processor. `root` as above.
+// Returns the receive queues of this interface for which RPS is on. RPS hands frames over again, also frames
+// that an XDP program has handed to a processor. `root` as above.
 std::vector<int> rps_queues(const std::string& root, const link::Interface& interface);
 
 }  // namespace omx::steering

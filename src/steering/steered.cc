@@ -21,7 +21,7 @@ namespace omx::steering {
 
 namespace {
 
-// Those of STEER_TARGETS_NAME; not open where the program has none that we know.
+// Returns the map STEER_TARGETS_NAME, or no descriptor if the program has no such map.
 OwnFd targets_of(int program, const bpf_prog_info& about) {
   std::array<std::uint32_t, 8> ids{};
   bpf_prog_info info{};
@@ -53,7 +53,7 @@ std::vector<int> targets_read(int map) {
   return processors;
 }
 
-// Nothing where the interface has no program, or somebody else's.
+// Returns nothing if the interface has no program or another owner's program.
 std::optional<Steered> steered_by(std::uint32_t id, const std::string& interface) {
   Steered found;
   found.interface = interface;

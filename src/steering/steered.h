@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `omx steer` has put on an interface, asked of the kernel without libbpf, which only the omx command
-// has.
+// What `omx steer` has put on an interface. The kernel is asked without libbpf, which only the omx command
+// links.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 namespace omx::steering {
 
 struct Steered {
-  std::vector<int> processors;  // by endpoint; -1: one that is switched off; empty: there is no table
-  std::string interface;        // that has the program
-  std::string unreadable;       // why it is not known whether there is a table, and what helps; empty: it is
+  std::vector<int> processors;  // by endpoint; -1: a processor that is switched off; empty: no table
+  std::string interface;        // the interface with the program
+  std::string unreadable;       // why the table cannot be read, and what helps; empty: it can
 };
 
-// Of the interface, or of the one below it (a VLAN's NIC, say), which may be the same.
+// Reads the steering of the interface, or of the interface `below` it (such as the NIC of a VLAN). Both may
+// be the same.
 Steered steered_read(const link::Interface& interface, const std::string& below);
 
 }  // namespace omx::steering

@@ -17,7 +17,7 @@ namespace {
 static_assert(HWLOC_API_VERSION >> 16 == 2, "another libhwloc than the one that is loaded");
 constexpr const char* kLibrary = "libhwloc.so.15";  // of hwloc 2
 
-// What we use of it.
+// The functions of libhwloc that we use.
 struct Hwloc {
   decltype(&::hwloc_topology_init) init = nullptr;
   decltype(&::hwloc_topology_destroy) destroy = nullptr;
@@ -56,11 +56,12 @@ constexpr unsigned long kStays = HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
 constexpr unsigned long kStays = 0;
 #endif
 
-// hwloc may ask each processor itself, on that processor. The thread is not ours to move.
+// Loads the topology without moving the thread. hwloc may run on each processor in turn to query it, but the
+// thread belongs to the application.
 bool load_in_place(const Hwloc& hwloc, hwloc_topology_t topology) {
-  // The processor that takes the frames may be one that this process may not use.
+  // The processor that handles the frames may be one that this process may not use.
   constexpr unsigned long kAll = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
-  // A library older than the header refuses what it does not know.
+  // An old library refuses flags that it does not know.
   if (hwloc.set_flags(topology, kAll | kStays) != 0) hwloc.set_flags(topology, kAll);
   const std::vector<int> before = affinity_read();
   const bool loaded = hwloc.load(topology) == 0;
@@ -106,7 +107,7 @@ class HwlocTopology final : public Topology {
     });
     return found;
   }
-  // How many levels above `self` the first cache is that both have; 0: none.
+  // Returns the number of levels from `self` up to the first common cache, or 0.
   unsigned cache_between(hwloc_obj_t self, hwloc_obj_t other) const {
     unsigned levels = 1;
     for (hwloc_obj_t at = self->parent; at; at = at->parent, levels++)
@@ -118,7 +119,8 @@ class HwlocTopology final : public Topology {
     while (at && at->type != HWLOC_OBJ_CORE) at = at->parent;
     return at;
   }
-  // A core's threads share its units: the first of each core comes first, and of our own core none.
+  // Returns the order within a core. Threads of a core share its units, so the first thread of each other
+  // core comes first.
   static unsigned rank_in_core(hwloc_obj_t self, hwloc_obj_t pu) {
     const hwloc_obj_t core = core_of(pu);
     if (!core) return 0;
@@ -132,7 +134,7 @@ class HwlocTopology final : public Topology {
 }  // namespace
 
 Expected<std::unique_ptr<Topology>, std::string> topology_load(const std::string& synthetic) {
-  // libhwloc loads the plug-ins that its environment names.
+  // libhwloc loads plug-ins that the environment names, so privileged programs must not load it.
   if (::getauxval(AT_SECURE) != 0)
     return tl::unexpected<std::string>(
         "programs with privileges of their own (setuid, setcap) do not use hwloc");

@@ -15,7 +15,8 @@ namespace omx::steering {
 
 namespace {
 
-// What a driver says of a refused attachment ("Peer MTU is too large to set XDP") comes by this line only.
+// libbpf passes on a driver's reason for a refused attachment ("Peer MTU is too large to set XDP") only in
+// this line.
 constexpr std::string_view kKernelSays = "Kernel error message: ";
 
 thread_local std::string words;

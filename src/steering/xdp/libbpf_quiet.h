@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libbpf prints to stderr what it thinks; we say one sentence, and keep the kernel's own words for it.
+// Keeps libbpf from printing to stderr, and saves the kernel's own words for our messages.
 #pragma once
 
 #include <string>
 
 namespace omx::steering {
 
-// For the process, and for good.
+// Silences libbpf for the rest of the process.
 void libbpf_silence();
-// What the kernel said about the last thing it refused, as " (...)", once; empty when it said nothing.
+// Returns what the kernel said about the last thing it refused, as " (...)", once. Empty when it said
+// nothing.
 std::string libbpf_words();
 
 }  // namespace omx::steering

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hands each Open-MX frame to the processor of the endpoint that it is for.
 //
-// An XDP program without state: a frame's fate follows from its bytes and from a table that is written once,
-// before the program is attached. All that is not a frame for an endpoint passes untouched.
+// An XDP program without state. A frame's bytes and a table decide where it goes, and the table is written
+// once, before the program is attached. All that is not a frame for an endpoint passes untouched.
 #include <linux/bpf.h>
 
 #include <bpf/bpf_endian.h>
@@ -10,7 +10,7 @@
 
 #include "steering/xdp/steer_shared.h"
 
-// One queue and one kernel thread for each processor in the table. Sized by the loader.
+// One queue and one kernel thread for each processor in the table. The loader sets the size.
 struct {
   __uint(type, BPF_MAP_TYPE_CPUMAP);
   __uint(max_entries, 1);
@@ -25,7 +25,7 @@ struct {
   __type(value, __u32);
 } omx_targets SEC(".maps");
 
-// Written by this program only, each processor its own: no atomics.
+// Only this program writes here, each processor to its own values, so no atomics are needed.
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, STEER_ENDPOINTS);
@@ -37,7 +37,8 @@ static __always_inline __u32 ethertype_of(const __u8* frame) {
   return (__u32)frame[STEER_ETHERTYPE_AT] << 8 | frame[STEER_ETHERTYPE_AT + 1];
 }
 
-// -1: for no endpoint (board frames, unknown types). `frame` has STEER_BYTES bytes.
+// Returns -1 for a frame that is for no endpoint (board frames, unknown types). `frame` has STEER_BYTES
+// bytes.
 static __always_inline int endpoint_of(const __u8* frame) {
   __u8 type = frame[STEER_TYPE_AT];
 
@@ -49,7 +50,7 @@ static __always_inline int endpoint_of(const __u8* frame) {
   return -1;
 }
 
-// "frags": frames larger than a page come in pieces, of which the first holds all that is read here.
+// "frags": a frame larger than a page comes in pieces. The first piece holds all that the program reads.
 SEC("xdp.frags")
 int omx_steer(struct xdp_md* ctx) {
   const __u8* end = (const __u8*)(long)ctx->data_end;
@@ -74,7 +75,7 @@ int omx_steer(struct xdp_md* ctx) {
   target = bpf_map_lookup_elem(&omx_targets, &key);
   counts = bpf_map_lookup_elem(&omx_counts, &key);
   if (!target || !counts) return XDP_PASS;
-  // A processor without an entry gives the last argument.
+  // bpf_redirect_map() returns its last argument for a processor without an entry.
   if (*target != bpf_get_smp_processor_id() &&
       bpf_redirect_map(&omx_cpus, *target, XDP_PASS) == XDP_REDIRECT) {
     counts->moved++;

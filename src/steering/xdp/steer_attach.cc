@@ -29,7 +29,7 @@ std::uint32_t mode_flag(XdpMode mode) {
   return mode == XdpMode::native ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
 }
 
-// Returns 0 or errno. `former`: the program to replace, or -1 for none.
+// Returns 0 or errno. `former` is the program to replace, or -1.
 int attach(unsigned index, int program, XdpMode mode, int former) {
   bpf_xdp_attach_opts options{};
   options.sz = sizeof options;
@@ -45,7 +45,7 @@ bool another_came(int error) {
   return error == EBUSY || error == EEXIST;
 }
 
-// What a driver answers that has no native XDP, or not with these settings.
+// Returns whether a driver answers so if it has no native XDP, or not with these settings.
 bool cannot_natively(int error) {
   return error == EOPNOTSUPP || error == ENOTSUP || error == ERANGE || error == EINVAL || error == ENOSPC ||
          error == ENOMEM;

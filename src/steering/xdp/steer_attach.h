@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which XDP programs interfaces have, and ours put on them and taken off.
+// Reads which XDP programs interfaces have, and attaches and detaches ours.
 //
-// Attaching is one request to the kernel, the last step of all, which gives the interface a program that is
-// loaded and complete, or changes nothing. From then on the interface alone holds it. So there is no state in
-// between, and no process or file that belongs to it.
+// Attaching is one request to the kernel and the last step. It gives the interface a loaded, complete
+// program, or changes nothing. From then on only the interface holds the program. So there is no intermediate
+// state, and no process or file belongs to the program.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace omx::steering {
 
-// native: the driver runs the program, before it makes a packet of the frame. generic: the kernel does,
-// later. offloaded: the NIC does, which never is ours.
+// native: the driver runs the program before it makes a packet of the frame. generic: the kernel runs it
+// later. offloaded: the NIC runs it, which ours never is.
 enum class XdpMode : std::uint8_t { native, generic, offloaded };
 const char* xdp_mode_name(XdpMode mode);
 
@@ -30,18 +30,18 @@ struct Attachment {
   OwnFd program;
 };
 
-// Of one interface; none when it has no XDP program.
+// Returns the XDP program of one interface, or nothing when it has none.
 Result<std::optional<Attachment>> xdp_attached(const std::string& interface);
-// Of all interfaces of this network namespace.
+// Returns the XDP programs of all interfaces of this network namespace.
 Result<std::vector<Attachment>> xdp_attached_all();
 
-// Gives the interface the program, in place of an earlier one of ours without a gap. Refuses when another's
-// program is there, or appears meanwhile. Without a mode: the one of ours that is there, else native, or
-// generic where the driver cannot. Returns the mode.
+// Attaches the program to the interface, in place of an earlier one of ours without a gap. Refuses if another
+// owner's program is there or appears meanwhile. Without `wanted`, uses the mode of our earlier program, else
+// native, or generic if the driver has no native mode. Returns the mode.
 Result<XdpMode> steer_attach(const std::string& interface, int program, std::optional<XdpMode> wanted);
 
-// Takes exactly this program, which must be ours, off its interface; fails when the interface has another by
-// now. An interface that is gone is no failure.
+// Detaches exactly this program, which must be ours, from its interface. Fails if the interface has another
+// program by now. A missing interface is no failure.
 Result<void> steer_detach(const Attachment& attachment);
 
 }  // namespace omx::steering

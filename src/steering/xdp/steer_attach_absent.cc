@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of steer_attach.cc in builds that cannot compile the XDP program.
+// Replaces steer_attach.cc in builds that cannot compile the XDP program.
 #include "steering/xdp/steer_attach.h"
 
 namespace omx::steering {

@@ -23,8 +23,8 @@ namespace {
 
 static_assert(kSteerEndpoints == STEER_ENDPOINTS);
 
-// Frames that wait for a processor. The kernel drops what does not fit, and then it is sent again: as many as
-// the windows of some partners hold.
+// Frames that wait for a processor: as many as the windows of some peers hold. The kernel drops frames that
+// do not fit, and then they are sent again.
 constexpr std::uint32_t kQueueFrames = 4096;
 
 struct Destroy {
@@ -96,7 +96,7 @@ Failure kernel_refused(std::string_view attempt, int error) {
                            "namespaces ({}): sudo omx steer",
                            attempt, std::strerror(error))};
   }
-  // So an older kernel says it, or one without BPF.
+  // An older kernel, or one without BPF, answers with these errors.
   const bool lacks = error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
   return {2,
           fmt::format("{} was refused by the kernel: {}{}{}", attempt, std::strerror(error), libbpf_words(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The XDP program in the kernel: loaded with a table, recognised, and read. Attaching it to an interface is
-// in steer_attach.h. All of it needs root; errors are sentences for people.
+// Loads, recognises and reads the XDP program in the kernel. steer_attach.h attaches it to an interface. All
+// of it needs root; errors are sentences for people.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace omx::steering {
 
-// False when this build lacks the program, because clang, bpftool or libbpf was missing; all that can fail
-// then does so with a sentence that says it.
+// Returns false if this build lacks the program, because clang, bpftool or libbpf was missing. All functions
+// that can fail then fail with a sentence that says so.
 bool steer_built();
 
-// Loads the program and fills its maps. Nothing is attached: when the descriptor is closed, by whatever end
-// of the process too, the kernel frees all of it, unless an interface holds the program by then.
+// Loads the program and fills its maps, but attaches nothing. When the descriptor is closed, the kernel frees
+// all of it, unless an interface holds the program by then. The end of the process closes it, too.
 Result<OwnFd> steer_load(const SteerTable& table);
 
-// Frames of one endpoint by processor of their arrival.
+// Frames of one endpoint by the processor that they arrived on.
 struct EndpointCounts {
   std::vector<std::uint64_t> stayed;  // index: processor
   std::vector<std::uint64_t> moved;
@@ -33,16 +33,16 @@ struct SteerState {
   std::vector<EndpointCounts> endpoints;  // kSteerEndpoints
 };
 
-// Whether a program is ours: it has our name, and our maps. Of whichever version.
+// Returns whether a program is ours: it has our name and our maps. Any version counts.
 bool steer_is_ours(int program);
 std::string program_name(int program);
-// The program of an id that an interface names, or why it cannot be had.
+// Opens the program with this id, which an interface has. Fails with the reason.
 Result<OwnFd> program_open(std::uint32_t id);
 
-// The maps of a program that is ours, as they are now. Fails for one whose maps another version laid out.
+// Reads the maps of a program of ours. Fails if another version laid out its maps.
 Result<SteerState> steer_read(int program);
 
-// The sentence for a refusal by the kernel: what was tried, the error, and what it takes.
+// Returns the message for a refusal by the kernel: what was tried, the error, and what is needed.
 Failure kernel_refused(std::string_view attempt, int error);
 
 }  // namespace omx::steering

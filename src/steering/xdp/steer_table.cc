@@ -32,7 +32,7 @@ tl::unexpected<Failure> bad_rule(std::string_view rule) {
                                          shown(rule), kSteerEndpoints - 1));
 }
 
-// One rule: "E:CPU" or "E-F:CPU". `mapped`: those of the rules before it.
+// Applies one rule: "E:CPU" or "E-F:CPU". `mapped` marks the endpoints of earlier rules.
 Result<void> rule_apply(SteerTable& table, std::bitset<kSteerEndpoints>& mapped, std::string_view rule,
                         const std::vector<int>& online) {
   const std::size_t colon = rule.find(':');
@@ -56,7 +56,7 @@ Result<void> rule_apply(SteerTable& table, std::bitset<kSteerEndpoints>& mapped,
   return {};
 }
 
-// Of the endpoints that are equal modulo `period`, the processor that most have.
+// Returns, for each group of endpoints that are equal modulo `period`, the processor that most of them have.
 std::vector<std::uint32_t> rule_of(const SteerTable& table, std::size_t period) {
   std::vector<std::uint32_t> rule(period);
   for (std::size_t place = 0; place < period; place++) {
@@ -69,7 +69,8 @@ std::vector<std::uint32_t> rule_of(const SteerTable& table, std::size_t period) 
   return rule;
 }
 
-// The rule that takes the fewest words, its exceptions included. All endpoints apart have none.
+// Returns the rule that takes the fewest words, exceptions included. A table with a period of all endpoints
+// has no exceptions.
 std::vector<std::uint32_t> best_rule(const SteerTable& table) {
   std::vector<std::uint32_t> best(table.begin(), table.end());
   std::size_t words = table.size();
@@ -99,7 +100,7 @@ Result<SteerTable> steer_table_make(std::string_view cpus, std::string_view map,
     if (!cpu) return tl::unexpected(cpu.error());
     table[e] = *cpu;
   }
-  // Rules are split at commas, and each is complete: "0:1,4-7:0".
+  // Rules are separated by commas, and each is complete: "0:1,4-7:0".
   std::bitset<kSteerEndpoints> mapped;
   while (!map.empty()) {
     const std::size_t comma = map.find(',');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which processor the frames of each endpoint are handed to.
+// The processor that handles the frames of each endpoint.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@
 namespace omx::steering {
 
 inline constexpr std::size_t kSteerEndpoints = 256;
-// Index: endpoint. Value: number of a processor.
+// The index is an endpoint, the value the number of a processor.
 using SteerTable = std::array<std::uint32_t, kSteerEndpoints>;
 
-// Endpoint e goes to the processor at place e modulo their number in `cpus` ("0,2-5"; empty: all of
-// `online`), except where `map` says otherwise ("0:1,4-7:0"; empty: nowhere). Fails with one sentence when
-// either text is malformed, or names an endpoint or processor that there is not, or `map` one endpoint with
-// two processors.
+// Makes a table. Endpoint e goes to the processor at place e modulo their number in `cpus` ("0,2-5"; empty:
+// all of `online`). `map` ("0:1,4-7:0") lists exceptions. Fails with one sentence if a text is malformed or
+// names an unknown endpoint or processor. Also fails if `map` gives one endpoint two processors.
 Result<SteerTable> steer_table_make(std::string_view cpus, std::string_view map,
                                     const std::vector<int>& online);
 
-// For people: "modulo 2 on processors 0,1, but 5 on 0". Tables that no short rule makes are listed.
+// Returns a text for people: "modulo 2 on processors 0,1, but 5 on 0". A table that no short rule describes
+// is listed.
 std::string steer_table_text(const SteerTable& table);
 
 }  // namespace omx::steering
