@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What network drivers tell and accept. Behind an interface, as tests have NICs that this machine has not.
-// Errors are errno values; EOPNOTSUPP: the driver has no such thing.
+// What network drivers report and accept. This is an interface, so that tests can have NICs that the machine
+// lacks. Errors are errno values; EOPNOTSUPP means that the driver lacks the feature.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,9 @@ struct Rings {
 };
 
 struct Feature {
-  std::string name;        // as the kernel has it: "rx-gro"
+  std::string name;        // as the kernel names it: "rx-gro"
   bool available = false;  // may be switched
-  bool requested = false;  // what it was switched to, in force or not
+  bool requested = false;  // the value it was switched to, in force or not
   bool active = false;     // in force
 };
 
@@ -51,7 +51,7 @@ class Ethtool {
  public:
   virtual ~Ethtool() = default;
   virtual Expected<Coalescing, int> coalescing(const std::string& interface) = 0;
-  // Leaves what Coalescing does not name as it is.
+  // Sets the values of `wanted`, and keeps all others of the driver.
   virtual int coalescing_set(const std::string& interface, const Coalescing& wanted) = 0;
   virtual Expected<Channels, int> channels(const std::string& interface) = 0;
   virtual Expected<Rings, int> rings(const std::string& interface) = 0;
@@ -61,7 +61,7 @@ class Ethtool {
   virtual Expected<std::vector<Napi>, int> napis(const std::string& interface) = 0;
   virtual int napi_set(const NapiField& which, std::uint64_t value) = 0;
   virtual Expected<FlowTable, int> flows(const std::string& interface) = 0;
-  // ENOENT: the place is free.
+  // Reads the rule at one place. ENOENT: the place is free.
   virtual Expected<FlowPlace, int> flow(const std::string& interface, std::uint32_t place) = 0;
   virtual int flow_add(const std::string& interface, const FlowRule& rule) = 0;
   virtual int flow_remove(const std::string& interface, std::uint32_t place) = 0;

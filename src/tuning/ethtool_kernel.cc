@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBlockBits = 32;
 
-// The structures of ethtool that end in an array are laid over words.
+// Memory for the structures of ethtool that end in an array.
 using Words = std::vector<std::uint64_t>;
 
 class KernelEthtool final : public Ethtool {
@@ -139,7 +139,7 @@ class KernelEthtool final : public Ethtool {
     return steering::ethtool_call(interface, command);
   }
 
-  // By bit number; empty for bits without a name.
+  // Returns the names by bit number. A bit without a name has an empty one.
   static Expected<std::vector<std::string>, int> feature_names(const std::string& interface) {
     Words info_words(3);
     auto* info = reinterpret_cast<ethtool_sset_info*>(info_words.data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's Ethtool.
+// Ethtool by the kernel.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace omx::tuning {
 
-// That of the kernel, for the interfaces of this network namespace.
+// Returns the kernel's Ethtool, for the interfaces of this network namespace.
 std::unique_ptr<Ethtool> ethtool_of_kernel();
 
 }  // namespace omx::tuning

@@ -28,7 +28,8 @@ unsigned number_of(const std::string& text) {
   return static_cast<unsigned>(number_parse(text).value_or(0));
 }
 
-// The same state of several processors is one; hybrid processors have others under the same number.
+// Returns the entry for a state. Processors with equal states share one entry. Hybrid processors use one
+// number for different states.
 IdleState& state_of(std::vector<IdleState>& all, const IdleState& wanted) {
   const auto at = std::find_if(all.begin(), all.end(), [&](const IdleState& s) {
     return s.state == wanted.state && s.name == wanted.name && s.latency_us == wanted.latency_us;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is read of the host, before anybody judges it.
+// What `omx check` and `omx tune` read about the host.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace omx::tuning {
 
-// A sleeping state of processors, of all that have it.
+// An idle state, and the processors that have it.
 struct IdleState {
   std::string state;  // "state3"
   std::string name;   // "C6"
@@ -24,13 +24,13 @@ struct HostFacts {
   std::vector<std::vector<int>> nodes;  // processors of each NUMA node, by node
   std::vector<IdleState> idle;
   std::string idle_driver;                             // empty: none
-  std::vector<std::pair<int, std::string>> governors;  // cpufreq, by processor; empty: not ours to choose
-  bool performance_available = false;                  // of the governors
-  std::optional<std::string> busy_poll;  // sysctls; none in a namespace, or where it may not be read
+  std::vector<std::pair<int, std::string>> governors;  // by processor; empty: no choice
+  bool performance_available = false;                  // the performance governor can be chosen
+  std::optional<std::string> busy_poll;  // sysctls; nothing in a namespace, or where they may not be read
   std::optional<std::string> busy_read;
   std::optional<std::string> rmem_max;
   std::optional<std::string> wmem_max;
-  bool irqbalance = false;  // it runs
+  bool irqbalance = false;  // whether it runs
 };
 
 HostFacts host_facts_read(const Machine& machine);

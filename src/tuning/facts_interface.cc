@@ -5,7 +5,7 @@ namespace omx::tuning {
 
 namespace {
 
-constexpr std::string_view kBelow = "lower_";  // a link for each
+constexpr std::string_view kBelow = "lower_";  // one link for each interface below
 
 }  // namespace
 
@@ -30,7 +30,7 @@ InterfaceFacts interface_facts_read(const Machine& machine, const link::Interfac
     std::string path = folder + "/queues/";
     path += queue;
     if (auto mask = line_if_any(machine, path + "/rps_cpus")) facts.rps.push_back({queue, std::move(*mask)});
-    // Of an interface with one queue it cannot be read.
+    // The file of an interface with one queue cannot be read.
     if (auto mask = line_if_any(machine, path + "/xps_cpus")) facts.xps.push_back({queue, std::move(*mask)});
   }
   facts.interrupts = steering::interrupts_read(machine.root, interface);

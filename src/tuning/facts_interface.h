@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is read of an interface, before anybody judges it.
+// What `omx check` and `omx tune` read about an interface.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct QueueMask {
 
 struct InterfaceFacts {
   link::Interface interface;
-  std::vector<std::string> below;  // what a bond, VLAN or bridge stands on, as far as this namespace shows it
-  bool sysfs = false;              // /sys shows this interface; else what lies there is not known
+  std::vector<std::string> below;  // interfaces below a bond, VLAN or bridge, if visible in this namespace
+  bool sysfs = false;              // /sys shows this interface; otherwise facts from /sys are unknown
   Expected<Coalescing, int> coalescing;
   Expected<Channels, int> channels;
   Expected<Rings, int> rings;
@@ -30,11 +30,11 @@ struct InterfaceFacts {
   std::optional<std::string> defer_hard_irqs;    // no such file before Linux 5.8
   std::optional<std::string> gro_flush_timeout;  // ns
   std::optional<std::string> threaded;
-  Expected<std::vector<Napi>, int> napis;  // what queues have apart
+  Expected<std::vector<Napi>, int> napis;  // settings of single queues
   std::vector<QueueMask> rps;
   std::vector<QueueMask> xps;
   std::vector<Interrupt> interrupts;  // of receive queues, by queue
-  // Open endpoints found that datagrams which the NIC should make out of larger ones do not arrive.
+  // Open endpoints found that GSO batches, which the NIC should cut into datagrams, do not arrive.
   bool segmentation_fails = false;
 };
 

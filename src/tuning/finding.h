@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What facts mean for message passing, and what improves them.
+// What facts mean for message passing, and how to improve them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace omx::tuning {
 
 enum class Verdict { ok, better, unknown };
 
-// "ok", "could be better", "unknown".
+// Returns "ok", "could be better" or "unknown".
 std::string_view verdict_text(Verdict verdict);
 
 struct Change {
@@ -30,9 +30,9 @@ struct Finding {
   std::string value;
   Verdict verdict = Verdict::unknown;
   std::string meaning;                // one sentence
-  std::vector<std::string> commands;  // that improve it, by hand; empty when nothing is to be done
-  std::vector<Change> changes;        // the same for `omx tune`, in this order; empty: only by hand
-  std::vector<Setting> guards;        // what drivers may change along with it, and is to be given back too
+  std::vector<std::string> commands;  // commands that improve the value; empty when there is nothing to do
+  std::vector<Change> changes;        // what `omx tune` changes, in this order; empty: improved by hand only
+  std::vector<Setting> guards;        // settings that drivers may change along; they are restored, too
 };
 
 }  // namespace omx::tuning

@@ -30,7 +30,7 @@ Result<std::uint32_t> FlowApplier::fit(const std::vector<FlowRule>& wanted, std:
 Result<FlowsApplied> FlowApplier::run(const std::vector<FlowRule>& wanted, std::uint32_t each) {
   if (auto looked = look(wanted); !looked) return tl::unexpected(looked.error());
   if (auto room = room_check(each); !room) {
-    // No advice that the driver then refuses.
+    // If the driver refuses all rules, advice to use fewer endpoints would be wrong.
     if (auto tried = trial(); !tried) return tl::unexpected(tried.error());
     return tl::unexpected(room.error());
   }
@@ -129,7 +129,8 @@ Result<void> FlowApplier::drop(const std::function<bool(const FlowRule&)>& which
 
 Result<void> FlowApplier::add(FlowRule& rule) {
   if (!table_.nic_chooses) {
-    // The last ones first: NICs look at the first ones first, which are for whoever comes by hand.
+    // Use the last places first. NICs check the first places first, which stay free for rules of the
+    // administrator.
     rule.place = next_ == kAnyPlace ? table_.places - 1 : next_;
     while (rule.place > 0 && taken_.count(rule.place) != 0) rule.place--;
     next_ = rule.place == 0 ? 0 : rule.place - 1;

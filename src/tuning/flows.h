@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datagrams of an endpoint to the processor of the endpoint, by flow rules of the NIC. A rule is in the
-// ledger before the NIC has it, so that what a killed program leaves is known and can be taken back; a rule
-// of anybody else is never changed.
+// Brings the datagrams of an endpoint to its processor by flow rules of the NIC. The ledger has a rule before
+// the NIC has it. So the rules that a killed program leaves are known and can be removed. Rules of other
+// owners are never changed.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace omx::tuning {
 
-// All of them, or none: where one is refused, all of ours on this interface go.
+// Adds all wanted rules or none. If one is refused, all of ours on this interface are removed.
 Result<FlowsApplied> flows_apply(const Machine& machine, Ledger& ledger, const link::Interface& interface,
                                  const std::vector<FlowRule>& wanted, std::uint32_t each);
 
-// As much of `scope` as the NIC takes: fewer endpoints where its table has less room, IPv4 alone where the
-// driver takes no other rules. At least one endpoint, so that flows_apply says why there is no room. Changes
-// nothing.
+// Returns as much of `scope` as the NIC takes. That is fewer endpoints if its table has less room, and IPv4
+// alone if the driver takes no other rules. It is at least one endpoint, so that flows_apply can report why
+// there is no room. Changes nothing.
 Result<FlowScope> flows_scope_fit(const Machine& machine, Ledger& ledger, const link::Interface& interface,
                                   std::span<const std::uint32_t> table, const steering::ReceiveQueues& queues,
                                   FlowScope scope);
 
-// Ours, of this interface or (nullptr) of all.
+// Removes our rules on this interface, or on all with nullptr.
 Result<Undone> flows_remove(const Machine& machine, Ledger& ledger, const link::Interface* interface,
                             const Report& report);
 
-// What the NIC has for these ports, whoever set it, by port. Empty where there can be none.
+// Returns the NIC's rules for these ports by port, whoever set them. Empty if the NIC has none.
 std::vector<FlowRule> flows_read(const Machine& machine, const std::string& interface,
                                  const FlowScope& scope);
 

@@ -18,7 +18,8 @@ bool has(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// Queues that bring frames to this processor: to it alone, if there are such.
+// Returns the queues that bring frames to this processor. Queues that serve no other processor take
+// precedence.
 std::vector<std::uint32_t> queues_of(const steering::ReceiveQueues& queues, int cpu) {
   std::vector<std::uint32_t> alone, among;
   for (const steering::ReceiveQueue& queue : queues.queues) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which flow rules bring the datagrams of each endpoint to its processor.
+// Plans the flow rules that bring the datagrams of each endpoint to its processor.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace omx::tuning {
 
-// Which datagrams: endpoint e has port + e for frames, and port + e + lanes for large messages.
+// The datagrams that get rules: endpoint e has port + e for frames, and port + e + lanes for large messages.
 struct FlowScope {
   std::uint32_t endpoints = 0;
   std::uint16_t port = 0;
@@ -25,10 +25,11 @@ inline std::uint32_t rules_each(const FlowScope& scope) {
   return 2U * (static_cast<std::uint32_t>(scope.ipv4) + static_cast<std::uint32_t>(scope.ipv6));
 }
 
-// The processors that a receive queue brings frames to, sorted.
+// Returns the processors that the receive queues bring frames to, sorted.
 std::vector<int> flow_processors(const steering::ReceiveQueues& queues);
 
-// One rule for each port, into a queue of the endpoint's processor: `table`, by endpoint.
+// Returns one rule for each port, into a queue of the endpoint's processor. `table` gives the processors by
+// endpoint.
 Result<std::vector<FlowRule>> flows_plan(std::span<const std::uint32_t> table,
                                          const steering::ReceiveQueues& queues, const FlowScope& scope);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kSwitch = "rx-ntuple-filter";
 
-// Why a driver that is known refuses these rules; empty: it is not known to.
+// Returns why a known driver refuses these rules. Empty: the driver is not known to refuse them.
 std::string driver_objection(const link::Interface& interface, bool wants_ipv6) {
   const UdpRules takes = driver_facts(interface.driver).udp_rules;
   if (takes == UdpRules::none)
@@ -33,8 +33,8 @@ std::string driver_objection(const link::Interface& interface, bool wants_ipv6) 
   return {};
 }
 
-// Some drivers have a table, and refuse every rule until somebody switches it on. That resets some NICs, so
-// it is not for us to do.
+// Returns whether rules must be switched on first. Some drivers have a table but refuse every rule until
+// then. Switching resets some NICs, so the administrator must do it.
 bool switched_off(const Machine& machine, const std::string& interface) {
   const auto features = machine.ethtool.features(interface);
   if (!features) return false;

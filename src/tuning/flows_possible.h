@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a NIC and its driver take flow rules.
+// Finds out whether a NIC and its driver take flow rules.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace omx::tuning {
 
-// Fails with the sentence for people where this NIC takes no rules.
+// Returns the NIC's table. Fails with a sentence for people if the NIC takes no rules.
 Result<FlowTable> flows_possible(const Machine& machine, const link::Interface& interface);
-// The same, and where its driver is not known to refuse such rules.
+// Also fails if the driver is known to refuse the wanted rules.
 Result<FlowTable> flows_possible(const Machine& machine, const link::Interface& interface,
                                  const std::vector<FlowRule>& wanted);
-// Why the table cannot be read or written: the sentence for an errno value.
+// Returns the message for an errno value: why the table cannot be read or written.
 Failure flow_failure(const link::Interface& interface, int error);
 
 }  // namespace omx::tuning

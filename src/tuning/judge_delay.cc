@@ -14,8 +14,7 @@ namespace omx::tuning {
 namespace {
 
 constexpr std::uint32_t kDelayMost_us = 5;
-// Shorter than what a peer needs to answer, so that a ping-pong never meets it; long enough for several
-// frames.
+// Shorter than the answer of a peer, so that a ping-pong never waits for it. Long enough for several frames.
 constexpr std::uint64_t kDeferPeriod_ns = 5000;
 constexpr std::uint64_t kDeferMost_ns = 50000;
 
@@ -35,7 +34,7 @@ struct Deferral {
   std::uint64_t period_ns = 0;
 };
 
-// What is wrong with it; empty: nothing.
+// Returns what is wrong with a deferral, or nothing.
 std::string objection_of(const Deferral& d, bool hardware) {
   if (d.period_ns * std::max<std::uint64_t>(d.count, 1) > kDeferMost_ns)
     return fmt::format("a message that follows others may wait {} us for a timer", d.period_ns / 1000);
@@ -46,7 +45,7 @@ std::string objection_of(const Deferral& d, bool hardware) {
   return {};
 }
 
-// Queues with other values than the interface's.
+// Returns the queues whose values differ from the interface's.
 std::vector<Napi> napis_apart(const InterfaceFacts& facts, const Deferral& of_all) {
   std::vector<Napi> apart;
   if (!facts.napis) return apart;
@@ -71,10 +70,11 @@ std::string coalescing_command(const InterfaceFacts& facts, const std::vector<Ch
   return command;
 }
 
-// Where frames can be held back by deferral, the NIC need not hold any; else a short time limits interrupts.
+// Returns the delay that coalescing should have. If deferral can hold frames back, the NIC needs no delay.
+// Otherwise a short delay limits interrupts.
 std::uint32_t delay_wanted(const InterfaceFacts& facts, const DriverFacts& driver) {
   const std::uint32_t now = facts.coalescing->rx_usecs;
-  // The shortest time of some drivers is longer than what is sought.
+  // The shortest time of some drivers is longer than the wanted one.
   const std::uint32_t most =
       deferral_known(facts) ? kDelayMost_us : std::max(kDelayMost_us, driver.shortest_us);
   if (now <= most && driver.dynamic_most_us(now) == 0) return now;
@@ -123,10 +123,10 @@ Finding coalescing_judge(const InterfaceFacts& facts) {
     f.changes.push_back({{SettingKind::coalescing, facts.interface.name, name}, std::move(former), wanted});
   };
   const std::uint32_t usecs = delay_wanted(facts, driver);
-  // Without a delay, only the count of frames would release them.
+  // Without a delay, only the count of frames would release frames.
   const std::uint32_t frames = usecs == 0 && c.rx_frames > 1 ? 1 : c.rx_frames;
   if (c.adaptive_rx)
-    change("adaptive-rx", "on", "off");  // first: it keeps some drivers from taking the others
+    change("adaptive-rx", "on", "off");  // first, because it keeps some drivers from taking the others
   change("rx-frames", std::to_string(c.rx_frames), std::to_string(frames));
   change("rx-usecs", std::to_string(c.rx_usecs), std::to_string(usecs));
   if (f.changes.empty()) {
@@ -137,7 +137,7 @@ Finding coalescing_judge(const InterfaceFacts& facts) {
   f.verdict = Verdict::better;
   f.meaning = coalescing_objection(c, driver);
   f.commands.push_back(coalescing_command(facts, f.changes));
-  // Receive and send share an interrupt in many NICs, and then what is set for one holds for the other.
+  // In many NICs receive and send share an interrupt, so a value for one also changes the other.
   for (const char* name : kCoalescingNames)
     f.guards.push_back({SettingKind::coalescing, facts.interface.name, name});
   return f;
@@ -166,7 +166,7 @@ Finding deferral_judge(const InterfaceFacts& facts) {
                     wanted.period_ns);
     deferral_change(f, SettingKind::device_file, facts.interface.name, "napi_defer_hard_irqs", of_all.count,
                     wanted.count);
-    // Both files set all queues alike.
+    // Both files set all queues to one value.
     for (const Napi& napi : apart)
       for (const std::string_view field : {kNapiFlush, kNapiDefer})
         f.guards.push_back({SettingKind::napi, facts.interface.name, napi_name(napi.id, field)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What delays frames in the interface: coalescing, deferred interrupts. Pure functions of the facts.
+// Judges what delays frames in the interface: coalescing, deferred interrupts. Pure functions of the facts.
 #pragma once
 
 #include "tuning/facts_interface.h"

@@ -13,11 +13,11 @@ namespace omx::tuning {
 
 namespace {
 
-// Leaving a state that needs longer is felt by a message.
+// Leaving an idle state that takes longer than this delays messages noticeably.
 constexpr unsigned kIdleMost_us = 10;
 constexpr const char* kPerformance = "performance";
 
-// The command that writes a value for all processors.
+// Returns the command that writes a value for all processors.
 std::string everywhere(const std::string& file, const char* value) {
   return fmt::format("for f in /sys/devices/system/cpu/cpu[0-9]*/{}; do echo {} > $f; done", file, value);
 }

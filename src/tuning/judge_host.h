@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What concerns all interfaces: power states, socket buffers, busy polling, irqbalance. Pure functions of the
-// facts.
+// Judges what concerns all interfaces: power states, socket buffers, busy polling, irqbalance. Pure functions
+// of the facts.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ namespace omx::tuning {
 namespace {
 
 constexpr std::uint32_t kJumbo = 9000;
-// Some blocks of 32 frames from each of several senders.
+// Holds some blocks of 32 frames from each of several senders.
 constexpr std::uint32_t kRing = 1024;
 
 Finding mtu_judge(const InterfaceFacts& facts) {
@@ -33,7 +33,7 @@ Finding mtu_judge(const InterfaceFacts& facts) {
   return f;
 }
 
-// Bonds, VLANs and the like have no queues and interrupts of their own.
+// Returns whether the interface has no queues and interrupts of its own, such as a bond or VLAN.
 bool stands_on_others(const InterfaceFacts& facts) {
   const std::string& kind = facts.interface.kind;
   return !facts.below.empty() || kind == "bond" || kind == "team" || kind == "vlan" || kind == "macvlan";
@@ -54,7 +54,7 @@ Finding below_judge(const InterfaceFacts& facts) {
 struct Offload {
   std::string_view feature;
   const char* title;
-  const char* option;  // of ethtool -K; nullptr: nothing to Open-MX, which sends no TCP
+  const char* option;  // of ethtool -K; nullptr: not relevant, because Open-MX sends no TCP
   const char* meaning;
 };
 
@@ -93,7 +93,7 @@ Finding offloads_judge(const InterfaceFacts& facts) {
       continue;
     }
     if (!offload.option || at->active || at->requested || !at->available) continue;
-    // Without hardware, datagrams arrive as large as they were sent, and GRO has nothing to join.
+    // Without hardware, datagrams arrive as large as they were sent, so GRO has nothing to join.
     if (facts.interface.virtual_kind && offload.feature == kGro) continue;
     f.verdict = Verdict::better;
     f.meaning += fmt::format("{}{}", f.meaning.empty() ? "" : "; ", offload.meaning);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All that concerns an interface, and itself MTU, rings, offloads, threads. Pure functions of the facts.
+// Judges an interface: MTU, rings, offloads, threads here, and the rest by other files. Pure functions of the
+// facts.
 #pragma once
 
 #include <vector>
@@ -11,7 +12,8 @@
 namespace omx::tuning {
 
 Finding rings_judge(const InterfaceFacts& facts);
-// In the order in which the changes are to be made: what resets the interface first.
+// Returns the findings in the order in which the changes are to be made. Changes that reset the interface
+// come first.
 std::vector<Finding> interface_judge(const InterfaceFacts& facts, const HostFacts& host);
 
 }  // namespace omx::tuning

@@ -21,7 +21,7 @@ bool has(const std::vector<int>& list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-// Processors that should take the interrupts: those beside the NIC, as far as they are switched on.
+// Returns the processors that should take the interrupts: the online ones at the NIC's NUMA node.
 std::vector<int> candidates_of(const InterfaceFacts& facts, const HostFacts& host) {
   const int node = facts.interface.numa_node;
   if (node < 0 || static_cast<std::size_t>(node) >= host.nodes.size()) return host.online;
@@ -32,7 +32,7 @@ std::vector<int> candidates_of(const InterfaceFacts& facts, const HostFacts& hos
   return near.empty() ? host.online : near;
 }
 
-// Where the interrupt goes when it can go to one processor only; -1 when that is not said.
+// Returns the processor of an interrupt that can go to one processor only, else -1.
 int processor_of(const Interrupt& interrupt, const HostFacts& host) {
   std::vector<int> cpus;
   for (const int cpu : cpu_list_parse(interrupt.allowed)) {
@@ -47,7 +47,8 @@ bool goes_to_dead_processors(const Interrupt& interrupt, const HostFacts& host) 
          std::none_of(cpus.begin(), cpus.end(), [&](int cpu) { return has(host.online, cpu); });
 }
 
-// Empty when each queue has a processor near the NIC, and a processor one queue as long as there are enough.
+// Returns what is wrong with the interrupts. Nothing is wrong if each queue has a processor near the NIC, and
+// queues share processors only when there are too few.
 std::string objection_of(const InterfaceFacts& facts, const HostFacts& host,
                          const std::vector<int>& candidates) {
   std::set<int> used;
@@ -97,7 +98,8 @@ std::string masks_value(const std::vector<QueueMask>& masks) {
   return value.empty() ? "off" : value;
 }
 
-// As the kernel will show it: with the digits of one that it showed.
+// Returns the mask of `cpus` as the kernel will show it: with as many digits as `mask`, which the kernel
+// showed.
 std::string mask_like(std::string mask, const std::vector<int>& cpus) {
   int first = 0;  // processor of the digit
   for (auto digit = mask.rbegin(); digit != mask.rend(); ++digit) {
@@ -111,7 +113,7 @@ std::string mask_like(std::string mask, const std::vector<int>& cpus) {
   return mask;
 }
 
-// Where each interrupt goes once interrupts_judge has its way; -1: that is not said.
+// Returns the processor of each interrupt after the changes of interrupts_judge, or -1 if it is unknown.
 std::vector<int> processors_after(const InterfaceFacts& facts, const HostFacts& host) {
   const std::vector<int> candidates = candidates_of(facts, host);
   const bool change = !candidates.empty() && !objection_of(facts, host, candidates).empty();
@@ -121,13 +123,13 @@ std::vector<int> processors_after(const InterfaceFacts& facts, const HostFacts& 
   return after;
 }
 
-// The processors that are to send by each queue.
+// Returns the processors that should send by each queue.
 std::vector<std::vector<int>> senders_of(const InterfaceFacts& facts, const HostFacts& host) {
   const std::size_t queues = facts.xps.size();
   std::vector<std::vector<int>> senders(queues);
   const std::vector<int> after = processors_after(facts, host);
   for (std::size_t i = 0; i < host.online.size(); i++) {
-    // Queues that receive and send have one interrupt.
+    // A queue that receives and sends has one interrupt for both.
     const auto own =
         after.size() == queues ? std::find(after.begin(), after.end(), host.online[i]) : after.end();
     const auto queue = own != after.end() ? static_cast<std::size_t>(own - after.begin()) : i % queues;
@@ -234,8 +236,8 @@ Finding rps_judge(const InterfaceFacts& facts) {
   return f;
 }
 
-// Each processor sends by the queue whose interrupt it takes, so that what follows a sent frame is done where
-// it was sent; those without one share the queues.
+// Makes each processor send by the queue whose interrupt it takes, so that completions are handled where the
+// frame was sent. Processors without an interrupt share the queues.
 Finding xps_judge(const InterfaceFacts& facts, const HostFacts& host) {
   Finding f("XPS", masks_value(facts.xps));
   f.verdict = Verdict::ok;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which processors handle what arrives: queues, their interrupts, RPS, XPS. Pure functions of the facts.
+// Judges which processors handle arriving frames: queues, their interrupts, RPS, XPS. Pure functions of the
+// facts.
 #pragma once
 
 #include "tuning/facts_host.h"

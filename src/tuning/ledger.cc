@@ -69,7 +69,7 @@ bool saved_of(const Saved& saved, const link::Interface& interface) {
 }
 
 std::string ledger_name(std::string_view of) {
-  // Unlike the number of its file, the cookie of a namespace is never given to another one.
+  // The cookie of a namespace is never given to another one, unlike the number of its file.
   std::uint64_t cookie = 0;
   socklen_t length = sizeof cookie;
   const OwnFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -92,7 +92,7 @@ Result<Ledger> Ledger::open(const std::string& folder, const std::string& name, 
   Ledger ledger;
   ledger.path_ = folder;
   ledger.header_ = fmt::format("{}{}\n", kMagic, boot);
-  // A program that may open the file may lock it, and no other.
+  // Only this user may open the folder, so no other user can lock it.
   if (::mkdir(folder.c_str(), 0700) < 0 && errno != EEXIST) {
     return tl::unexpected(ledger.failure("make", errno));
   }
@@ -126,13 +126,13 @@ Result<void> Ledger::load() {
   if (::pread(file.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     return tl::unexpected(failure("read", errno));
   }
-  // A line without an end was being written when its program was killed; its change was never begun.
+  // A line without an end was being written when its program was killed, so its change never began.
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
   const bool ours = text.substr(0, kMagic.size()) == kMagic;
   if (!text.empty() && !ours) {
     return fail(link::kFailure, fmt::format("{} is not a file of omx tune: look at it and remove it", path_));
   }
-  // Values of another start of the machine count for nothing.
+  // Values from before a restart of the machine do not apply.
   const bool current = text.substr(0, header_.size()) == header_;
   if (!current) text.clear();
   if (::ftruncate(file.get(), static_cast<off_t>(text.size())) < 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The former values of what was changed, in a file. A value is there before it is changed, so that a killed
-// `omx tune` can be undone; it stays until it was given back, so that a killed undo can be repeated.
+// A file with the former values of changed settings. A value is saved before it is changed, so that a killed
+// `omx tune` can be undone. It stays until it is restored, so that a killed undo can be repeated.
 #pragma once
 
 #include <string>
@@ -19,25 +19,29 @@ struct Saved {
   std::string former;
 };
 
-// Whether `interface` is the one whose setting was saved. It may have another name, or another address.
+// Returns whether `interface` is the one whose setting was saved. It may have another name or another address
+// by now.
 bool saved_of(const Saved& saved, const link::Interface& interface);
 
-// The file of this network namespace: interfaces of others have the same names.
+// Returns the name of the file for this network namespace. Interfaces of other namespaces may have equal
+// names.
 std::string ledger_name(std::string_view of = "tune");
 inline constexpr const char* kLedgerFolder = "/run/open-mx";
 
 class Ledger {
  public:
-  // Makes the folder, reads the file, and locks both against other programs as long as the object lives. What
-  // was saved before `boot` (an id that each start of the machine has) is forgotten: it was undone by that.
+  // Makes the folder, reads the file, and locks both against other programs while the object lives. `boot` is
+  // an id that each start of the machine has. Values saved under another id are forgotten, because the
+  // restart undid the changes.
   static Result<Ledger> open(const std::string& folder, const std::string& name, const std::string& boot);
 
   const std::string& path() const { return path_; }
   const std::vector<Saved>& saved() const { return saved_; }
 
-  // Is on disk when it returns. The first value of a setting stays: that is the one to be given back.
+  // Saves a value. The value is on disk when the function returns. Only the first value of a setting is kept,
+  // because that is the one to restore.
   Result<void> add(const Saved& saved);
-  // Forgets all others; the last removes the file.
+  // Forgets all other values. Removes the file when none is left.
   Result<void> keep(const std::vector<Saved>& rest);
 
  private:
@@ -48,7 +52,7 @@ class Ledger {
   std::string path_;
   std::string header_;
   OwnFd folder_;  // carries the lock
-  OwnFd file_;    // open once something was saved
+  OwnFd file_;    // open once a value was saved
   std::vector<Saved> saved_;
 };
 

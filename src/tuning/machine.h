@@ -15,18 +15,18 @@ namespace omx::tuning {
 
 struct Machine {
   Ethtool& ethtool;
-  std::string root;  // in front of /sys and /proc: empty except in tests
+  std::string root;  // prefix of /sys and /proc: empty except in tests
 
   std::vector<link::Interface> interfaces() const { return link::interfaces_list(root + "/sys"); }
 };
 
-// The first line of a file below the root, without its newline. Errors as in base/text_file.h.
+// Returns the first line of a file below the root, without its newline. Errors as in base/text_file.h.
 inline Expected<std::string, int> line_read(const Machine& machine, const std::string& path) {
   return omx::line_read(machine.root + path);
 }
-// The same where it does not matter why there is none.
+// Returns the first line of a file below the root, or nothing on any error.
 std::optional<std::string> line_if_any(const Machine& machine, const std::string& path);
-// In one write, as sysfs wants it. Returns 0 or errno; never creates a file.
+// Writes a line in one write, as sysfs requires. Returns 0 or errno. Never creates a file.
 int line_write(const Machine& machine, const std::string& path, const std::string& line);
 
 inline std::vector<std::string> folder_list(const Machine& machine, const std::string& path) {

@@ -14,7 +14,7 @@ namespace omx::tuning {
 
 namespace {
 
-// Of linux/netdev.h, which is newer than many build machines.
+// From linux/netdev.h, which many build machines do not have yet.
 constexpr const char kFamily[] = "netdev";
 constexpr std::uint8_t kNapiGet = 11, kNapiSet = 14;
 enum : std::uint16_t {
@@ -30,13 +30,13 @@ NetlinkRequest request_of(std::uint16_t family, std::uint8_t command) {
   return {family, genlmsghdr{command, 1, 0}};
 }
 
-// Numbers come with as many bytes as they need.
+// Reads a number of 4 or 8 bytes. The kernel uses as many as the number needs.
 std::uint64_t number_of(NetlinkBytes data) {
   return data.size() == sizeof(std::uint32_t) ? netlink_number<std::uint32_t>(data)
                                               : netlink_number<std::uint64_t>(data);
 }
 
-// The number of the family "netdev"; EOPNOTSUPP: this kernel has no such family.
+// Returns the number of the family "netdev". EOPNOTSUPP: this kernel has no such family.
 Expected<std::uint16_t, int> family_find(Netlink& netlink) {
   NetlinkRequest request = request_of(GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
   request.attribute(CTRL_ATTR_FAMILY_NAME, kFamily, sizeof kFamily);

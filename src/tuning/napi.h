@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the kernel holds frames back by, for each queue: NAPI instances, by netlink (the family "netdev").
-// Errors are errno values; EOPNOTSUPP: this kernel tells nothing of them (Linux 6.8 was the first).
+// How long the kernel holds frames back in each queue: NAPI instances, by netlink (the family "netdev").
+// Errors are errno values. EOPNOTSUPP means that the kernel is older than Linux 6.8 and does not report them.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct Napi {
   std::optional<std::uint64_t> irq_suspend_timeout;  // ns
 };
 
-// Those of an interface's queues. None while it is down.
+// Returns the NAPI instances of an interface's queues. There are none while the interface is down.
 Expected<std::vector<Napi>, int> napis_read(std::uint32_t ifindex);
 Expected<std::vector<Napi>, int> napis_read(Netlink& netlink, std::uint32_t ifindex);
 
-// Settings of one of them: "8193/gro-flush-timeout".
+// A setting of one NAPI instance: "8193/gro-flush-timeout".
 struct NapiField {
   std::uint32_t id = 0;
   std::string_view field;  // with static storage
@@ -35,7 +35,7 @@ inline constexpr std::string_view kNapiDefer = "defer-hard-irqs";
 inline constexpr std::string_view kNapiFlush = "gro-flush-timeout";
 std::string napi_name(std::uint32_t id, std::string_view field);
 std::optional<NapiField> napi_name_parse(std::string_view name);
-// 0 or errno.
+// Returns 0 or errno.
 int napi_write(const NapiField& which, std::uint64_t value);
 
 }  // namespace omx::tuning

@@ -92,7 +92,7 @@ int ring_write(const Machine& machine, const Setting& s, const std::string& valu
   return machine.ethtool.rings_set(s.interface, *r);
 }
 
-// What was asked for, not what is in force: only the former can be given back.
+// Returns the requested value, not the one in force, because only the requested value can be restored.
 Expected<std::string, int> feature_read(const Machine& machine, const Setting& s) {
   const auto features = machine.ethtool.features(s.interface);
   if (!features) return tl::unexpected<int>(features.error());
@@ -102,7 +102,7 @@ Expected<std::string, int> feature_read(const Machine& machine, const Setting& s
   return tl::unexpected<int>(EOPNOTSUPP);
 }
 
-// ENOENT: the queue that it was is gone.
+// Returns ENOENT if the queue is gone.
 Expected<std::string, int> napi_read(const Machine& machine, const Setting& s) {
   const auto which = napi_name_parse(s.name);
   if (!which) return tl::unexpected<int>(EINVAL);
@@ -130,7 +130,7 @@ std::string napi_command(const Setting& s, const std::string& value) {
                      which.field, value);
 }
 
-// Where such a rule is.
+// Returns the place of this rule.
 Expected<std::uint32_t, int> flow_find(const Machine& machine, const Setting& s, const FlowRule& rule) {
   if (rule.place != kAnyPlace) {
     const auto at = machine.ethtool.flow(s.interface, rule.place);
@@ -157,7 +157,7 @@ int flow_write(const Machine& machine, const Setting& s, const std::string& valu
   const auto rule = steering::flow_parse(s.name);
   if (!rule) return EINVAL;
   if (value == kFlowThere) {
-    // Drivers put a rule in place of the one that is there.
+    // Drivers replace a rule that is already in the place.
     if (rule->place != kAnyPlace && machine.ethtool.flow(s.interface, rule->place)) return EEXIST;
     return machine.ethtool.flow_add(s.interface, *rule);
   }

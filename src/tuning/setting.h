@@ -33,14 +33,15 @@ struct Setting {
 Expected<std::string, int> setting_read(const Machine& machine, const Setting& setting);
 int setting_write(const Machine& machine, const Setting& setting, const std::string& value);
 
-// For people: "eth0 rx-usecs", "eth0 interrupt 41", "/proc/sys/net/core/rmem_max".
+// Returns a name for people: "eth0 rx-usecs", "eth0 interrupt 41", "/proc/sys/net/core/rmem_max".
 std::string setting_text(const Setting& setting);
-// The command that does the same as setting_write.
+// Returns the command that does the same as setting_write.
 std::string setting_command(const Setting& setting, const std::string& value);
 
-// The kinds by name, in the file of former values.
+// Returns the name of a kind in the file of former values.
 std::string_view kind_name(SettingKind kind);
-// Whether such a setting is one that this program changes: what a file says is not trusted to be.
+// Returns whether this program changes such a setting. A setting that is read from a file is not trusted to
+// be one.
 bool setting_valid(const Setting& setting);
 bool kind_parse(std::string_view name, SettingKind& kind);
 

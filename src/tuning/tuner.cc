@@ -53,7 +53,7 @@ class Applier {
   Result<void> guards_save(const std::vector<Setting>& guards) {
     for (const Setting& guard : guards) {
       const auto former = setting_read(machine_, guard);
-      if (!former) continue;  // what cannot be read was not changed by anybody's choice
+      if (!former) continue;  // a value that cannot be read was not set by choice
       if (auto saved = save(guard, *former); !saved) return saved;
     }
     return {};
@@ -88,12 +88,12 @@ class Applier {
   Applied applied_;
 };
 
-// One value on its way back.
+// A value that is being restored.
 struct Return {
   Saved saved;
-  Setting setting;   // under the interface's name of today
-  std::string gone;  // why it has no place any more; empty: it has
-  std::string was;   // before it was given back; empty: nothing was to be done
+  Setting setting;   // with the interface's present name
+  std::string gone;  // why the setting does not exist any more; empty: it exists
+  std::string was;   // value before the restoration; empty: nothing had to be done
   int error = 0;
 };
 
@@ -166,7 +166,7 @@ Result<Undone> tune_undo(const Machine& machine, Ledger& ledger, const Report& r
   for (auto saved = ledger.saved().rbegin(); saved != ledger.saved().rend(); ++saved) {
     if (!chosen || chosen(*saved)) returns.push_back(return_of(machine, *saved, interfaces));
   }
-  // Twice: giving back one value may change another one that was right already.
+  // Run twice, because restoring one value may change another one that was right already.
   for (int pass = 0; pass < 2; pass++) {
     for (Return& r : returns) give_back(machine, r);
   }
