@@ -77,7 +77,7 @@ TEST(binding_file, steered_endpoints_by_the_table) {
   EXPECT_EQ((*lines)[2].endpoint, 3U) << "2 is on a processor that is switched off";
 }
 
-// Of one queue: each processor once, then all that share the cache.
+// Endpoints of one queue get each processor once, then all processors that share the cache.
 TEST(binding_file, endpoints_of_one_queue_spread) {
   ReceiveQueues queues{"eth0", 1, {{0, "40", {1}, ""}}};
   const auto beside = [](int) { return std::vector<int>{0, 2}; };
@@ -107,7 +107,7 @@ TEST_F(binding_file_of_host, written_and_read) {
     const link::Interface interface = interface_of(name);
     boards.push_back({name, interface.nic, receive_queues_read(root.string(), interface)});
   }
-  // 0 and 1 share a cache, 2 and 3 do.
+  // Processors 0 and 1 share a cache, and so do 2 and 3.
   const auto beside = [](int cpu) { return std::vector<int>{cpu ^ 1}; };
   const std::string text = binding_file_text(boards, 3, beside);
   EXPECT_THAT(text, HasSubstr("board 02:00:00:00:00:01 ep 1 irq 41 mask 8\n"));
@@ -118,7 +118,7 @@ TEST_F(binding_file_of_host, written_and_read) {
   ASSERT_TRUE(lines) << lines.error().message;
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[0].processors, std::vector<int>{2});
-  EXPECT_EQ((*lines)[2].processors, (std::vector<int>{2, 3}));  // both are used
+  EXPECT_EQ((*lines)[2].processors, (std::vector<int>{2, 3}));  // both processors are used
 }
 
 std::string refusal(const std::string& path, BindingTrust trust = BindingTrust::named) {
@@ -138,7 +138,7 @@ TEST_F(binding_file_of_host, one_that_cannot_be_read) {
               testing::AllOf(HasSubstr("File too large"), Not(HasSubstr("prepare-binding"))));
 }
 
-// Where anybody may write, a file is believed only if nobody else made it, or may change it.
+// Any user may write to the folder, so a file is used only if no other user made it or may change it.
 TEST_F(binding_file_of_host, one_that_others_may_have_made) {
   const std::string file = root.string() + "/bindings";
   write("/bindings", "board 02:00:00:00:00:01 ep 0 irq 45 mask 4");

@@ -26,7 +26,7 @@ class flow_hints_of_nic : public testing::Test {
 TEST_F(flow_hints_of_nic, by_the_port_of_the_endpoint) {
   add(false, kPort, 3, 10);
   add(false, kPort + 255, 1, 11);
-  add(false, kPort + 256, 2, 12);  // a lane: large messages, which do not decide
+  add(false, kPort + 256, 2, 12);  // the bulk path, which does not decide
   add(false, kPort - 1, 2, 13);
   const auto found = hints(true, false);
   ASSERT_EQ(found.size(), 256U);

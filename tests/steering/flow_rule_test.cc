@@ -20,7 +20,7 @@ TEST(flow_rule, name_and_back) {
     EXPECT_FALSE(flow_parse(name)) << name;
 }
 
-// By the bytes that a driver gets: struct ethtool_rxnfc.
+// Compares the bytes that a driver gets: struct ethtool_rxnfc.
 TEST(flow_insert, as_ethtool_does) {
   FakeFlows nic;
   nic.places = 8;
@@ -44,7 +44,7 @@ TEST(flow_table_read, ours_and_those_of_other_kinds) {
   nic.extends = true;
   ASSERT_EQ(flow_insert(nic.call(), {false, 27201, 3, 5}), 0);
   ethtool_rx_flow_spec spec = nic.rules.at(5);
-  spec.h_u.udp_ip4_spec.psrc = htons(9);  // counts for nothing without a mask
+  spec.h_u.udp_ip4_spec.psrc = htons(9);  // does not count without a mask
   nic.rules[5] = spec;
   spec.m_u.udp_ip4_spec.psrc = 0xffff;
   nic.rules[0] = spec;

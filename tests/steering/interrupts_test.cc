@@ -32,7 +32,7 @@ TEST_F(interrupts, of_receive_queues_by_queue) {
         " 63:          1          0  IR-PCI-MSIX-0000:3b:00.0    3-edge      eth1\n"
         " 64:          1          0  IR-PCI-MSIX-0000:3b:00.1    0-edge      eth10-TxRx-0\n"
         "LOC:    9985977    9185926   Local timer interrupts");
-  // Without msi_irqs, names tell; eth10 is another interface.
+  // Without msi_irqs, names decide. eth10 is another interface.
   EXPECT_THAT(listed("eth1"), ElementsAre("61 eth1-TxRx-2 2", "60 eth1-TxRx-10 10"));
 }
 

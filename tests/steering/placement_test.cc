@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr NicId kPlacedBoard = 0x020000000001;
 
-// A machine with two caches of four cores each; queue q of eight goes to processor q.
+// A machine with two caches of four cores each. Queue q of eight goes to processor q.
 class placement : public testing::Test, public Surroundings {
  protected:
   std::vector<int> affinity() override { return affinity_; }
@@ -54,7 +54,7 @@ class placement : public testing::Test, public Surroundings {
     queues_.udp = udp;
     return place(*binding_setting_parse(setting), {kPlacedBoard, endpoint}, *this);
   }
-  // Where endpoint e of automatic mode goes; "stays" when nowhere.
+  // Returns where endpoint e goes in automatic mode, or "stays".
   std::string automatic(std::uint32_t endpoint, bool udp = false) {
     last_ = placed("auto", endpoint, udp);
     EXPECT_FALSE(last_.refused);
@@ -92,7 +92,7 @@ TEST_F(placement, automatic__beside_another_endpoint) {
 
 TEST_F(placement, automatic__more_endpoints_than_cores) {
   for (std::uint32_t e = 0; e < 4; e++) EXPECT_EQ(automatic(8 * e), std::to_string(e));
-  // The fifth of this queue: not upon one of the four, and not far away.
+  // The fifth endpoint of this queue shares all four processors, instead of one of them or a distant one.
   EXPECT_EQ(automatic(32), "0-3");
   EXPECT_EQ(taken_.size(), 4U);
   EXPECT_EQ(automatic(4), "4");
@@ -115,7 +115,7 @@ TEST_F(placement, automatic__interrupts_with_several_processors) {
   queue_is(0, "2,6");
   EXPECT_EQ(automatic(0), "2");
   EXPECT_EQ(automatic(0), "6");
-  EXPECT_EQ(automatic(0), "0");  // shares the cache of 2
+  EXPECT_EQ(automatic(0), "0");  // this processor shares the cache of 2
   queue_is(1, "");
   EXPECT_EQ(automatic(1), "stays");
   EXPECT_EQ(last_.reason, "which processor handles the frames of eth0 is not known");
@@ -131,7 +131,7 @@ TEST_F(placement, automatic__offline_cores_are_not_used) {
 TEST_F(placement, automatic__a_cpuset_smaller_than_the_machine) {
   processors_are("2-5");
   EXPECT_EQ(automatic(4), "4");
-  EXPECT_EQ(automatic(0), "2");  // 0 is forbidden, 2 shares its cache
+  EXPECT_EQ(automatic(0), "2");  // 0 is forbidden, and 2 shares its cache
   EXPECT_THAT(last_.reason, HasSubstr("it may not run"));
   EXPECT_EQ(automatic(1), "3");
   EXPECT_EQ(automatic(0), "2,3");  // both are used
@@ -147,7 +147,7 @@ TEST_F(placement, automatic__who_is_bound_stays_and_is_seen) {
   EXPECT_EQ(automatic(0), "stays");
   EXPECT_EQ(last_.reason, "it is bound to processor 3 already");
   processors_are("0-7");
-  EXPECT_EQ(automatic(3), "0");  // beside it
+  EXPECT_EQ(automatic(3), "0");  // the processor beside it
   affinity_ = cpu_list_parse("0-3");
   EXPECT_EQ(automatic(0), "stays");
   EXPECT_EQ(last_.reason, "it is bound to processors 0-3 already");
@@ -227,7 +227,7 @@ TEST_F(placement, automatic__nothing_known) {
 TEST_F(placement, listed__by_endpoint_number) {
   EXPECT_EQ(placed("0,2,4", 4).processors, std::vector<int>{2});
   EXPECT_EQ(placed("all:5", 4).processors, std::vector<int>{5});
-  // Also when somebody else has it, or the thread is bound elsewhere.
+  // The setting also holds if another endpoint has the processor or the thread is bound elsewhere.
   affinity_ = {0};
   EXPECT_EQ(placed("2", 4).processors, std::vector<int>{2});
   EXPECT_EQ(taken_, (std::vector<int>{2, 5}));

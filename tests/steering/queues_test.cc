@@ -12,7 +12,7 @@ namespace {
 
 class queues : public link::FakeTree {
  protected:
-  // A card with so many receive queues, each with an interrupt from 40 on.
+  // Adds a card with one receive queue for each affinity. Their interrupts begin at 40.
   void add_multi_queue(const std::vector<std::string>& affinities) const {
     add_card("eth0", 2);
     std::string table = "      CPU0\n";
@@ -34,7 +34,7 @@ class queues : public link::FakeTree {
   ReceiveQueues of(const std::string& name) const {
     return receive_queues_read(root.string(), interface_of(name));
   }
-  // The processors of an endpoint's queue: "3", "?" unknown, "-" no such queue.
+  // Returns the processors of an endpoint's queue: "3", "?" if unknown, "-" if there is no such queue.
   static std::string at(const ReceiveQueues& all, std::uint32_t endpoint) {
     const auto queue = queue_find(all, endpoint);
     if (!queue) return "-";
@@ -59,9 +59,9 @@ TEST_F(queues, odd_affinities) {
   effective(42, "3");
   const ReceiveQueues all = of("eth0");
   EXPECT_EQ(at(all, 0), "2,3");
-  EXPECT_EQ(at(all, 1), "?");  // anywhere
-  EXPECT_EQ(at(all, 2), "3");  // anywhere, but there now
-  EXPECT_EQ(at(all, 3), "?");  // switched off
+  EXPECT_EQ(at(all, 1), "?");  // may go anywhere
+  EXPECT_EQ(at(all, 2), "3");  // may go anywhere, but goes there now
+  EXPECT_EQ(at(all, 3), "?");  // the processor is switched off
   EXPECT_EQ(at(all, 4), "0");
 }
 
@@ -76,7 +76,7 @@ TEST_F(queues, numbers_with_holes_and_from_one) {
   EXPECT_EQ(at(all, 2), "-");
   EXPECT_EQ(at(all, 3), "2");
   EXPECT_EQ(at(all, 4), "0");
-  // As many as queues: they are the queues, whatever their names say.
+  // With as many interrupts as queues, interrupts stand for the queues, whatever their names say.
   add_interrupt("eth0", 44, "3");
   write("/proc/interrupts",
         "  CPU0\n 40: 0 MSI eth0-rx-1\n 41: 0 MSI eth0-rx-2\n 42: 0 MSI eth0-rx-3\n 44: 0 MSI eth0-rx-4\n");
@@ -114,7 +114,7 @@ TEST_F(queues, rps_of_which) {
   int number = 0;
   for (const char* mask : {"0", "00000000,00000000", "8", "00000001,00000000"})
     add_rx("eth0", number++, mask);
-  // Those of processors that are switched off, too.
+  // Masks of switched-off processors count, too.
   EXPECT_EQ(rps_queues(root.string(), interface_of("eth0")), (std::vector<int>{2, 3}));
   link::Interface another = interface_of("eth0");
   another.index = 7;
@@ -137,7 +137,7 @@ TEST_F(queues, of_a_vlan__those_of_the_card) {
   const ReceiveQueues all = of("vlan5");
   EXPECT_EQ(all.interface, "eth0");
   EXPECT_EQ(at(all, 1), "3");
-  // Of two there is no telling which one brings the frames.
+  // With two interfaces below, it is unknown which one brings the frames.
   add_card("eth1", 4);
   write("/sys/class/net/vlan5/lower_eth1/ifindex", "4");
   EXPECT_EQ(at(of("vlan5"), 1), "-");
@@ -146,7 +146,7 @@ TEST_F(queues, of_a_vlan__those_of_the_card) {
 TEST_F(queues, nothing_to_read) {
   add_card("veth0", 2);
   EXPECT_EQ(at(of("veth0"), 0), "-");
-  // /sys of another namespace.
+  // /sys shows another namespace.
   add_multi_queue({"0", "1"});
   link::Interface other = interface_of("eth0");
   other.index = 7;

@@ -14,7 +14,7 @@ int g_moves = 0;
 
 }  // namespace
 
-// In front of the C library's, for hwloc as well.
+// Replaces the C library's function, for hwloc as well.
 extern "C" int sched_setaffinity(pid_t thread, size_t bytes, const cpu_set_t* set) noexcept {
   g_moves++;
   return static_cast<int>(::syscall(SYS_sched_setaffinity, thread, bytes, set));

@@ -60,7 +60,7 @@ TEST_F(facts, host__offline_processors_nodes_and_states) {
   ASSERT_EQ(read.idle.size(), 1U);
   EXPECT_EQ(read.idle[0].name, "C6");
   EXPECT_EQ(read.idle[0].latency_us, 133U);
-  EXPECT_THAT(read.idle[0].enabled, ElementsAre(0));  // 1 is switched off, in 2 the state is
+  EXPECT_THAT(read.idle[0].enabled, ElementsAre(0));  // 1 is offline, and the state is disabled on 2
   EXPECT_THAT(read.governors, ElementsAre(std::pair(0, "powersave"), std::pair(2, "performance")));
   EXPECT_TRUE(read.performance_available);
   EXPECT_EQ(read.rmem_max, "212992");

@@ -75,7 +75,7 @@ class flows : public FakeMachine {
     FakeMachine::SetUp();
     add_card("eth0", 2);
     nic().places = 8;
-    // Of somebody else: all of UDP port 53 is dropped, and TCP port 80 goes to queue 1.
+    // Rules of other owners: all of UDP port 53 is dropped, and TCP port 80 goes to queue 1.
     nic().rules[7] = spec(UDP_V4_FLOW, 53, RX_CLS_FLOW_DISC, 7);
     nic().rules[0] = spec(TCP_V4_FLOW, 80, 1, 0);
   }
@@ -115,7 +115,7 @@ class flows : public FakeMachine {
     EXPECT_TRUE(undone) << undone.error().message;
     return *undone;
   }
-  // Those that can be ours, and where the others are.
+  // Returns the rules that can be ours, and the places of the others.
   std::string shown() {
     std::string all;
     const auto table = drivers.flows("eth0");
@@ -123,7 +123,7 @@ class flows : public FakeMachine {
       all += (all.empty() ? "" : " ") + (at.rule ? flow_name(*at.rule) : "other@" + std::to_string(at.place));
     return all;
   }
-  // Before or behind its insertion number `step`.
+  // Kills a child before or after its insertion number `step`.
   void apply_killed(unsigned step, bool behind) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
@@ -147,7 +147,7 @@ class flows : public FakeMachine {
       ::_exit(apply(3) ? 0 : 1);
     }
     ::close(ends[1]);
-    nic().rules.clear();  // until the child has told what the NIC has
+    nic().rules.clear();  // the child reports the NIC's rules next
     ethtool_rx_flow_spec rule{};
     while (::read(ends[0], &rule, sizeof rule) == sizeof rule) nic().rules[rule.location] = rule;
     ::close(ends[0]);
@@ -183,7 +183,7 @@ TEST_F(flows, again__keeps_what_is_right_and_replaces_the_rest) {
   EXPECT_EQ(again->kept, 6U);
   EXPECT_EQ(again->added + again->removed, 0U);
   EXPECT_EQ(shown(), three);
-  again = apply(3, 1);  // there is no room for both tables at a time
+  again = apply(3, 1);  // there is not enough room for both sets of rules at once
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->kept, 0U);
   EXPECT_EQ(again->removed, 6U);
@@ -271,7 +271,7 @@ TEST_F(flows, scope_fit__as_much_as_the_nic_takes) {
   EXPECT_FALSE(fit(true, true)->ipv6);
   EXPECT_FALSE(fit(false, true));
   remove();
-  nic().places = 2;  // both taken
+  nic().places = 2;  // both are taken
   nic().rules[1] = spec(TCP_V4_FLOW, 81, 1, 1);
   nic().rules.erase(7);
   EXPECT_EQ(fit(true, false)->endpoints, 1U) << "flows_apply says that there is no room";

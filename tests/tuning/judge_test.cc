@@ -100,7 +100,7 @@ TEST(coalescing_judge, dynamic_modes_of_intels_drivers__are_no_times) {
   struct Case {
     const char* driver;
     std::uint32_t rx_usecs;
-    const char* wait;  // nullptr: it is a time
+    const char* wait;  // nullptr: the value is a time
   };
   for (const Case& one : std::initializer_list<Case>{{"igb", 1, "250 us"},
                                                      {"igb", 3, "250 us"},
@@ -177,16 +177,16 @@ TEST(deferral_judge, queues_set_apart) {
       "NAPI 259: 1, 4000 ns");
   EXPECT_THAT(f.meaning, HasSubstr("set apart: a message that follows others may wait 200 us"));
   EXPECT_THAT(changes(f), ElementsAre("258/gro-flush-timeout 200000 5000",
-                                      "258/defer-hard-irqs 7 1"));  // 259 is all right
+                                      "258/defer-hard-irqs 7 1"));  // 259 needs no change
   EXPECT_THAT(
       f.commands,
       testing::Contains(R"(ynl --family netdev --do napi-set --json '{"id": 258, "defer-hard-irqs": 1}')"));
-  // What the interface has is to be changed, for all queues: what they had is given back later.
+  // If the interface's value changes for all queues, the former values of the queues are restored later.
   facts.defer_hard_irqs = "0";
   f = deferral_judge(facts);
   EXPECT_THAT(changes(f), ElementsAre("napi_defer_hard_irqs 0 1"));
   EXPECT_EQ(f.guards.size(), 6U);
-  // Of Linux 6.8 to 6.12, which does not tell them.
+  // Linux 6.8 to 6.12 does not report these values.
   facts = card();
   facts.napis = std::vector<Napi>{{257, 40, {}, {}, {}}};
   EXPECT_EQ(deferral_judge(facts).verdict, Verdict::ok);
@@ -204,7 +204,7 @@ TEST(suspension_judge, all) {
   EXPECT_THAT(
       f.commands,
       ElementsAre(R"(ynl --family netdev --do napi-set --json '{"id": 258, "irq-suspend-timeout": 0}')"));
-  EXPECT_THAT(f.changes, IsEmpty());  // somebody wanted it
+  EXPECT_THAT(f.changes, IsEmpty());  // the administrator chose this value
   facts.napis->at(0).irq_suspend_timeout.reset();
   EXPECT_EQ(suspension_judge(facts).verdict, Verdict::unknown);
   EXPECT_THAT(suspension_judge(facts).meaning, HasSubstr("6.13"));
@@ -241,7 +241,7 @@ TEST(interrupts_judge, bound) {
   facts.interface.numa_node = 1;
   facts.interrupts = {{"40", "eth0-rx-0", 0, "3", "3"}, {"41", "eth0-rx-1", 1, "2", "2"}};
   EXPECT_EQ(interrupts_judge(facts, four_processors()).verdict, Verdict::ok);
-  facts.interrupts[0].allowed = "2";  // both on one
+  facts.interrupts[0].allowed = "2";  // both queues on one processor
   EXPECT_THAT(interrupts_judge(facts, four_processors()).meaning, HasSubstr("share a processor"));
   EXPECT_THAT(changes(interrupts_judge(facts, four_processors())), ElementsAre("41 2 3"));
   facts.interrupts[0].allowed = "1";
@@ -259,7 +259,7 @@ TEST(interrupts_judge, offline_processors__are_not_used) {
   const Finding f = interrupts_judge(facts, host);
   EXPECT_THAT(f.meaning, HasSubstr("interrupt 40 is bound to processors that are switched off"));
   EXPECT_THAT(changes(f), ElementsAre("40 3 2", "41 2-3 2"));
-  host.online = {0, 1};  // none of its node: any is better than none
+  host.online = {0, 1};  // no processor of the NIC's node is online, so any will do
   EXPECT_THAT(changes(interrupts_judge(facts, host)), ElementsAre("40 3 0", "41 2-3 1"));
 }
 
@@ -316,7 +316,7 @@ TEST(xps_judge, off__each_processor_by_the_queue_of_its_interrupt) {
                                       "queues/tx-1/xps_cpus 00000000,00000000 00000000,00000006"));
   EXPECT_THAT(f.commands, ElementsAre("echo 00000000,00000009 > /sys/class/net/eth0/queues/tx-0/xps_cpus",
                                       "echo 00000000,00000006 > /sys/class/net/eth0/queues/tx-1/xps_cpus"));
-  // As they will be, not as they are.
+  // XPS follows the interrupts as they will be after the change.
   facts.interrupts[0].allowed = "2";
   EXPECT_THAT(changes(interrupts_judge(facts, four_processors())), ElementsAre("41 2 3"));
   EXPECT_THAT(changes(xps_judge(facts, four_processors())),
@@ -328,7 +328,7 @@ TEST(xps_judge, queues_without_interrupts_of_their_own__take_turns) {
   InterfaceFacts facts = card();
   HostFacts host;
   for (int cpu = 0; cpu < 40; cpu += 13) host.online.push_back(cpu);  // 0, 13, 26, 39
-  // In the order of a folder.
+  // The queues have the order of a folder.
   for (const char* queue :
        {"tx-0", "tx-1", "tx-10", "tx-2", "tx-3", "tx-4", "tx-5", "tx-6", "tx-7", "tx-8", "tx-9"})
     facts.xps.push_back({queue, "00,00000000"});
@@ -341,7 +341,7 @@ TEST(xps_judge, queues_without_interrupts_of_their_own__take_turns) {
 
 TEST(xps_judge, nothing_to_gain) {
   InterfaceFacts facts = card();
-  facts.xps = {{"tx-0", "1"}, {"tx-1", "0"}};  // somebody's choice
+  facts.xps = {{"tx-0", "1"}, {"tx-1", "0"}};  // the administrator's choice
   EXPECT_EQ(xps_judge(facts, four_processors()).verdict, Verdict::ok);
   facts.xps = {{"tx-0", "0"}};
   EXPECT_EQ(xps_judge(facts, four_processors()).verdict, Verdict::ok);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's own drivers, on interfaces of a namespace of the test's own: a veth pair has features, queues
-// and NAPI, a tap has coalescing, of which it accepts only rx-frames.
+// The kernel's own drivers, on interfaces of the test's own namespace. A veth pair has features, queues and
+// NAPI. A tap has coalescing and accepts only rx-frames.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sched.h>
@@ -152,7 +152,7 @@ TEST_F(live, veth__killed_after_each_step_can_be_undone) {
 
 TEST_F(live, napi__of_a_queue_set_apart) {
   link::ip("link set v0 up");
-  set(SettingKind::feature, "v0", "rx-gro", "on");  // now a veth is polled
+  set(SettingKind::feature, "v0", "rx-gro", "on");  // now a veth uses NAPI
   auto napis = kernel->napis("v0");
   if (!napis || napis->empty() || !napis->front().irq_suspend_timeout)
     GTEST_SKIP() << "this kernel has no settings for each queue";
@@ -161,7 +161,7 @@ TEST_F(live, napi__of_a_queue_set_apart) {
   set(SettingKind::napi, "v0", id + "/defer-hard-irqs", "3");
   set(SettingKind::napi, "v0", id + "/gro-flush-timeout", "6000000000");
   ASSERT_TRUE(apply("v0", note));
-  // The interface's files set all queues alike.
+  // The interface's files set all queues to one value.
   EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/gro-flush-timeout"}), "0");
   ASSERT_NO_FATAL_FAILURE(undo());
   EXPECT_EQ(setting_read(machine, {SettingKind::napi, "v0", id + "/defer-hard-irqs"}), "3");
@@ -175,7 +175,7 @@ TEST_F(live, tap__coalescing_of_a_driver) {
   const auto c = kernel->coalescing("t0");
   if (!c) GTEST_SKIP() << "this kernel's tap has no coalescing";
   set(SettingKind::coalescing, "t0", "rx-frames", "64");
-  // What it has not, it refuses.
+  // The driver refuses what it does not have.
   EXPECT_EQ(setting_write(machine, {SettingKind::coalescing, "t0", "rx-usecs"}, "50"), EOPNOTSUPP);
   EXPECT_EQ(kernel->rings("t0").error(), EOPNOTSUPP);
   const auto applied = apply("t0", note);

@@ -10,18 +10,18 @@
 namespace omx::tuning {
 namespace {
 
-// As Linux 6.18 answered, but for values: NAPI 257 of interface 4, and the end.
+// An answer of Linux 6.18 with changed values: NAPI 257 of interface 4, and the end.
 const std::string kQueue =
     "440000001400000001000000673a00000b010000"
     "0800020001010000080001000400000008000800000000000800050007000000"
     "08000700002d31010800060088130000";
 const std::string kEnd = "140000000300020001000000673a000000000000";
-// The same without suspension, with an interrupt (41), and a time of eight bytes: 5000000000 ns.
+// An answer without suspension, but with an interrupt (41) and a time of eight bytes: 5000000000 ns.
 const std::string kOlder =
     "380000001400020001000000673a00000b010000"
     "0800020002010000080003002900000008000500010000000c00060000f2052a01000000";
 
-// The answer of the family's controller: its number is 20.
+// The answer of the family's controller: the number is 20.
 const std::string kFamily =
     "1c00000010000000010000000000000001020000"
     "0600010014000000";
@@ -45,7 +45,7 @@ class napis : public testing::Test {
 };
 
 TEST_F(napis, as_the_kernel_sent_them) {
-  // A dump, though no flag says that more follows.
+  // These messages are a dump, although no flag says that more follow.
   const auto found = read({bytes_of(kQueue), bytes_of(kOlder), bytes_of(kEnd)});
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 2U);
@@ -75,7 +75,7 @@ TEST_F(napis, refusals_and_damage) {
   for (std::size_t size = 16; size < whole.size(); size++)
     EXPECT_EQ(read({{whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)}}).error(), EIO)
         << size;
-  // Attributes that say that they are longer than the message, or than nothing.
+  // These attributes claim to be longer than the message, or shorter than their own header.
   for (const char* length : {"ff00", "0000", "0300"}) {
     auto damaged = bytes_of(kOlder);
     const auto head = bytes_of(length);

@@ -40,7 +40,7 @@ class tuner : public FakeMachine {
     nic.rings = Rings{256, 4096, 256, 4096};
     nic.features = {{"rx-gro", true, false, false}};
     nic.adaptive_blocks = nic.shared_delay = true;
-    nic.on_rings = [this] {  // such a driver asks for its interrupts anew
+    nic.on_rings = [this] {  // such a driver requests its interrupts again
       write("/proc/irq/40/smp_affinity_list", "0-3");
       write("/proc/irq/41/smp_affinity_list", "0-3");
     };
@@ -57,7 +57,7 @@ class tuner : public FakeMachine {
     std::ifstream stream(path);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
-  // Those that can be changed.
+  // Returns the files that can be changed.
   std::string files() {
     std::string all;
     for (const char* path :
@@ -68,7 +68,7 @@ class tuner : public FakeMachine {
       all += " " + read(kDevice + "/" + name);
     return all;
   }
-  // All that can be changed.
+  // Returns all values that can be changed.
   std::string snapshot() {
     const FakeEthtool::Nic& nic = drivers.nics["eth0"];
     const Coalescing& c = *nic.coalescing;
@@ -126,7 +126,7 @@ TEST_F(tuner, apply_and_undo__exactly) {
 
 TEST_F(tuner, guards__what_a_driver_changed_along_is_given_back) {
   write("/proc/irq/40/smp_affinity_list", "3");
-  write("/proc/irq/41/smp_affinity_list", "2");  // good as they are, but lost with the ring
+  write("/proc/irq/41/smp_affinity_list", "2");  // needs no change, but is lost when the ring changes
   const std::string before = snapshot();
   apply();
   EXPECT_EQ(read("/proc/irq/40/smp_affinity_list"), "0-3");
@@ -171,7 +171,7 @@ TEST_F(tuner, undo__a_refused_value_stays_in_the_ledger) {
 
 // The child is killed after its n-th step, for all n.
 TEST_F(tuner, killed__after_each_step_can_be_undone) {
-  drivers.nics["eth0"].coalescing.reset();  // what is in memory dies with the child; files do not
+  drivers.nics["eth0"].coalescing.reset();  // values in memory end with the child; files stay
   drivers.nics["eth0"].rings.reset();
   drivers.nics["eth0"].features.clear();
   const std::string before = files();
@@ -196,7 +196,7 @@ TEST_F(tuner, killed__after_each_step_can_be_undone) {
     undo();
     EXPECT_EQ(files(), before) << "after step " << step;
   }
-  EXPECT_EQ(step, 10);  // nine changes, and once without a kill
+  EXPECT_EQ(step, 10);  // nine changes, and one run without a kill
 }
 
 TEST_F(tuner, killed__between_saving_and_changing_and_within_a_line) {
@@ -227,7 +227,7 @@ TEST_F(tuner, undo__renamed_and_readdressed_interface) {
 
 TEST_F(tuner, undo__interface_that_is_gone) {
   apply();
-  write(kDevice + "/ifindex", "9");  // another one has its name
+  write(kDevice + "/ifindex", "9");  // another interface has its name
   said.clear();
   const Undone undone = undo();
   EXPECT_GT(undone.gone, 0U);
@@ -250,7 +250,7 @@ TEST_F(tuner, undo__interrupt_of_somebody_else_now) {
 }
 
 TEST_F(tuner, queues_set_apart__changed_and_given_back) {
-  apply();  // all else is as it should be, then
+  apply();  // now only the queues' values differ
   drivers.nics["eth0"].napis = std::vector<Napi>{{257, 40, 1, 5000, 0}, {258, 41, 7, 200000, 0}};
   EXPECT_EQ(apply().changed, 2U);
   EXPECT_THAT(said, Contains("eth0 NAPI 258/gro-flush-timeout: 200000 -> 5000"));

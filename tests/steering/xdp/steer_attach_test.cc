@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attaching to the interfaces of a namespace of the test's own: with others' programs there, and killed in
-// the middle.
+// Attaches to the interfaces of the test's own namespace: beside programs of other owners, and when killed
+// half-way.
 #include "steering/xdp/steer_attach.h"
 
 #include <bpf/bpf.h>
@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// "return XDP_PASS", which anybody might attach.
+// Returns a program of another owner, which does "return XDP_PASS".
 OwnFd foreign_program(const char* name) {
   const std::array<bpf_insn, 2> code = {bpf_insn{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_PASS},
                                         bpf_insn{BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};
@@ -36,7 +36,7 @@ std::uint32_t id_of(int program) {
   return info.id;
 }
 
-// Whether the kernel still has it; freeing takes it a moment.
+// Returns whether the kernel has freed the program, which takes a moment.
 bool program_is_gone(std::uint32_t id) {
   return link::becomes_true([id] { return !OwnFd(::bpf_prog_get_fd_by_id(id)).open(); });
 }
@@ -91,7 +91,7 @@ TEST_F(steer_attachment, natively_where_the_driver_can) {
     ASSERT_TRUE(mode) << mode.error().message;
     EXPECT_EQ(*mode, XdpMode::native);
   }
-  // The interface alone holds it now.
+  // Now only the interface holds the program.
   expect_ours("v0", XdpMode::native);
   EXPECT_FALSE(on("v1"));
   const auto all = xdp_attached_all();
@@ -130,7 +130,7 @@ TEST_F(steer_attachment, goes_with_the_interface) {
   EXPECT_TRUE(program_is_gone(id));
 }
 
-// The loopback interface has no XDP of its own.
+// The loopback interface has no native XDP.
 TEST_F(steer_attachment, generic_where_the_driver_cannot) {
   EXPECT_THAT(refusal("lo", XdpMode::native), HasSubstr("omx steer lo --mode generic"));
   EXPECT_FALSE(on("lo"));
@@ -170,7 +170,7 @@ TEST_F(steer_attachment, again_takes_the_new_table_and_keeps_the_mode) {
   }
 }
 
-// By netlink, as `ip link` and most others do.
+// The other program is attached by netlink, as by `ip link` and most tools.
 TEST_F(steer_attachment, another_program_stays) {
   const OwnFd other = foreign_program("someone");
   const int index = static_cast<int>(::if_nametoindex("v0"));
@@ -187,7 +187,7 @@ TEST_F(steer_attachment, another_program_stays) {
   }
 }
 
-// Our name alone does not make it ours.
+// Our name alone does not make a program ours.
 TEST_F(steer_attachment, another_program_of_our_name_stays) {
   const OwnFd other = foreign_program("omx_steer");
   ASSERT_EQ(
@@ -197,7 +197,7 @@ TEST_F(steer_attachment, another_program_of_our_name_stays) {
   EXPECT_FALSE(on("v0")->ours);
 }
 
-// Its owner holds the attachment itself, by a file.
+// The owner of the other program holds the attachment itself, by a link.
 TEST_F(steer_attachment, another_program_held_by_a_link_stays) {
   const OwnFd other = foreign_program("someone");
   const OwnFd held(
@@ -207,7 +207,8 @@ TEST_F(steer_attachment, another_program_held_by_a_link_stays) {
   EXPECT_EQ(on("v0")->id, id_of(other.get()));
 }
 
-// Found, and then replaced by somebody: what we know is not there any more, and what is there is not ours.
+// Another owner replaces our program after it was found. The known program is gone, and the present one is
+// not ours.
 TEST_F(steer_attachment, what_came_meanwhile_stays) {
   ASSERT_TRUE(steer_attach("v0", load().get(), XdpMode::native));
   const auto stale = on("v0");
@@ -224,8 +225,8 @@ TEST_F(steer_attachment, no_such_interface) {
   EXPECT_THAT(refusal("nonesuch"), HasSubstr("no interface nonesuch here; there are: lo, v"));
 }
 
-// Killed when all is loaded and nothing attached: nothing is left. Killed behind the only step that others
-// see: the interface is steered, wholly.
+// A process killed with the program loaded but not attached leaves nothing behind. If it is killed after
+// attaching, the interface is steered completely.
 TEST_F(steer_attachment, killed_in_the_middle) {
   for (const bool attaches : {false, true}) {
     std::array<int, 2> pipe{};

@@ -93,13 +93,13 @@ def frames_of_each_endpoint_are_taken_in_on_its_processor():
                 if not counts_are_on(lab):
                     lab.host("h2", *WHERE, "count")
                 before = counts(lab)
-                # Sent, and so arriving, on the first processor.
+                # Sent on the first processor, and so arriving there.
                 told = [measure(lab, endpoint, "--sizes", "8,4K,1M", "--cpu", str(first)) for endpoint in (0, 1)]
                 found = since(before, counts(lab))
                 for endpoint, cpu in place.items():
                     frames = found.get(endpoint, {})
                     assert set(frames) == {cpu}, f"{mode}, mtu {mtu}, {options}: endpoint {endpoint} on {frames}"
-                    # One message of 1 MiB is 117 frames, however slow the machine.
+                    # One message of 1 MiB has 117 frames, however slow the machine is.
                     assert frames[cpu] > 100, f"{mode}, mtu {mtu}, {options}: {found}\n{told[int(endpoint)]}"
                 moved = {str(e["endpoint"]): sum(e["moved_from"]) for e in attached(lab)[0]["endpoints"]}
                 for endpoint, cpu in place.items():
@@ -151,7 +151,7 @@ def watched_frames_are_shown_where_they_are_taken_in():
                 for sender, number in ((first, 30), (second, 50)):
                     lab.host("h1", *WHERE, "frames", str(sender), str(number), "6")
                     lab.host("h1", *WHERE, "enclosed", str(sender), str(number), "7", "10.77.0.2")
-                time.sleep(1)  # what was handed over comes a moment later
+                time.sleep(1)  # frames that were handed over come a moment later
                 watch.send_signal(signal.SIGINT)
                 said = watch.communicate(timeout=harness.TIMEOUT_S)[0]
             finally:
@@ -167,7 +167,8 @@ def watched_frames_are_shown_where_they_are_taken_in():
 def ip_stays_where_it_arrives():
     first, second = two_processors()
     with Lab("--queues", "2") as lab:
-        # The neighbour's address must be known, or the datagrams wait for it and go from elsewhere.
+        # The neighbour's address must be known, or the datagrams wait for it and leave from another
+        # processor.
         lab.host("h1", "ip", "neigh", "replace", "10.77.0.2", "lladdr", "02:4f:4d:58:00:02", "dev", "eth0", "nud",
                  "permanent")
         lab.host("h2", *WHERE, "count")
@@ -208,7 +209,7 @@ def another_program_stays():
         for options in (["eth0", "--off"], ["--off"]):
             assert "nothing was steered" in steer(lab, *options)
         assert [(a["interface"], a["ours"]) for a in attached(lab)] == [("eth0", False)]
-        # Once it is gone there is room.
+        # There is room once the other program is gone.
         lab.host("h2", "ip", "link", "set", "dev", "eth0", "xdp", "off")
         steer(lab, "eth0")
         assert attached(lab)[0]["ours"]
@@ -236,7 +237,7 @@ def killed_at_any_time():
     with Lab("--queues", "2") as lab:
         steer(lab)
         for _ in range(12):
-            # The shell becomes omx, so the number that it tells is the one to kill, in the lab's own numbering.
+            # The shell becomes omx, so its process number is the one to kill, in the lab's own numbering.
             process = lab.start("h2", "sh", "-c", f"(sleep {pick.uniform(0, 0.02)}; kill -9 $$ 2>/dev/null) & "
                                 f"exec {OMX} steer eth0")
             process.communicate(timeout=60)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The XDP program in the kernel, given frames by BPF_PROG_TEST_RUN: nothing is attached and nothing is sent.
+// The XDP program in the kernel, given frames by BPF_PROG_TEST_RUN. Nothing is attached or sent.
 #include <bpf/bpf.h>
 #include <gmock/gmock.h>
 #include <linux/bpf.h>
@@ -23,7 +23,7 @@ using wire::Mode;
 using wire::PacketType;
 using Bytes = std::vector<std::byte>;
 
-constexpr int kPasses = -1;  // for no endpoint
+constexpr int kPasses = -1;  // the frame is for no endpoint
 
 TEST(kernel_refused, names_a_remedy_where_it_is_one) {
   using testing::HasSubstr;
@@ -47,7 +47,7 @@ class steer_program : public testing::Test {
     CPU_ZERO(&set);
     CPU_SET(here, &set);
     if (::sched_setaffinity(0, sizeof set, &set) != 0) GTEST_SKIP() << "may not run on processor " << here;
-    // Odd endpoints are elsewhere, where there is an elsewhere.
+    // Odd endpoints belong to another processor, if there is one.
     auto made = steer_table_make("", "", online);
     ASSERT_TRUE(made) << made.error().message;
     table = *made;
@@ -58,7 +58,7 @@ class steer_program : public testing::Test {
     program = std::move(*loaded);
   }
 
-  // What the program does with a frame, which must stay as it is.
+  // Returns what the program does with a frame, which must not change.
   std::uint32_t action_for(const Bytes& frame) {
     Bytes out(frame.size() + 64);
     bpf_test_run_opts run{};
@@ -75,7 +75,7 @@ class steer_program : public testing::Test {
     return run.retval;
   }
 
-  // stayed and moved of each endpoint.
+  // Frames of each endpoint that stayed and that moved.
   using Counts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   Counts counts() const {
     const auto state = steer_read(program.get());
@@ -126,8 +126,8 @@ struct Named {
   Bytes frame;
 };
 
-// Every packet with a destination endpoint, from our own encoder, all of it but the destination set to things
-// that must not be taken for it.
+// Returns every packet with a destination endpoint, from our own encoder. All other fields have values that
+// must not be taken for the destination.
 std::vector<Named> frames_for(std::uint8_t endpoint) {
   const auto other = static_cast<std::uint8_t>(endpoint + 1);
   const auto fill = [&](auto packet) {
@@ -203,7 +203,7 @@ std::vector<Named> board_frames() {
   return all;
 }
 
-// The frame with a tag of this Ethernet type.
+// Returns the frame with a tag of this Ethernet type.
 Bytes tagged(const Bytes& frame, unsigned type) {
   Bytes out = frame;
   const std::array tag = {static_cast<std::byte>(type >> 8), static_cast<std::byte>(type), std::byte{0x20},
@@ -221,7 +221,7 @@ TEST_F(steer_program, finds_the_endpoint_of_every_packet) {
   }
 }
 
-// One tag is looked behind, two are not.
+// The program looks behind one tag, not behind two.
 TEST_F(steer_program, finds_it_behind_a_tag) {
   for (const auto& [name, frame] : frames_for(3)) {
     SCOPED_TRACE(name);
@@ -239,7 +239,8 @@ TEST_F(steer_program, board_frames_pass) {
   }
 }
 
-// Whatever the type: what the decoder says. A new packet type fails here until the program knows it.
+// For each type the program must agree with the decoder. A new packet type fails here until the program knows
+// it.
 TEST_F(steer_program, agrees_with_the_decoder_on_any_type) {
   Random random(7);
   for (unsigned type = 0; type < 256; type++) {
@@ -273,7 +274,7 @@ TEST_F(steer_program, garbage_passes_unless_it_says_our_type) {
   }
 }
 
-// Shorter than any frame of ours: no byte behind the end is looked at.
+// The frames are shorter than any of ours. The program must read no byte behind the end.
 TEST_F(steer_program, truncated_frames_pass) {
   for (const auto& [name, frame] : frames_for(1)) {
     SCOPED_TRACE(name);
@@ -290,7 +291,7 @@ TEST_F(steer_program, truncated_frames_pass) {
   }
 }
 
-// Larger than a page: the kernel shows it in pieces.
+// The kernel shows a frame larger than a page in pieces.
 TEST_F(steer_program, large_frames) {
   wire::PullReply reply;
   reply.frame_length = 8968;

@@ -68,7 +68,7 @@ TEST(steer_table_text, rules) {
   EXPECT_EQ(steer_table_text(table("0,1", "4:5,7:2")), "modulo 2 on processors 0,1, but 4 on 5, 7 on 2");
 }
 
-// Exceptions inside the first period: the rule is that of the others.
+// With exceptions inside the first period, the rule is that of the other endpoints.
 TEST(steer_table_text, exceptions_at_the_beginning) {
   EXPECT_EQ(steer_table_text(table("0,1", "0:5")), "modulo 2 on processors 0,1, but 0 on 5");
   EXPECT_EQ(steer_table_text(table("0", "0-1:1")), "on processor 0, but 0 on 1, 1 on 1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What binding sees of a steered interface, without libbpf.
+// What binding finds out about a steered interface, without libbpf.
 #include "steering/steered.h"
 
 #include <bpf/bpf.h>
@@ -42,7 +42,7 @@ class steered : public link::CableTest {
       if (i.name == name) return i;
     return {};
   }
-  // Endpoint e to the last processor but for e = 7, which stays on the first one.
+  // Steers all endpoints to the last processor, except 7, which stays on the first.
   void steer(const std::string& name, std::optional<XdpMode> mode = std::nullopt) const {
     SteerTable table;
     table.fill(static_cast<std::uint32_t>(online_.back()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts on which processor a host takes in its frames: a tc program, behind XDP and whatever that hands
-// over. It reads the frames by itself, to be a second opinion on steer.bpf.c. where.py attaches it.
+// A tc program that counts the processors on which a host takes in its frames, after XDP and its hand-overs.
+// It decodes the frames itself, as a second opinion on steer.bpf.c. where.py attaches it.
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
@@ -8,7 +8,7 @@
 
 enum { kProcessors = 64, kEndpoints = 256, kIp = kEndpoints, kBoard, kRows };
 
-// Row: an endpoint, IP, or frames of the board. Column: a processor.
+// A row is an endpoint, IP, or frames of the board. A column is a processor.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(max_entries, kRows* kProcessors);
@@ -20,8 +20,8 @@ struct {
 static __always_inline __u32 row_of(struct __sk_buff* skb) {
   __u8 head[32];
 
-  // Not bpf_skb_load_bytes: behind generic XDP the kernel (6.18) has forgotten how long the Ethernet header
-  // is.
+  // bpf_skb_load_bytes does not work here: after generic XDP the kernel (6.18) does not know the length of
+  // the Ethernet header.
   if (bpf_skb_load_bytes_relative(skb, 0, head, sizeof(head), BPF_HDR_START_MAC) < 0) return kRows;
   if (head[12] == 0x08 && head[13] == 0x00) return kIp;
   if (head[12] != 0x86 || head[13] != 0xDF) return kRows;
@@ -52,7 +52,7 @@ int where(struct __sk_buff* skb) {
   return TC_ACT_UNSPEC;
 }
 
-// Somebody else's XDP program.
+// An XDP program of another owner.
 SEC("xdp")
 int someone(struct xdp_md* ctx) {
   return XDP_PASS;
