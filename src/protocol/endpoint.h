@@ -37,7 +37,8 @@ class Endpoint {
 
   // --- operations -------------------------------------------------------------------------------------
   // A forgotten operation returns a null Request. Refused operations leave no trace. A hidden request is seen
-  // by done() alone, not by find_done and peek_done. no_resources means a lack of memory or of partner slots.
+  // by done() alone, not by find_done and peek_done. no_resources means a lack of memory or of slots for
+  // peers.
   //
   // A connect opens a conversation if there is none, with any instance of the peer except `shunned` (a
   // session). If that instance answers, the connect ends with the status of the last conversation

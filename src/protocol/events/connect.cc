@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Connecting (docs/spec/protocol.md 3): sessions, first numbers, and what the extension blocks agree on. The
-// engine answers an incoming request without asking the application. After it the engine can send to that
+// engine answers an incoming request without asking the application. The request is enough to send to that
 // peer.
 #include "protocol/events/connect.h"
 
@@ -41,7 +41,7 @@ bool extended(const State& s, const wire::Connect& packet) {
 }
 
 // Asks again with the changed numbers when a reply shows that the two ends do not count alike yet. If the
-// peer never agrees, only the timer asks on.
+// peer never agrees, only the timer repeats the request.
 void ask_again(State& s, Partner& p, Request* r) {
   constexpr std::uint8_t kRoundsAtOnce = 8;
   if (p.counting.connect_rounds >= kRoundsAtOnce) return;
@@ -102,7 +102,7 @@ void request_received(State& s, const wire::Head& head, const wire::Connect& pac
     partner_sizes_check(s, *p);
     if (p->connected()) watch_opened(s, *p);
   }
-  Partner refused;  // a late request or a wrong key gets an answer from this peer and changes nothing ...
+  Partner refused;  // stands for a sender that is late or has the wrong key: the answer changes nothing ...
   if (!accepted) {
     refused.nic = head.src;
     refused.endpoint = packet.src_endpoint;

@@ -32,7 +32,7 @@ void early_drain(State& s, Partner& p) {
         numbered_frame(s, head, frame, true);
       }
       s.memory.buffers.put(reinterpret_cast<std::byte*>(f), early_bytes(f->length));
-      // A cleanup inside the delivery has dropped the window; the frames in hand are still ours.
+      // A cleanup inside the delivery may have dropped the reorder buffer. The frames in hand are still ours.
       if (p.rx.early == &window) window.frames--;
     }
     if (p.rx.early) early_release(s, p);

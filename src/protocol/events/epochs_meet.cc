@@ -43,7 +43,8 @@ bool epochs_meet(State& s, Partner& p, std::uint32_t session, const wire::Connec
     p.counting.peer_epoch_in_use = true;
     p.session.true_session = p.session.back_session = session;
     p.counting.next_send = p.counting.next_acked = packet.target_recv_seqnum_start;
-    p.counting.recv_acknum = 0;  // a late acknowledgement may have come after the last count was given up
+    // A late acknowledgement may have come after the last generation was given up.
+    p.counting.recv_acknum = 0;
   }
   return p.counting.peer_epoch_in_use && theirs.peer_epoch_in_use && theirs.peer_epoch == p.counting.epoch;
 }

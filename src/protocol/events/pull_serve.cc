@@ -42,7 +42,7 @@ bool range_check(const State& s, const Partner& p, const Request& r, const wire:
   return range.offset + pull.rdma_offset + pull.block_length <= r.msg_length;
 }
 
-// Whether the same request was answered before, or a moment ago.
+// How recently the same request was answered.
 enum class Served : std::uint8_t { no, before, just };
 
 // Notes the request, unless it was answered a moment ago.
