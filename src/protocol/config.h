@@ -92,7 +92,7 @@ struct Config {
   // Bytes of medium sends that are copied so that they complete at once. Copies of injected or parked sends
   // may take more, from `share`.
   std::uint64_t send_buffer_bytes = 16ULL << 20;
-  // What the host has for all its endpoints beyond these bounds; nullptr: nothing.
+  // Memory of the host for all its endpoints beyond these bounds; nullptr: none.
   MemoryShare* share = nullptr;
   std::uint32_t max_partners = 65536;  // about 610 bytes each
   std::uint32_t eager_frames = 256;    // eager frames that a peer may have unacknowledged towards us

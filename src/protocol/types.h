@@ -57,7 +57,7 @@ struct Partner;     // a remote endpoint; lives until the endpoint is closed
 struct Request;     // opaque to callers
 struct Unexpected;  // opaque to callers
 
-// What the caller of the engine knows of its program, beyond what the program asked for.
+// Hints from the caller of the engine, which knows more of its program than the program asked for.
 struct SendAdvice {
   // More sends follow at once. A short message may wait to share its frame with them, until
   // Endpoint::release() or progress() at the latest.
@@ -126,7 +126,7 @@ struct ReceiveOp {
   std::uint32_t multi_least = 0;
 };
 
-// What a finished request reports.
+// The report of a finished request.
 struct Completion {
   RequestKind kind = RequestKind::send;
   Status status = Status::pending;
@@ -160,7 +160,7 @@ struct Arrival {
 enum class HandlerAction { proceed, finished };
 using UnexpectedHandler = HandlerAction (*)(void* context, const Arrival& arrival);
 
-// What happened to a peer, to be reported (Endpoint::news_take).
+// An event of a peer that is to be reported (Endpoint::news_take).
 struct PeerNews {
   enum class Kind : std::uint8_t {
     silent,     // owes us something and was not heard for kSilenceTold
@@ -207,7 +207,7 @@ struct ExpectedFrame {
   std::uint32_t header = 0;  // bytes before the data
   std::uint32_t index = 0;   // of the frame in the pull or message
   std::uint32_t handle = 0;  // of the pull
-  // Of a medium message: its sender, and the receive or unexpected message that it is for.
+  // The sender of a medium message, and the receive or unexpected message that takes the data.
   Partner* sender = nullptr;
   const void* message = nullptr;
 };

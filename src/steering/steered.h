@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `omx steer` has put on an interface. The kernel is asked without libbpf, which only the omx command
-// links.
+// Reads the table that `omx steer` has put on an interface. The kernel is asked without libbpf, which only
+// the omx command links.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What some drivers of Linux mean by values that the kernel passes on to them unchanged.
+// The meaning that some drivers of Linux give to values that the kernel passes on to them unchanged.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What network drivers report and accept. This is an interface, so that tests can have NICs that the machine
-// lacks. Errors are errno values; EOPNOTSUPP means that the driver lacks the feature.
+// The settings that network drivers report and accept. This is an interface, so that tests can have NICs that
+// the machine lacks. Errors are errno values; EOPNOTSUPP means that the driver lacks the feature.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `omx check` and `omx tune` read about the host.
+// The facts that `omx check` and `omx tune` read about the host.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `omx check` and `omx tune` read about an interface.
+// The facts that `omx check` and `omx tune` read about an interface.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What facts mean for message passing, and how to improve them.
+// The meaning of facts for message passing, and the changes that improve them.
 #pragma once
 
 #include <string>

@@ -86,7 +86,7 @@ void pull_timer(State& s, Pull& pull) {
   const TimeNs heard = std::clamp(p.liveness.last_heard, pull.last_reply, time_add(pull.last_reply, timeout));
   const TimeNs limit = time_add(heard, timeout);
   const TimeNs asked = pull_silent_since(pull);
-  // This is time enough for a peer that does not run all the time.
+  // Enough time to answer, also for a peer that does not run all the time.
   const TimeNs time = std::min(s.config.resend_delay_extended,
                                std::max(s.config.resend_delay_max, s.config.pull_patience_least));
   if (s.now >= limit && pull.silent_rounds >= 2 && s.now >= asked + time &&

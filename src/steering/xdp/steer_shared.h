@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What steer.bpf.c and the program that loads it agree on, in C and C++.
+// Constants and layouts shared by steer.bpf.c and the program that loads it, in C and C++.
 //
 // The offsets are those of docs/reference/wire.md, from byte 0 of an untagged frame. tests/steering/xdp
 // compares them with the decoder for every possible packet type.

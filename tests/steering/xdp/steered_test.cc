@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What binding finds out about a steered interface, without libbpf.
+// Binding reads the table of a steered interface without libbpf.
 #include "steering/steered.h"
 
 #include <bpf/bpf.h>
