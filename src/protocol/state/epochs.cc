@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Epochs: how two extended peers make sure that they count messages alike (docs/reference/wire.md 5).
+// Counter generations ("epochs"): how two extended peers make sure that they count messages alike
+// (docs/reference/wire.md 5).
 //
-// Each side counts what it receives. Whenever it forgets a partner it begins a new count, under a new epoch,
-// and stops using the partner's. CONNECT says which epoch its first number belongs to, which one of the
-// receiver's the sender uses, and whether it still does. So nobody can mistake a late packet for news, nobody
-// uses a count twice, and a side that was forgotten finds out and ends the conversation as well. The next one
-// is opened by an application's connect only (docs/reference/contract.md). The session count in two bits of
-// each number only keeps frames of different epochs apart.
+// Each side counts what it receives. When it forgets a peer it begins a new count under a new generation, and
+// stops using the peer's. CONNECT says three things: which generation its first number belongs to, which
+// generation of the receiver the sender uses, and whether it still does. So no side mistakes a late packet
+// for a new one or uses a count twice. A side that was forgotten finds out and ends the conversation as well.
+// Only an application's connect opens the next conversation (docs/reference/contract.md). The session count
+// in two bits of each number only keeps frames of different generations apart.
 #include "protocol/state/epochs.h"
 
 #include "protocol/state/partner.h"
@@ -21,7 +22,7 @@ int epoch_compare(std::uint32_t a, std::uint32_t b) {
 }
 
 std::uint32_t epoch_first(std::uint32_t session) {
-  // Differs from that of our last instance, of which packets may still be under way.
+  // The result differs from that of our last instance, whose packets may still be under way.
   const std::uint32_t epoch = (session * 0x9E3779B1U) & wire::kEpochMask;
   return epoch ? epoch : 1;
 }
@@ -37,8 +38,8 @@ void epoch_fill(const Partner& p, wire::ConnectExt& ext) {
 }
 
 void partner_renumber(Partner& p) {
-  // A number that the peer cannot take for a current one, and the next session count (docs/spec/protocol.md
-  // 7).
+  // The peer cannot take the new number for a current one. It has the next session count
+  // (docs/spec/protocol.md 7).
   p.counting.next_match =
       seq_next_session(static_cast<Seqnum>(seq_session(p.counting.next_match) | (kSeqFirst ^ 0x30F0)));
   p.counting.last_acked = p.counting.next_match;

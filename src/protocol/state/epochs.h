@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Epochs: the generations of message counts between extended peers (docs/reference/wire.md 5).
+// Counter generations ("epochs") of message counts between extended peers (docs/reference/wire.md 5).
 #pragma once
 
 #include <cstdint>

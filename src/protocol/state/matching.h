@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matching (docs/spec/protocol.md 9): posted receives in posting order, unexpected messages in arrival order,
-// both found through hash tables, one per distinct mask in use, because MPI libraries mask almost every
-// receive.
+// Matching (docs/spec/protocol.md 9): receives in posting order, unexpected messages in arrival order. Both
+// are found by hash tables, one per mask in use, because MPI libraries mask almost every receive.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@
 
 namespace omx::protocol {
 
-// What a message is matched by.
+// The properties by which a message is matched.
 struct MatchKey {
   std::uint64_t info = 0;
   const Partner* source = nullptr;  // nullptr where the receive names none
@@ -37,7 +36,8 @@ struct Unexpected {
   std::uint64_t match_info = 0;
   std::uint32_t msg_length = 0;
   std::uint8_t message_class = 0;
-  // Not success: its data can no longer be had. Its receive ends so, as the messages behind it are delivered.
+  // If this is not success, the data cannot be had any more. The receive ends with this status, because the
+  // messages behind it are delivered.
   Status failed = Status::success;
   bool has_data = false;
   bool rendezvous = false;
@@ -48,8 +48,8 @@ struct Unexpected {
   std::uint16_t region_page = 0;
   std::uint64_t data = 0;
   std::byte* buffer = nullptr;   // of msg_length bytes; may be null when 0
-  Request* self_send = nullptr;  // sent by ourselves
-  Request* claimed = nullptr;    // matched while still arriving
+  Request* self_send = nullptr;  // the send, if this endpoint itself sent it
+  Request* claimed = nullptr;    // the receive that matched while the message was arriving
   ListHook all;
   static constexpr std::size_t kIndexes = 4;
   std::array<ListHook, kIndexes> indexed;
@@ -61,12 +61,13 @@ class PostedReceives {
  public:
   void add(Request& receive);
   void remove(Request& receive);
-  // The receive posted first that matches a message of the source's instance `session`; stays in the tables.
+  // Returns the receive posted first that matches a message from `session` of the source. It stays in the
+  // tables.
   Request* find(std::uint64_t match_info, const Partner* source, std::uint32_t session,
                 std::uint8_t message_class);
   std::size_t size() const { return size_; }
-  Request* any();  // some posted receive, for closing down
-  // All of them, in no order, until `call` returns false.
+  Request* any();  // returns some posted receive, for closing down
+  // Calls `call` with each posted receive, in no order, until it returns false.
   template <class Call>
   void visit(Call call) {
     for (Table& table : tables_) {
@@ -101,7 +102,8 @@ class UnexpectedQueue {
  public:
   void add(Unexpected& message);
   void remove(Unexpected& message);
-  // The oldest message that a receive (info, mask, source and its instance, class) matches; stays queued.
+  // Returns the oldest message that a receive (info, mask, source and its instance, class) matches. It stays
+  // queued.
   Unexpected* find(std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
                    std::uint32_t session, std::uint8_t message_class);
   std::size_t size() const { return size_; }
@@ -130,7 +132,7 @@ class UnexpectedQueue {
   List<Unexpected, &Unexpected::all> all_;
   std::array<Index, Unexpected::kIndexes> indexes_;
   std::size_t size_ = 0;
-  std::size_t next_index_ = 0;  // replaced next, round robin
+  std::size_t next_index_ = 0;  // index to replace next, round robin
 };
 
 }  // namespace omx::protocol

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A running receive of a large message: the receiver asks for blocks of frames, several blocks in flight
-// (docs/spec/protocol.md 8.3, docs/spec/wire.md 4.5).
+// A running receive of a large message. The receiver asks for blocks of frames and has several blocks in
+// flight (docs/spec/protocol.md 8.3, docs/spec/wire.md 4.5).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace omx::protocol {
 struct Partner;
 struct Request;
 
-// Blocks in flight of a pull; of one that is striped over boards more, as those of slow ones wait in between.
+// Most blocks in flight of a pull. A striped pull has more, because blocks of slow boards wait in between.
 inline constexpr std::size_t kPullBlocksMax = 8, kPullBlocksStriped = 16;
 inline constexpr std::size_t kPullSlots = 1024;
 
@@ -26,23 +26,25 @@ inline constexpr std::size_t kPullSlots = 1024;
 //                          ^                    |
 //                          +--a block is whole--+--all data here, copies are not--> copying --> ended
 //
-// waiting: no handle (state.transfers.pull_waiting). wanting: it may ask for more (rx.pulls_wanting of the
-// peer). asked: all blocks that it may have in flight are; pull_timer() asks again for what is missing, and
-// starts over with another handle when the frame size changed. copying: in state.transfers.pull_copying. From
-// every state: refused, or the conversation ends.
+// waiting: the pull has no handle (state.transfers.pull_waiting).
+// wanting: it may ask for more (rx.pulls_wanting of the peer).
+// asked: all blocks that it may have in flight are in flight. pull_timer() asks again for missing frames, and
+// starts over with another handle when the frame size changed.
+// copying: it is in state.transfers.pull_copying.
+// From every state it ends when it is refused or the conversation ends.
 
 struct PullBlock {
   std::uint32_t first = 0;  // frame index
   std::uint32_t frames = 0;
   std::uint64_t missing = 0;            // bit i: frame first + i
-  bool end_missed = false;              // asked for again as the last frame of all came before others of it
+  bool end_missed = false;              // asked again because the last frame of all came before others of it
   bool repeated = false;                // some of it was asked for more than once ...
-  bool repeated_again = false;          // ... than twice
+  bool repeated_again = false;          // ... more than twice
   bool untouched = true;                // no reply yet
-  std::uint8_t rail = 0;                // by which it was asked for last
-  TimeNs asked_at = 0, asked_last = 0;  // first, and last for what is missing
-  TimeNs passed_at = 0;                 // when frames that were asked for later came first; 0: not so far
-  std::uint64_t asked = 0;              // state.pulling.asked then
+  std::uint8_t rail = 0;                // board by which it was asked for last
+  TimeNs asked_at = 0, asked_last = 0;  // first, and last for missing frames
+  TimeNs passed_at = 0;                 // when frames of a later request came first; 0: not so far
+  std::uint64_t asked = 0;              // state.pulling.asked at that time
 };
 
 struct Pull {
@@ -55,38 +57,38 @@ struct Pull {
   std::uint8_t region_generation = 0;
   std::uint32_t region_offset = 0;
   std::uint32_t length = 0;      // bytes to transfer
-  std::uint16_t tail = 0;        // behind them, which came with the RNDV
+  std::uint16_t tail = 0;        // bytes behind them, which came with the RNDV
   std::uint32_t unit = 0;        // M: data bytes of a full frame
-  std::uint32_t shift = 0;       // o: how much the first frame is shorter
+  std::uint32_t shift = 0;       // o: by how much the first frame is shorter
   std::uint32_t frames = 0;      // of the whole transfer
   std::uint32_t next_frame = 0;  // first not yet asked for
-  std::uint32_t rings_at = 0;    // the answer that ends before it rings, though all is asked for; 0: none
+  std::uint32_t rings_at = 0;    // the answer before this frame wakes us, though all is asked for; 0: none
   std::uint32_t blocks_max = 0;
   std::uint64_t copies_first = 0, copies_last = 0;  // tickets of its copies (offload.h); 0: none
   std::uint32_t unasked_key = 0;                    // see unasked.cc
-  bool leave = false;                               // the sender may send the next one's first frames unasked
-  bool by_lane = false;  // laid out for the lane, and asked for by it while it is trusted
+  bool leave = false;                               // the sender may add unscheduled data to its next message
+  bool by_lane = false;  // laid out for the bulk path, and asked for by it while it is trusted
   bool paced = false;    // counts for the pace of the schedule
-  std::array<PullBlock, kPullBlocksStriped> blocks;  // ring: the window
+  std::array<PullBlock, kPullBlocksStriped> blocks;  // ring of blocks in flight
   std::uint32_t first_block = 0;
   std::uint32_t block_count = 0;
   std::uint32_t silent_rounds = 0;  // timer rounds without any reply
   TimeNs last_reply = 0;
-  TimeNs quiet_since = 0;  // the last reply, or first request for something
-  TimeNs last_asked = 0;   // for everything that was missing
+  TimeNs quiet_since = 0;  // last reply or last request for a new block
+  TimeNs last_asked = 0;   // when all missing frames were last asked for
   Timer timer;
   ListHook all;
   ListHook unasked_hook;  // state.unasked
-  // The schedule's (pull_schedule.cc).
+  // Members of the schedule (pull_schedule.cc).
   std::uint32_t age = 0;  // grows from pull to pull
-  // Bytes asked for and not here, unless the sender kept them too long; by rail.
+  // Bytes asked for that have not arrived, by board. Bytes that the sender keeps for too long are left out.
   std::array<std::uint32_t, wire::kRailsMost> charges{};
-  ListHook wanting;  // partner.pulls_wanting
+  ListHook wanting;  // rx.pulls_wanting of the peer
 
   PullBlock& block(std::uint32_t i) { return blocks[(first_block + i) % kPullBlocksStriped]; }
 };
 
-// Byte range of a frame in the message.
+// Returns where a frame begins in the message. pull_frame_end() returns where it ends.
 inline std::uint64_t pull_frame_start(const Pull& pull, std::uint64_t index) {
   return index == 0 ? 0 : index * pull.unit - pull.shift;
 }
@@ -94,14 +96,14 @@ inline std::uint64_t pull_frame_end(const Pull& pull, std::uint64_t index) {
   return std::min<std::uint64_t>((index + 1) * pull.unit - pull.shift, pull.length);
 }
 
-// What was asked for and has not come, in the order of the requests (pull_expect.cc).
+// Frames that were asked for and have not come, in the order of the requests (pull_expect.cc).
 struct PullExpected {
   struct Asked {
     std::uint32_t handle = 0;
     std::uint32_t first = 0, frames = 0;
-    bool again = false;  // an earlier one may hold the same frames
+    bool again = false;  // an earlier entry may hold the same frames
   };
-  std::array<Asked, 64> asked;  // ring; more are forgotten, which costs copies only
+  std::array<Asked, 64> asked;  // ring; older entries are forgotten, which costs copies only
   std::uint32_t front = 0, count = 0;
   Asked& at(std::uint32_t i) { return asked[(front + i) % asked.size()]; }
 };

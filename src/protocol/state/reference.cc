@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers with reference peers, which have no epochs. All they say is which number they want next, and they
-// forget it in ways that must be guessed (docs/spec/protocol.md 3, 7).
+// Numbers with legacy peers, which have no counter generations. Such a peer only says which number it wants
+// next, and it forgets that in ways that must be guessed (docs/spec/protocol.md 3, 7).
 //
-// A peer that connected to us and does not know our session yet begins its count again when our first CONNECT
-// request reaches it (docs/spec/protocol.md 3.2, step 2), whatever it has received by then. So that request
-// leaves at once, and nothing with a number before its answer. It also makes the peer's acknowledgements and
-// pulls work, which name our session (docs/spec/protocol.md 3.3, first trap). The peer's application does not
-// notice.
+// A peer that connected to us and does not know our session yet restarts its count when our first CONNECT
+// request reaches it (docs/spec/protocol.md 3.2, step 2). What it has received by then does not matter. So
+// that request leaves at once, and nothing with a number leaves before its answer. The request also makes the
+// peer's acknowledgements and pulls work, which name our session (docs/spec/protocol.md 3.3, first trap).
+// The peer's application does not notice.
 #include "protocol/state/reference.h"
 
 #include "protocol/state/partner.h"
@@ -28,7 +28,7 @@ bool reference_out_of_step(const Partner& p, Seqnum start) {
 
 namespace {
 
-// Whether a reply wants a number again that the peer had acknowledged when it was asked.
+// Returns whether a reply wants a number again that the peer had acknowledged when it was asked.
 bool went_back(const Partner& p, Seqnum start) {
   const std::uint32_t behind = seq_diff(p.counting.next_acked, start);
   return behind > p.counting.acked_since_asked && behind < kSeqSpace / 2;
@@ -38,7 +38,7 @@ bool went_back(const Partner& p, Seqnum start) {
 
 bool reference_in_step(Partner& p, std::uint32_t session, Seqnum start) {
   if (!p.connected() || p.session.true_session != session) return false;
-  if (!p.session.back_known && p.outstanding() == 0) {  // its count begins with this answer
+  if (!p.session.back_known && p.outstanding() == 0) {  // the peer's count begins with this answer
     p.counting.next_send = p.counting.next_acked = start;
     p.counting.acked_since_asked = 0;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One operation of the application. A request has two lives: for the user (pending, done, gone) and for the
-// protocol (until acknowledged); it is freed when both are over. A send that is done for the user but not yet
-// acknowledged is a "zombie" (docs/spec/protocol.md 11).
+// One operation of the application. A request has two lives: one for the user (pending, done, gone) and one
+// for the protocol (until acknowledged). It is freed when both are over. A send that is done for the user but
+// not yet acknowledged is a buffered send, MX's "zombie" (docs/spec/protocol.md 11).
 #pragma once
 
 #include "base/list.h"
@@ -17,7 +17,7 @@ struct Pull;
 struct State;
 struct Unexpected;
 
-// How a send travels, and what a receive puts on the wire at its end.
+// The ways in which a send travels. `notify` is what a receive of a large message sends at its end.
 enum class SendClass : std::uint8_t { tiny, small, medium, large, notify };
 
 // --- A send ---
@@ -29,8 +29,8 @@ enum class SendClass : std::uint8_t { tiny, small, medium, large, notify };
 //      |                    +--NOTIFY, then acknowledged--> finished                large
 //      +--the conversation ends--> finished, from every phase
 //
-// A medium message that is parked goes on as a large one while it is unacked (park.cc). For the user a send
-// may be done earlier: with its copy, or never if it was forgotten.
+// A medium message that is parked continues as a large one while it is unacked (park.cc). For the user a send
+// may be done earlier, once its data are copied. A forgotten send is never done for the user.
 //
 // --- A receive ---
 //
@@ -53,44 +53,45 @@ enum class Phase : std::uint8_t {
   finished       // nothing more to do for the protocol
 };
 
-// What only a send needs. A NOTIFY is one, too: it uses some of this.
+// State that only a send needs. A NOTIFY is a send, too, and uses some of it.
 struct RequestTx {
   bool synchronous = false;
   bool buffered = false;    // user memory no longer needed
   bool sacked = false;      // unacked, but the receiver holds it
   bool by_lane = false;     // medium send: most of it went by the bulk path (UDP lane)
-  bool lost = false;        // passed, and not sent again since then
+  bool lost = false;        // a later message passed it, and it was not sent again since
   bool announced = false;   // large send: among larges_out of the peer
-  bool unasked = false;     // large send: its first frames went with it, and it is not notified
+  bool unasked = false;     // large send: unscheduled data went with it, and it is not notified yet
   bool notified = false;    // large send: the receiver has finished, the ack is still missing
   bool delivered = false;   // completes only when acknowledged
-  bool confirmed = false;   // ... as its peer was silent for a second (see SendOp)
+  bool confirmed = false;   // ... because its peer was silent for a second (see SendOp)
   bool copy_later = false;  // see SendAdvice
   bool parked = false;      // eager send: its receiver has no room for the data (parked.cc)
   bool waits = false;       // ... acknowledged; its copy, if any, waits for the receive
   std::uint8_t frames = 0;  // on the wire when unacked
   std::uint32_t buffer_size = 0;
   std::byte* buffer = nullptr;  // copy of a buffered send's data
-  TimeNs passed_at = 0;         // when a later one was known to be there first; 0: not so far
+  TimeNs passed_at = 0;         // when a later message was known to have arrived first; 0: not so far
 };
 
-// What only a receive needs.
+// State that only a receive needs.
 struct RequestRx {
   std::uint64_t match_mask = 0;
-  const Partner* source = nullptr;  // only from it
-  std::uint64_t order = 0;          // of posting
-  Pull* pull = nullptr;             // running
-  MultiReceive* multi = nullptr;    // shares memory with others
-  std::uint32_t notify_length = 0;  // what its NOTIFY says
+  const Partner* source = nullptr;  // the only peer it takes messages from, if any
+  std::uint64_t order = 0;          // order of posting
+  Pull* pull = nullptr;             // running pull
+  MultiReceive* multi = nullptr;    // the multi-receive buffer that it belongs to
+  std::uint32_t notify_length = 0;  // length that its NOTIFY carries
   bool reach = false;               // see ReceiveOp
-  bool leave = false;               // what its NOTIFY says of the next one's
-  bool released = false;            // the last message of a memory for several
+  bool leave = false;               // its NOTIFY allows unscheduled data with the next message
+  bool released = false;            // last message of a multi-receive buffer
 };
 
 struct Request {
   explicit Request(RequestKind k, const State* h = nullptr) : home(h), kind(k) {}
 
-  // Whose it is. First, where a freed one holds something else: see request_held().
+  // The engine that owns the request. This member is first, where a freed slot holds something else (see
+  // request_held()).
   const State* home;
   RequestKind kind;
   SendClass send_class = SendClass::tiny;
@@ -98,7 +99,7 @@ struct Request {
   Status status = Status::pending;
   bool user_done = false;  // completion visible or consumed
   bool user_gone = false;  // consumed, forgotten or cancelled
-  bool hidden = false;     // only done() sees it: nobody else may find and consume it
+  bool hidden = false;     // only done() sees it; no other call may find and consume it
   bool has_data = false;
   std::uint8_t message_class = 0;
   std::uint8_t connect_seqnum = 0;
@@ -127,12 +128,12 @@ struct Request {
   TimeNs last_sent = 0;
   TimeNs timeout = kNever;
 
-  // Whether it can travel only with a header extension (docs/reference/wire.md 7).
+  // Returns whether the message can travel only with a header extension (docs/reference/wire.md 7).
   bool needs_ext() const { return has_data || message_class != 0; }
 
   ListHook queue;         // unacked, await_notify, queued or connects of the peer
   ListHook done;          // completion queue
-  ListHook done_context;  // the same, of its context id
+  ListHook done_context;  // completion queue of its context id
   ListHook match;         // bucket of a posted table
 };
 

@@ -35,16 +35,17 @@
 
 namespace omx::protocol {
 
-// Memory of an engine. The pools outlive everything that holds their buffers: State declares it first.
+// Memory of an engine. The pools must outlive everything that holds their buffers, so State declares it
+// early.
 struct EngineMemory {
   explicit EngineMemory(const Config& config)
       : buffers(config.buffer_bytes),
         send_buffers(config.send_buffer_bytes),
         segment_lists(std::numeric_limits<std::size_t>::max()) {}
 
-  BufferPool buffers;        // unexpected messages, early frames
+  BufferPool buffers;        // unexpected messages and frames in the reorder buffer
   BufferPool send_buffers;   // copies of buffered sends
-  BufferPool segment_lists;  // bounded by the application's requests only: it must be able to post receives
+  BufferPool segment_lists;  // not limited, because the application must always be able to post receives
   Slab<Request> requests;
   Slab<Unexpected> unexpected_slab;
   Slab<Pull> pulls;
@@ -54,18 +55,18 @@ struct EngineMemory {
 };
 
 struct EnginePeers {
-  std::vector<Partner*> partners;                                           // by index; 0 is ourselves
+  std::vector<Partner*> partners;  // by index; 0 is this endpoint itself
   std::vector<Partner*> partner_hash = std::vector<Partner*>(64, nullptr);  // chains by (nic, endpoint)
   Partner* last_partner = nullptr;
   Partner* myself = nullptr;
-  Partner* silent = nullptr;  // the last connect to it had no answer
+  Partner* silent = nullptr;  // peer whose last connect had no answer
 };
 
 // Messages and receives that wait for each other.
 struct EngineMatching {
   PostedReceives posted;
   UnexpectedQueue unexpected;
-  List<Unexpected, &Unexpected::all> claimed;  // taken out of it, and not yet received
+  List<Unexpected, &Unexpected::all> claimed;  // taken out of the queue, not yet received
   UnexpectedHandler handler = nullptr;
   void* handler_context = nullptr;
 };
@@ -75,22 +76,22 @@ struct EngineCompletion {
   std::vector<std::unique_ptr<List<Request, &Request::done_context>>> done_by_context;
   std::uint64_t completions = 0;
   List<Request, &Request::done> lost;  // sends that failed after they were complete for the application
-  Request* uncopied = nullptr;         // see SendAdvice::copy_later; on its way
+  Request* uncopied = nullptr;         // send to copy later, now on its way (SendAdvice::copy_later)
   std::uint32_t zombies = 0;
 };
 
-// Pulls, by slot of their handle, and how they were asked for.
+// Pulls, by the slot of their handle, and the ways by which they were asked for.
 struct EngineTransfers {
   std::vector<PullSlot> pull_slots;
   std::vector<std::uint16_t> pull_free;
   List<Pull, &Pull::all> pull_list;               // running
-  List<Pull, &Pull::all> pull_waiting;            // for a slot
-  List<Pull, &Pull::all> pull_copying;            // all data are here, but not all in their place
-  std::array<PullExpected, kRailsMost> expected;  // by rail
+  List<Pull, &Pull::all> pull_waiting;            // waiting for a slot
+  List<Pull, &Pull::all> pull_copying;            // all data have arrived, some copies still run
+  std::array<PullExpected, kRailsMost> expected;  // by board
   Unasked unasked;
-  std::uint32_t pull_age = 0;  // of the youngest
-  bool bulk_seen = false;      // a pull so large that a bulk path of its own pays
-  // How large messages that run now were asked for.
+  std::uint32_t pull_age = 0;  // age of the youngest pull
+  bool bulk_seen = false;      // a pull was large enough for a bulk path of its own to pay
+  // The ways by which running large messages were asked for.
   bool pulls_by_lane = false, pulls_by_link = false;
 };
 
@@ -98,25 +99,25 @@ struct EngineTransfers {
 struct EngineRails {
   RailAliases rail_aliases;
   std::uint64_t rail_probes = 0;
-  NicId rx_nic = 0;             // from which the frame in work came,
-  std::uint8_t rx_rail = 0;     // by which board
-  std::uint8_t rails_gone = 0;  // bit i: that one has no carrier
+  NicId rx_nic = 0;             // the NIC that sent the frame being processed,
+  std::uint8_t rx_rail = 0;     // and our board by which it came
+  std::uint8_t rails_gone = 0;  // bit i: board i has no carrier
 };
 
 // Bulk paths (UDP lanes).
 struct EngineLanes {
   LaneOwners lane_owners;
-  LaneAwaited lane_awaited;  // what was announced may come there
+  LaneAwaited lane_awaited;  // announced data that may come by the bulk path
 };
 
-// What the application is to be told of its peers.
+// Reports to the application about its peers.
 struct EngineReports {
   std::deque<PeerNews> news;  // see news.h
   std::vector<ProbeWatch> probe_watches;
-  std::uint32_t ending_failed = 0, ending_lost = 0;  // of the conversation that ends now, see PeerNews
+  std::uint32_t ending_failed = 0, ending_lost = 0;  // messages of the conversation that ends now (PeerNews)
 };
 
-// So many connects began a probe since then (probe.cc).
+// How many connects began a probe, and since when (probe.cc).
 struct EngineProbing {
   TimeNs probes_since = 0;
   std::uint32_t probes_sent = 0;
@@ -130,12 +131,12 @@ struct State {
   Config config;
   wire::FrameSink& sink;
   Counters& counters;
-  TimeNs now = 0;     // of the call in progress; see running_time.h
+  TimeNs now = 0;     // time of the call in progress (running_time.h)
   TimeNs absent = 0;  // time in which the engine was not run
   TimeNs default_timeout;
-  bool closing = false, timeouts_differ = false;  // those of requests
+  bool closing = false, timeouts_differ = false;  // timeouts_differ: requests have different time-outs
   bool suspended = false;                         // see Endpoint::suspend
-  std::uint32_t own_frame = 0;                    // largest frame our interface carries
+  std::uint32_t own_frame = 0;                    // largest frame that our interface carries
 
   EngineMemory memory;
   EnginePeers peers;
@@ -155,12 +156,12 @@ struct State {
   List<Partner, &Partner::ack_now> ack_now;
 
   std::uint64_t& count(Counter id) { return counters[id]; }
-  // What Config::buffer_bytes bounds.
+  // Returns the bytes that Config::buffer_bytes bounds.
   std::size_t buffers_held() const {
     return memory.buffers.in_use() + (memory.unexpected_slab.live() - room.envelopes) * sizeof(Unexpected) +
            memory.early_windows.live() * sizeof(EarlyWindow);
   }
-  // Whether one more message of `bytes` stays within it.
+  // Returns whether one more message of `bytes` stays within that bound.
   bool room_for_unexpected(std::size_t bytes) const {
     const std::size_t buffer = bytes > 0 ? BufferPool::capacity_of(bytes) : 0;
     return buffers_held() + sizeof(Unexpected) + buffer <= memory.buffers.limit();
