@@ -21,7 +21,7 @@ void ack_piggybacked(Partner& p) {
   p.counting.last_acked = p.counting.next_match;
   p.rx.frames_owed = 0;
   p.counting.ack_pending = false;
-  // The bitmap of a hole still has to go out, and so has what is asked for without its data.
+  // The bitmap of a hole still has to go out, and so has a request for envelopes.
   if (!p.rx.early && !park_waits(p)) p.ack_now.unlink();
 }
 

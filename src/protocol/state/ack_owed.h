@@ -7,10 +7,10 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// Whether so much is owed that an extended sender may be waiting for room in its window, of messages or of
+// Returns whether so much is owed that an extended sender may wait for room in its window of messages or
 // frames.
 bool ack_much_owed(const State& s, const Partner& p);
 void ack_immediately(State& s, Partner& p);
-void ack_piggybacked(Partner& p);  // another packet just carried it
+void ack_piggybacked(Partner& p);  // another packet has just carried the acknowledgement
 
 }  // namespace omx::protocol

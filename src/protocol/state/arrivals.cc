@@ -93,7 +93,7 @@ std::byte* partial_place(const Partial& partial, std::uint32_t offset, std::uint
 Unexpected* message_claim(State& s, std::uint64_t match_info, std::uint64_t match_mask, const Partner* source,
                           std::uint32_t session, std::uint8_t message_class) {
   Unexpected* u = s.matching.unexpected.find(match_info, match_mask, source, session, message_class);
-  // One that is still arriving may be given up by its sender. It is the next in line all the same.
+  // A message that is still arriving may be given up by its sender. It is next in line all the same.
   if (!u || !(u->complete || u->rendezvous)) return nullptr;
   s.matching.unexpected.remove(*u);
   s.matching.claimed.push_back(*u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that arrived before one with a lower number: copied and processed when the hole is filled.
+// Packets that arrived before one with a lower number. They are copied, and processed when the hole is
+// filled.
 #include "protocol/state/early.h"
 
 #include <cassert>

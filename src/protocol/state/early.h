@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets that arrived before one with a lower number: copied, and processed when the hole is filled.
+// Packets that arrived before one with a lower number. They are copied, and processed when the hole is
+// filled.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ bool early_store(State& s, Partner& p, Seqnum seqnum, wire::Frame frame, std::ui
 void early_drop_data(State& s, Partner& p);
 void early_drop(State& s, Partner& p);
 
-// Whether a numbered packet brings the data of its message.
+// Returns whether a numbered packet brings the data of its message.
 inline bool carries_data(wire::PacketType type) {
   return type != wire::PacketType::rndv && type != wire::PacketType::notify;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages that arrived before one with a lower number, by number. Exists only while a peer has a hole.
+// The reorder buffer: messages that arrived before one with a lower number. It exists only while a peer has a
+// hole.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@ namespace omx::protocol {
 
 inline constexpr std::uint32_t kEarlyWindow = 255;  // numbers ahead that are kept (docs/spec/protocol.md 4)
 
-// A message that arrived too early, number by number. Exists only while a partner has a hole.
+// A frame that arrived too early.
 struct EarlyFrame {
   EarlyFrame* next = nullptr;
   std::uint32_t length = 0;  // of the frame, which follows this header

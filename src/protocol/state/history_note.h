@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notes what happened, for a process that hangs (omx dump).
+// Notes events for the analysis of a process that hangs (omx dump).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace omx::protocol {
 
-// Notes an event for those who look at a process that hangs.
+// Notes an event, if a history is kept.
 inline void history_note(State& s, Happened what, const Partner* p, std::uint64_t match_info = 0,
                          std::uint64_t length = 0, Seqnum seqnum = 0) {
   if (!s.config.history) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lanes: large messages by UDP, where both ends have it (docs/reference/wire.md 15). A sender hands the
-// kernel a whole block at once, and the receiver takes it at once, where raw frames cost a call and a walk
-// through the network stack each. With the first message that would gain, the sender shows by a probe that it
-// reaches the lane. From then on pulls ask for their data there, and medium messages go there; a short frame
-// by the link tells the receiver to look. What then does not come goes by the link again.
+// Bulk paths: large messages travel by UDP where both ends have it (docs/reference/wire.md 15). A sender
+// hands the kernel a whole block at once, and the receiver takes it at once. Raw frames cost a call and a
+// walk through the network stack each.
+// With the first message that would gain, the sender shows by a probe that it reaches the peer's bulk path.
+// From then on pulls ask for their data there, and medium messages go there. A short frame by the link tells
+// the receiver to poll the bulk path. Data that then do not come go by the link again.
 #include "protocol/state/lane.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace {
 constexpr TimeNs kDistrustFirst = 100 * kMillisecond;
 constexpr unsigned kDistrustMost = 13;
 constexpr TimeNs kForgiven = 60'000 * kMillisecond;
-// Messages that had to be sent again, less half of those that had not.
+// The score of losses: a message that had to be sent again adds kLoss, any other subtracts 1.
 constexpr std::uint8_t kLossesMost = 8, kLoss = 2;
 
 void distrust(State& s, LaneTrust& trust) {
@@ -51,7 +52,8 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   const bool shared = s.config.lane.present() && (ext.features & wire::kFeatureLane) &&
                       p.agreed.mode == wire::Mode::omx && p.agreed.near_frame == 0 &&
                       wire::lane_same_network(s.config.lane, ext.lane, s.config.lane_network_bits);
-  // A datagram that holds one frame has nothing over the frame itself, unless that is a datagram, too.
+  // A datagram that holds one frame has no advantage over the frame itself. An exception is a link whose
+  // frames are datagrams, too.
   const bool several = 2U * std::min(s.config.lane.frame, ext.lane.frame) <= wire::kGsoBatchBytes;
   const bool gains = shared && (several || !s.config.lane_fragments);
   const bool its_own = !s.config.lane_at_nic || wire::udp_nic(ext.lane.ip) == p.nic;
@@ -59,8 +61,8 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   if (lane == p.bulk.lane) return;
   lane_forget(s, p);
   if (!lane.present()) return;
-  // Two NICs cannot have the same; who says so is wrong, or lies about where it may be reached. Of one NIC, a
-  // port is the endpoint's that opened last.
+  // Two NICs cannot have the same address: a peer that claims the address of another is wrong, or lies. On
+  // one NIC, a port belongs to the endpoint that opened last.
   try {
     const auto [owner, added] = s.lanes.lane_owners.try_emplace({lane.ip, lane.port}, &p);
     if (!added && owner->second->nic != p.nic) return;
@@ -69,7 +71,7 @@ void lane_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
       s.lanes.lane_owners.insert_or_assign({lane.ip, lane.port}, &p);
     }
     p.bulk.lane = lane;
-  } catch (const std::bad_alloc&) {  // it goes without
+  } catch (const std::bad_alloc&) {  // the peer stays without a bulk path
   }
 }
 
@@ -101,7 +103,7 @@ void lane_trains_fail(State& s, Partner& p) {
 
 namespace {
 
-// What left as one was lost, or was not.
+// Notes that a GSO batch was lost. train_passed() notes that one was not.
 void train_lost(State& s, Partner& p) {
   if (!p.bulk.lane_out || (p.bulk.lane_losses += kLoss) < kLossesMost) return;
   lane_out_set(p, false);
@@ -113,7 +115,7 @@ void train_passed(Partner& p) {
   if (p.bulk.lane_losses > 0) p.bulk.lane_losses--;
 }
 
-// Whether the message went by the lane, or by a link that is like one.
+// Returns whether the message went by the bulk path, or by a link that works like one.
 bool by_train(const State& s, const Request& r) {
   return r.tx.by_lane || (s.config.lane_at_nic && r.send_class == SendClass::medium && r.tx.frames > 1);
 }

@@ -18,8 +18,8 @@ namespace {
 
 constexpr TimeNs kLook = 1 * kMillisecond;
 
-// The pull to which it is an answer, if some of it is still to come by the lane; else nullptr. What is asked
-// for again may be a part of a block.
+// Returns the pull that the answer belongs to, if some of it is still to come by the bulk path; else nullptr.
+// A repeated request may cover only a part of a block.
 Pull* answer_due(State& s, std::uint32_t answer) {
   Pull* const pull = pull_of_slot(s, answer);
   if (!pull || !pull->by_lane || !pull->partner->bulk.lane_in) return nullptr;
@@ -50,7 +50,7 @@ void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::ui
   if (s.now >= w.until) w = {};
   if (answer != 0) {
     const Pull* const pull = answer_due(s, answer);
-    if (!pull || pull->partner != &p) return;  // it came first
+    if (!pull || pull->partner != &p) return;  // the data came before the announcement
     w.until = s.now + kLook;
     return answer_await(w, answer, *pull);
   }
@@ -80,7 +80,7 @@ bool lane_awaited(State& s, TimeNs now) {
 
 namespace {
 
-// Whose message comes by the lane next; nullptr: not known.
+// Returns the peer whose message comes by the bulk path next; nullptr: not known.
 Partner* medium_sender(State& s) {
   const LaneAwaited& w = s.lanes.lane_awaited;
   if (!lane_awaited(s, s.now) || w.replies || w.more || w.answer_count > 0 || w.count != 1) return nullptr;
@@ -125,7 +125,8 @@ void lane_came(State& s) {
     w.progress = std::max(w.progress, pull->last_reply);
   }
   w.answer_count = left;
-  // On a slow cable a train takes half a millisecond. What others send by their lanes is no sign of it.
+  // On a slow cable a GSO batch takes half a millisecond. Data that others send by their bulk paths are no
+  // sign of its progress.
   if (w.progress > before) w.until = s.now + kLook;
   if (s.now >= w.until) w = {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What peers announced by a bulk path (UDP lane) and has not come yet.
+// Data that peers announced by a bulk path (UDP) and that have not come yet.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace omx::protocol {
 
 struct State;
 
-// Notes that the peer announced pull replies, or that message, or that answer.
+// Notes that the peer announced a message, an answer, or pull replies in general.
 void lane_announced(State& s, Partner& p, std::optional<Seqnum> message, std::uint32_t answer = 0);
 bool lane_awaited(State& s, TimeNs now);
-// Says where the fragments of the message belong that comes by the bulk path next, if that is known.
+// Writes to `out` where the fragments of the next message by the bulk path belong, if that is known.
 std::size_t medium_expected(State& s, std::span<ExpectedFrame> out);
-// Notes that a look at the bulk path found something.
+// Notes that a poll of the bulk path found something.
 void lane_came(State& s);
 
 }  // namespace omx::protocol

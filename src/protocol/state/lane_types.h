@@ -29,23 +29,24 @@ struct LaneKeyHash {
 
 using LaneOwners = std::unordered_map<LaneKey, Partner*, LaneKeyHash>;
 
-// One direction of a lane that failed. In one word: a large job has many idle partners.
+// Trust in one direction of a bulk path that failed. It takes one word, because a large job has many idle
+// peers.
 struct LaneTrust {
-  TimeNs from : 56 = 0;     // not before
-  TimeNs failures : 8 = 0;  // until it worked for long
+  TimeNs from : 56 = 0;     // no use before
+  TimeNs failures : 8 = 0;  // forgotten after the path worked for long
 };
 
-// What others said is on its way by our lane.
+// Data that peers announced by our bulk path.
 struct LaneAwaited {
   struct Message {
     Partner* from = nullptr;
-    Seqnum number = 0;  // the newest: those before it are awaited, too
+    Seqnum number = 0;  // newest number; those before it are awaited, too
   };
   TimeNs until = 0;
   TimeNs progress = 0;   // when the last frame of one of `answers` came
-  bool replies = false;  // what was sent before it was announced, or messages that there is no room for
-  bool more = false;     // answers that there is no room for
-  std::array<std::uint32_t, 8> answers{};  // to pulls, of which more comes: wire::lane_answer()
+  bool replies = false;  // data sent before their announcement, or messages beyond `messages`
+  bool more = false;     // answers beyond `answers`
+  std::array<std::uint32_t, 8> answers{};  // answers to pulls of which more comes (wire::lane_answer())
   std::size_t answer_count = 0;
   std::array<Message, 8> messages;
   std::size_t count = 0;

@@ -105,7 +105,7 @@ Unexpected* UnexpectedQueue::owner(ListHook* hook, std::size_t index) {
 void UnexpectedQueue::index_insert(std::size_t i, Unexpected& message) {
   Index& index = indexes_[i];
   if (index.count >= index.buckets * 2) {
-    index_build(i, index.mask, index.sourced);  // larger; takes the message along if it is in all_
+    index_build(i, index.mask, index.sourced);  // builds a larger index, with the message if it is in all_
     if (message.indexed[i].linked()) return;
   }
   const MatchKey key =
@@ -149,7 +149,7 @@ void UnexpectedQueue::remove(Unexpected& message) {
     if (!indexes_[i].active) continue;
     message.indexed[i].unlink();
     indexes_[i].count--;
-    // An index is kept up only while it has something to find.
+    // An index is kept only while it has something to find.
     if (size_ == 0) indexes_[i].active = false;
   }
 }

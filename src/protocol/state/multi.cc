@@ -26,7 +26,8 @@ bool multi_begin(State& s, Request& posted, std::uint32_t least) {
   posted.rx.multi = m;
   m->posted = &posted;
   m->least = least;
-  // Before it is needed: a message that was matched must not fail for it.
+  // The spare request exists before it is needed, because a message that was matched must not fail for lack
+  // of one.
   m->spare = request_create(s, RequestKind::receive);
   if (m->spare) return true;
   posted.rx.multi = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A receive whose memory takes one message behind the other. It stays posted, in its place, and each message
-// gets a request of its own with the rest of the memory, until too little is left; the completion of the last
-// of them says so.
+// A multi-receive buffer: a receive whose memory takes one message behind the other. It stays posted in its
+// place, and each message gets a request of its own with the rest of the memory. When too little is left, the
+// completion of the last message says so.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Request;
 struct State;
 
 void multi_retire(State& s, MultiReceive& m);
-// Makes a receive take several messages. False: no memory.
+// Makes a receive take several messages. Returns false when there is no memory.
 bool multi_begin(State& s, Request& posted, std::uint32_t least);
 // Returns the request for a message that the posted receive matches.
 Request* multi_take(State& s, Request& posted, std::uint32_t msg_length);

@@ -11,21 +11,21 @@ namespace omx::protocol {
 
 namespace {
 
-// An owner that never asks does not make us grow without end.
+// Bounds the memory of news that the owner never asks for.
 constexpr std::size_t kNewsMost = 65536;
 
 void news_add(State& s, const PeerNews& news) {
   if (s.closing || s.reports.news.size() >= kNewsMost) return;
   try {
     s.reports.news.push_back(news);
-  } catch (const std::exception&) {  // no memory: the requests tell of their ends all the same
+  } catch (const std::exception&) {  // no memory; the requests report their ends all the same
   }
 }
 
-// Since when the peer owes the data of a large message, or some of it; kNever: it does not.
+// Returns since when the peer owes data of a large message; kNever: it owes none.
 TimeNs pull_waits_since(State& s, const Partner& p) {
   if (p.rx.pulls == 0) return kNever;
-  if (s.now < p.liveness.last_heard + kSilenceTold) return p.liveness.last_heard;  // it is not silent yet
+  if (s.now < p.liveness.last_heard + kSilenceTold) return p.liveness.last_heard;  // not silent yet
   TimeNs since = kNever;
   for (Pull* pull = s.transfers.pull_list.front(); pull; pull = s.transfers.pull_list.next(*pull))
     if (pull->partner == &p) since = std::min(since, pull->last_reply);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an owner of the engine should tell people about its peers: who is silent, who is back, whose
-// conversation has ended, and which messages were lost with it.
+// Reports about peers for the owner of the engine: which peer is silent or back, which conversation has
+// ended, and which messages were lost with it.
 #pragma once
 
 #include "protocol/state/partner.h"
@@ -12,16 +12,16 @@ namespace omx::protocol {
 // A peer that owes us something is called silent after this time.
 inline constexpr TimeNs kSilenceTold = 10'000 * kMillisecond;
 
-// Any valid packet proves that it lives.
-void news_back(State& s, Partner& p);  // news.cc: a silent one is heard again
-// Tells once that the partner is silent, if something has waited for it long enough. `next`: when to look
+// Notes that a silent peer is heard again. Any valid packet proves that a peer lives.
+void news_back(State& s, Partner& p);
+// Reports once that the peer is silent, if something has waited for it long enough. `next`: when to check
 // again.
 void news_silence_check(State& s, Partner& p, TimeNs& next);
 // Reports that the conversation with the peer has just ended.
 void news_ended(State& s, Partner& p, Cleanup why, Status status);
-// Reports that receives or probes that waited for the peer have ended, as it could not be connected to.
+// Reports that receives or probes which waited for the peer have ended, because it could not be connected to.
 void news_unreached(State& s, Partner& p, Status status);
-// Reports that frames for the peer that leave in one piece do not arrive, and single ones do.
+// Reports that GSO batches to the peer do not arrive, while single frames do.
 void news_trains(State& s, Partner& p);
 
 inline void partner_heard(State& s, Partner& p) {

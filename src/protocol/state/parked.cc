@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parked messages (docs/reference/wire.md 19). A receiver without room for the data of an eager message asks
-// for its envelope alone, and for those of the messages behind it: they come again as RNDVs under their
-// numbers, whose data stay with the sender until receives match. So no message waits for the room that
+// for its envelope alone, and for the envelopes of the messages behind it. These come again as RNDVs under
+// their numbers, and their data stay with the sender until receives match. So no message waits for room that
 // another one takes, in whatever order receives are posted.
 //
-// Once a receiver has asked, it takes nothing else under these numbers: the sender may have changed the
+// Once a receiver has asked, it accepts nothing else under these numbers. The sender may have changed the
 // messages already, and would wait for a NOTIFY if an old copy of the data were delivered.
 #include "protocol/state/parked.h"
 

@@ -13,24 +13,24 @@ struct Partner;
 struct Request;
 struct State;
 
-// That one TRUC asks for: all that may be under way.
+// Messages that one TRUC asks for: all that may be under way.
 inline constexpr std::uint16_t kParkRange = kEarlyWindow;
-// So many messages go as envelopes before the next one tries whether there is room again.
+// How many messages go as envelopes before the next one tries whether there is room again.
 inline constexpr std::uint16_t kTrialFirst = 64, kTrialMost = 1024;
 
 bool peer_reads_parked(const Partner& p);
 bool sent_eagerly(const Request& r);
-// Whether the next TRUC asks for envelopes; it does so now.
+// Returns whether the next TRUC asks for envelopes. park_told() notes that it does so now.
 bool park_waits(const Partner& p);
 void park_told(State& s, Partner& p);
-// Asks for envelopes, as there was no room for the data of the next message.
+// Asks for envelopes, because there was no room for the data of the next message.
 void park_refused(State& s, Partner& p);
-// Notes that a message which was to come as envelope is complete.
+// Notes that a message which was to come as an envelope is complete.
 void park_taken_up(State& s, Partner& p, wire::PacketType type);
 void park_forget(Partner& p);
-// Gives a large send a region, of any page if its receiver knows pages. False: none is free.
+// Gives a large send a region, on any page if its receiver knows pages. Returns false when none is free.
 bool park_region(State& s, Request& r);
-// Whether a message goes as envelope because those before had to.
+// Returns whether a message goes as an envelope because those before it had to.
 bool park_defers(const State& s, const Partner& p);
 // Counts a message that has left, for the next trial without envelopes.
 void park_counted(State& s, Partner& p, const Request& r);

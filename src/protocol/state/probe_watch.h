@@ -13,7 +13,7 @@ struct ProbeWatch {
   std::uint32_t session = 0xFFFFFFFF, shunned = 0xFFFFFFFF;  // see ReceiveOp
   bool reach = false;
   TimeNs since = 0, last = 0;
-  Status failed = Status::pending;  // how a receive would have ended; told to the next probe
+  Status failed = Status::pending;  // how a receive would have ended; reported to the next probe
 };
 
 }  // namespace omx::protocol

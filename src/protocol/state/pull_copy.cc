@@ -41,7 +41,7 @@ void pull_copy(State& s, Pull& pull, std::uint64_t offset, const std::byte* data
 
 bool pull_waits_for_copies(State& s, Pull& pull, Status& status) {
   if (pull.copies_last == 0) return false;
-  // Who is told that it failed may use the memory at once.
+  // The application may use the memory as soon as the failure is reported, so all copies must have ended.
   if (status != Status::success) {
     s.config.offload->drain();
     return false;

@@ -15,7 +15,7 @@ namespace omx::protocol {
 
 namespace {
 
-// No place may be given twice: what lands there last would spoil what came before.
+// Returns whether a place was given already. A second frame that lands there would spoil the first.
 bool given(std::span<const ExpectedFrame> places, std::uint32_t handle, std::uint32_t index) {
   return std::any_of(places.begin(), places.end(), [&](const ExpectedFrame& place) {
     return place.handle == handle && place.index == index;
@@ -51,7 +51,7 @@ void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::ui
   for (std::uint32_t i = 0; i < e.count; i++) {
     PullExpected::Asked& asked = e.at(i);
     if (asked.handle != pull.handle || index - asked.first >= asked.frames) continue;
-    // What was asked for before was answered before, or is lost.
+    // Frames that were asked for before this one were answered before it, or are lost.
     const std::uint32_t done = index + 1 - asked.first;
     asked.first += done;
     asked.frames -= done;
@@ -63,7 +63,7 @@ void pull_expected_came(State& s, const Pull& pull, std::uint32_t index, std::ui
 }
 
 std::size_t pulls_expected(State& s, std::span<ExpectedFrame> out, unsigned rail) {
-  // Several senders' frames come in any order.
+  // Frames of several senders come in any order.
   if (s.pulling.senders != 1) return 0;
   std::size_t n = 0;
   PullExpected& e = s.transfers.expected[rail];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which replies come next. A sender answers in the order in which it was asked, and few frames are lost, so a
-// link can be told where the data of the next frames belong before they are read
+// Predicts which replies come next. A sender answers in the order of the requests, and few frames are lost.
+// So a link can be told where the data of the next frames belong before they are read
 // (docs/decisions/0005-receive-into-place.md). A wrong guess costs a copy: data in a wrong place lie where
-// data are missing, and are moved.
+// other data are missing, and are moved.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How fast large messages come by frames of other hosts, while any are on their way: by which two ways of
-// taking them in can be compared (docs/explanation/copies.md).
+// Measures how fast large messages come by frames from other hosts, while any are on their way. Two ways of
+// taking them in can be compared by it (docs/explanation/copies.md).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace omx::protocol {
 
 class PullPace {
  public:
-  // A pull begins, and ends.
+  // Notes that a pull begins. leave() notes that it ends.
   void enter(TimeNs now) {
     advance(now);
     running_++;
@@ -28,13 +28,13 @@ class PullPace {
 
   bool running() const { return running_ > 0; }
   std::uint64_t bytes() const { return bytes_; }
-  // How long some pull ran, up to what came last.
+  // Returns how long some pull ran, up to the last event.
   TimeNs busy() const { return busy_; }
 
  private:
-  // Longer than any turn takes: a sender that is silent for so long says nothing of who copies.
+  // Longer than any turn takes. A sender that is silent for longer tells nothing about the way of copying.
   static constexpr TimeNs kSilence = kMillisecond;
-  // From the end of a message to the next one's announcement, where its sender has nothing else to do.
+  // From the end of a message to the announcement of the next one, if its sender has nothing else to do.
   static constexpr TimeNs kGap = kMillisecond / 100;
 
   void advance(TimeNs now) {

@@ -10,8 +10,8 @@ struct Pull;
 struct State;
 
 TimeNs pull_delay(const State& s, const Pull& pull);
-// Since when the pull is silent. A sender answers in the order in which it was asked: while it still answers
-// what it was asked for before, it has not come to this.
+// Returns since when the pull is silent. A sender answers in the order of the requests. While it still
+// answers an earlier one, it has not come to this one.
 TimeNs pull_silent_since(Pull& pull);
 
 }  // namespace omx::protocol

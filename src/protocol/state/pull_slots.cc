@@ -28,7 +28,7 @@ bool pull_slot_acquire(State& s, Pull& pull) {
   if (s.transfers.pull_free.empty()) {
     if (s.transfers.pull_slots.size() == kPullSlots) return false;
     s.transfers.pull_free.push_back(static_cast<std::uint16_t>(s.transfers.pull_slots.size()));
-    // A reply names no session: late ones for our last instance are told by the handle alone.
+    // A reply names no session, so late replies to our last instance are recognized by the handle alone.
     s.transfers.pull_slots.push_back({nullptr, ((s.config.session * 0x9E3779B1U) >> 10) | 1});
   }
   const std::uint16_t slot = s.transfers.pull_free.back();

@@ -13,18 +13,18 @@ struct Partner;
 struct Pull;
 struct State;
 
-// Whether a peer may have one more handle. It takes no more than it leaves free, so that the pulls of others
-// go on.
+// Returns whether a peer may have one more handle. It gets no more than it leaves free, so that the pulls of
+// others go on.
 bool pull_slot_allowed(const State& s, const Partner& p);
 bool pull_slot_acquire(State& s, Pull& pull);
 void pull_slot_release(State& s, Pull& pull);
 bool pull_waiting(const Pull& pull);
 void pull_free(State& s, Pull& pull);
-// Returns the pull in the place that a handle names, whichever it is; nullptr: none.
+// Returns the pull in the slot that a handle names, whatever its generation; nullptr: none.
 Pull* pull_of_slot(State& s, std::uint32_t handle);
-// Returns the pull that has that handle; nullptr: it runs no more.
+// Returns the pull that has that handle; nullptr: it has ended.
 Pull* pull_of_handle(State& s, std::uint32_t handle);
-// Returns the pull that a PULL_REPLY or NACK_MCP names; nullptr: it runs no more.
+// Returns the pull that a PULL_REPLY or NACK_MCP names; nullptr: it has ended.
 Pull* pull_of(State& s, const wire::Head& head, wire::Frame frame);
 
 }  // namespace omx::protocol

@@ -18,31 +18,30 @@ namespace omx::protocol {
 
 namespace {
 
-// With several senders: what even the ports of small switches hold.
+// The window for several senders begins with what even the ports of small switches hold.
 constexpr std::uint32_t kSharedStart = 192 * 1024;
 constexpr std::uint32_t kLeastBytes = 16 * 1024;
 constexpr std::uint32_t kLeastFrames = 2;
-// What takes longer, and several times as long as the shortest, was not on its way: one of the two did not
-// run.
+// A time longer than this, and several times as long as the shortest, was not spent on the path. One of the
+// two hosts did not run.
 constexpr TimeNs kRttMost = 5 * kMillisecond;
 constexpr unsigned kRttTimes = 4;
 constexpr TimeNs kRttPeriod = 1000 * kMillisecond;
 constexpr TimeNs kShareKept = 5 * kMillisecond, kShareKeptLeast = kMillisecond / 4;
-// The receive ring holds a window; what is still on a long way needs no room there.
+// The receive ring holds a window. Data that are still on a long path need no room there.
 constexpr TimeNs kLongWay = 1 * kMillisecond;
 constexpr std::uint32_t kWindowMost = 64U << 20;
-// Losses of a larger share than that show that a queue overflows. Fewer are the path's own, as those of a bad
-// cable, and a smaller window would not make them fewer.
+// A larger share of losses than this shows that a queue overflows. A smaller share is due to the path itself,
+// such as a bad cable, and a smaller window would not reduce it.
 constexpr std::uint32_t kLossAll = 1U << 28, kLossMost = kLossAll / 25;
-constexpr unsigned kLossFrames = 10;  // 2^10: over so many
-// What a sleeper asked for beyond the window waits in front of the sender's link, unless something slower is
-// on the way.
+constexpr unsigned kLossFrames = 10;  // log2 of the frames that the share is averaged over
+// Data that a sleeper asked for beyond the window wait in front of the sender's link. If something slower is
+// on the path, they are lost, and the sleeper stays within the window for this time.
 constexpr TimeNs kAheadPause = 10'000 * kMillisecond;
-// A lone sender's window grows by such a part of it where answers show no queue.
+// Where answers show no queue, a lone sender's window grows by this part of the data that arrive.
 constexpr std::uint32_t kGrowth = 16;
 constexpr TimeNs kSilenceMost = 130 * kMillisecond;
-// Rates of boards: over so long, and believed for so long.
-constexpr std::uint64_t kRailAhead = 2;  // milliseconds: of their rate so much is asked for ahead
+constexpr std::uint64_t kRailAhead = 2;  // milliseconds of a board's rate that are asked for ahead
 
 void uncharge(State& s, Pull& pull, std::uint32_t bytes, unsigned rail) {
   const std::uint32_t part = std::min(pull.charges[rail], bytes);
@@ -67,7 +66,7 @@ void pull_charge(State& s, Pull& pull, std::uint32_t frames, unsigned rail) {
 
 namespace {
 
-// Over a time in which something was always on its way.
+// Measures the rate of a board over a time in which something was always on its way.
 void rate_measured(PullPort& port, TimeNs now, std::uint32_t bytes) {
   if (port.rate_since == 0) {
     port.rate_since = now;
@@ -97,45 +96,48 @@ void rtt_measured(PullPort& schedule, TimeNs now, TimeNs rtt) {
   schedule.rtt_least = std::min(schedule.rtt_least, rtt);
 }
 
-// The shortest answer of the last one or two seconds; kNever: there was none.
+// Returns the shortest round trip of the last one or two seconds; kNever: there was none.
 TimeNs rtt_least(const PullPort& port) {
   return std::min(port.rtt_least, port.rtt_least_before);
 }
 
-// Longer than the shortest answers took: frames wait in a queue, which a larger window would only lengthen.
+// Returns whether the last answer took longer than the shortest. Then frames wait in a queue, which a larger
+// window would only lengthen.
 bool queueing(const PullPort& schedule) {
   const TimeNs least = rtt_least(schedule);
   return schedule.rtt_last > least + least / 2 + 10'000;
 }
 
-// Whether answers are known to take long.
+// Returns whether answers are known to take long.
 bool long_way(const PullPort& port) {
   const TimeNs least = rtt_least(port);
   return least != kNever && least > kLongWay;
 }
 
-// How much may be in flight at most.
+// Returns how much may be in flight at most.
 std::uint32_t window_most(const PullPort& port, std::uint32_t bytes) {
   if (!long_way(port)) return bytes;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(
       std::uint64_t{bytes} * (rtt_least(port) / kLongWay + 1), std::max(kWindowMost, bytes)));
 }
 
-// A sender that gets little of its processor is silent for long, and loses nothing. An answer that follows a
-// repetition as closely as answers can is the repetition's: what it repeats was lost.
+// Measures how long a sender was silent that went on by itself. A sender that gets little of its processor is
+// silent for long, and loses nothing. An answer that comes as soon after a repetition as answers do belongs
+// to that repetition, so data were lost.
 void silence_measured(const State& s, PullPort& schedule, const Pull& pull) {
   const TimeNs least = rtt_least(schedule);
   if (least == kNever) return;
   const TimeNs since_asked = s.now - std::min(s.now, pull.last_asked);
   if (pull.silent_rounds > 0 && since_asked >= least / 2 && since_asked <= 4 * least + kMillisecond / 10)
     return;
-  // Of others that were repeated it is unknown: they must not make patience grow for ever.
+  // Other answers after repetitions tell less, so they must not make patience grow indefinitely.
   const TimeNs most = pull.silent_rounds > 0 ? s.config.pull_delay_extended : kSilenceMost;
   const TimeNs since = std::max(pull.quiet_since, pull.partner->rx.pull_heard);
   schedule.silence = std::max(schedule.silence, std::min(s.now - since, most));
 }
 
-// A frame of it has come: late only, if sooner than the answer to another request for it can.
+// Measures how late a passed frame came. It was late, not lost, if it came sooner than the answer to another
+// request for it can.
 void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) {
   if (block.passed_at == 0 || block.repeated_again) return;
   RoundTrip& trip = pull.partner->tx.trip;
@@ -143,7 +145,7 @@ void lateness_measure(const State& s, const Pull& pull, const PullBlock& block) 
   if (first || s.now - block.asked_last < trip.least() / 2) trip.overtaken(s.now, s.now - block.passed_at);
 }
 
-// From a request to its first answer. Of a request that was repeated it is not known.
+// Measures the time from a request to its first answer. That time is not known if the request was repeated.
 void answer_measure(State& s, Pull& pull, const PullBlock& block) {
   Partner& p = *pull.partner;
   if (!block.untouched || block.repeated) return;
@@ -164,7 +166,8 @@ namespace {
 void grow(State& s, const Pull& pull, std::uint32_t bytes, unsigned rail) {
   const PullPort& schedule = s.pulling.port(rail);
   PullWindow& w = s.pulling.window(rail);
-  // The window must be the limit: not what else is slow, nor what a larger window before left in flight.
+  // The window grows only where it is the limit. Otherwise something else is slow, or a larger window before
+  // has left data in flight.
   if (schedule.in_flight < w.bytes / 2 || schedule.in_flight > w.bytes) return;
   if (queueing(schedule)) {
     w.doubling = false;
@@ -188,16 +191,16 @@ bool pull_striped(const Pull& pull) {
 }
 
 std::uint32_t pull_allowed(State& s, unsigned rail) {
-  // On a long way the narrow place may be anywhere.
+  // On a long path the bottleneck may be anywhere.
   const bool ahead = s.pulling.drowsy && s.pulling.senders <= 1 && s.now >= s.pulling.ahead_after &&
                      rtt_least(s.pulling.port(rail)) <= kLongWay;
-  // What it grew to on a long way is too much on a short one.
+  // A window that grew on a long path is too large on a short one.
   const std::uint32_t allowed = ahead
                                     ? s.config.pull_window_bytes
                                     : std::min(s.pulling.window(rail).bytes,
                                                window_most(s.pulling.port(rail), s.config.pull_window_bytes));
   if (!rails_used(s)) return allowed;
-  // What is early only waits in front of that board, and makes it look as if nothing came by it.
+  // Data asked for early only wait in front of that board, and make it look as if nothing came by it.
   const std::uint64_t enough = std::max<std::uint64_t>(s.pulling.port(rail).rate * kRailAhead, kSharedStart);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(allowed, enough));
 }
@@ -276,7 +279,7 @@ void pull_lost(State& s, const Pull& pull, const PullBlock& block) {
   PullWindow& w = s.pulling.window(block.rail);
   PullPort& port = s.pulling.port(block.rail);
   pull_ahead_lost(s, block);
-  // Of what was not answered at all the request may be what was lost.
+  // If a block was not answered at all, its request may have been lost, so it counts once.
   for (int i = block.untouched ? 1 : std::popcount(block.missing); i > 0; i--)
     port.loss += (kLossAll - port.loss) >> kLossFrames;
   if (block.asked <= w.reacted) return;

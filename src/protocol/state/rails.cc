@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rails: endpoints with several boards each (docs/explanation/rails.md). A path is a board of ours and the
-// board of the partner that it reaches. Requests for the data of large messages take any path that works, and
-// the answers the same one; all else takes the *home* path, which is that of the boards that the two know
-// each other by while it works. What works is shown by probes that come back, never by what somebody
-// announced.
+// Endpoints with several boards each (docs/explanation/rails.md). A path is a board of ours and the board of
+// the peer that it reaches. Requests for the data of large messages take any path that works, and the answers
+// take the same path. All else takes the *home* path: the one between the boards that the two endpoints know
+// each other by, while it works. Probes that come back show what works; announcements never do.
 #include "protocol/state/rails.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace omx::protocol {
 
 namespace {
 
-// A host that gets no processor, or a full queue, is silent for so long. Longer silences are outages.
+// A host that gets no processor, or a full queue, is silent for such times. Longer silences are outages.
 constexpr TimeNs kPatience = 20 * kMillisecond, kPatienceMost = 200 * kMillisecond;
 constexpr TimeNs kPatienceKept = 10'000 * kMillisecond;
 
@@ -49,8 +48,8 @@ bool rail_probe_needed(const State& s, const Partner& p, unsigned rail) {
   const Rails& rails = *p.rails;
   const RailPath& path = rails.paths[rail];
   if (s.rails.rails_gone >> rail & 1) return false;
-  // Whoever follows the partner to another home learns by itself when the first one works again: the
-  // partner's return may cross what makes us follow.
+  // An endpoint that followed the peer to another home finds out by itself when the first board works again.
+  // The peer's return may cross the packet that made us follow.
   if (rail == 0 && rails.home != 0) return true;
   if (rails.doubted != 0 || path.state == RailState::suspected) return true;
   return p.rx.pulls > 0 && (!path.up() || path.frame < rail_frame_wanted(p));

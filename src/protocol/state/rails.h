@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Paths between several boards (docs/explanation/rails.md): which may be used, and what is known of them.
+// Paths between several boards (docs/explanation/rails.md): which of them may be used, and their state.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ TimeNs rail_patience(const State& s, const Partner& p, const RailPath& path);
 // Notes that something we waited for came by a path.
 void rail_prove(State& s, RailPath& path);
 void rails_forget(State& s, Partner& p);
-// Which boards may carry replies with so many data bytes, as bits.
+// Returns the boards that may carry replies with `unit` data bytes, as bits.
 unsigned rails_usable(const State& s, const Partner& p, std::uint32_t unit);
 TimeNs rails_due(const State& s, const Partner& p);
 TimeNs rails_patience(const State& s, const Partner& p);
 bool rail_is_late(const State& s, const Pull& pull, const PullBlock& block);
 
-// Whether the endpoint has several boards.
+// Returns whether the endpoint has several boards.
 inline bool rails_used(const State& s) {
   return s.config.rails.count > 1;
 }

@@ -64,7 +64,7 @@ bool Regions::acquire(Request& r, bool paged) {
   const auto number = static_cast<std::uint8_t>(region.place);
   do {
     region.generation = next_generation_[number]++;
-  } while (find(number, region.generation));  // its own owner is not set yet
+  } while (find(number, region.generation));  // the region's own owner is not set yet
   region.owner = &r;
   region.served = {};
   used_++;

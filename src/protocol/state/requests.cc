@@ -20,7 +20,8 @@ std::uint32_t context_id(const State& s, std::uint64_t match_info) {
 }
 
 bool request_held(const State& s, const Request* r) {
-  // Bytes, as there may be no request any more: a slab puts its own pointer there.
+  // The member is read as bytes, because the request may have been freed. The slab puts its own pointer
+  // there.
   const State* home = nullptr;
   std::memcpy(&home, static_cast<const void*>(r), sizeof(home));
   return home == &s && !r->user_gone;

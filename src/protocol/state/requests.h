@@ -12,7 +12,7 @@ struct State;
 
 Request* request_create(State& s, RequestKind kind);
 std::uint32_t context_id(const State& s, std::uint64_t match_info);
-// Whether the user may still name a request: it is of this endpoint, and not gone.
+// Returns whether the user may still name a request: it is of this endpoint, and not gone.
 bool request_held(const State& s, const Request* r);
 
 }  // namespace omx::protocol

@@ -12,10 +12,10 @@ namespace omx::protocol {
 
 namespace {
 
-// A message that went by a lane comes later than what followed it by the link, and is not lost.
+// A message by the bulk path comes later than packets that followed it by the link, and is not lost.
 constexpr TimeNs kLaneLateness = 1 * kMillisecond;
-// Repetitions that do not help: the receiver has no memory, and each would be answered by a bitmap that asks
-// for the next.
+// Repetitions are delayed while they do not help: the receiver has no memory, and would answer each by a
+// bitmap that asks for the next one.
 constexpr TimeNs kAgainFirst = 1 * kMillisecond;
 constexpr unsigned kAgainDoublings = 10;
 

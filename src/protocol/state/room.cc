@@ -21,7 +21,7 @@ std::size_t steps(std::size_t bytes) {
   return (bytes + kStep - 1) / kStep * kStep;
 }
 
-// False: the host has not even what is needed now.
+// Takes memory from the host's share. Returns false when the host does not even have what is needed now.
 bool grow(State& s, BufferPool& pool, std::size_t& granted, std::size_t needed) {
   if (!s.config.share) return false;
   const std::size_t least = steps(needed);
@@ -81,7 +81,7 @@ void room_left(State& s) {
 std::byte* room_for_copy(State& s, std::size_t bytes) {
   if (!s.memory.send_buffers.fits(bytes)) {
     const std::size_t after = s.memory.send_buffers.in_use() + BufferPool::capacity_of(bytes);
-    if (after <= s.memory.send_buffers.limit()) return nullptr;  // too long for any
+    if (after <= s.memory.send_buffers.limit()) return nullptr;  // too long for any buffer
     if (!grow(s, s.memory.send_buffers, s.room.granted_out, after - s.memory.send_buffers.limit()))
       return nullptr;
   }

@@ -18,8 +18,8 @@ class SegmentList {
   SegmentList(const SegmentList&) = delete;
   SegmentList& operator=(const SegmentList&) = delete;
 
-  // Copies the list (not the data). One segment is kept inline; longer lists come from `pool`. False when
-  // there is no memory. Release with clear().
+  // Copies the list (not the data). One segment is kept inline; longer lists come from `pool`. Returns false
+  // when there is no memory. The list is released with clear().
   bool assign(std::span<const Segment> segments, BufferPool& pool);
   void clear(BufferPool& pool);
 
@@ -31,10 +31,10 @@ class SegmentList {
   void write(std::uint64_t offset, const std::byte* from, std::uint64_t length) const;
   void read(std::uint64_t offset, std::byte* to, std::uint64_t length) const;
 
-  // Where [offset, offset + length) lies; nullptr: not in one piece.
+  // Returns where [offset, offset + length) lies, or nullptr if it is not in one piece.
   std::byte* piece(std::uint64_t offset, std::uint64_t length) const;
 
-  // References to [offset, offset + length); returns how many were written to `out`, at most count().
+  // Writes references to [offset, offset + length) to `out`. Returns how many there are, at most count().
   std::uint32_t gather(std::uint64_t offset, std::uint64_t length, iovec* out) const;
 
   // Calls visit(base, bytes) for each piece of the range.

@@ -24,12 +24,12 @@ constexpr bool seq_same_session(Seqnum a, Seqnum b) {
   return seq_session(a) == seq_session(b);
 }
 
-// The number wraps inside its 14 bits; the session bits stay.
+// Adds n to a number, which wraps inside its 14 bits. The session bits stay.
 constexpr Seqnum seq_add(Seqnum s, std::uint32_t n) {
   return static_cast<Seqnum>(seq_session(s) | ((seq_number(s) + n) & kSeqMask));
 }
 
-// How many numbers a is ahead of b, modulo 2^14.
+// Returns how many numbers a is ahead of b, modulo 2^14.
 constexpr std::uint32_t seq_diff(Seqnum a, Seqnum b) {
   return static_cast<std::uint32_t>(a - b) & kSeqMask;
 }

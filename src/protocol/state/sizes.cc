@@ -12,8 +12,9 @@ namespace omx::protocol {
 
 namespace {
 
-// The largest power of two that an MX-style fragment can have in `frame` bytes; receivers honour the unit
-// they are told for medium messages, and for pulls both sides must have the same MTU (docs/spec/wire.md 5).
+// Returns sizes with the largest power of two that fits an MX-style fragment in `frame` bytes. Receivers
+// honour the announced unit for medium messages. For pulls both sides must have the same MTU
+// (docs/spec/wire.md 5).
 wire::Sizes mxoe_sizes(std::uint32_t frame, std::uint32_t overhead) {
   const std::uint32_t unit = std::min<std::uint32_t>(4096, std::bit_floor(frame - 48 - overhead));
   return {unit, 8, unit, unit == 4096 ? 8U : 32U};

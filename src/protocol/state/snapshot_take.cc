@@ -18,7 +18,7 @@ namespace omx::protocol {
 
 namespace {
 
-// So many posted receives at most, as what came for nobody is as telling.
+// At most half of the rows show posted receives, because unexpected messages tell as much.
 constexpr std::size_t kReceives = Snapshot::kPending / 2;
 
 template <class ItemList>
@@ -60,7 +60,7 @@ PartnerRow row_of(Partner& p) {
   return row;
 }
 
-// The first of many, in an order.
+// The first items of many, in an order.
 template <class T, std::size_t kMost, class Before>
 class First {
  public:
@@ -76,7 +76,7 @@ class First {
     }
     std::push_heap(begin(), end(), before_);
   }
-  // Once, at the end.
+  // Returns the items in order. To be called once, at the end.
   std::span<T* const> sorted() {
     std::sort_heap(begin(), end(), before_);
     return {items_.data(), count_};
@@ -206,7 +206,7 @@ void snapshot_take(State& s, Snapshot& out) {
     pending.message(*u);
   if (s.matching.unexpected.size() > 0 && pending.full()) out.pending_cut = true;
 
-  // Readers compare with their own clock.
+  // Readers compare these times with their own clock.
   for (std::uint32_t i = 0; i < out.partner_rows; i++)
     if (out.partner[i].last_heard) out.partner[i].last_heard += s.absent;
   for (std::uint32_t i = 0; i < out.pending_rows; i++)

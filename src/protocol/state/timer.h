@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deadlines in a binary heap. Timers are lazy: the hot path only ever makes sure that one is armed early
-// enough; what is really due is decided when it fires, so acknowledgements need not disarm anything.
+// Deadlines in a binary heap. Timers are lazy: the hot path only makes sure that one is armed early enough.
+// The handler decides what is really due when it fires, so acknowledgements need not disarm anything.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Timer {
   bool armed() const { return position != 0; }
 };
 
-// The object that a timer is a member of.
+// Returns the object that a timer is a member of.
 template <class T, Timer T::*Member>
 T* timer_owner(Timer* timer) {
   alignas(T) static std::byte base[sizeof(T)];
@@ -37,7 +37,7 @@ class TimerHeap {
 
   TimeNs next() const { return heap_.empty() ? kNever : heap_.front()->deadline; }
 
-  // Fires at `deadline` or earlier if it was armed for earlier.
+  // Arms the timer for `deadline`, unless it is armed for an earlier time.
   void arm_by(Timer& timer, TimeNs deadline) {
     if (timer.armed() && timer.deadline <= deadline) return;
     if (deadline == kNever) return;
@@ -61,7 +61,7 @@ class TimerHeap {
     sift_down(last->position);
   }
 
-  // The earliest timer if it is due, disarmed; nullptr otherwise.
+  // Disarms and returns the earliest timer if it is due; returns nullptr otherwise.
   Timer* pop_due(TimeNs now) {
     if (heap_.empty() || heap_.front()->deadline > now) return nullptr;
     Timer* timer = heap_.front();

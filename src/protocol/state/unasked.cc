@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first frames of a large message follow its RNDV unasked, so that they are on their way while the
-// receiver finds out where they belong (docs/reference/wire.md 17). To it they are answers to a request that
-// it need not send. The NOTIFY of each message says whether the next one may do so: not when it came before
-// its receive was posted, nor while several send, as nothing but the receiver's requests protects the last
-// switch port.
+// The first frames of a large message follow its RNDV as unscheduled data. So they are on their way while the
+// receiver finds out where they belong (docs/reference/wire.md 17). For the receiver they answer a request
+// that it need not send.
+// The NOTIFY of each message says whether the next one may bring unscheduled data. It may not when the
+// message came before its receive was posted, nor while several peers send. Only the receiver's requests
+// protect the last switch port.
 #include "protocol/state/unasked.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace omx::protocol {
 
 namespace {
 
-// Longer ago the receiver may be busy with others.
+// After this time the receiver may be busy with other senders.
 constexpr TimeNs kLeaveLasts = 10 * kMillisecond;
 constexpr std::uint8_t kPauseMost = 63;
 constexpr std::size_t kRunningMost = 16;
@@ -61,7 +62,7 @@ bool unasked_leave(State& s, const Partner& p, bool useful) {
 
 std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv) {
   if (rndv.unasked_frames == 0) return 0;
-  pull.leave = false;                                         // unless they are of use
+  pull.leave = false;                                         // unless the data are of use
   if (rndv.unasked_frames > wire::kGsoBatchFrames) return 0;  // more than a block holds
   const Request& r = *pull.request;
   if (rndv.unasked_unit != pull.unit || pull.shift != 0 || r.xfer_length != r.msg_length) return 0;
@@ -89,7 +90,7 @@ Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key) 
        pull = s.transfers.unasked.running.next(*pull)) {
     if (unasked_is(s, *pull, magic, key) && pull->partner->nic == nic) return pull;
   }
-  // Its RNDV may be on its way.
+  // The RNDV of this message may still be on its way.
   const UnaskedLost lost{nic, magic, key};
   if (s.transfers.unasked.lost[s.transfers.unasked.lost_last] == lost) return nullptr;
   s.transfers.unasked.lost_last = (s.transfers.unasked.lost_last + 1) % s.transfers.unasked.lost.size();

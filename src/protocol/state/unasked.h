@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unscheduled data (docs/reference/wire.md 17): who may send them, and which of them are expected.
+// Unscheduled data (docs/reference/wire.md 17): which peers may send them, and which of them are expected.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ std::uint32_t unasked_key(const wire::Rndv& rndv);
 bool unasked_by_lane(const Partner& p, std::uint32_t length);
 // Notes that the receiver has the message. `more`: the next one may bring unscheduled data, too.
 void unasked_notified(State& s, Partner& p, Request& r, bool more);
-// Whether the NOTIFY of a message shall allow the next one unscheduled data. `useful`: this one's were of
-// use.
+// Returns whether the NOTIFY of a message allows unscheduled data with the next one. `useful`: those of this
+// message were of use.
 bool unasked_leave(State& s, const Partner& p, bool useful);
-// Returns how many frames of the pull come without being asked for.
+// Returns how many frames of the pull come as unscheduled data.
 std::uint32_t unasked_expect(State& s, Pull& pull, const wire::Rndv& rndv);
-// Whose such a reply is, and whether it is that one's.
+// Returns the pull that such a reply belongs to. unasked_is() tells whether it belongs to `pull`.
 Pull* unasked_find(State& s, NicId nic, std::uint32_t magic, std::uint32_t key);
 bool unasked_is(const State& s, const Pull& pull, std::uint32_t magic, std::uint32_t key);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data of large messages that come before they are asked for (docs/reference/wire.md 17).
+// Unscheduled data: data of large messages that come before they are asked for (docs/reference/wire.md 17).
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace omx::protocol {
 
-// Who may send so.
+// A peer that may send unscheduled data, and until when.
 struct UnaskedLeave {
   const Partner* partner = nullptr;
   TimeNs until = 0;
 };
 
-// What nobody expected.
+// Unscheduled data that were not expected.
 struct UnaskedLost {
   NicId nic = 0;
   std::uint32_t magic = 0, key = 0;
@@ -28,7 +28,7 @@ struct UnaskedLost {
 struct Unasked {
   std::array<UnaskedLeave, 3> leaves;  // together no more than even the ports of small switches hold
   List<Pull, &Pull::unasked_hook> running;
-  std::array<UnaskedLost, 4> lost;  // that came before their RNDV, or in vain
+  std::array<UnaskedLost, 4> lost;  // data that came before their RNDV, or were of no use
   std::size_t lost_last = 0;
 };
 

@@ -11,7 +11,7 @@ namespace omx::protocol {
 
 namespace {
 
-// A loop of probes asks at least so often.
+// A loop of probes asks at least once in this time.
 constexpr TimeNs kProbesWithin = 3'000 * kMillisecond;
 
 }  // namespace

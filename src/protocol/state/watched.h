@@ -11,9 +11,9 @@ struct State;
 
 bool probe_watch_lapsed(const State& s, const ProbeWatch& watch);
 bool probe_watch_covers(const State& s, const ProbeWatch& watch, const Partner& p);
-// Whether a receive or probes wait for the peer.
+// Returns whether a receive or probes wait for the peer.
 bool watched(const State& s, const Partner& p);
-// When probes end it if the partner stays silent; kNever: it is not probed for.
+// Returns until when probes wait for the peer if it stays silent; kNever: it is not probed for.
 TimeNs probes_limit(const State& s, const Partner& p);
 
 }  // namespace omx::protocol
