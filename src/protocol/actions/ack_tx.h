@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Acknowledgements on their way out. Between extended peers TRUC carries a bitmap of the messages that
-// arrived early.
+// Sends acknowledgements. Between extended peers TRUC carries a bitmap of the messages that arrived early.
 #pragma once
 
 namespace omx::protocol {
@@ -8,7 +7,7 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-void ack_needed(State& s, Partner& p);  // the next wanted number moved
+void ack_needed(State& s, Partner& p);  // notes that the next wanted number moved
 void ack_transmit(State& s, Partner& p);
 void ack_flush(State& s, bool delayed_too);
 

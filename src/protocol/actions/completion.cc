@@ -93,7 +93,7 @@ void multi_ended(State& s, Request& r) {
   if (!m.retired || m.running > 0) return;
   if (m.end != Status::pending) return multi_finish(s, m);
   r.rx.released = true;
-  m.posted->user_gone = true;  // the application hears of its messages only
+  m.posted->user_gone = true;  // the application sees only the messages of the buffer
   request_finish(s, *m.posted, Status::success);
 }
 

@@ -33,7 +33,7 @@ Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endp
   r->shunned = shunned;
   r->timeout = std::min(r->timeout, s.config.connect_timeout);
   Request* const handle = forgotten ? nullptr : r;
-  if (p->self) {  // at once, and without looking at the key (docs/spec/protocol.md 3.1)
+  if (p->self) {  // at once, and without checking the key (docs/spec/protocol.md 3.1)
     r->session = s.config.session;
     r->conversation = p->session.conversation;
     request_finish(s, *r, Status::success);

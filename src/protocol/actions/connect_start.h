@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Begins a connect, and what remains when one finds no peer.
+// Begins connects, and cleans up after a connect that found no peer.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct State;
 Expected<Request*, OpError> connect_start(State& s, NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                           std::uint64_t match_info, void* context, bool forgotten,
                                           bool hidden, std::uint32_t shunned = wire::kUnknownSession);
-// Begins another count if the peer may have taken up what `r`, the last request, offered.
+// Begins another count if the peer may have adopted the one that `r`, the last connect request, offered.
 void connect_renumber(State& s, Partner& p, const Request& r);
-// Notes that a connect ended without an answer. If it was the last one, the count that it offered is over:
-// the peer may have taken it up, and would use it indefinitely.
+// Notes that a connect ended without an answer. If it was the last one, the count that it offered is over.
+// The peer may have adopted that count, and would use it indefinitely.
 void connect_in_vain(State& s, Partner& p, const Request& r);
 
 }  // namespace omx::protocol

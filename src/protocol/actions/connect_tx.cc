@@ -55,9 +55,9 @@ void connect_packet_send(State& s, Partner& p, const wire::Connect& packet) {
 
 namespace {
 
-// Whether the instance that the request shall not reach may be the one that gets it. To that one the request
-// must not look as if it opened a conversation, so it claims to be in the one that is over; another instance
-// does not know that one, says who it is, and is asked again.
+// Returns whether the instance that the request must not reach may be the one that gets it. To that instance
+// the request must not look as if it opened a conversation, so it claims to be in the one that is over.
+// Another instance does not know that conversation, says who it is, and is asked again.
 bool shuns(const Partner& p, const Request* r) {
   return r && r->shunned != wire::kUnknownSession && !p.connected() &&
          p.counting.peer_epoch_session == r->shunned && p.counting.peer_epoch != 0;
@@ -93,7 +93,7 @@ void connect_transmit(State& s, Request& r) {
 void connect_ping(State& s, Partner& p) {
   assert(!p.self);
   if (!p.liveness.ping_pending && p.tx.connects.empty()) p.counting.acked_since_asked = 0;
-  p.liveness.ping_repeated = p.liveness.ping_pending;  // which one is answered is not known then
+  p.liveness.ping_repeated = p.liveness.ping_pending;  // then it is not known which ping is answered
   if (!p.liveness.ping_pending) p.liveness.ping_seqnum = p.session.connect_seqnum++;
   p.liveness.ping_sent = s.now;
   p.liveness.ping_pending = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CONNECT packets on their way out: requests, pings, and what the extension block says.
+// Sends CONNECT packets: requests and pings, with their extension block.
 #pragma once
 
 #include "wire/packets.h"
@@ -13,13 +13,13 @@ struct State;
 wire::ConnectExt connect_extension(const State& s, const Partner& p);
 void connect_packet_send(State& s, Partner& p, const wire::Connect& packet);
 void connect_transmit(State& s, Request& r);
-// Sends an unsolicited connect request to a silent peer: its answer proves that the same instance lives.
+// Sends an unsolicited connect request to a silent peer. Its answer proves that the same instance lives.
 void connect_ping(State& s, Partner& p);
-// Pings a peer, though not more often than keep-alives.
+// Pings a peer, but not more often than keep-alives do.
 void connect_ask(State& s, Partner& p);
-// Pings a peer to learn how long answers take, when too much was repeated to tell.
+// Pings a peer to learn how long answers take, after too much was repeated to tell.
 void trip_ask(State& s, Partner& p);
-// Asks a peer, though not often, as a packet does not fit the agreed counts.
+// Asks a peer, but not often, because a packet does not fit the agreed counts.
 void epochs_doubt(State& s, Partner& p);
 
 }  // namespace omx::protocol

@@ -26,7 +26,8 @@ namespace {
 
 constexpr std::size_t kEnvelope = ~std::size_t{0};  // no data are kept
 
-// Beyond so many that wait for the window, a partner's large messages are refused: it does not acknowledge.
+// While more NOTIFYs than this wait for the window, the peer's large messages are refused: it does not
+// acknowledge.
 constexpr std::uint32_t kMaxNotifiesQueued = 1024;
 
 struct Matched {
@@ -35,8 +36,9 @@ struct Matched {
   bool refused = false;   // no memory to keep it
 };
 
-// Finds the receive of a new message, asking the unexpected handler if there is none. `keep` is what queueing
-// the message would need: that is made sure of before the handler sees the message, so that it sees it once.
+// Finds the receive of a new message, asking the unexpected handler if there is none. `keep` is the memory
+// that queueing the message would need. It is secured before the handler sees the message, so that the
+// handler sees it once.
 Matched match(State& s, Partner& p, const wire::Message& m, std::uint32_t msg_length, const std::byte* data,
               std::size_t keep) {
   const std::uint8_t message_class = m.flags & wire::kFlagHeaderExt ? m.ext.message_class : 0;
@@ -88,13 +90,13 @@ Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const st
 
 namespace {
 
-// The first fragment of a message, whichever it is. False: refused.
+// Starts a message with whichever of its fragments comes first. Returns false when it is refused.
 bool partial_start(State& s, Partner& p, const wire::Medium& packet, const std::byte* data) {
   const bool whole = packet.frag_length == packet.length;
   const Seqnum number = p.counting.next_match;
   const Matched m = match(s, p, packet, packet.length, whole ? data : nullptr, packet.length);
   if (m.refused) return false;
-  if (p.counting.next_match != number) {  // the handler dropped the partner: the rest will not come
+  if (p.counting.next_match != number) {  // the handler dropped the peer: the rest will not come
     if (m.receive) {
       matched(*m.receive, p, packet, packet.length);
       m.receive->xfer_length = 0;
@@ -172,15 +174,15 @@ Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::u
   return Delivery::complete;
 }
 
-// What is not expected is asked for whole later: its tail is not kept.
+// Delivers an RNDV. An unexpected message is asked for whole later, so its tail is not kept.
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail) {
   if (p.agreed.frame_in < p.agreed.frame_agreed) probe_at_message(s, p, packet.msg_length);
-  // Whoever takes it must be able to tell the sender.
+  // The receiver of this message must be able to notify the sender.
   if (p.tx.notifies_queued >= kMaxNotifiesQueued || !s.memory.pulls.reserve()) return Delivery::refused;
   Request* for_handler = s.matching.handler ? request_create(s, RequestKind::receive) : nullptr;
   if (s.matching.handler && !for_handler) return Delivery::refused;
   const Matched m = match(s, p, packet, packet.msg_length, nullptr, kEnvelope);
-  if (m.consumed) {  // nobody wants the data
+  if (m.consumed) {  // no receive wants the data
     for_handler->user_gone = true;
     receive_matched(*for_handler, &p, p.reply_session(), packet.match_info, packet.msg_length, false, 0);
     receive_rndv(s, *for_handler, packet, tail);

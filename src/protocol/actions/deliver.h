@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages meet receives (docs/spec/protocol.md 9): matching, the unexpected handler, data into place.
+// Delivers messages to receives (docs/spec/protocol.md 9): matching, the unexpected handler, data into place.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct State;
 enum class Delivery { complete, incomplete, refused };
 
 Delivery deliver_eager(State& s, Partner& p, const wire::Eager& packet, const std::byte* data);
-// Without data: they are in the place that partial_place() named.
+// Delivers a fragment. Without `data`, its data are already in the place that partial_place() named.
 Delivery deliver_medium(State& s, Partner& p, const wire::Medium& packet, std::uint32_t unit,
                         const std::byte* data);
 Delivery deliver_rndv(State& s, Partner& p, const wire::Rndv& packet, const std::byte* tail);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of tiny, small and medium messages, and of NOTIFY.
+// Builds the frames of tiny, small and medium messages.
 #include "protocol/actions/eager_tx.h"
 
 #include <sys/uio.h>
@@ -22,7 +22,7 @@ namespace omx::protocol {
 
 namespace {
 
-// Payload from the request's own copy or the user's memory.
+// Gathers payload from the request's own copy or the user's memory.
 std::uint32_t gather(const Request& r, std::uint32_t offset, std::uint32_t length, iovec* out) {
   if (r.tx.buffer) {
     *out = {r.tx.buffer + offset, length};
@@ -42,7 +42,7 @@ void eager_transmit(State& s, Request& r) {
   wire::TxFrame& frame = frame_begin(s, p, 1);
   const auto head = frame_head(s, p, tiny ? wire::PacketType::tiny : wire::PacketType::small);
   const std::size_t header = wire::encode_eager(frame.header, head, packet);
-  // Data this short are cheaper copied behind the header than gathered by the kernel.
+  // Copying such short data behind the header is cheaper than having the kernel gather them.
   payload_copy(r, frame.header + header);
   frame.header_length = static_cast<std::uint32_t>(header + r.msg_length);
   frame.segment_count = 0;
@@ -53,13 +53,13 @@ void eager_transmit(State& s, Request& r) {
 
 void medium_transmit(State& s, Request& r) {
   Partner& p = *r.partner;
-  if (!medium_fits(p, r)) return;  // nobody could put it together
+  if (!medium_fits(p, r)) return;  // no receiver could put it together
   std::uint32_t unit = medium_unit(p);
   std::uint32_t fragments = (r.msg_length + unit - 1) / unit;
   const bool gains = s.config.lane_fragments && fragments >= kLaneFragments;
   const bool alone = fragments > 1 && (r.resends > 0 || lane_alone(s, p));
   if (gains || alone) lane_offer(s, p);
-  // What is sent again goes by the link.
+  // Repetitions go by the link.
   const bool lane = gains && p.bulk.lane_out && r.resends == 0;
   r.tx.by_lane |= lane;
   if (r.tx.by_lane) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bytes of frames on their way out.
+// Completes the bytes of outgoing frames.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ wire::Head frame_head(const State& s, const Partner& p, wire::PacketType type);
 std::uint8_t frame_flags(const Partner& p, bool urgent);
 // Puts the checksum directly behind the header (frames whose length fields cover the header only).
 void frame_finish_header(wire::TxFrame& frame);
-// Ends a frame begun with room for segments + 1: adds the checksum where agreed, and commits it.
+// Ends a frame that was begun with room for one more segment: adds the checksum where agreed, and commits it.
 void frame_finish(State& s, wire::TxFrame& frame, bool checksum);
 
 // Begins a frame that leaves by the peer's home board.

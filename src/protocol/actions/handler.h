@@ -9,7 +9,7 @@ namespace omx::protocol {
 struct Arrival;
 struct State;
 
-// Calls the application's handler, which may take its time: nothing waits for it, nor what is done
+// Calls the application's handler, which may take long. No packet waits for others to share a frame
 // meanwhile.
 HandlerAction handler_call(State& s, const Arrival& arrival);
 

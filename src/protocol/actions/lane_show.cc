@@ -17,13 +17,14 @@ namespace omx::protocol {
 namespace {
 
 constexpr TimeNs kProbeEvery = 10 * kMillisecond;
-constexpr unsigned kOffersMost = 7;  // doublings of that
+constexpr unsigned kOffersMost = 7;  // doublings of kProbeEvery
 constexpr std::uint32_t kShortProbe = 64;
-// What makes a cookie that of the first of two probes, and of one that is alone.
+// Marks in the cookie of the first of two probes, and of one that is sent alone.
 constexpr std::uint32_t kFirstOfTwo = 1, kAlone = 2;
 constexpr unsigned kOffersAlone = 3;  // after so many pairs without an answer one is sent alone, too
 
-// Only who is reached at the announced address can tell it: nobody's partner is sent what is not for it.
+// Returns a cookie that only an endpoint reached at the announced address learns. So a peer cannot direct
+// data to a host that did not ask for them.
 std::uint32_t probe_cookie(const State& s, const Partner& p) {
   std::uint64_t hash =
       s.config.lane_secret ^ (p.nic << 16 | p.endpoint) ^ std::uint64_t{p.session.true_session} << 32;
@@ -44,8 +45,8 @@ void lane_show(State& s, Partner& p) {
   p.bulk.lane_probe_due = s.now + (kProbeEvery << std::min<unsigned>(p.bulk.lane_offers, kOffersMost));
   if (p.bulk.lane_offers < 0xFF) p.bulk.lane_offers++;
   const std::uint32_t cookie = probe_cookie(s, p);
-  // Two that the kernel gets as one, of which the second counts: there are NICs that announce segmentation
-  // and cannot do it, and then nothing but the first arrives, or none.
+  // The kernel gets the two probes as one GSO batch, and the second one counts. Some NICs announce
+  // segmentation and cannot do it: then only the first one arrives, or none.
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), cookie ^ kFirstOfTwo);
   probe_lane(s, p, LaneProbe::by_lane, lane_frame(s, p), cookie);
   if (p.bulk.lane_offers > kOffersAlone && !p.bulk.trains_fail)

@@ -20,7 +20,7 @@ namespace omx::protocol {
 
 namespace {
 
-// How many of its last bytes go with the RNDV: those that would else be a frame of their own.
+// Returns how many of the last bytes go with the RNDV: those that would else be a frame of their own.
 std::uint32_t rndv_tail(const Request& r) {
   const Partner& p = *r.partner;
   const bool read = (p.agreed.features & wire::kFeatureTail) && p.agreed.mode == wire::Mode::omx &&
@@ -53,8 +53,8 @@ void rndv_transmit(State& s, Request& r) {
   Draft draft;
   draft.length = wire::encode_rndv(draft.header, frame_head(s, p, wire::PacketType::rndv), packet, tail);
   {
-    // In a burst, those that have others before them wait for company: there is enough to ask for. Data
-    // unasked wait for nobody.
+    // In a burst, announcements that have others before them wait to share a frame: there is enough to ask
+    // for. Announcements with unscheduled data do not wait.
     const bool burst = s.packing.announced_to == &p && s.now <= s.packing.announced + kBurstPause;
     s.packing.announced_to = &p;
     s.packing.announced = s.now;

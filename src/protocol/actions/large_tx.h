@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RNDV and NOTIFY: the begin and the end of a large or synchronous message (docs/spec/protocol.md 8.1).
+// Sends RNDV and NOTIFY, which begin and end a large or synchronous message (docs/spec/protocol.md 8.1).
 #pragma once
 
 namespace omx::protocol {

@@ -13,9 +13,9 @@ struct Partner;
 struct Request;
 struct State;
 
-// Fills the fields of message_fill() that are not one message's own.
+// Fills the fields of message_fill() that do not depend on the message.
 void header_fill(const State& s, const Partner& p, Seqnum seqnum, bool urgent, wire::Message& packet);
-// Fills the fields that TINY, SMALL, MEDIUM and RNDV share. Every one carries the freshest acknowledgement.
+// Fills the fields that TINY, SMALL, MEDIUM and RNDV share. Each packet carries the freshest acknowledgement.
 void message_fill(State& s, const Request& r, bool urgent, wire::Message& packet);
 wire::HeaderExt ext_of(const Request& r);
 // Copies all data of a short message, from its own copy or the user's memory.

@@ -29,8 +29,9 @@ Status nack_status(wire::NackCode code) {
 
 namespace {
 
-// A refusal carries a checksum when the refused packet did. Where this endpoint insists on checksums, a
-// packet without a valid one may be a damaged one of a good partner: it is not refused but dropped.
+// Returns whether a packet may be refused. A refusal carries a checksum when the refused packet did. Where
+// this endpoint insists on checksums, a packet without a valid one is dropped, because it may be a damaged
+// packet of a good peer.
 bool may_nack(State& s, const Partner* p, wire::Frame frame, bool& checksum) {
   const auto flags = static_cast<std::uint8_t>(frame[19]);
   checksum =
@@ -44,7 +45,7 @@ wire::Head answer_head(const State& s, const wire::Head& head, wire::PacketType 
   return {head.src, s.config.nic, wire::kUnknownPeerIndex, type};
 }
 
-// It goes where the question came from.
+// Begins an answer, which leaves by the board that the packet came by.
 wire::TxFrame& answer_begin(State& s) {
   return s.rails.rx_rail ? s.sink.rail_begin(s.rails.rx_rail, 1) : s.sink.frame_begin(1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refusals on their way out: of a packet for a session that is gone, of a pull from a region that is not
+// Refuses a packet for a session that is gone, or a pull from a region that is gone
 // (docs/spec/wire.md 4.9-4.11).
 #pragma once
 

@@ -19,15 +19,15 @@ namespace omx::protocol {
 
 namespace {
 
-// More would only keep the receiver waiting for the first.
+// A larger frame would only keep the receiver waiting for the first message.
 constexpr std::uint32_t kPackFrame = 4096;
-// Of the header, and of a checksum.
+// Bytes of the header and of a checksum.
 constexpr std::uint32_t kPackHeader = 40 + wire::kChecksumBytes;
 
 bool pack_begin(State& s, Partner& p, bool packets, Seqnum first) {
   Packing& pack = s.packing;
   if (!pack.records) pack.records.reset(new (std::nothrow) std::byte[kPackFrame]);
-  // What repairs a connection must come through however narrow the way has become.
+  // Packets that repair a connection must come through, however narrow the path has become.
   const std::uint32_t most = packets ? std::min(kPackFrame, s.config.base_frame) : kPackFrame;
   const std::uint32_t frame = std::min(p.agreed.frame_max, most);
   const auto record = static_cast<std::uint32_t>(packets ? wire::kPacketRecord + wire::kSharedPacketMax
@@ -96,7 +96,7 @@ void pack_release(State& s) {
   frame.segment_count = 1;
   frame.segments[0] = {pack.records.get(), pack.length};
   frame_finish(s, frame, p.agreed.checksum);
-  if (!pack.packets) ack_piggybacked(p);  // theirs were told, or not, when they were made
+  if (!pack.packets) ack_piggybacked(p);  // each packet settled this when it was made
   s.count(pack.packets ? Counter::send_gathered : Counter::send_pack)++;
   s.sink.flush();  // the next burst needs the memory
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short messages of a burst share frames (docs/reference/wire.md 14): a frame costs its sender and its
-// receiver about a microsecond each, whatever is in it. They are numbered and acknowledged one by one, and
-// each is repeated by itself.
+// Coalescing: short messages of a burst share frames (docs/reference/wire.md 14). A frame costs its sender
+// and its receiver about a microsecond each, whatever is in it. The messages are numbered, acknowledged and
+// repeated one by one.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace omx::protocol {
 
-// While it lives, what is sent may wait for more; also when memory runs out meanwhile.
+// While this object lives, messages that are sent may wait for more. It ends that also when memory runs out.
 class MayPack {
  public:
   MayPack(State& s, bool may, bool announcements = false) : s_(s) {
@@ -29,13 +29,13 @@ class MayPack {
   State& s_;
 };
 
-// Returns room for `bytes` of records to the peer, of the kind that is asked for; nullptr: they are sent by
-// themselves.
+// Returns room for `bytes` of records to the peer, of the requested kind. Returns nullptr when the records
+// must be sent by themselves.
 std::byte* pack_room(State& s, Partner& p, bool packets, Seqnum first, std::uint32_t bytes);
-// Lets a message join others, to be sent by pack_release(). False: it is sent by itself.
+// Lets a message join others, to be sent by pack_release(). Returns false when it must be sent by itself.
 bool pack_add(State& s, const Request& r);
 void pack_release(State& s);
-// Drops the messages to a peer that wait for others: they are failed.
+// Drops the messages to a peer that wait for others, because they have failed.
 void pack_drop(State& s, const Partner& p);
 
 }  // namespace omx::protocol

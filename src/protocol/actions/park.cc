@@ -27,7 +27,7 @@ namespace {
 void park(State& s, Partner& p, Request& r) {
   assert(r.phase == Phase::unacked);
   if (s.completion.uncopied == &r) send_copy(s);
-  if (!park_region(s, r)) return;  // no memory: it is asked for again
+  if (!park_region(s, r)) return;  // no memory; the peer asks for the message again
   lane_medium_done(s, p, r);
   park_copy(s, r);
   p.tx.frames_unacked -= r.tx.frames - 1U;
@@ -45,7 +45,8 @@ void park(State& s, Partner& p, Request& r) {
   request_user_done(s, r, Status::success);
 }
 
-// What was sent behind a message that had no room had probably none either: nothing is kept early then.
+// Repeats a message that was sent behind one without room. It had probably no room either, as nothing is kept
+// early then.
 void send_behind(State& s, Request& r) {
   if (r.tx.sacked) return;
   if (r.resends < 0xFFFF) r.resends++;
@@ -79,7 +80,7 @@ void park_unacked(State& s, Partner& p) {
   // Later messages that get one of the asked numbers must be envelopes as well.
   const std::uint32_t ahead = p.outstanding() < kParkRange ? kParkRange - p.outstanding() : 0;
   p.parking.park_left = static_cast<std::uint16_t>(std::max<std::uint32_t>(p.parking.park_next, ahead));
-  send_pump(s, p);  // they take less of the window
+  send_pump(s, p);  // envelopes take less of the window
 }
 
 void park_waiting(State& s, Request& r) {

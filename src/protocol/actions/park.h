@@ -8,7 +8,7 @@ struct Partner;
 struct Request;
 struct State;
 
-// Sends envelopes, which the peer asks for, from the message on that it misses.
+// Sends the envelopes that the peer asks for, from the first message on that it misses.
 void park_unacked(State& s, Partner& p);
 // Notes that a large message was acknowledged and waits for its receive.
 void park_waiting(State& s, Request& r);

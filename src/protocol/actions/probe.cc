@@ -18,20 +18,21 @@ namespace {
 constexpr std::uint8_t kTries = 4;
 constexpr TimeNs kFirstDelay = 20 * kMillisecond;
 constexpr TimeNs kRetryLater = 30'000 * kMillisecond;
-// Who meets many at once, as jobs do that start, would fill their ports with probes of frames that few of
-// them ever need: beyond these a partner is probed with its first large message.
+// An endpoint may meet many peers at once, as in a job that starts. It would fill their ports with probes of
+// frames that few of them ever need. Beyond this number a peer is probed with its first large message.
 constexpr std::uint32_t kProbesAtOnce = 16;
 constexpr TimeNs kAtOnce = 10 * kMillisecond;
 
-// What is tried after the agreed size: jumbo frames, the MX frame, half a page; and of those who begin with
-// less than Ethernet's frame, by UDP, what 1500 bytes hold behind IPv4 and IPv6, and what most tunnels leave.
+// Sizes that are tried after the agreed one: jumbo frames, the MX frame, half a page. By UDP, peers may begin
+// with less than Ethernet's frame. They then try what 1500 bytes hold behind IPv4 and IPv6, and what most
+// tunnels leave.
 constexpr std::uint32_t kLadder[] = {9014, 4158, 2048, 1472, 1452, 1400};
 
-enum class Road { link, lane, alone };  // alone: by the lane, in a datagram of its own
+enum class Road { link, lane, alone };  // alone: by the bulk path, in a datagram of its own
 
 struct RailTo {
   unsigned rail = 0;  // our board
-  NicId nic = 0;      // the partner's
+  NicId nic = 0;      // the peer's
 };
 
 void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint32_t cookie,
@@ -72,7 +73,8 @@ void transmit(State& s, Partner& p, std::uint32_t size, bool is_reply, std::uint
   s.count(Counter::send_probe)++;
 }
 
-// Paths are mended, and a probe may have been lost for another reason than its size.
+// Probes again later, because paths are repaired, and a probe may have been lost for another reason than its
+// size.
 void try_later(State& s, Partner& p) {
   p.agreed.probe_size = p.agreed.frame_agreed;
   p.agreed.probe_due = s.now + kRetryLater;

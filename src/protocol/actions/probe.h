@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path MTU: both sides announced what their interfaces carry, but a switch between them may carry less. A
-// padded frame that comes back at full size proves both directions; until then frames stay at the base size.
+// Finds the path MTU. Both sides announced what their interfaces carry, but a switch between them may carry
+// less. A padded frame that comes back at full size proves both directions. Until then frames stay at the
+// base size.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +16,18 @@ namespace omx::protocol {
 enum class LaneProbe : std::uint8_t { by_lane, alone, look, seen };
 
 void probe_proven(State& s, Partner& p, std::uint32_t size);
-// Probes the frame size of a new peer that agreed on more than is proven; later if many peers are new.
+// Probes the frame size of a new peer that agreed on more than is proven. If many peers are new, that waits
+// for the first large message.
 void probe_at_connect(State& s, Partner& p);
 void probe_start(State& s, Partner& p);
 void probe_lane(State& s, Partner& p, LaneProbe which, std::uint32_t size, std::uint32_t cookie);
-// Probes the path from that board of ours to that one of the peer.
+// Probes the path from our board `rail` to the peer's board `to`.
 void probe_rail(State& s, Partner& p, unsigned rail, NicId to, std::uint32_t size, bool is_reply,
                 std::uint32_t cookie);
 // Sends the answer that proves the size of a probe.
 void probe_reply(State& s, Partner& p, const wire::Probe& packet);
 void probe_tick(State& s, Partner& p);
-// Goes back to the base size, as large frames seem not to get through any more.
+// Goes back to the base size, because large frames no longer seem to get through.
 void probe_fall_back(State& s, Partner& p);
 
 // Probes the frame size of a peer when the first large message comes or goes.

@@ -28,7 +28,7 @@ void pull_reply_send(State& s, Partner& p, const Request& r, const wire::Pull& p
   std::uint32_t index = pull.frame_index;
   std::uint32_t room = range.first;
   const bool by_lane = (pull.flags & wire::kFlagLane) && p.bulk.lane_out;
-  if (s.packing.packets) pack_release(s);  // before so many data
+  if (s.packing.packets) pack_release(s);  // packets leave before so many data
   const std::uint32_t frames = (pull.first_frame_offset + left + range.unit - 1) / range.unit;
   const std::uint32_t train = wire::frames_of_train(range.unit + wire::kBulkHeader + partner_overhead(p));
   const bool alone = again || (!by_lane && lane_alone(s, p));

@@ -13,14 +13,14 @@ struct Partner;
 struct Request;
 struct State;
 
-// The request, checked against the region it names.
+// A request, checked against the region that it names.
 struct PullRange {
   std::uint32_t unit = 0;
   std::uint64_t offset = 0;  // in the message
   std::uint32_t first = 0;   // bytes of the first reply at most
 };
 
-// By which of our boards to which of the partner's: the way back of the request.
+// The way back of a request: our board, and the board of the peer.
 struct PullRoute {
   unsigned rail = 0;
   NicId nic = 0;

@@ -75,8 +75,9 @@ void request_transmit(State& s, Pull& pull, std::uint32_t first, std::uint32_t f
   s.count(Counter::send_pull_request)++;
 }
 
-// Whether the end of the answer that is asked for now should find us awake: the message is whole, or half of
-// what may be in flight has come and more should be asked for, or is to be copied while the rest comes.
+// Returns whether the end of the answer to this request should find us awake. It should when the message is
+// whole then. It also should when half of what may be in flight has come, so that more is asked for or copied
+// meanwhile.
 bool rings(State& s, const Pull& pull, std::uint32_t frames) {
   PullSchedule& schedule = s.pulling;
   const std::uint32_t left = pull.frames - pull.next_frame;
@@ -119,7 +120,7 @@ void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason) {
 namespace {
 
 PullBlock& block_add(State& s, Pull& pull, std::uint32_t frames) {
-  if (pull.block_count == 0) {  // it may have waited long for its turn
+  if (pull.block_count == 0) {  // the pull may have waited long for its turn
     pull.last_reply = s.now;
     pull.silent_rounds = 0;
   }
@@ -153,7 +154,7 @@ void pull_ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
 
 void pull_await(State& s, Pull& pull, std::uint32_t frames) {
   PullBlock& block = block_add(s, pull, frames);
-  block.repeated = true;  // how long it takes tells nothing
+  block.repeated = true;  // the time of the answer tells nothing
   if (pull.blocks_max < kPullBlocksMax) pull.blocks_max++;
   if (pull.by_lane) {
     s.transfers.pulls_by_lane = true;

@@ -14,7 +14,7 @@ struct State;
 
 // Asks again for what a block lacks.
 void pull_ask_again(State& s, Pull& pull, PullBlock& block, Counter reason);
-// Asks for the next `frames` frames, as a block; or they come unasked.
+// Asks for the next `frames` frames, as a block. pull_await() expects them without a request.
 void pull_ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail);
 void pull_await(State& s, Pull& pull, std::uint32_t frames);
 

@@ -27,7 +27,7 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth a lane of its own
+constexpr std::uint32_t kBulkBytes = 32 * 1024;  // from here on a pull is worth a bulk path of its own
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void start_waiting(State& s) {
   pulls_ask(s);
 }
 
-// The end of the transfer: tells the sender.
+// Ends the transfer and notifies the sender.
 void large_received(State& s, Request& r, Status status, std::uint32_t length, bool leave) {
   r.rx.leave = leave;
   const bool success = status == Status::success;
@@ -91,7 +91,7 @@ void large_received(State& s, Request& r, Status status, std::uint32_t length, b
     send_queue_notify(s, r);
 }
 
-// Without a single frame.
+// Reads the data from the sender's memory, without a single frame.
 bool read_directly(State& s, Request& receive, const wire::Rndv& rndv) {
   const Partner& p = *receive.partner;
   if (!s.config.direct->read(p.nic, p.endpoint, rndv.rdma_id, rndv.rdma_seqnum, rndv.rdma_offset,
@@ -110,7 +110,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
   // The memory of other pages is not published.
   if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
   Pull* pull = s.memory.pulls.create();
-  if (!pull) {  // the sender must not wait for ever
+  if (!pull) {  // the sender must not wait indefinitely
     receive.xfer_length = receive.rx.notify_length = 0;
     receive.status = Status::no_resources;
     return send_queue_notify(s, receive);

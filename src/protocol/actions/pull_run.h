@@ -12,7 +12,8 @@ namespace omx::protocol {
 struct Pull;
 struct State;
 
-// Sets out a transfer by the present sizes of the peer, from the first byte. `rndv`: it has come just now.
+// Sets out a transfer by the present sizes of the peer, from the first byte. `rndv`: the announcement, if it
+// has just come.
 void pull_transfer_begin(State& s, Pull& pull, const wire::Rndv* rndv = nullptr);
 // Begins to pull a message for a receive. `tail`: the last rndv.tail bytes, which need not be asked for.
 void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::byte* tail);

@@ -22,28 +22,28 @@ namespace omx::protocol {
 
 namespace {
 
-// Senders that are asked at the same time when there are many: enough for some to be slow.
+// Senders that are asked at the same time when there are many. The number allows some of them to be slow.
 constexpr std::uint32_t kTurnsInFlight = 8;
-// Asking for so little costs the port nothing.
+// A request for so little costs the port nothing.
 constexpr std::uint32_t kNoTurn = 1024;
-// From here on a sleeper who is woken for the end alone has more to copy than comes while it wakes.
+// From this size on, a sleeper that is woken only for the end has more to copy than comes while it wakes.
 constexpr std::uint64_t kMidwayBytes = 256 * 1024;
-// So few bytes left over are not worth a request of their own.
+// A rest of so few bytes is not worth a request of its own.
 constexpr std::uint64_t kRest = 2048;
 
-// Replies are numbered in 8 bits: more may not be on their way.
+// Returns how many more frames may be on their way. Replies are numbered in 8 bits.
 std::uint32_t numbers_left(const Pull& pull) {
   return pull.block_count == 0 ? 256 : 256 - (pull.next_frame - pull.blocks[pull.first_block].first);
 }
 
-// As many as one datagram of the lane holds.
+// Returns how many frames one datagram of the bulk path holds (a GSO batch).
 std::uint32_t train_of(const Pull& pull) {
   return wire::frames_of_train(
       static_cast<std::uint32_t>(pull.unit + wire::kBulkHeader + partner_overhead(*pull.partner)));
 }
 
-// The most that a request asks for: by a lane one train; more for a sleeper, whom few answers should wake.
-// Replies are numbered in 8 bits.
+// Returns the most frames that a request asks for. By a bulk path it is one GSO batch, and more for a
+// sleeper, which few answers should wake. Replies are numbered in 8 bits.
 std::uint32_t block_most(const State& s, const Pull& pull) {
   const Partner& p = *pull.partner;
   const bool free = p.agreed.extended && p.agreed.mode == wire::Mode::omx;
@@ -52,7 +52,7 @@ std::uint32_t block_most(const State& s, const Pull& pull) {
   return free ? std::min<std::uint32_t>(p.agreed.peer_pull_frames, 32) : p.agreed.sizes.pull_frames;
 }
 
-// At most what is left.
+// Returns how many frames the pull asks for at its turn, at most what is left.
 std::uint32_t frames_of_turn(State& s, const Pull& pull, unsigned rail) {
   std::uint32_t most = std::min(block_most(s, pull), numbers_left(pull));
   if (pull.next_frame < pull.rings_at) most = std::min(most, pull.rings_at - pull.next_frame);
@@ -79,9 +79,9 @@ void ask(State& s, Pull& pull, std::uint32_t frames, std::uint8_t rail) {
   pull_ask(s, pull, frames, rail);
 }
 
-// By which board to ask for the next block of a striped pull: where it arrives first, if there is room; else
-// by the next best, if it arrives by that before all that is left would have come by the best. Nothing:
-// later.
+// Returns the board for the next block of a striped pull, or nothing if the pull has to wait. The best board
+// is the one where the block arrives first. If that has no room, the next best one is taken, unless all that
+// is left would come earlier by the best.
 std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
   const unsigned usable = rails_usable(s, *pull.partner, pull.unit);
   std::array<std::uint64_t, kRailsMost> rates{};
@@ -99,7 +99,7 @@ std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
   for (unsigned i = 0; i < kRailsMost; i++) {
     if (!(usable >> i & 1)) continue;
     const PullPort& port = s.pulling.port(i);
-    // What is not known is tried.
+    // A board with an unknown rate is tried.
     if (rates[i] == 0) rates[i] = std::max<std::uint64_t>(fastest, 1);
     const std::uint64_t bytes = std::uint64_t{frames_of_turn(s, pull, i)} * pull.unit;
     const Candidate it{i, pull_time_of(port, rates[i], bytes)};
@@ -114,7 +114,7 @@ std::optional<std::uint8_t> rail_choose(State& s, Pull& pull) {
   return static_cast<std::uint8_t>(free.rail);
 }
 
-// By which board it may ask for its next frames now.
+// Returns the board by which the pull may ask for its next frames now.
 std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   if (pull_striped(pull)) [[unlikely]]
     return rail_choose(s, pull);
@@ -127,7 +127,8 @@ std::optional<std::uint8_t> rail_of_turn(State& s, Pull& pull) {
   return rail;
 }
 
-// Whether what it misses is to be asked for again when it can no longer be late only.
+// Returns whether the missing frames of a block are to be asked for again once they can no longer be merely
+// late.
 bool passed(const PullBlock& block) {
   return block.missing && block.passed_at > block.asked_last;
 }
@@ -148,11 +149,11 @@ void pull_ring_midway(State& s, Pull& pull) {
   if (left > blocks * block_most(s, pull) || std::uint64_t{pull.frames} * pull.unit > allowed) return;
   if (std::uint64_t{left} * pull.unit < kMidwayBytes) return;
   const std::uint32_t step = pull.by_lane ? std::max(train_of(pull), 1U) : 1;
-  // Earlier it would find too little to stay awake; half-way what came before takes longer to copy than the
-  // rest to come.
+  // Woken earlier, the application would find too little to stay awake. Woken half-way, it would copy what
+  // came before for longer than the rest takes to come.
   const std::uint32_t first = std::max(left / 4 / step * step, step), most = block_most(s, pull);
   const auto requests = [most](std::uint32_t frames) { return (frames + most - 1) / most; };
-  // The split must not make it more than can be asked for at once.
+  // The split must not need more requests than can be made at once.
   if (first >= left || left > numbers_left(pull) || requests(first) + requests(left - first) > blocks) return;
   pull.rings_at = pull.next_frame + first;
 }
@@ -164,7 +165,7 @@ void pull_want(State& s, Pull& pull) {
     ask(s, pull, 1, p.rails ? p.rails->home : std::uint8_t{0});
     return;
   }
-  // The oldest first, so that of several messages of one sender the first one is complete first.
+  // The oldest pull is first, so that of several messages of one sender the first one is complete first.
   Pull* younger = p.rx.pulls_wanting.front();
   while (younger && younger->age - pull.age > ~0U / 2) younger = p.rx.pulls_wanting.next(*younger);
   if (younger)

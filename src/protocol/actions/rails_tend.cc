@@ -21,22 +21,22 @@ namespace omx::protocol {
 namespace {
 
 constexpr TimeNs kProbeEvery = 10 * kMillisecond;
-constexpr unsigned kDoublings = 7;         // of that
-constexpr std::uint8_t kTriesOfBoard = 2;  // then another board of the partner may be the one that is reached
+constexpr unsigned kDoublings = 7;         // of kProbeEvery, at most
+constexpr std::uint8_t kTriesOfBoard = 2;  // then another board of the peer may be the one that is reached
 
 }  // namespace
 
 void rails_home_set(State& s, Partner& p, std::uint8_t rail) {
   Rails& rails = *p.rails;
   if (rails.home == rail) return;
-  if (s.packing.partner == &p) pack_release(s);  // its addresses are written
+  if (s.packing.partner == &p) pack_release(s);  // the frame that is being packed has the old addresses
   rails.home = rail;
   rails.doubted = 0;
 }
 
 namespace {
 
-// Nobody else shall make us believe that a path works.
+// Returns a cookie that no other host can guess, so that none makes us believe that a path works.
 std::uint32_t cookie_draw(State& s, const Partner& p) {
   std::uint64_t hash = (s.config.rail_secret + ++s.rails.rail_probes * 0x9E3779B97F4A7C15ULL) ^ p.nic << 16;
   hash = (hash ^ hash >> 29) * 0xBF58476D1CE4E5B9ULL;
@@ -58,7 +58,7 @@ void probe(State& s, Partner& p, unsigned rail) {
   s.timers.arm_by(p.resend_timer, path.probe_due);
 }
 
-// The next one that may carry replies of this pull; the same if there is no other.
+// Returns the next board that may carry replies of this pull, or the same if there is no other.
 std::uint8_t other_than(const State& s, const Pull& pull, unsigned rail) {
   const unsigned usable_ones = rails_usable(s, *pull.partner, pull.unit);
   for (unsigned i = 1; i < kRailsMost; i++) {
@@ -117,7 +117,7 @@ void rails_doubt(State& s, Partner& p, TimeNs since) {
 
 void rails_doubt_of(State& s, Partner& p, const Request& oldest) {
   const TimeNs heard = p.rails->paths[p.rails->home].heard;
-  // Not since it was sent last: that may be a moment ago.
+  // The last transmission may be a moment ago, so the wait is not counted from it.
   if (oldest.last_sent > heard) rails_doubt(s, p, std::max(oldest.first_sent, heard + 1));
 }
 
@@ -129,8 +129,8 @@ void rails_late(State& s, Pull& pull, PullBlock& block) {
     for (unsigned i = 0; i < rails.count; i++) {
       if (i != rail && rails.paths[i].heard >= block.asked_at) rails_suspect(s, p, rail, block.asked_at);
     }
-    if (block.rail != rail) return;  // asked for already
-    // Nobody knows which of them work, or whether the partner runs.
+    if (block.rail != rail) return;  // rails_suspect() has asked again already
+    // It is not known which of the boards work, or whether the peer runs.
     if (rails.paths[rails.home].heard < block.asked_at && rails.doubted == 0) rails.doubted = s.now;
     rails_tend(s, p);
   }
@@ -160,8 +160,8 @@ void rails_heard(State& s, Partner& p, bool follows) {
     rails.doubted = 0;
     return;
   }
-  // The partner found that our home does not work: it sends by what came back to it. Where we found that
-  // nothing comes, it will.
+  // The peer found that our home does not work, and sends by a path that came back to it. We do not follow it
+  // to a path that we suspect ourselves.
   if (!follows || path.state == RailState::suspected) return;
   path.to = static_cast<std::uint8_t>(rails.peer.place(s.rails.rx_nic) % kRailsMost);
   if (rails.home == 0 && rails.paths[0].up()) {
@@ -180,7 +180,7 @@ void rails_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   for (std::size_t i = 0; i < theirs.count; i++) {
     const Partner* const holder = i == 0 ? nullptr : rail_alias_find(s, theirs.nics[i], p.endpoint);
     wrong = wrong || s.config.rails.place(theirs.nics[i]) != kRailsMost || (holder && holder != &p);
-    // Who is known by it himself is not this one.
+    // If another connected peer already owns this NIC address, it is a different host.
     const Partner* const other = i == 0 ? nullptr : partner_find(s, theirs.nics[i], p.endpoint);
     wrong = wrong || (other && other->connected());
   }
@@ -198,7 +198,7 @@ void rails_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
     for (std::size_t i = 1; i < theirs.count; i++)
       s.rails.rail_aliases.insert_or_assign(rail_alias_key(theirs.nics[i], p.endpoint), &p);
     p.rails = new Rails;
-  } catch (const std::bad_alloc&) {  // it goes without
+  } catch (const std::bad_alloc&) {  // the peer stays with one board
     for (std::size_t i = 1; i < theirs.count; i++)
       s.rails.rail_aliases.erase(rail_alias_key(theirs.nics[i], p.endpoint));
     return;
@@ -208,7 +208,7 @@ void rails_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   rails.peer = theirs;
   for (std::size_t i = 0; i < rails.paths.size(); i++)
     rails.paths[i].to = static_cast<std::uint8_t>(i % theirs.count);
-  rails.paths[0].state = RailState::up;  // this very packet came by it, or by one that stands for it
+  rails.paths[0].state = RailState::up;  // this very packet came by it, or by a path that stands for it
   rails.paths[0].frame = kRailAnyFrame;
   rails_heard(s, p, true);
 }

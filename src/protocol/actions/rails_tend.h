@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps paths between boards working: probes them, suspects them, and moves what was on its way by one to
-// others (docs/explanation/rails.md).
+// Keeps paths between boards working: probes them, suspects them, and asks by others for data on their way by
+// a failed one (docs/explanation/rails.md).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ struct PullBlock;
 struct State;
 
 void rails_home_set(State& s, Partner& p, std::uint8_t rail);
-// Suspects a path by which nothing comes while another one works. Asks by others for what is on its way
-// there.
+// Suspects a path by which nothing comes while another one works. Asks by other boards for the data that are
+// on their way by it.
 void rails_suspect(State& s, Partner& p, std::uint8_t rail, TimeNs silent_since);
-// Probes what is not known to work and is due.
+// Probes paths that are not known to work and are due.
 void rails_tend(State& s, Partner& p);
-// Doubts the home path, as what left by it at `since` was not answered.
+// Doubts the home path, because a packet that left by it at `since` was not answered.
 void rails_doubt(State& s, Partner& p, TimeNs since);
 // Doubts the home path because `oldest`, which is sent again, was not answered.
 void rails_doubt_of(State& s, Partner& p, const Request& oldest);
-// Asks by another board for what did not come for long.
+// Asks by another board for data that are long overdue.
 void rails_late(State& s, Pull& pull, PullBlock& block);
 // Notes that the interface of one of our boards lost its carrier, or has it again.
 void rail_carrier(State& s, unsigned rail, bool up);

@@ -67,7 +67,7 @@ void message_receive(State& s, Request& r, Unexpected& u) {
     const bool gone = u.conversation != u.partner->session.conversation || !u.partner->connected();
     unexpected_free(s, u);
     if (!gone) return receive_rndv(s, r, rndv, nullptr);
-    r.xfer_length = 0;  // whoever announced it while we kept it
+    r.xfer_length = 0;  // the sender that announced it is gone
     request_finish(s, r, Status::endpoint_unreachable);
   } else if (u.complete) {
     r.segments.write(0, u.buffer, r.xfer_length);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message brings to the receive that it was matched to.
+// Hands a message to the receive that it was matched to.
 #pragma once
 
 #include <cstddef>

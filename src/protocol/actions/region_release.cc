@@ -15,8 +15,8 @@ void region_release(State& s, Request& r) {
   if (!region) return;
   s.regions.release(*region);
   if (s.config.direct && region->page == 0) s.config.direct->region_ended(region->place);
-  // Whoever waited longest sends next; if that one cannot use the region (no credit), the next. One that
-  // waits again, as it lacks memory, is not asked twice.
+  // The peer that waited longest sends next. If it cannot use the region (no credit), the next one does. A
+  // peer that waits again, because it lacks memory, is not asked twice.
   const Partner* first_again = nullptr;
   while (!s.closing && s.regions.available()) {
     Partner* p = s.region_waiters.front();

@@ -42,7 +42,7 @@ void self_deliver(State& s, Request& r) {
     const Arrival arrival{s.peers.myself, s.config.session, s.peers.myself->session.conversation,
                           r.match_info,   r.msg_length,     data};
     if (handler_call(s, arrival) == HandlerAction::finished) {
-      // As for a large message whose receiver does not want the data.
+      // This ends as a large message does whose receiver does not want the data.
       const bool synchronous_data = r.tx.synchronous && r.msg_length > 0;
       r.xfer_length = synchronous_data ? 0 : r.msg_length;
       return request_finish(s, r, synchronous_data ? Status::truncated : Status::success);
@@ -63,7 +63,7 @@ void self_deliver(State& s, Request& r) {
   u->data = r.data;
   u->complete = true;
   u->self_send = &r;
-  // Short data are copied so that the user may have the memory back (ibuffered); long ones are copied once,
+  // Short data are copied so that the user may have the memory back (ibuffered). Long data are copied once,
   // when they are received.
   if (r.msg_length > 0 && r.msg_length <= s.config.rndv_threshold && room)
     u->buffer = s.memory.buffers.get(r.msg_length);
@@ -83,8 +83,8 @@ void self_deliver(State& s, Request& r) {
 void self_send(State& s, Request& r) {
   assert(r.partner == s.peers.myself);
   r.session = s.config.session;
-  // Messages to oneself arrive, too: not while nothing may (docs/spec/mx-clients.md 24), nor ahead of those
-  // that wait.
+  // Messages of this endpoint to itself arrive, too. They do not arrive while delivery is suspended
+  // (docs/spec/mx-clients.md 24), nor ahead of those that wait.
   if (!s.suspended && s.peers.myself->tx.queued.empty()) return self_deliver(s, r);
   r.phase = Phase::queued;
   s.peers.myself->tx.queued.push_back(r);

@@ -42,15 +42,15 @@ std::uint32_t frame_credit(const Partner& p) {
 }
 
 std::uint32_t number_window(const Partner& p) {
-  // Numbers beyond the receiver's early window would be dropped if one before them is lost.
+  // Numbers beyond the receiver's reorder buffer would be dropped if one before them is lost.
   return p.agreed.extended ? kEarlyWindow : kReferenceEagerFrames;
 }
 
-// From so many bytes on, copying takes longer than a flush of its own might: among others, too, such a
-// message leaves from the user's memory, and is copied while it is on its way.
+// From this size on, copying takes longer than a separate flush might. Such a message leaves from the user's
+// memory even among others, and is copied while it is on its way.
 constexpr std::uint32_t kCopyAfter = 4096;
 
-// The copy of a message that is on its way by then. It is made in any case: after an exception, too, the
+// Copies a message that is on its way already. The copy is made in any case. Even after an exception the
 // message may be sent again, and the user was told that the memory is free.
 class LateCopy {
  public:
@@ -73,13 +73,13 @@ class LateCopy {
   Request* request_ = nullptr;
 };
 
-// Whether, and when, a message is copied so that it completes at once.
+// Chooses whether and when a message is copied so that it completes at once.
 void copy_choose(State& s, Partner& p, Request& r, bool at_once, LateCopy& late) {
   if (r.tx.parked) [[unlikely]]
     return park_copy(s, r);
   if (!send_copy_wanted(r)) return;
-  // A lone message leaves from the user's memory. Of several only the last, as what leaves together shares
-  // frames and calls.
+  // A lone message leaves from the user's memory. Of several messages only the last one does, because
+  // messages that leave together share frames and calls.
   const bool lone = at_once ? r.msg_length > 0 : r.msg_length >= kCopyAfter;
   const bool alone = lone && !p.tx.queued.next(r);
   if (alone && r.tx.copy_later && r.msg_length >= kCopyAfter && !s.completion.uncopied)
@@ -94,7 +94,7 @@ bool is_notify(const Request& r) {
   return r.send_class == SendClass::notify && r.kind == RequestKind::receive;
 }
 
-// How the message travels: by its size, and by envelope when those before it had to.
+// Chooses how the message travels: by its size, and by envelope when those before it had to.
 void class_choose(State& s, const Partner& p, Request& r) {
   r.send_class = class_for(s, p, r);
   r.tx.parked = r.send_class != SendClass::large && park_defers(s, p);
@@ -107,16 +107,16 @@ bool credit_left(const Partner& p, const Request& r) {
   return p.tx.frames_unacked == 0 || p.tx.frames_unacked + r.tx.frames <= frame_credit(p);
 }
 
-// False: all regions are in use, and the peer waits for one.
+// Takes a region for a large message. Returns false when all regions are in use, and the peer waits for one.
 bool region_take(State& s, Partner& p, Request& r) {
   if (r.send_class != SendClass::large || park_region(s, r)) return true;
   if (!p.tx.region_blocked) s.region_waiters.push_back(p);
   p.tx.region_blocked = true;
-  retransmit_arm(s, p);  // nothing else may watch whether it lives
+  retransmit_arm(s, p);  // nothing else may watch whether the peer lives
   return false;
 }
 
-// The request gets the next number.
+// Gives the request the next number.
 void number_give(State& s, Partner& p, Request& r) {
   assert(r.phase == Phase::queued);
   r.queue.unlink();
@@ -128,7 +128,7 @@ void number_give(State& s, Partner& p, Request& r) {
   r.first_sent = s.now;
 }
 
-// The user is told of what is complete as soon as it has left.
+// Completes a message for the user as soon as it has left, if nothing else is waited for.
 void user_tell(State& s, Request& r, bool notify) {
   if (notify) {
     request_user_done(s, r, r.status);
@@ -138,13 +138,14 @@ void user_tell(State& s, Request& r, bool notify) {
   }
 }
 
+// Sends what is queued, in these steps:
 //  step          message                                   NOTIFY
 //  window        kEarlyWindow, or the reference's          kSendWindow
 //  class         by size; large when parked                notify
 //  credit        frames that the peer can hold             one frame, always
 //  region        a large one's                             none
-//  who copies    nobody, now, while on its way, later      nobody
-// A step that finds nothing left leaves the queue as it is.
+//  copy          none, now, while on its way, later        none
+// A step for which nothing is left leaves the queue as it is.
 void pump(State& s, Partner& p, bool at_once) {
   while (Request* r = p.tx.queued.front()) {
     const bool notify = is_notify(*r);
@@ -167,7 +168,7 @@ void pump(State& s, Partner& p, bool at_once) {
     if (p.parking.park_next > 0) [[unlikely]]
       park_counted(s, p, *r);
     if (!notify) history_note(s, Happened::sent, &p, r->match_info, r->msg_length, r->seqnum);
-    // What need not be done before it leaves is done while it is on its way.
+    // Work that need not be done before a message leaves is done while the message is on its way.
     if (at_once || late.planned() || s.completion.uncopied == r) s.sink.flush();
     late.make();
     retransmit_arm(s, p);
@@ -190,7 +191,7 @@ void send_pump(State& s, Partner& p, bool at_once) {
   Request* first = p.tx.queued.front();
   if (!first) return;
   if (p.held_back()) return retransmit_arm(s, p);
-  // What waited for the window goes out together.
+  // Messages that waited for the window leave together.
   const bool several = !s.packing.allowed && p.tx.queued.next(*first);
   if (!several) return pump(s, p, at_once);
   {

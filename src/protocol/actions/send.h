@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue of a peer: what window, credit and memory allow leaves (docs/spec/protocol.md 8).
+// The send queue of a peer. Messages leave it as window, credit and memory allow (docs/spec/protocol.md 8).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kReferenceEagerFrames = 250;
 
 // Completes the send that waits for its copy.
 void send_copy(State& s);
-// Sends what window and resources allow of the partner's queue.
+// Sends what window and resources allow of the peer's queue.
 // `at_once`: nothing else is likely to leave with it.
 void send_pump(State& s, Partner& p, bool at_once = false);
 void send_queue_notify(State& s, Request& receive);

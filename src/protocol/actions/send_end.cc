@@ -48,7 +48,7 @@ void send_fail(State& s, Request& r, Status status) {
     request_finish(s, r, status);
     return;
   }
-  if (!r.user_gone) {  // nobody has seen yet that it was a success
+  if (!r.user_gone) {  // the user has not seen a success yet
     r.status = status;
     r.xfer_length = 0;
     s.reports.ending_failed++;
@@ -59,7 +59,7 @@ void send_fail(State& s, Request& r, Status status) {
   if (s.closing) return request_protocol_done(s, r);
   r.status = status;
   send_release_buffer(s, r);
-  if (!r.tx.waits) s.completion.zombies--;  // of those that wait no one is counted
+  if (!r.tx.waits) s.completion.zombies--;  // sends that wait for their receive are not counted
   r.phase = Phase::finished;
   s.completion.lost.push_back(r);
 }

@@ -8,9 +8,9 @@ namespace omx::protocol {
 
 struct State;
 
-// Ends or goes on with a send that the peer acknowledged.
+// Ends a send that the peer acknowledged, or lets it go on.
 void send_acknowledged(State& s, Request& r);
-// Ends a send of a conversation that is over; counts it and keeps what Endpoint::lost_take() reports.
+// Ends a send of a conversation that is over. Counts it, and keeps what Endpoint::lost_take() reports.
 void send_fail(State& s, Request& r, Status status);
 
 }  // namespace omx::protocol

@@ -21,7 +21,7 @@ void send_transmit(State& s, Request& r) {
   const bool short_one = r.send_class == SendClass::tiny || r.send_class == SendClass::small;
   if (short_one && pack_add(s, r)) return;
   const bool gathers = r.send_class == SendClass::large || r.send_class == SendClass::notify;
-  if (s.packing.partner == r.partner && !(gathers && s.packing.packets)) pack_release(s);  // not overtaken
+  if (s.packing.partner == r.partner && !(gathers && s.packing.packets)) pack_release(s);  // keeps the order
   switch (r.send_class) {
     case SendClass::tiny:
     case SendClass::small:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One numbered message on its way out, for the first time or again.
+// Sends one numbered message, for the first time or again.
 #pragma once
 
 #include "protocol/counters.h"
@@ -10,7 +10,7 @@ struct Request;
 struct State;
 
 void send_transmit(State& s, Request& r);
-// Sends a message again and counts why, unless the first one still waits to be read.
+// Sends a message again and counts why, unless the earlier one still waits to be read.
 void send_retransmit(State& s, Request& r, Counter why);
 
 }  // namespace omx::protocol

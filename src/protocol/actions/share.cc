@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets without data share frames (docs/reference/wire.md 14): what a turn asks for, acknowledges and
-// reports to one endpoint, and announcements of large messages that have others before them. A stream of
-// large messages needs three such packets for each, and a frame costs as much as 10 KiB of data.
 #include "protocol/actions/share.h"
 
 #include <cstring>
@@ -16,7 +13,7 @@ namespace omx::protocol {
 
 namespace {
 
-// More would only keep the receiver waiting for the first.
+// More packets would only keep the receiver waiting for the first one.
 constexpr std::uint32_t kPacketsMost = 8;
 
 bool share(State& s, Partner& p, const Draft& draft) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packets without data share frames (docs/reference/wire.md 14): what a turn asks for, acknowledges and
-// reports to one endpoint, and announcements of large messages that have others before them. A stream of
-// large messages needs three such packets for each, and a frame costs as much as 10 KiB of data.
+// Coalescing of packets without data (docs/reference/wire.md 14). Requests, acknowledgements and reports of
+// one turn to one endpoint share frames. So do announcements of large messages that have others before them.
+// A stream of large messages needs three such packets for each, and a frame costs as much as 10 KiB of data.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace omx::protocol {
 
-// While it lives, they may wait for pack_release.
+// While this object lives, packets without data may wait for pack_release().
 class Gathers {
  public:
   explicit Gathers(State& s, bool may = true) : s_(s), before_(s.packing.gathers) {

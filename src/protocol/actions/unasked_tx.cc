@@ -18,7 +18,7 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::uint16_t kLargesMost = 2;  // at a time: a stream is asked for in good time
+constexpr std::uint16_t kLargesMost = 2;  // at a time; a stream is asked for in good time
 
 bool may_send(State& s, Partner& p, const Request& r) {
   if (!(p.agreed.features & wire::kFeatureUnasked) || p.agreed.mode != wire::Mode::omx || p.agreed.near_frame)
@@ -60,7 +60,7 @@ void unasked_transmit(State& s, Request& r, const wire::Rndv& rndv) {
   request.pull_handle = unasked_key(rndv);
   request.magic = wire::unasked_magic(p.endpoint, s.config.endpoint);
   request.block_length = std::min<std::uint32_t>(rndv.unasked_frames * rndv.unasked_unit, length);
-  // The end of more than that is asked for.
+  // If the message is longer than that, the receiver asks for its end.
   request.flags = request.block_length < length ? wire::kFlagQuiet : 0;
   if (unasked_by_lane(p, length)) {
     request.flags |= wire::kFlagLane;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends the first frames of a large message behind its RNDV (docs/reference/wire.md 17).
+// Sends the first frames of a large message behind its RNDV, as unscheduled data (docs/reference/wire.md 17).
 #pragma once
 
 #include "wire/packets.h"

@@ -21,10 +21,10 @@ namespace omx::protocol {
 
 namespace {
 
-// Most messages come sooner; those connect for their sender's sake.
+// Most messages come sooner, and connect for their sender's sake.
 constexpr TimeNs kConnectAfter = 1'000 * kMillisecond;
 
-// What a receive or a series of probes waits for.
+// The instance that a receive or a series of probes waits for.
 struct Waiter {
   std::uint32_t session, shunned;
   bool reach;
@@ -46,7 +46,7 @@ void visit_waiters(const State& s, Partner& p, Visit visit) {
     if (probe_watch_covers(s, watch, p)) visit(waiter(watch));
 }
 
-// Ends those of which `ends` is true. False: there were none.
+// Ends the waiters for which `ends` is true. Returns false when there were none.
 template <typename Ends>
 bool end_waiters(State& s, Partner& p, Status status, Ends ends) {
   bool any = false;
@@ -90,7 +90,7 @@ Status watch_probe(State& s, const ReceiveOp& op) {
   for (ProbeWatch& watch : s.reports.probe_watches) {
     if (watch.partner != &p || watch.session != op.session || watch.shunned != op.shunned) continue;
     Status failed = std::exchange(watch.failed, Status::pending);
-    // What was true some time ago need not be so any more.
+    // A failure that was noted some time ago may no longer hold.
     if (probe_watch_lapsed(s, watch) || (p.connected() && !names_another(op.session, p.session.true_session)))
       failed = Status::pending;
     if (probe_watch_lapsed(s, watch) || failed != Status::pending) watch.since = s.now;
@@ -107,7 +107,7 @@ Status watch_probe(State& s, const ReceiveOp& op) {
 
 void watch_connect(State& s, Partner& p, TimeNs& next) {
   if (!p.tx.connects.empty() || !watched(s, p)) return;
-  // Once in a while: there may be many waiters, and the timer is a fast one.
+  // The check is made only once in a while, because there may be many waiters and the timer is a fast one.
   const TimeNs turn = s.now / kConnectAfter + 1;
   const auto moment = static_cast<std::uint8_t>(turn);
   if (moment == p.liveness.watch_looked) {
@@ -153,7 +153,7 @@ void watch_answered(State& s, Partner& p, const Request& connect, std::uint32_t 
 
 void connect_fail(State& s, Partner& p, Request& r, Status status) {
   r.queue.unlink();
-  const bool for_waiters = r.hidden;  // the application has no request that tells it
+  const bool for_waiters = r.hidden;  // the application has no request that reports this
   request_finish(s, r, status);
   if (p.connected() || !p.tx.connects.empty()) return;
   if (!end_waiters(s, p, status, [](const Waiter& w) { return w.reach; })) return;

@@ -13,22 +13,22 @@ struct State;
 
 // Begins to wait for the source that a receive names.
 void watch_receive(State& s, Request& r);
-// Notes that the application probed for a message that such a receive would take. Returns how a receive
-// would have ended since the last probe; pending: it would not.
+// Notes that the application probed for a message that such a receive would take. Returns how a receive would
+// have ended since the last probe; pending: not at all.
 Status watch_probe(State& s, const ReceiveOp& op);
-// Connects to the partner, if it is known to have been there, and is not connected or waiters name another
-// instance than the one that is.
+// Connects to a peer that is known to have been there. It must not be connected yet, or waiters must name
+// another instance than the connected one.
 void watch_connect(State& s, Partner& p, TimeNs& next);
-// Ends what waits for the partner, but not for another instance than `session`.
+// Ends the waiters for the peer, except those for another instance than `session`.
 void watch_fail(State& s, Partner& p, Status status, std::uint32_t session);
-// Ends what must not reach this instance, now that a conversation with it is open.
+// Ends the waiters that must not reach this instance, now that a conversation with it is open.
 void watch_opened(State& s, Partner& p);
-// Ends what waited before the connect request that instance `session` has answered, and names another
-// instance. That one is gone, as it was there when the waiting began.
+// Ends the waiters that began before the connect request which instance `session` has answered, and that name
+// another instance. That instance is gone, because it was there when the waiting began.
 void watch_answered(State& s, Partner& p, const Request& connect, std::uint32_t session);
-// Ends a connect request with that status. What waits for the peer ends, too, unless it may yet come.
+// Ends a connect request with that status. The waiters for the peer end, too, unless it may yet come.
 void connect_fail(State& s, Partner& p, Request& r, Status status);
-// Ends a connect request that was answered by the instance which it shall not reach.
+// Ends a connect request that was answered by the instance which it must not reach.
 void connect_shunned(State& s, Partner& p, Request& r);
 
 }  // namespace omx::protocol
