@@ -31,7 +31,7 @@ void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext) {
   p.agreed.features = ext.features;
   p.agreed.mode_told = ext.mode;
   p.agreed.checksum = s.config.checksum && (ext.features & wire::kFeatureChecksum);
-  // MX sizes if either side insists on them.
+  // MX sizes are used if either side insists on them.
   p.agreed.mode =
       s.config.mode == wire::Mode::mxoe || ext.mode == wire::Mode::mxoe ? wire::Mode::mxoe : wire::Mode::omx;
   p.agreed.eager_credit = std::max<std::uint16_t>(ext.eager_frames, 1);

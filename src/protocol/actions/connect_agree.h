@@ -9,7 +9,7 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// Adopts what a CONNECT says about the peer's abilities. Values the peer cannot mean are clamped.
+// Adopts the peer's abilities from a CONNECT. Values that the peer cannot mean are clamped.
 void connect_agree(State& s, Partner& p, const wire::ConnectExt& ext);
 
 }  // namespace omx::protocol

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames of tiny, small and medium messages.
+// Sends tiny, small and medium messages.
 #pragma once
 
 namespace omx::protocol {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fields and data that the packets of messages share.
+// Fills the fields and copies the data that the packets of messages share.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers to the requests of a pull, straight from user memory.
+// Answers the requests of a pull, straight from user memory.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct State;
 // A request, checked against the region that it names.
 struct PullRange {
   std::uint32_t unit = 0;
-  std::uint64_t offset = 0;  // in the message
+  std::uint64_t offset = 0;  // offset in the message
   std::uint32_t first = 0;   // bytes of the first reply at most
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests for blocks of frames.
+// Requests blocks of frames.
 #pragma once
 
 #include <cstdint>

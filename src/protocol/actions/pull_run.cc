@@ -107,7 +107,7 @@ void pull_start(State& s, Request& receive, const wire::Rndv& rndv, const std::b
   assert(receive.phase == Phase::matched);
   assert(!receive.rx.pull);
   assert(receive.xfer_length > 0);
-  // The memory of other pages is not published.
+  // Regions of other pages are not published.
   if (s.config.direct && rndv.page == 0 && read_directly(s, receive, rndv)) return;
   Pull* pull = s.memory.pulls.create();
   if (!pull) {  // the sender must not wait indefinitely

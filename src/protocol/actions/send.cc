@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending: from the application's call to a numbered message in the window (docs/spec/protocol.md 8).
+// Sends messages, from the application's call to a numbered message in the window (docs/spec/protocol.md 8).
 #include "protocol/actions/send.h"
 
 #include <cassert>
@@ -208,7 +208,7 @@ void send_queue_notify(State& s, Request& receive) {
   receive.send_class = SendClass::notify;
   receive.phase = Phase::queued;
   receive.first_sent = s.now;
-  // Ahead of messages, behind earlier NOTIFYs.
+  // A NOTIFY goes ahead of messages, behind earlier NOTIFYs.
   Request* position = p.tx.last_notify ? p.tx.queued.next(*p.tx.last_notify) : p.tx.queued.front();
   if (position)
     p.tx.queued.insert_before(*position, receive);

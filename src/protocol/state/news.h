@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reports about peers for the owner of the engine: which peer is silent or back, which conversation has
-// ended, and which messages were lost with it.
+// ended, and which messages it lost.
 #pragma once
 
 #include "protocol/state/partner.h"

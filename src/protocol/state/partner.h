@@ -100,7 +100,7 @@ struct PeerCounting {
   std::uint32_t peer_epoch_session = wire::kUnknownSession;
   std::uint32_t send_acknum = 0;
   std::uint32_t recv_acknum = 0;
-  bool epoch_offered = false;  // a CONNECT told the peer our generation
+  bool epoch_offered = false;  // a CONNECT offered our generation to the peer
   bool ack_pending = false;    // a delayed ack is armed
 };
 

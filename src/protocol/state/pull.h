@@ -60,7 +60,7 @@ struct Pull {
   std::uint16_t tail = 0;        // bytes behind them, which came with the RNDV
   std::uint32_t unit = 0;        // M: data bytes of a full frame
   std::uint32_t shift = 0;       // o: by how much the first frame is shorter
-  std::uint32_t frames = 0;      // of the whole transfer
+  std::uint32_t frames = 0;      // frames of the whole transfer
   std::uint32_t next_frame = 0;  // first not yet asked for
   std::uint32_t rings_at = 0;    // the answer before this frame wakes us, though all is asked for; 0: none
   std::uint32_t blocks_max = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long a pull has been silent, and how long it may be.
+// Computes how long a pull has been silent, and how long it may be.
 #pragma once
 
 #include "protocol/types.h"

@@ -38,16 +38,16 @@ enum class SendClass : std::uint8_t { tiny, small, medium, large, notify };
 //                            |
 //                            +--pulled--> queued (NOTIFY) --> unacked --> finished  large
 //
-// --- A connect, and a send to oneself ---
+// --- A connect, and a send to this endpoint itself ---
 //
 //   connecting --reply, refusal, time-out--> finished
 //   self_waiting --a receive--> finished
 enum class Phase : std::uint8_t {
   queued,        // send: waits for window or resources, without a number
-  unacked,       // send or notify: has a number, in partner.unacked
+  unacked,       // send or notify: has a number, in tx.unacked of the peer
   await_notify,  // large send: acknowledged, the receiver has not finished
-  connecting,    // connect: in partner.connects
-  self_waiting,  // send to oneself: in the unexpected queue
+  connecting,    // connect: in tx.connects of the peer
+  self_waiting,  // send to this endpoint itself: in the unexpected queue
   posted,        // receive: in the posted tables
   matched,       // receive: a message is arriving for it
   finished       // nothing more to do for the protocol

@@ -14,7 +14,7 @@ namespace {
 
 // A message by the bulk path comes later than packets that followed it by the link, and is not lost.
 constexpr TimeNs kLaneLateness = 1 * kMillisecond;
-// Repetitions are delayed while they do not help: the receiver has no memory, and would answer each by a
+// Repetitions are delayed while they do not help. The receiver then has no memory, and would answer each by a
 // bitmap that asks for the next one.
 constexpr TimeNs kAgainFirst = 1 * kMillisecond;
 constexpr unsigned kAgainDoublings = 10;

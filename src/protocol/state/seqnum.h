@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message numbers: 14 bits of number and, above them, 2 bits of partner session count
+// Message numbers: 14 bits of number and, above them, 2 bits of session count of the peer
 // (docs/spec/wire.md 6.4).
 #pragma once
 

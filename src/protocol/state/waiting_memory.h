@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of messages that wait for their receives, here or with their sender.
+// Memory of messages that wait for their receives, here or at their sender.
 #pragma once
 
 #include <cstddef>
