@@ -11,8 +11,8 @@ using protocol::TimeNs;
 
 using omx::clock_now;
 
-// clock_now(), but a reading stays good for some microseconds: the processor's tick counter, which costs a
-// quarter of the vDSO's clock, tells whether it still is. Deadlines are hundreds of microseconds.
+// Like clock_now(), but a reading serves for some microseconds. The processor's tick counter tells whether
+// it still does, and costs a quarter of the vDSO's clock. Deadlines are hundreds of microseconds away.
 class RecentClock {
  public:
   TimeNs now() {
@@ -23,7 +23,7 @@ class RecentClock {
 #endif
     return now_ = clock_now();
   }
-  // After a pause: a new reading in any case.
+  // Reads the clock again after a pause.
   TimeNs read() {
     tick_ = 0;
     return now();
@@ -35,7 +35,7 @@ class RecentClock {
   TimeNs now_ = 0;
 };
 
-// `ms` from `now`, without overflow; ~0 (kForever) is never.
+// Returns the time `ms` after `now`, without overflow; never for ~0 (kForever).
 inline TimeNs deadline_after_ms(TimeNs now, std::uint64_t ms) {
   constexpr std::uint64_t kLongest = 1ULL << 43;  // milliseconds; about 280 years
   return ms > kLongest ? protocol::kNever : now + ms * protocol::kMillisecond;

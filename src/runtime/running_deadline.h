@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A deadline that counts only time in which this process ran, for loops that look at it often: a process that
-// was stopped must not find, when it goes on, that its peers had their time to answer.
+// A deadline that counts only time in which this process ran, for loops that check it often. A process that
+// was stopped must not conclude, when it goes on, that its peers had their time to answer.
 #pragma once
 
 #include "runtime/clock.h"
@@ -11,7 +11,8 @@ class RunningDeadline {
  public:
   RunningDeadline(TimeNs now, std::uint64_t ms) : at_(deadline_after_ms(now, ms)), seen_(now) {}
 
-  // Whether it has passed. To be called at least every kStep; what is longer was an absence.
+  // Returns whether the deadline has passed. Call it at least every kStep. A longer pause counts as an
+  // absence of the process.
   bool passed(TimeNs now) {
     const TimeNs since = now > seen_ ? now - seen_ : 0;
     if (since > kStep && at_ != protocol::kNever) at_ += since - kStep;

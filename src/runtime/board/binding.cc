@@ -23,12 +23,12 @@ namespace {
 
 thread_local std::weak_ptr<Seat> t_seat;
 
-// What was set in this process. A thread that was started by a bound one has its processors, but is not
-// meant. Never destroyed: a thread may still open an endpoint at exit().
+// The processor sets that Open-MX gave to threads of this process. A thread that a bound one starts inherits
+// its set, though no one placed it. Never destroyed, because a thread may still open an endpoint at exit().
 struct ProcessBindings {
   std::mutex mutex;
   std::set<std::vector<int>> set;
-  std::vector<int> before;  // the first
+  std::vector<int> before;  // of the first thread that was bound
 
   std::vector<int> seen_through(const std::vector<int>& affinity) {
     const std::lock_guard guard(mutex);
@@ -38,7 +38,7 @@ struct ProcessBindings {
     const std::lock_guard guard(mutex);
     if (set.empty()) {
       before = former;
-      // Its other threads may be elsewhere.
+      // Other threads of the process may run on other processors.
       OversubscriptionDetector::processors_are(static_cast<int>(former.size()));
     }
     set.insert(processors);
@@ -57,7 +57,7 @@ std::vector<int> beside_on_this_host(int cpu) {
   return *topology ? (**topology)->beside(cpu) : std::vector<int>{};
 }
 
-// Of the calling thread.
+// The facts about this host, as the calling thread sees them.
 class HostSurroundings final : public steering::Surroundings {
  public:
   HostSurroundings(const Board& board, const Settings& settings)
@@ -79,7 +79,8 @@ class HostSurroundings final : public steering::Surroundings {
   bool take(int cpu) override {
     auto claim = claim_processor(cpu);
     if (claim && !claim->held()) return false;
-    // Who cannot be seen by others runs there all the same.
+    // Without a claim, others cannot see that this processor is taken. The thread may run there all the
+    // same.
     if (claim) taken = std::move(*claim);
     return true;
   }
@@ -115,7 +116,7 @@ Binding::Binding(const Board& board, std::uint32_t endpoint, const Settings& set
   if (placement.processors.empty()) {
     said_ = fmt::format("{}: this thread stays where it is (OMX_PROCESS_BINDING={}): {}", subject, how,
                         placement.reason);
-    // Bound by somebody else, it has its processor for itself all the same.
+    // The application bound this thread, so the thread has its processor for itself all the same.
     if (surroundings.taken.held()) seat_ = std::make_shared<Seat>(now, std::move(surroundings.taken));
     t_seat = seat_;
     return;

@@ -15,7 +15,8 @@
 
 namespace omx::runtime {
 
-// Where a thread was put. Its endpoints hold it; when they are closed the processor counts as free again.
+// The processor where a thread was put. The thread's endpoints hold the seat; when they are closed, the
+// processor counts as free again.
 class Seat {
  public:
   Seat(std::vector<int> processors, Claim claim)
@@ -29,25 +30,25 @@ class Seat {
   ForkMark mark_;
 };
 
-// The calling thread's, while an endpoint is opened in it. Where a thread has an endpoint already, it stays.
-// What happens, and why, is told at level info; what cannot be done is a warning, and changes nothing. Both
-// are told when it is kept, not for each endpoint number that is tried in vain.
+// Places the calling thread while it opens an endpoint. A thread that has an endpoint already stays where it
+// is. What happens and why is logged at level info. A placement that fails is a warning and changes nothing.
+// Both are logged in keep(), not for each endpoint number that turns out to be busy.
 class Binding {
  public:
   Binding(const Board& board, std::uint32_t endpoint, const Settings& settings);
-  // Unless it was kept, the thread may run where it could before.
+  // Gives the thread its former processors back, unless keep() was called.
   ~Binding();
   Binding(const Binding&) = delete;
   Binding& operator=(const Binding&) = delete;
 
-  // For the endpoint to hold; nullptr: the thread has no place of its own.
+  // Returns the seat, which the endpoint holds; nullptr if the thread has no processor of its own.
   std::shared_ptr<Seat> keep();
 
  private:
   std::shared_ptr<Seat> seat_;
   std::vector<int> before_;  // empty: nothing was changed
   LogLevel level_ = LogLevel::info;
-  std::string said_;  // what there is to say when it was kept
+  std::string said_;  // what keep() logs
 };
 
 }  // namespace omx::runtime

@@ -8,19 +8,20 @@ namespace omx::runtime {
 
 namespace {
 
-// Peers find us by MAC address, so one index for all of them does (docs/reference/wire.md 1).
+// Peers find us by MAC address, so one index serves all of them (docs/reference/wire.md 1).
 constexpr std::uint16_t kOurIndex = 0;
 
-// A question that comes again after this was not answered; sooner, it came twice or lay in the ring.
+// A question that comes again after this time was not answered. One that comes sooner was sent twice, or an
+// earlier copy lay in the ring.
 constexpr TimeNs kSilence = 10 * protocol::kMillisecond;
-// After this it is a new question.
+// After this time it counts as a new question.
 constexpr TimeNs kForgotten = 5'000 * protocol::kMillisecond;
-// Endpoints that hear a question within this time agree on one that answers.
+// Endpoints that receive a question within this time agree on one that answers.
 constexpr TimeNs kMoment = 20 * protocol::kMillisecond;
 
 constexpr std::uint64_t kNameQuestion = 0;
 
-// The same for all repetitions of a request.
+// Returns the same value for all repetitions of a request.
 std::uint64_t connect_question(const wire::Connect& connect) {
   return 1ULL << 63 | std::uint64_t{connect.src_session} << 24 | std::uint64_t{connect.dst_endpoint} << 16 |
          std::uint64_t{connect.src_endpoint} << 8 | connect.connect_seqnum;
@@ -65,7 +66,7 @@ bool BoardResponder::on_frame(wire::Frame frame) {
   }
 }
 
-// Tried anew for each question: the former holder may have gone.
+// Tries again for each question, since the former holder may have gone.
 bool BoardResponder::responsible() {
   if (claim_.held()) return true;
   if (auto claim = claim_responder(board_.interface.index)) claim_ = std::move(*claim);
@@ -86,7 +87,7 @@ bool BoardResponder::answers(NicId asker, std::uint64_t question) {
   if (responsible()) return true;
   const TimeNs now = clock_();
   if (!repeated(asker, question, now)) return false;
-  answer_ = Claim();  // so that it is never in the way of the next one
+  answer_ = Claim();  // so that this claim does not block the next answer
   answer_ = claim_answer(board_.interface.index, asker, question, now / kMoment);
   return answer_.held();
 }
@@ -96,7 +97,7 @@ void BoardResponder::on_query(wire::Frame frame, const wire::Head& head) {
   if (wire::decode_host_query(frame, query) != wire::Drop::none) return;
   if (head.dst != board_.interface.nic && head.dst != kBroadcastNic) return;
   peers_.add(head.src);
-  // Before the answer: who has his answer may stop listening.
+  // Asks before it answers: a host that has its answer may stop listening.
   if (asks_back_) {
     const auto peer = peers_.find(head.src);
     if (peer && peer->name.empty()) this->query(head.src);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Answers what is asked of the board, not of an endpoint: its name, and connection requests to endpoint ids
 // that no process has open. The frames reach every endpoint of the board, and the one that holds the
-// responder's claim answers. Its process may compute without calling us, so another endpoint answers a
-// question that comes again. Answers may be sent more than once.
+// responder's claim answers. The holder's process may compute without calling us, so another endpoint
+// answers a question that comes again. Answers may be sent more than once.
 #pragma once
 
 #include <array>
@@ -24,24 +24,24 @@ std::size_t connect_refuse(std::byte* out, const wire::Head& request, const wire
 
 class BoardResponder {
  public:
-  // All must outlive the responder. Answers go to the sink; the caller flushes.
+  // All arguments must outlive the responder. Answers go to the sink; the caller flushes it.
   BoardResponder(const Board& board, std::uint32_t endpoints_max, PeerTable& peers, wire::FrameSink& sink,
                  TimeNs (*clock)() = clock_now)
       : board_(board), endpoints_max_(endpoints_max), peers_(peers), sink_(sink), clock_(clock) {}
 
-  // Returns whether this endpoint answers for the board. Takes that over when no endpoint does.
+  // Returns whether this endpoint answers for the board. Takes the role over when no endpoint has it.
   bool responsible();
   // Returns false when the frame does not concern the responder.
   bool on_frame(wire::Frame frame);
 
-  // The board's interface has another index now.
+  // Gives the claims up, because the board's interface has another index now.
   void board_moved() { claim_ = Claim(), answer_ = Claim(); }
 
-  // From now on a host that asks for our name is asked for its own.
+  // From now on, asks each host that queries our name for its own name.
   void ask_back() { asks_back_ = true; }
-  // Asks a NIC, or with kBroadcastNic all, for its name; answers fill the table.
+  // Asks a NIC for its name, or all NICs with kBroadcastNic. The answers fill the table.
   void query(NicId nic);
-  // Makes the discovery daemons of reference hosts announce their NICs. Each call needs another serial.
+  // Makes the discovery daemons of legacy hosts announce their NICs. Each call needs another serial.
   void announce(std::uint32_t serial);
 
  private:
@@ -67,7 +67,7 @@ class BoardResponder {
   wire::FrameSink& sink_;
   TimeNs (*clock_)();
   Claim claim_;
-  Claim answer_;                                // of the last question that was answered for the responder
+  Claim answer_;  // to the last question that was answered in the responder's place
   std::array<RecentQuestion, 16> questions_{};  // the oldest is forgotten first
   std::size_t questions_next_ = 0;
   bool asks_back_ = false;

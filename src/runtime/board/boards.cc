@@ -24,14 +24,15 @@ std::string host_name(const Settings& settings) {
   return name;
 }
 
-// As the reference does, the loopback device is "localhost" without a number.
+// Names the board "host:number". As Open-MX 1.x does, calls the loopback device "localhost" without a
+// number.
 std::string board_hostname(const Settings& settings, const Board& board) {
   if (board.interface.loopback) return "localhost";
   const std::string suffix = fmt::format(":{}", board.number);
   return host_name(settings).substr(0, wire::kHostnameMax - 1 - suffix.size()) + suffix;
 }
 
-// Some examples: error texts have an end (docs/spec/mx-api.md 5).
+// Lists some refusals only: error texts have a maximal length (docs/spec/mx-api.md 5).
 std::string refusals(const std::vector<link::Choice>& choices) {
   constexpr int kMost = 3;
   std::string text;
@@ -46,8 +47,8 @@ std::string refusals(const std::vector<link::Choice>& choices) {
 
 using link::IpFamily;
 
-// Which addresses carry the boards of a host. Peers must have the same kind, so all boards have; and as every
-// interface that is up has a link-local address, these count only where there are no others.
+// Which addresses carry the boards of a host. Peers need addresses of the same kind, so all boards have one
+// kind. Every interface that is up has a link-local address, so these count only on hosts without others.
 enum class IpReach : std::uint8_t { ipv4, ipv6, link_local };
 
 IpReach reach_of(const link::InterfaceAddress& address) {
@@ -82,7 +83,7 @@ const char* missing_text(IpFamily family, std::optional<IpReach> reach) {
                                 : "no IP address, which OMX_LINK=udp needs";
 }
 
-// The interface as a UDP link shows it. False, with the reason: no such address.
+// Describes the interface as a UDP link shows it. Returns false, with the reason, if it has no such address.
 bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<IpReach> reach, std::uint32_t& mtu) {
   link::Interface& interface = choice.interface;
   const auto address = link::interface_address(interface.name, interface.index,
@@ -100,10 +101,10 @@ bool udp_fit(link::Choice& choice, IpFamily& family, std::optional<IpReach> reac
 
 bool by_udp(const Settings& settings, std::optional<IpReach> reach) {
   if (settings.link != LinkKind::automatic) return !raw_frames(settings.link);
-  // What else is wrong is told when an endpoint opens.
+  // Opening an endpoint reports other errors.
   const int error = link::packet_sockets_possible();
   if (error != EPERM && error != EACCES && error != EAFNOSUPPORT) return false;
-  // Where UDP cannot be had either, opening says what raw frames need.
+  // If UDP is not possible either, opening an endpoint says what raw frames need.
   return reach.has_value();
 }
 

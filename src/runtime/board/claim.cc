@@ -27,7 +27,7 @@ std::string endpoint_name(std::uint32_t ifindex, std::uint32_t endpoint) {
   return fmt::format("omx/{}/{}", ifindex, endpoint);
 }
 
-// An abstract address: a NUL, then the name, and no NUL at its end.
+// Fills in an abstract address: a NUL, then the name without a NUL at its end. Returns its length.
 socklen_t address_fill(sockaddr_un& address, const std::string& name) {
   address = {};
   address.sun_family = AF_UNIX;
@@ -39,7 +39,7 @@ OwnFd socket_open() {
   return OwnFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// Not held() when another process has the name.
+// Claims a name. The claim is not held() when another process has the name.
 Result<Claim> name_claim(const std::string& name) {
   Claim claim(socket_open());
   if (!claim.held())
@@ -58,15 +58,15 @@ Result<Claim> name_claim(const std::string& name) {
 
 enum class ClaimState { free, held, held_unseen, unknown };
 
-// Connects and hangs up; the holder need not answer.
+// Connects to the holder and hangs up. The holder need not answer.
 ClaimState claim_probe(const std::string& name, ucred* credentials) {
   const Claim probe(socket_open());
   if (!probe.held()) return ClaimState::unknown;  // out of descriptors
   sockaddr_un address;
   const socklen_t length = address_fill(address, name);
   if (::connect(probe.descriptor(), reinterpret_cast<sockaddr*>(&address), length) < 0) {
-    // EAGAIN: its queue is full of such looks. ECONNREFUSED: no such name, or bound a moment ago and not
-    // listening yet, which is as good as free.
+    // EAGAIN: the holder's queue is full of such probes. ECONNREFUSED: the name does not exist, or its
+    // socket does not listen yet, which is as good as free.
     return errno == EAGAIN         ? ClaimState::held_unseen
            : errno == ECONNREFUSED ? ClaimState::free
                                    : ClaimState::unknown;
@@ -77,7 +77,8 @@ ClaimState claim_probe(const std::string& name, ucred* credentials) {
   return error || credentials->pid == 0 ? ClaimState::held_unseen : ClaimState::held;
 }
 
-// The process chooses its name, which is for other users' terminals and files, too.
+// Returns the command name of a process. A process chooses its own name, which may end up in other users'
+// terminals and files, so it is made harmless.
 std::string command_of(pid_t pid) {
   std::string command = text_file_read(fmt::format("/proc/{}/comm", pid)).value_or("");
   if (!command.empty() && command.back() == '\n') command.pop_back();

@@ -14,8 +14,9 @@ namespace omx::runtime {
 
 namespace {
 
-// Lines of /proc/net/unix: address, count, protocol, flags, type, state, inode, path; '@' stands for the NUL.
-// The connections waiting in the queue have the same path: only the listener has the listening flag.
+// Returns the inode of the listening socket. Lines of /proc/net/unix hold address, count, protocol, flags,
+// type, state, inode and path, where '@' stands for the NUL. Connections in the queue have the same path,
+// but only the listener has the listening flag.
 std::string inode_of(const std::string& abstract_name) {
   constexpr unsigned long kListening = 0x10000;  // __SO_ACCEPTCON
   std::ifstream table("/proc/net/unix");

@@ -10,12 +10,12 @@
 
 namespace omx::runtime {
 
-// 0 when this process may not see it.
+// Returns the pid of the holder; 0 when this process may not see it.
 pid_t claim_search(const std::string& abstract_name);
 
-// Calls `visit` with each open descriptor of the process, as its number and what its link says
-// ("socket:[123]",
-// "/memfd:name (deleted)"), until it returns true. 0, or the errno that kept us from looking.
+// Calls `visit` with each open descriptor of the process until it returns true. A descriptor is given as its
+// number and what its link says ("socket:[123]", "/memfd:name (deleted)"). Returns 0, or the errno that
+// prevented the search.
 int descriptors_visit(pid_t pid,
                       const std::function<bool(const std::string& number, const std::string& target)>& visit);
 

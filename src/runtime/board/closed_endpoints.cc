@@ -9,7 +9,7 @@ namespace omx::runtime {
 
 namespace {
 
-constexpr std::size_t kProbesPerCheck = 16;  // at others, each time: some system calls each
+constexpr std::size_t kProbesPerCheck = 16;  // of other endpoints: some system calls each
 
 }  // namespace
 
@@ -52,7 +52,7 @@ bool ClosedEndpoints::on_frame(wire::Frame frame, std::uint16_t peer_index) {
   const auto number = static_cast<std::uint8_t>(endpoint);
   if (number >= endpoints_max_) return refuse(head.src, peer_index, frame, wire::NackCode::bad_endpoint);
   if (!open(number)) return refuse(head.src, peer_index, frame, wire::NackCode::endpoint_closed);
-  // Its holder hears it as well; from now on we do not.
+  // The holder of that endpoint receives this frame as well, and we receive no more such frames.
   if (std::find(others_.begin(), others_.end(), number) == others_.end()) {
     others_.push_back(number);
     tell_link();
@@ -61,7 +61,8 @@ bool ClosedEndpoints::on_frame(wire::Frame frame, std::uint16_t peer_index) {
 }
 
 bool ClosedEndpoints::refuse(NicId to, std::uint16_t peer_index, wire::Frame frame, wire::NackCode code) {
-  // A refusal with a checksum takes an agreement that went with the endpoint: such a peer waits.
+  // A refusal with a checksum needs an agreement, which is lost with the endpoint. A peer that wants one
+  // gets no refusal.
   wire::TxFrame* out = nullptr;
   wire::Pull pull;
   if (wire::decode_pull(frame, mode_, false, pull) == wire::Drop::none) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Refuses what is sent to endpoints of the board that no process has open, as MX does (docs/spec/wire.md 7).
-// So a peer that sends to a process that is gone learns it at once. One endpoint of the board listens for
-// such frames, the responder. It learns which other endpoints there are when their frames reach it.
+// So a peer that sends to a process that is gone learns it at once. One endpoint of the board, the
+// responder, listens for such frames. It learns which other endpoints exist when frames for them reach it.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@ namespace omx::runtime {
 
 class ClosedEndpoints {
  public:
-  // The link must outlive it. Nothing happens before listen().
+  // The link must outlive this object. Nothing happens before listen().
   ClosedEndpoints(const Board& board, std::uint8_t own, std::uint32_t endpoints_max, wire::Mode mode,
                   link::Transport& link)
       : board_(board), own_(own), endpoints_max_(endpoints_max), mode_(mode), link_(link) {}
 
   bool listens() const { return listens_; }
   void listen();
-  // About once a second: endpoints that were open may have closed.
+  // Checks whether endpoints that were open have closed. Call it about once a second.
   void check();
-  // Handles a frame for another endpoint than ours, from a peer that wants to be called by that index.
-  // Returns whether it was answered; the caller flushes.
+  // Handles a frame for another endpoint than ours. The peer wants to be addressed with `peer_index`.
+  // Returns whether the frame was answered; the caller flushes.
   bool on_frame(wire::Frame frame, std::uint16_t peer_index = wire::kUnknownPeerIndex);
 
  private:
@@ -41,7 +41,7 @@ class ClosedEndpoints {
   link::Transport& link_;
   bool listens_ = false;
   std::vector<std::uint8_t> others_;  // open at the last check
-  std::size_t next_ = 0;              // of them, to be checked
+  std::size_t next_ = 0;              // index in others_ of the next one to check
 };
 
 }  // namespace omx::runtime

@@ -17,7 +17,7 @@ namespace omx::runtime {
 
 namespace {
 
-// The addresses that were told of NICs of Ethernet.
+// The addresses of Ethernet NICs that ip_of_nic_told() was given.
 class KnownAddresses {
  public:
   void set(NicId nic, const Ip& ip) {

@@ -21,28 +21,29 @@ struct IpPort {
   bool operator==(const IpPort&) const = default;
 };
 
-inline constexpr std::size_t kIpPortMost = 28;  // a sockaddr_in6, the longer one
+inline constexpr std::size_t kIpPortMost = 28;  // size of a sockaddr_in6, the longer of the two
 std::size_t ip_port_bytes(IpFamily family);
 IpFamily ip_family(const Ip& ip);
-// As sockaddr_in or sockaddr_in6; `out` has kIpPortMost bytes. Returns the bytes that were written.
+// Stores an address as sockaddr_in or sockaddr_in6. `out` has kIpPortMost bytes. Returns the bytes that were
+// written.
 std::size_t ip_port_store(const IpPort& address, std::byte* out);
-// nullopt: neither of the two, or cut off.
+// Loads such an address; nullopt if it is neither of the two, or cut off.
 std::optional<IpPort> ip_port_load(const void* in, std::size_t length);
 bool ip_unspecified(const Ip& ip);  // 0.0.0.0 or ::
 bool ip_loopback(const Ip& ip);     // 127.0.0.0/8 or ::1
 std::string ip_text(const Ip& ip);
 std::optional<Ip> ip_parse(const std::string& text);
-// "10.77.0.2:27200", "[fd4f::2]:27200".
+// Returns "10.77.0.2:27200" or "[fd4f::2]:27200".
 std::string ip_port_text(const IpPort& address);
 
-// The address of that family that the board's interface has, or the bridge or bond it is a port of. `any`:
-// IPv4 before IPv6. nullopt: none; where it is reached by UDP, another family than the one that carries it.
+// Returns the address of that family that the board's interface has, or its bridge or bond. `any` prefers
+// IPv4. Returns nullopt if there is none, or if the board is reached by UDP over the other family.
 std::optional<Ip> board_ip(const Board& board, IpFamily family);
 
-// The address of that family that the NIC has, as far as this process was told, or the kernel's table of
-// neighbours knows. Thread-safe, as is the next.
+// Returns the NIC's address of that family. It was given to ip_of_nic_told(), or the kernel's table of
+// neighbours has it. Thread-safe, like ip_of_nic_told().
 std::optional<Ip> ip_of_nic(NicId nic, IpFamily family);
-// By raw frames an id holds no address: this one leads to it.
+// Records an address that leads to the NIC. Ids of NICs that are reached by raw frames hold no address.
 void ip_of_nic_told(NicId nic, const Ip& ip);
 
 }  // namespace omx::runtime

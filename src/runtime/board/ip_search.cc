@@ -21,7 +21,7 @@ using link::HostAddress;
 using link::Ip;
 
 constexpr int kMxHostNotFound = 28;
-// An answer takes microseconds. The kernel repeats its question by itself, but not when the first found the
+// An answer takes microseconds. The kernel repeats its question, but not when the first one found the
 // interface down.
 constexpr int kPollIntervalMs = 2;
 constexpr TimeNs kAskPeriodNs = 250 * protocol::kMillisecond;
@@ -49,7 +49,7 @@ std::optional<NicFound> table_look(const std::vector<Board>& boards, std::span<c
   return std::nullopt;
 }
 
-// An address to ask for, and the own one that asks.
+// An address to ask for, and our own address that asks.
 struct Question {
   Ip ip;
   HostAddress from;
@@ -67,7 +67,7 @@ std::vector<Question> questions_of(const std::vector<Board>& boards, std::span<c
   return questions;
 }
 
-// "eth0 10.77.0.1, eth1 10.78.0.1"
+// Returns a text such as "eth0 10.77.0.1, eth1 10.78.0.1".
 std::string boards_text(const std::vector<Board>& boards, const std::vector<HostAddress>& own) {
   constexpr std::size_t kMost = 4;
   std::string text;

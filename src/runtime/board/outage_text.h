@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said of an interface that fails under an open endpoint.
+// The message about an interface that fails under an open endpoint.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ struct OutageFacts {
   link::Outage outage = link::Outage::none;
   bool up = false;           // the link receives
   NicId known = 0;           // the MAC address by which peers know it; by UDP 0
-  std::string ip;            // by UDP: the address by which they do
-  link::InterfaceState now;  // of what has its name now
+  std::string ip;            // by UDP: the address by which peers know it
+  link::InterfaceState now;  // the interface that has its name now
   bool follows = true;       // the link goes on when the interface is back
-  std::string obstacle;      // of one that is back: why it does not go on all the same
+  std::string obstacle;      // why the link stays down though the interface is back
 };
 
-// One sentence for people, with the remedy.
+// Returns one sentence for the user, with the remedy.
 std::string outage_text(const OutageFacts& facts);
 
 }  // namespace omx::runtime

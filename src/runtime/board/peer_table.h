@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of NICs. Communication needs no table (connecting to any NIC id works); the table only translates
-// "host:board" to NIC ids and back: local boards, a static file, the environment, and names learned from the
-// network.
+// Names of NICs. Communication needs no table, since connecting to any NIC id works. The table only
+// translates "host:board" to NIC ids and back. Its names come from local boards, a static file, the
+// environment and the network.
 #pragma once
 
 #include <cstdint>
@@ -23,29 +23,29 @@ struct Peer {
   bool learned = false;  // the name came from the network: a later answer may change it
 };
 
-// Where OMX_PEERS_FILE names no other.
+// Used unless OMX_PEERS_FILE names another file.
 inline constexpr const char* kDefaultPeersFile = "/etc/open-mx/peers";
 
-// Lines "MAC NAME", '#' comments, blank lines. A bad line fails with file:line and the reason.
-// Also one name for two NICs or two names for one.
+// Parses lines "MAC NAME", with '#' comments and blank lines. A bad line fails with file:line and the
+// reason. So does one name for two NICs, or two names for one NIC.
 Result<std::vector<Peer>> peers_parse(const std::string& text, const std::string& origin);
 
 // Thread-safe.
 class PeerTable {
  public:
-  // Adds or renames.
+  // Adds a NIC, or renames it.
   void set(NicId nic, const std::string& name, bool local = false);
-  // Adds without a name if unknown.
+  // Adds a NIC without a name if it is unknown.
   void add(NicId nic);
-  // A name that the network gave: it changes no name that was set here, and moves with its host to another
-  // NIC.
+  // Takes a name from the network. Such a name replaces none that set() gave. It moves to another NIC if its
+  // host does.
   void learn(NicId nic, const std::string& name);
   std::optional<Peer> find(NicId nic) const;
-  // Exact match first; then, if `name` has no ':', "name:0".
+  // Finds an exact match first. If `name` has no ':', "name:0" is tried next.
   std::optional<Peer> find(const std::string& name) const;
   std::vector<Peer> all() const;
 
-  // What the network may add: others must not be able to fill our memory.
+  // How many NICs the network may add: other hosts must not be able to fill our memory.
   static constexpr std::size_t kLearnedMax = 65536;
 
  private:

@@ -17,14 +17,14 @@ namespace omx::runtime {
 
 namespace {
 
-// Answers take microseconds; a lost frame should not cost much. The pause doubles.
+// Answers take microseconds, so a lost frame should cost little time. The pause doubles each time.
 constexpr TimeNs kFirstPauseNs = 50 * protocol::kMillisecond;
 constexpr TimeNs kHelpPeriod = 2 * protocol::kMillisecond;
 constexpr std::size_t kQueriesPerRound = 64;
 constexpr int kMxNoDevice = 5;
 
-// A board's link for the time of the look-up. It answers questions too: this process may have no endpoint
-// yet, and the host that we ask may be asking us.
+// A board's link during the look-up. It also answers questions: this process may have no endpoint yet, and
+// the host that we ask may be asking us.
 class Asker final : public link::FrameHandler {
  public:
   Asker(const Board& board, const Settings& settings, PeerTable& peers, std::unique_ptr<link::Transport> link,
@@ -63,7 +63,7 @@ Result<Askers> askers_open(const std::vector<Board>& boards, const Settings& set
     if (board.interface.loopback || board.udp) continue;
     link::PacketLinkOptions options;
     options.interface = board.interface.name;
-    options.endpoint = 255;  // an id that is hardly used: only the board's frames are wanted
+    options.endpoint = 255;  // an id that is hardly used; we need frames of the board only
     options.ring_frames = 256;
     options.ring_bytes = 1U << 20;
     auto link = link::packet_link_open(options);
@@ -86,7 +86,8 @@ void round_ask(Askers& askers, PeerTable& peers, const DiscoveryRequest& request
       if (peer.name.empty() && nics.size() <= kQueriesPerRound) nics.push_back(peer.nic);
     }
   }
-  // Each serial makes every reference host broadcast for some seconds: only if the first round did not help.
+  // Each serial makes every legacy host broadcast for some seconds, so this is done only if the first round
+  // did not help.
   std::uint32_t serial = 0;
   const bool announce = round == 1 && ::getrandom(&serial, sizeof serial, GRND_NONBLOCK) == sizeof serial;
   for (const auto& asker : askers) {
@@ -100,7 +101,8 @@ void answers_await(Askers& askers, TimeNs limit) {
   std::vector<pollfd> waits;
   for (const auto& asker : askers) waits.push_back({asker->descriptor(), POLLIN, 0});
   const timespec timeout = timespec_of(limit);
-  // An error on a descriptor (interface down) must not turn this into a busy loop: poll without it then.
+  // An error on a descriptor (interface down) must not cause a busy loop: the second poll then waits for the
+  // timeout only.
   if (::ppoll(waits.data(), waits.size(), &timeout, nullptr) <= 0) return;
   const bool error =
       std::any_of(waits.begin(), waits.end(), [](const pollfd& p) { return (p.revents & POLLERR) != 0; });
@@ -127,7 +129,7 @@ Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& se
     }
     answers_await(*askers, std::min({round_at, deadline.at(), now + kHelpPeriod}) - now);
     for (const auto& asker : *askers) asker->receive();
-    // Before leaving, too: others may have asked us before they answered.
+    // Called before leaving, too: other hosts may have asked us before they answered.
     if (request.meanwhile) request.meanwhile();
     if (request.found()) return true;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asking the network for names. Our hosts answer a HOST_QUERY to the broadcast address; reference hosts
-// answer only one to their own address, which they announce by broadcasts of their own
-// (docs/spec/wire.md 4.13).
+// Asks the network for names. Hosts with this Open-MX answer a HOST_QUERY to the broadcast address. Legacy
+// hosts answer only a query to their own address, which they announce by broadcasts (docs/spec/wire.md
+// 4.13).
 #pragma once
 
 #include <functional>
@@ -14,13 +14,14 @@
 namespace omx::runtime {
 
 struct DiscoveryRequest {
-  NicId nic = kBroadcastNic;        // whom to ask
-  std::function<bool()> found;      // looked at after each batch of answers
+  NicId nic = kBroadcastNic;        // the NIC to ask
+  std::function<bool()> found;      // called after each batch of answers
   std::function<void()> meanwhile;  // called every few milliseconds
-  bool answers = true;              // others may be told our name, as we are reached by raw frames
+  bool answers = true;              // we are reached by raw frames and may tell others our name
 };
 
-// Whether it was found within settings.discovery_ms. A failure when no board lets us ask (no permission).
+// Returns whether the name was found within settings.discovery_ms. Fails when no board lets us ask (no
+// permission).
 Result<bool> peers_discover(const std::vector<Board>& boards, const Settings& settings, PeerTable& peers,
                             const DiscoveryRequest& request);
 

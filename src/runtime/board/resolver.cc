@@ -28,7 +28,7 @@ int socket_family(IpFamily family) {
   return family == IpFamily::v6 ? AF_INET6 : family == IpFamily::v4 ? AF_INET : AF_UNSPEC;
 }
 
-// Without the number of the board, which must be 0; empty: it is another.
+// Strips the board number, which must be 0. Returns an empty text if the number is another.
 std::string host_part(const std::string& hostname) {
   std::string host = hostname, board;
   const std::size_t colon = hostname.find(':');
@@ -74,7 +74,7 @@ Result<std::vector<Ip>> resolve_addresses(const std::string& hostname, IpFamily 
 bool is_address(const std::string& hostname) {
   in6_addr unused;
   std::string host = host_part(hostname);
-  host.resize(std::min(host.find('%'), host.size()));  // the interface of a link-local one
+  host.resize(std::min(host.find('%'), host.size()));  // strips the interface of a link-local address
   return ::inet_pton(AF_INET, host.c_str(), &unused) == 1 ||
          ::inet_pton(AF_INET6, host.c_str(), &unused) == 1;
 }

@@ -32,7 +32,7 @@ Unreached of_this_host(const UnreachedFacts& f) {
       true};
 }
 
-// Returns what makes both programs go the same way. With "auto" on both, the privileges decide.
+// Returns what makes both programs use the same kind of link. With "auto" on both, the privileges decide.
 const char* link_remedy(const UnreachedFacts& f) {
   return f.link == "auto" ? "set OMX_LINK=udp on both, or give both CAP_NET_RAW"
                           : "give both the same OMX_LINK";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The endpoint's lock. Recursive. One atomic exchange to take and one to release when nobody else wants it.
+// The endpoint's recursive lock. Without contention, one atomic exchange takes it and one releases it.
 //
-// A thread that polls takes and releases it without pause; a futex sleeper would hardly ever find it free. So
-// threads that want it are counted, spin before they sleep, and the poller makes way (give_way) when there
-// are any.
+// A thread that polls takes and releases it without pause, so a futex sleeper would hardly ever find it
+// free. Therefore threads that want the lock are counted and spin before they sleep. The poller calls
+// give_way() when there are any.
 #pragma once
 
 #include <pthread.h>
@@ -53,12 +53,13 @@ class EndpointLock {
     if (word_.exchange(kFree, std::memory_order_release) == kHeldWithSleepers) futex_wake(word_, 1);
   }
 
-  // By this thread. Only this thread writes its own number into owner_, so a relaxed look is enough.
+  // Returns whether this thread holds the lock. Only this thread writes its own number into owner_, so a
+  // relaxed load is enough.
   bool owned() const { return owner_.load(std::memory_order_relaxed) == current_thread(); }
-  // How often the owner has taken it.
+  // Returns how often the owner has taken the lock.
   unsigned depth() const { return depth_; }
 
-  // Lets go entirely, however often it was taken; retake() restores that.
+  // Releases the lock entirely, however often it was taken. retake() restores that.
   unsigned release() {
     const unsigned depth = depth_;
     depth_ = 1;
@@ -70,18 +71,18 @@ class EndpointLock {
     depth_ = depth;
   }
 
-  // Whether threads wait in lock().
+  // Returns whether threads wait in lock().
   bool wanted() const { return wanted_.load(std::memory_order_relaxed) > 0; }
 
-  // Between two turns of a poll loop, not held: lets those who want the lock have it.
+  // Lets waiting threads have the lock, between two turns of a poll loop. The caller does not hold it.
   void give_way() {
     if (!wanted()) return;
-    // Long enough for a spinning thread to see it free; a sleeping one needs the processor.
+    // Long enough for a spinning thread to see the lock free. A sleeping thread needs the processor.
     for (int i = 0; i < 32 && wanted(); i++) cpu_relax();
     if (wanted()) ::sched_yield();
   }
 
-  // pthread_self() without the call: the thread control block points to itself.
+  // Returns pthread_self() without the call: the thread control block points to itself.
   static std::uintptr_t current_thread() {
 #if defined(__x86_64__) && defined(__GLIBC__)
     std::uintptr_t self;
@@ -116,7 +117,7 @@ class EndpointLock {
   std::atomic<std::uint32_t> word_{kFree};
   std::atomic<std::uint32_t> wanted_{0};
   std::atomic<std::uintptr_t> owner_{0};
-  unsigned depth_ = 0;  // of the owner
+  unsigned depth_ = 0;  // how often the owner has taken the lock
 };
 
 }  // namespace omx::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of a thread that leads: one turn of the engine after the other until what it waits for is there.
-// Between two turns it spins, gives its processor away, or sleeps.
+// The loop of a thread that leads: it takes one turn of the engine after the other until it has what it
+// waits for. Between two turns it spins, gives its processor away, or sleeps.
 //
 //                 budget spent, or oversubscribed            budget spent, or another computes
 //   idle polling --------------------------------> back-off ----------------------------------> sleeping
@@ -26,8 +26,8 @@
 
 namespace omx::runtime {
 
-// The interface of a waiting thread to the engine's turn. It is known when the loop is compiled: no call in
-// it is virtual. All are called with the lock held.
+// The interface of a waiting thread to the engine's turn. Its type is known when the loop is compiled, so no
+// call in it is virtual. All functions are called with the lock held.
 template <class T>
 concept EngineTurns = requires(T& turns, WaitPredicate& predicate, const Waiter* self, TimeNs time,
                                bool flag) {
@@ -54,7 +54,7 @@ class LeaderLoop {
     Turns& turns;
   };
 
-  // `self` leads.
+  // Runs the loop of `self`, which must lead.
   LeaderLoop(const Parts& parts, Waiter& self, TimeNs deadline, std::uint64_t generation)
       : parts_(parts),
         self_(self),
@@ -62,7 +62,7 @@ class LeaderLoop {
         generation_(generation),
         background_(&self == &parts.waiters.progress_thread()),
         began_(parts.time.now),
-        // The progress thread keeps no thread waiting: it is busy only while frames come.
+        // The progress thread does not spin, so no thread waits for it: it is busy only while frames come.
         spin_(background_ ? parts.budget.present() : parts.budget.next()),
         spin_until_(background_ ? began_ : began_ + spin_),
         oversubscribed_(spin_ == 0) {}
@@ -101,7 +101,7 @@ class LeaderLoop {
     return taken;
   }
 
-  // The wait has succeeded: what the next one may do.
+  // Learns from a wait that succeeded what the next one may do.
   void learn() {
     if (ever_slept_) return;
     if (yields_since_ != 0)
@@ -111,7 +111,7 @@ class LeaderLoop {
     parts_.turns.set_sleeping(false);
   }
 
-  // Between two turns. nullopt: the next turn.
+  // Passes the time between two turns. Returns nullopt if the next turn follows.
   std::optional<WaitOutcome> pause() {
     const bool moves = parts_.turns.moves();
     // A thread that gives its processor away may find the acknowledgement at its next poll.
@@ -132,7 +132,7 @@ class LeaderLoop {
     return moves && may_yield() ? yield() : sleep(moves);
   }
 
-  // The lock is free.
+  // Takes the lock, which is free, for the next turn.
   std::optional<WaitOutcome> poll() {
     parts_.time.lock.give_way();
     parts_.time.lock.lock();
@@ -141,7 +141,7 @@ class LeaderLoop {
     return std::nullopt;
   }
 
-  // Whether to give the processor away, and poll again, rather than sleep.
+  // Returns whether to give the processor away and poll again, rather than sleep.
   bool may_yield() {
     if (background_ || ever_slept_ || !oversubscribed_) return false;
     if (yields_since_ == 0) {

@@ -10,9 +10,9 @@ namespace omx::runtime {
 struct LockedClock {
   EndpointLock lock;
   RecentClock clock;
-  TimeNs now = 0;  // of the operation or turn that runs; never goes back
+  TimeNs now = 0;  // of the current operation or turn; never goes back
 
-  // Lets another thread have the lock, and reads the clock afterwards.
+  // Lets another thread have the lock, then reads the clock.
   void give_way() {
     lock.unlock();
     lock.give_way();

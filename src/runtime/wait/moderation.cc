@@ -7,11 +7,12 @@ namespace omx::runtime {
 
 namespace {
 
-// adaptive: so many wake-ups by solicited frames, with no more than so many frames for each, are no stream.
+// Strategy adaptive: this many wake-ups by solicited frames, with few frames for each, are no stream.
 constexpr unsigned kSolicited = 8;
 constexpr std::uint64_t kFramesOfShortMessage = 3;
-// stream: solicited frames this close follow each other, and so often it looks meanwhile; about what a
-// wake-up takes, and less than a round trip of sleepers.
+// Strategy stream: solicited frames that come within this time of each other belong together. While they do,
+// the leader polls once in this time. It is about what a wake-up takes, and less than a round trip between
+// sleepers.
 constexpr TimeNs kCloseNs = 20'000;
 
 }  // namespace
@@ -51,7 +52,7 @@ void Moderation::learn_solicited(const Found& found, bool solicited) {
     messages_ = found.messages;
     woken_ = found.now;
   }
-  if (event_mask_ == EventMask::masked) {  // stream: more were to follow
+  if (event_mask_ == EventMask::masked) {  // stream: more messages were to follow
     if (found.now >= deferred_until_ || (found.by == WokenBy::timer && !found.frames)) {
       event_mask_ = EventMask::solicited;
       messages_ = found.messages;
@@ -63,7 +64,7 @@ void Moderation::learn_solicited(const Found& found, bool solicited) {
   }
   if (found.by != WokenBy::solicited) return;
   if (strategy_ == Strategy::adaptive && ++solicited_ >= kSolicited) {
-    // Messages of a frame each are no stream: whoever sent them waits for an answer.
+    // Messages of one frame each are no stream: their sender waits for an answer.
     if (found.received - received_ <= kSolicited * kFramesOfShortMessage) event_mask_ = EventMask::frames;
     solicited_ = 0;
     received_ = found.received;
@@ -73,7 +74,8 @@ void Moderation::learn_solicited(const Found& found, bool solicited) {
   woken_ = found.now;
 }
 
-// Several at once, or one soon after the other: more will follow.
+// Masks solicited frames for a while if several messages came at once, or one soon after the other: more
+// will follow.
 void Moderation::defer(const Found& found) {
   if (found.messages < messages_ + 2 && found.now - woken_ >= kCloseNs) return;
   event_mask_ = EventMask::masked;

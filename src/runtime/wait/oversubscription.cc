@@ -17,12 +17,12 @@ namespace {
 
 // Most waits end before the first check, which costs about two microseconds.
 constexpr TimeNs kFirstCheckNs = 5'000, kNextCheckNs = 20'000;
-// A thread that runs for a moment, as kernel threads do, does not count.
+// A thread that runs for a moment only, as kernel threads do, does not count.
 constexpr TimeNs kPreemptedNs = 100'000;
 constexpr unsigned kChecks = 2;
 
 std::atomic<int> g_spinners{0};
-std::atomic<int> g_processors{0};  // 0: not told
+std::atomic<int> g_processors{0};  // 0: unknown
 CheckBackOff g_back_off;
 
 int processors_mine() {
@@ -41,7 +41,7 @@ unsigned processors_all() {
 }
 
 unsigned runnable() {
-  // Kept open: a pread costs a third. A forked child may use it, too.
+  // The file stays open, since a pread() alone costs a third. A forked child may use it, too.
   static const int fd = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   char text[128];
   const ssize_t size = fd < 0 ? -1 : ::pread(fd, text, sizeof text, 0);
@@ -71,12 +71,12 @@ std::optional<unsigned> runnable_parse(std::string_view loadavg) {
 bool OversubscriptionDetector::oversubscribed(TimeNs now) {
   if (next_check_ == 0) next_check_ = now + kFirstCheckNs;
   if (now < next_check_ || g_back_off.lasts(now)) return false;
-  const NoCancel no_cancel;  // its caller may hold a lock
+  const NoCancel no_cancel;  // the caller may hold a lock
   const bool away = now > next_check_ + kPreemptedNs;
   next_check_ = now + kNextCheckNs;
   const long before = preempted_;
   preempted_ = preemptions();
-  // Another thread had this very processor for a while, however many are idle elsewhere.
+  // Another thread had this very processor for a while, even if processors are idle elsewhere.
   if (away && before >= 0 && preempted_ > before) return true;
   oversubscribed_ = runnable() > processors_all() ? oversubscribed_ + 1 : 0;
   if (oversubscribed_ == 0) g_back_off.seen(now);

@@ -12,11 +12,11 @@
 
 namespace omx::runtime {
 
-// Returns how many threads of this host run or want to run, out of the text of /proc/loadavg.
+// Returns how many threads of this host run or want to run, parsed from the text of /proc/loadavg.
 std::optional<unsigned> runnable_parse(std::string_view loadavg);
 
-// A host that had an idle processor will have one for a while, so the next check can wait: a check costs as
-// much as a short message. One for the process, as its threads see the same host.
+// Delays the next check while a host has an idle processor, as it will have one for a while. A check costs
+// as much as a short message. All threads of a process share one object, since they see the same host.
 class CheckBackOff {
  public:
   bool lasts(TimeNs now) const { return now < until_.load(std::memory_order_relaxed); }
@@ -31,12 +31,12 @@ class CheckBackOff {
 class OversubscriptionDetector {
  public:
   ~OversubscriptionDetector() { stop(); }
-  // Threads of this process that spin now.
+  // Returns how many threads of this process spin now.
   static int spinning();
-  // How many processors this process has for its threads, where those that wait were bound to fewer; 0: as
-  // many as the first that waits.
+  // Sets how many processors the threads of this process have, if threads that wait were bound to fewer.
+  // With 0, the processors of the first thread that waits count.
   static void processors_are(int count);
-  // Returns whether the wait may go on spinning. Cheap: system calls are made now and then only.
+  // Returns whether the wait may go on spinning. Cheap, since it makes system calls only now and then.
   bool allowed(TimeNs now);
   void stop();
 
@@ -46,10 +46,10 @@ class OversubscriptionDetector {
   bool counted_ = false;         // among the spinners of this process
   unsigned oversubscribed_ = 0;  // checks in a row that found the host oversubscribed
   TimeNs next_check_ = 0;
-  long preempted_ = -1;  // times this thread was, at the last check
+  long preempted_ = -1;  // how often this thread was preempted, at the last check
 };
 
-// Applications that poll without end, one call after the other.
+// For applications that poll indefinitely, one call after the other.
 class PollingFairness {
  public:
   // After a poll: returns whether the thread should give its processor away.
@@ -63,7 +63,7 @@ class PollingFairness {
   }
 
  private:
-  // As many polls without a result take longer than the answer to a short message.
+  // This many polls without a result take longer than the answer to a short message.
   static constexpr unsigned kIdlePolls = 64;
   unsigned idle_ = 0;
   OversubscriptionDetector detector_;

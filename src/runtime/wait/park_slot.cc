@@ -29,7 +29,7 @@ void ParkSlot::wake() {
   woken_ = true;
   const NoCancel no_cancel;
   const std::uint64_t one = 1;
-  // Cannot fail: the counter is far from full.
+  // The write cannot fail: the counter is far from full.
   [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
 }
 

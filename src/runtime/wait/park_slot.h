@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a leader sleeps. Waiting threads share one slot and the progress thread has its own, so that neither
-// takes what the other is woken with.
+// consumes the other's wake-up.
 #pragma once
 
 #include "base/own_fd.h"
@@ -13,20 +13,20 @@ namespace omx::runtime {
 //     ^                   |                 |
 //     +------ end() ------+------ end() ----+
 //
-// A thread that sleeps reads the event after its sleep (event_clear). end() by another thread dismisses it:
-// it finds the slot empty and leaves the endpoint alone.
+// A thread that sleeps reads the event after its sleep (event_clear). If another thread calls end(), the
+// sleeper is dismissed: it finds the slot empty and leaves the endpoint alone.
 class ParkSlot {
  public:
-  // Returns false, with errno, when no eventfd can be had.
+  // Opens the eventfd. Returns false, with errno, if that fails.
   bool open();
   int descriptor() const { return event_.get(); }
 
   bool taken() const { return taken_; }
-  // When the sleep ends by itself.
+  // Returns when the sleep ends by itself.
   TimeNs until() const { return until_; }
 
   void begin(TimeNs until);
-  // Ends the sleep. Does nothing the second time.
+  // Ends the sleep. A second call does nothing.
   void wake();
   void event_clear() const;
   void end() { taken_ = false; }

@@ -12,14 +12,16 @@ namespace omx::runtime {
 
 namespace {
 
-// Messages that wait to share a frame wait about so long.
+// How long messages that wait for coalescing wait at most, about.
 constexpr TimeNs kHoldTimeoutNs = 40'000;
 constexpr unsigned kExpeditedPolls = 20;
 constexpr unsigned long kTimerSlackNs = 5'000;  // instead of 50 us
 constexpr TimeNs kIntervalLeast = 200'000, kIntervalMost = SteadyCalls::kAwayLeast;
-// A thread that is dismissed sooner than this should not have come; and how long it stays away then at most.
+// A thread that is dismissed sooner than this came too early. The second value is how long it stays away
+// then at most.
 constexpr TimeNs kShortLeadNs = protocol::kMillisecond, kAwayMost = kIntervalMost;
-// Some calls between two computations are no polling: no reason to make way, nor to stay away.
+// Fewer calls than this between two computations are no polling. They are no reason to make way or to stay
+// away.
 constexpr unsigned kPollsToDismiss = 16;
 
 }  // namespace
@@ -49,21 +51,22 @@ void ProgressDriver::run() {
   ::prctl(PR_SET_TIMERSLACK, kTimerSlackNs);
   const std::lock_guard guard(time_.lock);
   steady_.restart(time_.clock.read(), host_->calls());
-  // Closing: no thread leads any more, and a turn without an end would keep the lock.
+  // When the endpoint closes, no thread leads any more, and a turn without an end would keep the lock.
   while (!waiters_.closing() && !stops()) {
     const TimeNs last_call = time_.now;
     time_.now = time_.clock.read();
     try {
       if (watch(last_call)) lead();
     } catch (const std::bad_alloc&) {
-      // What needed memory is tried again, by whatever thread leads next.
+      // The next thread that leads tries again what needed memory.
       if (waiters_.progress_thread_leads()) waiters_.lead_end();
       host_->count_call();
     }
   }
 }
 
-// Without the lock. Meanwhile it may be told that messages wait to share a frame.
+// Stays away without the lock. Meanwhile the thread may be expedited to send messages that wait for
+// coalescing.
 void ProgressDriver::stay_away(TimeNs until) {
   Parker& parker = waiters_.progress_thread().parker;
   while (!stops() && clock_now() < until) {
@@ -80,7 +83,7 @@ void ProgressDriver::stay_away(TimeNs until) {
   }
 }
 
-// Stays away for an interval. Returns true when no other thread looks after the endpoint.
+// Stays away for an interval. Returns true when no other thread takes care of the endpoint.
 bool ProgressDriver::watch(TimeNs last_call) {
   assert(time_.lock.owned());
   const bool always = settings_.waiting.progress == ProgressMode::always;
@@ -96,7 +99,7 @@ bool ProgressDriver::watch(TimeNs last_call) {
   calls_seen_ = calls;
   const TimeNs most = steady_.away_most(time_.now, calls);
   interval_ = std::min(interval_, most);
-  // The same sleep as at the last poll: a long one.
+  // A sleep is long if it already lasted at the last poll.
   const std::uint64_t sleeps = host_->sleeps();
   const bool rests = waiters_.asleep() && (always || (interval_ >= kIntervalMost && sleeps == sleeps_seen_));
   sleeps_seen_ = sleeps;
@@ -106,8 +109,8 @@ bool ProgressDriver::watch(TimeNs last_call) {
     expedited_.store(false, std::memory_order_relaxed);
   }
   time_.lock.unlock();
-  // An endpoint that is locked is looked after: no thread that is busy there shall wait for this one. But the
-  // thread that invited this one may still hold the lock, and goes.
+  // A thread that holds the lock takes care of the endpoint, and must not wait for this one. But the thread
+  // that invited this one may still hold the lock, and will leave.
   bool forever = rests;
   do {
     if (forever)
@@ -147,7 +150,7 @@ bool ProgressDriver::invite() {
   return true;
 }
 
-// The application polls while the progress thread leads.
+// Counts a poll by the application while the progress thread leads.
 void ProgressDriver::polled_beside() {
   if (settings_.waiting.progress == ProgressMode::always || ++polls_beside_ < kPollsToDismiss) return;
   const bool hardly_come = time_.clock.now() < leads_since_ + kShortLeadNs;
@@ -174,7 +177,7 @@ void ProgressDriver::expedite() {
   waiters_.progress_thread().parker.unpark();
 }
 
-// With the lock held, by the progress thread.
+// Sends messages that wait for coalescing. Called by the progress thread with the lock held.
 void ProgressDriver::held_release() {
   if (host_->held_release())
     expedited_polls_ = 0;

@@ -2,14 +2,16 @@
 // The progress thread of an endpoint: rendezvous, pulls, acknowledgements, retransmissions and answers to
 // peers go on while the application computes.
 //
-// It *watches*: it polls now and then (every 0.2 ms, growing to 2 ms while the application calls, and to 4 ms
-// while it polls without a break, see steady_calls.h) whether there were calls. When there were none or few,
-// or none lately, it *leads*, like a waiting thread that waits for nothing: it sleeps on the endpoint's
-// descriptors and moves what comes. It makes way when a thread of the application waits, or polls a few times
-// in a row; so a polling application meets it now and then for some microseconds, and an idle one never.
-// After it was dismissed it stays away first, and longer each time it had hardly come: a poller that gets
-// little of the processor makes few calls, too. While a thread of the application sleeps in a wait for long,
-// it *rests* until that one leaves.
+// While it *watches*, it polls now and then whether the application has called. The interval is 0.2 ms at
+// first. It grows to 2 ms while the application calls, and to 4 ms while it polls without a break
+// (steady_calls.h). If there were few calls, or none recently, the thread *leads*: it sleeps on the
+// endpoint's descriptors and moves what comes. It makes way when a thread of the application waits, or polls
+// a few times in a row. So a polling application meets it now and then for some microseconds, and an idle
+// one never.
+//
+// After it was dismissed it stays away, and longer each time that it was dismissed soon: a poller that gets
+// little of the processor makes few calls, too. While a thread of the application sleeps in a long wait, it
+// *rests* until that thread leaves.
 //
 //               no calls, or invited
 //   watching ------------------------> leading
@@ -33,17 +35,17 @@
 
 namespace omx::runtime {
 
-// What the progress thread needs of the endpoint. With the lock held, and in no poll loop.
+// What the progress thread needs of the endpoint. Called with the lock held, and not in a poll loop.
 class ProgressHost {
  public:
   virtual ~ProgressHost() = default;
   // Leads until it is dismissed.
   virtual void lead_in_background() = 0;
-  // The progress thread ends: it sends no more of what waits to share a frame.
+  // The progress thread ends: it sends no more of the messages that wait for coalescing.
   virtual void ending() = 0;
-  // Sends the messages that wait to share a frame. False: none waited.
+  // Sends the messages that wait for coalescing. Returns false if there were none.
   virtual bool held_release() = 0;
-  // How often the application called, and how many sleeps have ended.
+  // Return how often the application called, and how many sleeps have ended.
   virtual std::uint64_t calls() const = 0;
   virtual void count_call() = 0;
   virtual std::uint64_t sleeps() const = 0;
@@ -55,26 +57,27 @@ class ProgressDriver {
   ProgressDriver(LockedClock& time, Waiters& waiters, const Settings& settings)
       : time_(time), waiters_(waiters), settings_(settings) {}
 
-  // Once, before all else.
+  // Sets the endpoint. Call it once, before all else.
   void host_is(ProgressHost& host) { host_ = &host; }
 
-  // Returns false when the system has no thread or descriptor left. `hub` may be nullptr.
+  // Starts the thread. Returns false when the system has no thread or descriptor left. `hub` may be nullptr.
   bool start(local::Hub* hub);
-  // Indefinitely; the lock is not held. Any thread, more than once.
+  // Stops the thread, which never starts again. The caller does not hold the lock. Any thread may call it,
+  // more than once.
   void stop();
   bool runs() const { return runs_; }
 
-  // No thread of the application will call soon. Returns false when there is no progress thread.
+  // Says that no thread of the application will call soon. Returns false when there is no progress thread.
   bool invite();
-  // The application polls.
+  // Says that the application polls.
   void polled() {
     if (waiters_.progress_thread_leads()) [[unlikely]]
       polled_beside();
   }
-  // It leads no more. The caller does, or polls.
+  // Ends the lead of the progress thread. The caller leads instead, or polls.
   void dismiss();
 
-  // A message waits to share a frame: it is sent soon.
+  // Says that a message waits for coalescing, so that the thread sends it soon.
   void expedite();
   bool expedites() const { return expedited_.load(std::memory_order_relaxed); }
 
@@ -94,17 +97,17 @@ class ProgressDriver {
   ProgressHost* host_ = nullptr;
   local::Hub* hub_ = nullptr;
   ProgressThread thread_;
-  bool runs_ = false;  // and will poll
+  bool runs_ = false;  // the thread runs, and will poll
   std::atomic<bool> stops_{false};
   std::atomic<bool> invited_{false};    // leads at the next poll; written with the lock held
-  std::atomic<bool> expedited_{false};  // it polls for held messages often
-  unsigned expedited_polls_ = 0;        // that found none
+  std::atomic<bool> expedited_{false};  // the thread polls often for messages to send
+  unsigned expedited_polls_ = 0;        // polls that found none
   std::uint64_t calls_seen_ = 0, sleeps_seen_ = 0;
   SteadyCalls steady_;
-  unsigned polls_beside_ = 0;  // of the application, while this thread leads
-  TimeNs interval_ = 0;        // of its polls while it watches
-  TimeNs away_ = 0;            // the first interval after it was dismissed
-  bool dismissed_ = false;     // and has not stayed away since
+  unsigned polls_beside_ = 0;  // polls by the application while this thread leads
+  TimeNs interval_ = 0;        // between its polls while it watches
+  TimeNs away_ = 0;            // the first interval after a dismissal
+  bool dismissed_ = false;     // since the dismissal it has not stayed away
   TimeNs leads_since_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace omx::runtime {
 
 namespace {
 
-// The processors of the memory node that `cpu` belongs to; empty: unknown.
+// Returns the processors of the memory node that `cpu` belongs to; empty if unknown.
 std::vector<int> node_of(int cpu) {
   for (int node = 0; node < 64; node++) {
     const auto text = line_read(fmt::format("/sys/devices/system/node/node{}/cpulist", node));
@@ -29,8 +29,8 @@ void place(const std::string& cpus) {
   if (cpus == "inherit") return;
   std::vector<int> wanted;
   if (cpus == "auto") {
-    // A process that is bound to one processor computes there: this thread may go where an idle one is near.
-    // Processors that its control group forbids are left out by the kernel.
+    // A process that is bound to one processor computes there, so this thread may use any processor of the
+    // same memory node. The kernel leaves out processors that the process's control group forbids.
     const std::vector<int> mine = affinity_read();
     if (mine.size() != 1) return;
     wanted = node_of(mine[0]);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread behind the application's back: how it is made and where it runs. What it does:
-// progress_driver.cc.
+// How the progress thread is made, and where it runs. progress_driver.cc says what it does.
 #pragma once
 
 #include <pthread.h>
@@ -17,10 +16,10 @@ class ProgressThread {
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  // False when the system has no thread left. `cpus` as in OMX_PROGRESS_CPUS. Signals go to the application's
-  // own threads.
+  // Starts the thread. Returns false when the system has no thread left. `cpus` as in OMX_PROGRESS_CPUS. The
+  // application's own threads take all signals.
   bool start(std::function<void()> body, const std::string& cpus);
-  // After the body was told to end; returns when it has. Any thread, more than once.
+  // Returns when the body, which was told to end, has returned. Any thread may call it, more than once.
   void join();
 
  private:

@@ -13,13 +13,13 @@ namespace omx::runtime {
 
 namespace {
 
-// After a descriptor reported an error, so that a lasting one costs no processor time.
+// How long a descriptor is left alone after an error, so that a lasting error costs no processor time.
 constexpr TimeNs kErrorPause = 100 * protocol::kMillisecond;
 constexpr short kFailure = POLLERR | POLLHUP | POLLNVAL;
 
 }  // namespace
 
-// Places in the poll set.
+// Positions in the poll set.
 struct Sleeping::Waits {
   enum { event, local, frames, bulk, lane, unknown_peers, fast_path, own };
   enum { rail_frames, rail_bulk, rail_fast_path, each_rail };
@@ -54,14 +54,14 @@ std::optional<SleepPlan> Sleeping::plan(const SleepRequest& request) {
   plan.moderated = timer < plan.until;
   if (plan.moderated) plan.until = timer;
   const link::Datagram* const datagram = link_->datagram();
-  // No solicited frame comes again for what lies there already, and no descriptor tells of what a poll has
-  // taken.
+  // Frames that lie there already cause no further solicited frame. No descriptor reports frames that a poll
+  // has taken from the kernel.
   const bool unread =
       plan.polls_link &&
       ((datagram && datagram->holds()) ||
        (plan.event_mask != EventMask::frames && (link_->pending() || request.unread || rails_pending())));
   if (plan.until <= now || unread) return std::nullopt;
-  // While it is stopped no thread would read, so none need wake this one.
+  // While the endpoint is stopped, no thread would read, so peers need not wake this one.
   if (hub_ && !plan.stopped && !hub_->fall_asleep()) return std::nullopt;
   return plan;
 }
@@ -78,7 +78,7 @@ void Sleeping::listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan)
   waits.fds[Waits::fast_path] = {frames && datagram ? datagram->fast_path_descriptor() : -1, POLLIN, 0};
   waits.count = plan.polls_link ? Waits::own : Waits::frames;
   if (rails_.empty() || plan.stopped) return;
-  // They are listened to while the endpoint's own board is in trouble, too.
+  // The other boards are listened to even while the endpoint's own board is in trouble.
   for (int i = Waits::frames; i < Waits::own && !plan.polls_link; i++) waits.fds[i].fd = -1;
   waits.count = Waits::own;
   rails_listen(waits, plan.event_mask);
@@ -98,12 +98,13 @@ void Sleeping::rails_listen(Waits& waits, Moderation::EventMask event_mask) cons
   }
 }
 
-// Returns what was reported by the endpoint's own board.
+// Returns what poll() reported for the endpoint's own board.
 int Sleeping::own_events(Waits& waits, SleepEnd& end) {
   pollfd* const fds = waits.fds;
-  // Another thread may have closed it while the lock was free (BulkReading): no fault of the link.
+  // Another thread may have closed the bulk path while the lock was free (BulkReading). That is no fault of
+  // the link.
   if (fds[Waits::bulk].fd != descriptor_of(link_->bulk_path())) fds[Waits::bulk].revents = 0;
-  // Late frames of a message that is complete wait there, too.
+  // Late frames of a message that is complete wait in the bulk path, too.
   if ((fds[Waits::bulk].revents | fds[Waits::lane].revents) & POLLIN) end.bulk = true;
   link::Datagram* const datagram = link_->datagram();
   if (datagram) {
@@ -167,7 +168,7 @@ SleepEnd Sleeping::sleep(ParkSlot& slot, const SleepPlan& plan) {
   const int rails = result > 0 && waits.count > Waits::own ? rails_events(waits, plan.event_mask, end) : 0;
   woken_by_ = Moderation::WokenBy::other;
   if ((own | rails) & kFailure) {
-    // The interface went down or away. Its descriptor is left alone for a while.
+    // The interface went down or away. The link's descriptor is left alone for a while.
     end.link_failed = true;
     quiet_until_ = time_.now + kErrorPause;
   } else if ((own | rails) && plan.event_mask == Moderation::EventMask::solicited) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a leader sleeps on the descriptors of its endpoint, and what it learns from it: whether single frames
-// may wake the next sleep.
+// How a leader sleeps on the descriptors of its endpoint, and what it learns from the sleep: whether single
+// frames may wake the next one.
 //
-// While an endpoint is idle, any frame ends the sleep. In a stream the data sockets stay out of the poll set,
-// and only the wake-up socket (frames that their sender marked as urgent) and a timer end it: moderation.h.
+// While an endpoint is idle, any frame ends the sleep. In a stream the data sockets stay out of the poll
+// set. Then only a timer and the wake-up socket end the sleep, which passes frames with the solicited flag
+// only (moderation.h).
 //
 //                 plan()            sleep()            event, frame, timer
 //   idle polling ---------> planned ---------> asleep ---------------------> woken ---> learn()
@@ -23,11 +24,11 @@
 
 namespace omx::runtime {
 
-// What is known of the endpoint when its leader is about to sleep.
+// The state of the endpoint when its leader is about to sleep.
 struct SleepRequest {
-  TimeNs until = 0;        // its earliest deadline
-  bool stopped = false;    // nothing moves: disabled, or the handler runs
-  bool unread = false;     // bulk paths may hold frames that no descriptor tells of
+  TimeNs until = 0;        // the endpoint's earliest deadline
+  bool stopped = false;    // no frame is processed: disabled, or the handler runs
+  bool unread = false;     // bulk paths may hold frames that no descriptor reports
   bool announced = false;  // frames by the UDP bulk path are announced
 };
 
@@ -45,48 +46,48 @@ struct SleepEnd {
   using WokenBy = Moderation::WokenBy;
   WokenBy by = WokenBy::other;
   bool interrupted = false;   // by a signal
-  bool dismissed = false;     // another thread leads now, and all of this is its business
+  bool dismissed = false;     // another thread leads now and handles all of this
   bool hub = false;           // the intra-node hub asks for a turn
   bool bulk = false;          // frames wait in a bulk path
   bool link_failed = false;   // the link's descriptor reported an error
-  bool rails_failed = false;  // that of another board did
+  bool rails_failed = false;  // the descriptor of another board reported an error
 };
 
 class Sleeping {
  public:
   Sleeping(LockedClock& time, const Moderation& moderation) : time_(time), moderation_(moderation) {}
 
-  // Once, before the first sleep. `hub` may be nullptr.
+  // Takes the link and the hub, once, before the first sleep. `hub` may be nullptr.
   void open(link::Transport& link, local::Hub* hub) {
     link_ = &link;
     hub_ = hub;
   }
   void rail_add(link::Transport& link) { rails_.push_back({&link}); }
 
-  // Whether the next sleep hears solicited frames only.
+  // Returns whether only solicited frames wake the next sleep.
   bool hears_solicited() const {
     return link_polled() && moderation_.event_mask() == Moderation::EventMask::solicited;
   }
-  // Returns nullopt when something waits already.
+  // Plans a sleep. Returns nullopt when frames wait already.
   std::optional<SleepPlan> plan(const SleepRequest& request);
-  // Releases the lock meanwhile.
+  // Sleeps, with the lock released.
   SleepEnd sleep(ParkSlot& slot, const SleepPlan& plan);
-  // After the turn that follows a sleep: whether frames came, and ended the wait.
+  // Learns from the turn that follows a sleep. `frames`: frames came; `useful`: they ended the wait.
   void learn(bool frames, bool useful, std::uint64_t received, std::uint64_t messages);
-  // Sleeps that a solicited frame could not end.
+  // Returns how many sleeps a solicited frame could not end.
   std::uint64_t deferred() const { return moderation_.deferred(); }
 
  private:
   // Another board of the endpoint.
   struct Source {
     link::Transport* link;
-    TimeNs quiet_until = 0;  // its descriptor reported an error: not polled until then
+    TimeNs quiet_until = 0;  // its descriptor reported an error: not polled until this time
   };
   struct Waits;
 
   bool link_polled() const { return time_.now >= quiet_until_; }
   bool rails_pending() const;
-  // What to poll for frames; -1: nothing.
+  // Returns the descriptor to poll for frames; -1 for none.
   static int frames_descriptor(const link::Transport& of, Moderation::EventMask event_mask);
   void listen(Waits& waits, const ParkSlot& slot, const SleepPlan& plan) const;
   void rails_listen(Waits& waits, Moderation::EventMask event_mask) const;
@@ -98,8 +99,8 @@ class Sleeping {
   local::Hub* hub_ = nullptr;
   std::vector<Source> rails_;
   Moderation moderation_;
-  Moderation::WokenBy woken_by_ = Moderation::WokenBy::other;  // the leader, last
-  TimeNs quiet_until_ = 0;  // the link's descriptor reported an error: not polled until then
+  Moderation::WokenBy woken_by_ = Moderation::WokenBy::other;  // how the leader was woken last
+  TimeNs quiet_until_ = 0;  // the link's descriptor reported an error: not polled until this time
 };
 
 }  // namespace omx::runtime

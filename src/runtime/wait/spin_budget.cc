@@ -6,7 +6,7 @@
 namespace omx::runtime {
 
 namespace {
-// A spin shorter than this catches nothing.
+// A shorter spin finds nothing.
 constexpr TimeNs kSpinLeast = 4'000;
 constexpr unsigned kTryLeast = 64, kTryMost = 4096;  // waits
 }  // namespace

@@ -29,14 +29,14 @@ class SteadyCalls {
     return now > last_call + std::max(kSilence, kUntimedCalls * kSecond / best_rate_);
   }
 
-  // Counts calls from here: there was a break.
+  // Counts calls from here on, after a break.
   void restart(TimeNs now, std::uint64_t calls) {
     since_ = seen_at_ = now;
     seen_ = calls;
     best_rate_ = 0;
   }
 
-  // At a poll: returns how long the next absence may last.
+  // Returns, at a poll, how long the next absence may last.
   TimeNs away_most(TimeNs now, std::uint64_t calls) {
     if (now <= seen_at_) return kAwayLeast;
     const std::uint64_t rate = (calls - seen_) * kSecond / (now - seen_at_);
@@ -49,7 +49,8 @@ class SteadyCalls {
 
  private:
   static constexpr TimeNs kSecond = 1'000'000'000, kSilence = 500'000;
-  // Polls that find nothing read the clock every sixteenth time; twice that, as they do not come evenly.
+  // Polls that find nothing read the clock every sixteenth time. This is twice that number, since such polls
+  // do not come evenly.
   static constexpr std::uint64_t kUntimedCalls = 32;
 
   TimeNs since_ = 0, seen_at_ = 0;

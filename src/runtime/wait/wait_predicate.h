@@ -11,7 +11,7 @@ namespace omx::runtime {
 using protocol::Completion;
 using protocol::Request;
 
-// no_request: it names no pending or completed request of the endpoint.
+// no_request: the predicate names no pending or completed request of the endpoint.
 enum class WaitOutcome { done, timed_out, woken, no_request };
 
 inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kForever = ~std::uint64_t{0};  // milliseconds
 struct WaitPredicate {
   enum class Kind { request, any, peek, probe, ready, never };
   Kind kind = Kind::request;
-  Request* request = nullptr;  // request: which; peek: the answer
+  Request* request = nullptr;  // kind request: the request; kind peek: the answer
   std::uint64_t match_info = 0, match_mask = 0;
   Completion* completion = nullptr;
   protocol::Arrival* arrival = nullptr;
@@ -28,7 +28,7 @@ struct WaitPredicate {
 
   // Returns whether take() would succeed. Changes nothing.
   bool satisfied(protocol::Endpoint& engine) const;
-  // Stores what the thread waits for where it finds it. Returns false when it is not there yet.
+  // Stores what the thread waits for where the predicate says. Returns false when it is not there yet.
   bool take(protocol::Endpoint& engine);
 };
 

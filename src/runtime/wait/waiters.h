@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads that wait on an endpoint: one leads (drives the link, spins, sleeps in poll), the others follow
-// (sleep on their parker). The progress thread may lead while no other thread does.
+// The threads that wait on an endpoint. One leads: it drives the link, spins, and sleeps in poll(). The
+// others follow: they sleep on their parker. The progress thread may lead while no other thread does.
 //
-// A follower is woken when what it waits for is there, when the leader has left and it is first in the list,
-// by wakeup() and close, and by its own timeout. The leader's sleep ends for frames, for the engine's
-// deadline, for its own timeout, and when another thread wakes it through the event of its park slot. All
-// decisions are taken with the lock held, so no wake-up can fall between a poll and the sleep that follows: a
-// parker and an eventfd remember.
+// A follower is woken by its own timeout, by wakeup() and by close. It is also woken when what it waits for
+// is there, or when the leader has left and it is first in the list. The leader's sleep ends for frames, for
+// the engine's deadline, and for its own timeout. Another thread ends it through the event of the leader's
+// park slot. All decisions are taken with the lock held, so no wake-up can fall between a poll and the sleep
+// that follows: a parker and an eventfd remember.
 //
 //            join(), no leader            poll() finds it, timeout, wakeup()
 //   outside -----------------> leading ------------------------------------> outside
@@ -24,7 +24,7 @@
 
 namespace omx::runtime {
 
-// A thread inside wait_*, on its stack; and the progress thread.
+// A thread inside wait_*, on that thread's stack, or the progress thread.
 struct Waiter {
   explicit Waiter(WaitPredicate& waits_for) : predicate(waits_for) {}
   WaitPredicate& predicate;
@@ -50,14 +50,14 @@ class Waiters {
   void join(Waiter& waiter) { list_.push_back(waiter); }
   void unlink(Waiter& waiter) { waiter.hook.unlink(); }
   void first_unpark();
-  // When the last waiting thread has left; nullptr: nobody waits for that.
+  // Sets the parker to unpark when the last waiting thread has left; nullptr: none.
   void last_unparks(Parker* closer) { closer_ = closer; }
   void left();
 
   // --- waking ---
-  // Costs one comparison when no thread waits.
+  // Returns whether any thread waits. Costs one comparison when none does.
   bool any() const { return leader_ || !list_.empty(); }
-  // The park slot of the leader.
+  // Returns the park slot of the leader.
   ParkSlot& slot() { return progress_thread_leads() ? progress_slot_ : application_slot_; }
   ParkSlot& application_slot() { return application_slot_; }
   ParkSlot& progress_slot() { return progress_slot_; }
@@ -65,9 +65,9 @@ class Waiters {
   void wake_sleeper() {
     if (asleep()) slot().wake();
   }
-  // All threads that wait now return `woken`.
+  // Makes all threads that wait now return `woken`.
   void wake_all();
-  // Wakes the threads whose predicate holds, but for `self`. `events`: completions and arrivals so far.
+  // Wakes the threads whose predicate holds, except `self`. `events`: completions and arrivals so far.
   void wake_satisfied(protocol::Endpoint& engine, std::uint64_t events, const Waiter* self);
 
   // --- being sent home ---
@@ -76,18 +76,18 @@ class Waiters {
   void close() { closing_ = true; }
   bool closing() const { return closing_; }
 
-  // The progress thread sleeps until a waiting thread leaves.
+  // Says whether the progress thread sleeps until a waiting thread leaves.
   void progress_thread_rests(bool rests) { progress_thread_rests_ = rests; }
 
  private:
   List<Waiter, &Waiter::hook> list_;
-  Waiter* leader_ = nullptr;  // one of them, or the progress thread
+  Waiter* leader_ = nullptr;  // one of the waiting threads, or the progress thread
   WaitPredicate never_{.kind = WaitPredicate::Kind::never};
   Waiter progress_thread_{never_};
   bool progress_thread_rests_ = false;
   ParkSlot application_slot_, progress_slot_;
   std::uint64_t generation_ = 0;
-  std::uint64_t events_seen_ = 0;  // that waiting threads were told of
+  std::uint64_t events_seen_ = 0;  // completions and arrivals at the last wake_satisfied()
   bool closing_ = false;
   Parker* closer_ = nullptr;
 };

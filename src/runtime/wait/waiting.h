@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting threads of an endpoint: how a wait begins and ends, and how a thread follows. Leading is
-// leader_loop.h.
+// Waiting threads of an endpoint: how a wait begins and ends, and how a thread follows. leader_loop.h says
+// how it leads.
 #pragma once
 
 #include <cassert>
@@ -13,7 +13,7 @@
 
 namespace omx::runtime {
 
-// What else a wait needs of the endpoint, all of it with the lock held.
+// What a wait needs of the endpoint beside EngineTurns. All functions are called with the lock held.
 template <class T>
 concept WaitTurns = EngineTurns<T> && requires(T& turns, const Request* request) {
   { turns.holds(request) } -> std::same_as<bool>;    // the engine knows the request
@@ -29,14 +29,14 @@ class Waiting {
       : parts_(parts), progress_(progress) {}
 
   WaitOutcome wait(WaitPredicate& predicate, std::uint64_t timeout_ms) {
-    // A thread that is cancelled in here would take the lock and its place in the list with it.
+    // A thread that is cancelled in here would never release the lock and its place in the list.
     const NoCancel no_cancel;
     const std::lock_guard guard(parts_.time.lock);
     if (predicate.kind == WaitPredicate::Kind::request && !parts_.turns.holds(predicate.request))
       return WaitOutcome::no_request;
     if (parts_.turns.take(predicate)) return WaitOutcome::done;
     parts_.turns.burst_end();
-    // In the handler nothing can move, and a wait would never end.
+    // While the handler runs, no frame is processed, and a wait would never end.
     if (parts_.waiters.closing() || parts_.turns.in_own_handler()) return WaitOutcome::woken;
 
     Waiter self(predicate);
@@ -58,7 +58,7 @@ class Waiting {
     return *outcome;
   }
 
-  // The progress thread leads until it is dismissed.
+  // Leads until the progress thread is dismissed.
   void lead_in_background() {
     LeaderLoop<Turns>(parts_, parts_.waiters.progress_thread(), protocol::kNever, parts_.waiters.generation())
         .run();
@@ -73,7 +73,8 @@ class Waiting {
     return outcome;
   }
 
-  // Sleeps until something concerns this thread; nullopt: nothing did, see again who leads.
+  // Sleeps until something concerns this thread. Returns nullopt if nothing does; the caller then checks
+  // again who leads.
   std::optional<WaitOutcome> follow(Waiter& self, TimeNs deadline, std::uint64_t generation) {
     assert(!parts_.waiters.leads(self));
     parts_.time.lock.unlock();
