@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the progress thread does at an endpoint: it leads, or sends the messages that wait to share a frame.
+// What the progress thread does at an endpoint: it leads, or sends the messages that wait for coalescing.
 #pragma once
 
 #include "runtime/endpoint/burst.h"

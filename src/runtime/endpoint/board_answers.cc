@@ -12,7 +12,7 @@ void BoardAnswers::open(PeerTable& peers) {
   assert(core_.link);
   const Settings& settings = core_.settings;
   responder_.emplace(core_.board, settings.endpoints_max, peers, *core_.link);
-  // Peers of our own extension learn soon enough that this endpoint is gone; others would send for minutes.
+  // Extended peers soon learn that this endpoint is gone; legacy peers would send for minutes.
   if (settings.protocol.mode == wire::Mode::mxoe && !core_.board.udp)
     closed_.emplace(core_.board, core_.id, settings.endpoints_max, settings.protocol.mode, *core_.link);
   if (closed_ && responder_->responsible()) closed_->listen();
@@ -21,11 +21,11 @@ void BoardAnswers::open(PeerTable& peers) {
 bool BoardAnswers::on_frame(wire::Frame frame) {
   assert(responder_);
   if (!responder_->on_frame(frame) && !refused(frame)) return false;
-  core_.link->flush();  // its answers do not take the engine's way out
+  core_.link->flush();  // these answers do not pass through the engine's sink
   return true;
 }
 
-// Returns whether it was for an endpoint that no process has, and its sender was told so.
+// Refuses a frame for an endpoint that no process has open. Returns whether the sender was told so.
 bool BoardAnswers::refused(wire::Frame frame) {
   wire::Head head;
   if (!closed_ || frame.size() < kAddressedFrameLeast || wire::decode_head(frame, head) != wire::Drop::none)

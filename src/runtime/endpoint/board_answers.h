@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an endpoint answers for its board: questions for names, and frames for endpoints that no process has.
+// Answers for the endpoint's board: questions for names, and frames for endpoints that no process has open.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace omx::runtime {
 
-// What wire::destination_endpoint() needs of a frame.
+// How many bytes wire::destination_endpoint() needs of a frame.
 inline constexpr std::size_t kAddressedFrameLeast = 32;
 
 class BoardAnswers {
  public:
   explicit BoardAnswers(EndpointCore& core) : core_(core) {}
 
-  // Once, when the link is open. The table must live as long as this.
+  // Sets up the answers, once, when the link is open. The table must outlive this object.
   void open(PeerTable& peers);
   bool opened() const { return responder_.has_value(); }
-  // A frame that is for no endpoint of this process. Returns whether it was answered.
+  // Handles a frame that is for no endpoint of this process. Returns whether it was answered.
   bool on_frame(wire::Frame frame);
-  // About once a second.
+  // Checks the responder's role and closed endpoints. Call it about once a second.
   void check();
-  // The interface has another index now.
+  // Says that the interface has another index now.
   void board_moved() { responder_->board_moved(); }
   // Asks a host for its name. The caller flushes the link.
   void query(NicId nic) { responder_->query(nic); }

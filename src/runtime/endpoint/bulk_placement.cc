@@ -27,26 +27,26 @@ void BulkPlacement::refused(std::uint64_t bytes, bool lost) {
     ring_turns_ = 0;
   }
   trial_.refused(bytes, takes_);
-  told_ = false;  // what was told last is not so any more
+  told_ = false;  // what was logged last no longer holds
 }
 
 std::size_t BulkPlacement::receive(link::Transport& link, link::BulkHandler& handler, std::size_t budget,
                                    bool late) {
   if (ring_turns_ > 0 && link.pending() && --ring_turns_ > 0) return 0;
   ring_turns_ = 0;
-  // Also when it takes no frames any more: now and then, as one may have been on its way into it.
+  // Reads the bulk path even when it takes no new frames: now and then a frame was on its way into it.
   if (!late && !takes_ && !left_) return 0;
   link::BulkPath* const path = link.bulk_path();
   if (!path) return 0;
   std::size_t frames = path->receive(handler, budget);
   if (takes_) return frames;
-  // All of it, before the ring has later ones.
+  // Reads all of it before the ring has later frames.
   std::size_t more = frames;
   for (unsigned turn = 0; turn < kRingTurns && more > 0; turn++, frames += more)
     more = path->receive(handler, budget);
   const bool ended = left_ && frames == 0;
   left_ = frames > 0;
-  if (ended && trial_.by_kernel()) path->close();  // it ended by itself: once more with a new one
+  if (ended && trial_.by_kernel()) path->close();  // the path ended by itself; the next try uses a new one
   return frames;
 }
 

@@ -7,9 +7,11 @@ namespace omx::runtime {
 
 namespace {
 
-// What lies in a lane and was announced in vain must not stay there until its message number comes round.
+// A path may hold frames whose announcement found nothing. They must be read before their message number
+// comes round again.
 constexpr TimeNs kPollPeriod = protocol::kMillisecond;
-// After it held something: a poll costs a system call, an announcement a frame that may come late.
+// How long a path is polled after it held frames. A poll costs a system call, an announcement a frame that
+// may come late.
 constexpr TimeNs kBusyNs = protocol::kMillisecond / 5;
 
 }  // namespace
@@ -18,7 +20,7 @@ void BulkReading::placement_choose() {
   const protocol::Endpoint::Pace pace = core_.engine->pull_pace();
   const int lane = descriptor_of(core_.link->bulk_path());
   placement_.choose(*core_.link, pace.bytes, pace.busy);
-  // A sleeping thread does not listen to it yet.
+  // A sleeping thread does not listen to the new descriptor yet.
   if (descriptor_of(core_.link->bulk_path()) != lane) waiters_.wake_sleeper();
   if (!placement_.news()) return;
   const PlacementTrial& trial = placement_.trial();
@@ -39,7 +41,7 @@ std::size_t BulkReading::turn(std::size_t budget) {
 }
 
 std::size_t BulkReading::lane_turn(bool late, std::size_t budget) {
-  // What is not announced yet is found sooner; but a thread that yields leaves that time to others.
+  // Frames that are not announced yet are found sooner. But a thread that yields leaves that time to others.
   lane_polls_ = late || (core_.now < lane_busy_until_ && !spin_budget_.yields());
   if (!lane_polls_ && !core_.engine->lane_wanted(core_.now)) return 0;
   link::UdpBulkPath* const path = core_.link->udp_bulk_path();
@@ -59,7 +61,7 @@ std::size_t BulkReading::bulk_turn(bool late, std::size_t budget) {
   std::size_t frames = placement_.receive(*core_.link, *this, budget, late);
   if (!rails_.empty()) [[unlikely]]
     frames += rails_.receive_bulk(budget);
-  // Not even asked for there: the sender does not use our lane any more.
+  // Such frames were not even asked for by this link: the sender no longer uses our UDP bulk path.
   if (frames > 0 && !asked) bulk_busy_until_ = core_.now + kBusyNs;
   return frames;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When an endpoint reads the paths of large messages: the kernel's lane for frames, and the UDP lane. Each
-// poll of them is a system call, so they are polled only where something may lie.
+// When an endpoint reads the paths of large messages: the kernel's bulk path for frames, and the UDP bulk
+// path. Each poll of a path is a system call, so a path is polled only when something may lie there.
 //
 //            announced or asked for, or 1 ms has passed             frames
 //   not polled ------------------------------------------> polled ----------> busy: polled in each turn
@@ -29,11 +29,11 @@ class BulkReading final : public link::BulkHandler {
         spin_budget_(budget),
         waiters_(waiters) {}
 
-  // Tries both ways to place the data of large messages.
+  // Begins the trial of both ways to place the data of large messages.
   void trial_begin() { placement_.begin(core_.settings.ring_bytes); }
-  // Returns how many frames came.
+  // Reads both paths. Returns how many frames came.
   std::size_t turn(std::size_t budget);
-  // The next turn polls both, though no large message is on its way.
+  // Returns whether the next turn polls both paths, even if no large message is on its way.
   bool late() const { return late_; }
   void late_is(bool late) { late_ = late; }
 
@@ -62,10 +62,10 @@ class BulkReading final : public link::BulkHandler {
   Waiters& waiters_;
   BulkPlacement placement_;
   TimeNs polled_ = 0;
-  // They had unannounced frames a moment ago, so more are likely.
+  // Until when a path counts as busy: it had unannounced frames a moment ago, so more are likely.
   TimeNs lane_busy_until_ = 0, bulk_busy_until_ = 0;
   bool late_ = false;
-  bool lane_polls_ = false;  // whether or not anything is known to be there
+  bool lane_polls_ = false;  // polls the UDP bulk path even if no frame is known to be there
 };
 
 }  // namespace omx::runtime

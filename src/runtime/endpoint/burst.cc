@@ -5,7 +5,7 @@ namespace omx::runtime {
 
 namespace {
 constexpr unsigned kBurst = 4;
-// A program that takes longer from one message to the next gains nothing.
+// A program that pauses longer between two messages gains nothing.
 constexpr TimeNs kBurstPauseNs = 20'000;
 }  // namespace
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short messages in a row, of which the later ones may share frames. What is decided for each send is in
-// burst_sends.h.
+// Short messages in a row, of which the later ones may share frames. burst_sends.h decides about each send.
 #pragma once
 
 #include "runtime/endpoint/endpoint_core.h"
@@ -11,12 +10,12 @@ class Burst {
  public:
   explicit Burst(EndpointCore& core) : core_(core) {}
 
-  // A send. Returns whether so many came before it at short intervals that more are likely.
+  // Counts a send. Returns whether enough sends came before it at short intervals that more are likely.
   bool goes_on();
-  // Returns whether the link is due: a program that only sends still has to see acknowledgements.
+  // Returns whether the link is due for a turn: a program that only sends must still see acknowledgements.
   bool turn_due() { return ++sends_since_turn_ >= kSendsPerTurn; }
   void turn_taken() { sends_since_turn_ = 0; }
-  // The application does something else.
+  // Ends the burst, because the application does something else.
   void end() {
     sends_ = 0;
     if (core_.engine->held()) [[unlikely]]
@@ -30,7 +29,7 @@ class Burst {
 
   EndpointCore& core_;
   unsigned sends_ = 0;  // in a row
-  TimeNs last_ = 0;     // the last of them
+  TimeNs last_ = 0;     // time of the last of them
   unsigned sends_since_turn_ = 0;
 };
 

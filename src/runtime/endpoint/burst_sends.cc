@@ -4,13 +4,13 @@
 namespace omx::runtime {
 
 namespace {
-// The first of a frame waits no longer while others follow.
+// How long the first message of a frame waits while others follow.
 constexpr TimeNs kHeldMostNs = 20'000;
 }  // namespace
 
 bool BurstSends::goes_on() {
   if (!burst_.goes_on() || !progress_.runs() || progression_.stopped()) return false;
-  // A program that sends so much computes no more.
+  // A program that sends this much computes no more.
   if (waiters_.progress_thread_leads() && core_.settings.waiting.progress == ProgressMode::automatic)
     progress_.dismiss();
   return !waiters_.asleep();  // a leader that sleeps would not poll

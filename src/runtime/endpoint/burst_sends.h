@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bursts of short messages. From the fifth send in a row on, messages wait for the next ones to share their
-// frame, at most some tens of microseconds. Calls that wait, poll and find nothing, or end something (close,
-// disconnect, stop progression) send them. If none is made, as the application computes, the progress thread
-// sends them: it is told when a first message waits, and polls often until bursts have ended for a while. A
-// lone message never waits, and where there is no progress thread none does.
+// frame, at most some tens of microseconds. Three kinds of calls send them: calls that wait, polls that find
+// nothing, and calls that end something (close, disconnect, stop progression). If the application computes
+// and makes no call, the progress thread sends them. It is expedited when a first message waits, and polls
+// often until bursts have ended for a while. A lone message never waits, nor does any message without a
+// progress thread.
 #pragma once
 
 #include "runtime/endpoint/burst.h"
@@ -26,17 +27,17 @@ class BurstSends {
         progress_(progress),
         waiters_(waiters) {}
 
-  // For each send: whether more are likely to follow at once, so that it may wait for them.
+  // Counts a send. Returns whether more are likely to follow at once, so that this one may wait for them.
   bool goes_on();
-  // Whether another thread looks after what waits when the application does not.
+  // Returns whether another thread sends the messages that wait if the application makes no call.
   bool may_hold() { return progress_.runs() && !progression_.stopped() && !waiters_.asleep(); }
-  // After it: looks after what may be waiting, and now and then at the link.
+  // Takes care of messages that may be waiting, after a send. Now and then takes a turn of the link.
   void sent() {
     if (core_.engine->held()) [[unlikely]]
       held();
     if (burst_.turn_due()) turn();
   }
-  // A turn between two sends of a burst.
+  // Takes a turn between two sends of a burst.
   void turn();
 
  private:

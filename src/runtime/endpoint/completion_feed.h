@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells the sink of an endpoint, if there is one, of completions.
+// Reports completions to the sink of an endpoint, if there is one.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ class CompletionFeed {
  public:
   CompletionFeed(EndpointCore& core, PeerReports& reports) : core_(core), reports_(reports) {}
 
-  // After engine calls.
+  // Reports new completions. Call it after engine calls.
   void run() {
     while (core_.sink && seen_ != core_.engine->completion_count()) {
       seen_ = core_.engine->completion_count();
       if (core_.engine->news()) [[unlikely]]
-        reports_.news();  // what is sent once the failed operations are reported must fail as well
+        reports_.news();  // sends that follow the report of failed operations must fail as well
       core_.sink->completed(*core_.engine, core_.now);
     }
   }
@@ -26,7 +26,7 @@ class CompletionFeed {
  private:
   EndpointCore& core_;
   PeerReports& reports_;
-  std::uint64_t seen_ = 0;  // completions
+  std::uint64_t seen_ = 0;  // completions reported so far
 };
 
 }  // namespace omx::runtime

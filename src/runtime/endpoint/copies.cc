@@ -15,7 +15,7 @@
 namespace omx::runtime {
 
 namespace {
-// A wait that looks at nothing else: of the order of what one turn takes.
+// How long a wait takes at most, since it polls nothing else: about as long as one turn.
 constexpr TimeNs kWait = 200'000;
 constexpr std::uint32_t kPoll = 64;
 }  // namespace
@@ -36,7 +36,7 @@ bool ring_better(const Settings& settings, const copy::Calibration& calibration,
 }
 
 Result<std::unique_ptr<Copies>> Copies::create(const Settings& settings, link::Transport& link) {
-  // Looked for once: most machines have none.
+  // The device is searched for once, since most machines have none.
   static std::atomic<bool> no_device{false};
   copy::EngineKind kind = settings.copy.engine;
   const bool optional = kind == copy::EngineKind::automatic;
@@ -76,7 +76,8 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
       return Answer::refused;
     copy::Ticket waited = 0;
     if (copy::copy_wait(*engine_, policy_, piece, &waited)) return Answer::copied;
-    // The device may write it later. The ring is not concerned, unless other copies were lost as well.
+    // The device may still write the piece. That does not concern the ring, unless other copies failed as
+    // well.
     abandon_ = abandon_ || failed(seen_ + 1, waited - 1);
     seen_ = ticket = waited;
     return Answer::later;
@@ -95,10 +96,10 @@ protocol::Offload::Answer Copies::copy(const Copy& copy, std::uint64_t& ticket) 
 std::uint64_t Copies::completed() {
   engine_->poll(kPoll);
   const copy::Ticket done = engine_->completed();
-  // The engine is off from then on, so this is not asked often.
+  // The engine is off after a failure, so this check is rare.
   if (!abandon_ && done != seen_ && *engine_->disabled_reason() && failed(seen_ + 1, done)) abandon_ = true;
   seen_ = done;
-  // A copy may be over before the link has heard that its frame shall stay.
+  // A copy may be done before the link knows that its frame stays.
   if (!abandon_ && link_.ring()->held() > 0) link_.ring()->give_back(done);
   return done;
 }
@@ -112,7 +113,7 @@ bool Copies::failed(std::uint64_t first, std::uint64_t last) const {
 
 void Copies::tend() {
   completed();
-  // What is not held waits behind what is: the ring must not run dry.
+  // Frames that are not held wait behind those that are, and the ring must not run dry.
   if (link_.ring()->held() > link_.ring()->room() / 2) wait(kNever);
   if (!abandon_ || engine_->outstanding() > 0) return;
   link_.ring()->abandon();

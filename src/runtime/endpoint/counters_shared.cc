@@ -20,7 +20,7 @@
 
 namespace omx::runtime {
 
-// Another process reads the bytes as they are.
+// Another process reads these bytes as they are.
 static_assert(std::is_trivially_copyable_v<SharedEndpoint>);
 
 namespace {
@@ -49,7 +49,7 @@ Failure not_readable(std::uint32_t endpoint, const ClaimHolder& holder, int erro
                                   holder.pid, holder.command, std::strerror(error))};
 }
 
-// Compilers count on the two values that a bool has; other bytes would read as anything.
+// Makes each bool 0 or 1. Compilers rely on these two values, and would misread other bytes.
 void bools_sanitize(std::initializer_list<bool*> bools) {
   for (bool* const b : bools) {
     unsigned char byte = 0;
@@ -58,7 +58,8 @@ void bools_sanitize(std::initializer_list<bool*> bools) {
   }
 }
 
-// Torn, or of a process that does not mean well. Enumerations are looked at with care by who prints them.
+// Sanitizes a view that may be torn, or come from a hostile process. Code that prints enumerations checks
+// them itself.
 void view_sanitize(SharedView& view) {
   protocol::Snapshot& s = view.snapshot;
   s.partner_rows = std::min<std::uint32_t>(s.partner_rows, protocol::Snapshot::kPartners);
@@ -97,7 +98,8 @@ CounterSegment::~CounterSegment() {
 
 namespace {
 
-// Of an endpoint whose interface was removed and came back with another index: its name keeps the former.
+// Returns whether this segment has that index now. If an interface was removed and came back with another
+// index, the name of the memfd keeps the former one.
 bool segment_moved(int fd, std::uint32_t ifindex) {
   std::uint32_t head[3] = {};  // magic, count, ifindex
   static_assert(offsetof(SharedCounters, ifindex) == 2 * sizeof head[0]);
@@ -113,7 +115,7 @@ Result<OwnFd> segment_open(std::uint32_t ifindex, std::uint32_t endpoint, const 
   const int error = descriptors_visit(holder.pid, [&](const std::string& number, const std::string& target) {
     const bool exact = target == wanted;
     if (!exact && !(target.starts_with(kSegmentTarget) && target.ends_with(end))) return false;
-    // The name may be that of another kind of file, whose opening would wait for ever.
+    // A file of another kind may have such a name, and opening it could block indefinitely.
     OwnFd found(::open(fmt::format("/proc/{}/fd/{}", holder.pid, number).c_str(),
                        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!found.open() && exact) open_error = errno;
@@ -138,9 +140,9 @@ bool segment_copy(int fd, void* to, std::size_t bytes, std::size_t from) {
   return ::pread(fd, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
 
-// `ended` before all else and `begun` after all else, the opposite of the order in which they are written.
-// One call promises no order within a page; between two, the kernel takes and gives back the page with atomic
-// operations that are barriers.
+// Reads `ended` before all else and `begun` after all else, opposite to the order in which they are written.
+// A single read() promises no order within a page. Between two of them, the kernel takes and releases the
+// page with atomic operations that are barriers.
 bool view_read(int fd, SharedView& view) {
   constexpr std::size_t kView = offsetof(SharedEndpoint, view);
   std::uint64_t ended = 0;
@@ -152,7 +154,7 @@ bool view_read(int fd, SharedView& view) {
   return true;
 }
 
-// The beginning of the segment, which is checked.
+// Reads and checks the beginning of the segment.
 Result<OwnFd> segment_read(std::uint32_t ifindex, std::uint32_t endpoint, SharedCounters& counters) {
   const auto holder = claim_holder(ifindex, endpoint);
   if (!holder) return fail(kMxBadEndpoint, fmt::format("endpoint {} is not open", endpoint));
@@ -186,8 +188,8 @@ Result<std::unique_ptr<SharedEndpoint>> endpoint_read(std::uint32_t ifindex, std
   auto shared = std::make_unique<SharedEndpoint>();
   const auto fd = segment_read(ifindex, endpoint, shared->counters);
   if (!fd) return tl::unexpected(fd.error());
-  // It is written in microseconds. A process that was stopped in the middle of it leaves it torn. The reader
-  // sees that when `ended` and `begun` differ.
+  // The owner writes the view in microseconds. A process that was stopped in the middle leaves it torn. The
+  // reader sees that when `ended` and `begun` differ.
   for (unsigned tries = 0; tries < kTries; tries++) {
     if (!view_read(fd->get(), shared->view))
       return fail(kMxFailure, fmt::format("endpoint {} was closed just now", endpoint));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operations: each takes the lock, reads the clock once, calls the engine, and hands the frames to the link.
+// Operations of an endpoint. Each takes the lock, reads the clock once, calls the engine, and hands the
+// frames to the link.
 #include "runtime/endpoint/endpoint.h"
 
 #include <sched.h>
@@ -14,7 +15,7 @@ namespace {
 
 using protocol::OpError;
 
-// That of an address: the partner's present one, or one that is over.
+// Returns the conversation of an address: the peer's present one, or one that is over.
 std::uint32_t conversation_of(const protocol::Partner& partner, const AddressParts& parts) {
   const std::uint32_t present = partner.session.conversation;
   if (present % kConversations == parts.conversation) return present;
@@ -41,7 +42,7 @@ Address Endpoint::address() const {
   return address_of(impl_->core.engine->self(), session_, impl_->core.engine->self()->session.conversation);
 }
 
-// Without the lock: a partner's identity never changes.
+// Needs no lock, since a peer's identity never changes.
 Address Endpoint::address_of(protocol::Partner* partner, std::uint32_t session,
                              std::uint32_t conversation) const {
   return address_pack({partner->nic, partner->endpoint, session, slot_, partner->index, conversation});
@@ -121,7 +122,7 @@ bool Endpoint::disconnect(const Address& address) {
   if (!partner) return false;
   const bool over = conversation_of(*partner, parts) != partner->session.conversation;
   if (partner->known_otherwise(parts.session) || over)
-    return true;  // that instance or conversation is gone; what followed is another peer
+    return true;  // that incarnation or conversation is gone; its successor counts as another peer
   impl_->core.engine->disconnect(impl_->core.now, partner);
   impl_->core.out->flush();
   return true;
@@ -160,8 +161,8 @@ Endpoint::Pin::~Pin() {
 
 namespace {
 
-// One poll with the lock held. Where the host is oversubscribed, a poll that finds nothing gives the
-// processor away, without the lock.
+// Polls once with the lock held. On an oversubscribed host, a poll that finds nothing gives the processor
+// away, without the lock.
 template <class Poll>
 auto poll_for(Endpoint::Impl& impl, Poll poll) -> decltype(poll()) {
   {
@@ -183,7 +184,7 @@ WaitOutcome Endpoint::test(Request* request, Completion& completion) {
     if (!held) return true;
     if (!impl_->core.engine->done(request)) {
       impl_->polling.turn();
-      // A handler may have run, and another thread taken it.
+      // A handler may have run meanwhile, and another thread may have consumed the request.
       if (!impl_->core.engine->held(request) || !impl_->core.engine->done(request)) return false;
     } else {
       impl_->found_turn();
@@ -242,7 +243,7 @@ WaitOutcome Endpoint::wait(Request* request, std::uint64_t timeout_ms, Completio
   predicate.request = request;
   predicate.completion = &completion;
   const WaitOutcome outcome = impl_->waiting.wait(predicate, timeout_ms);
-  // Another thread took it while this one waited.
+  // Another thread consumed the completion while this one waited.
   return outcome == WaitOutcome::done && !predicate.request ? WaitOutcome::woken : outcome;
 }
 

@@ -2,9 +2,9 @@
 // An open endpoint of this process: engine, link, claim, lock, and the ways to wait. Any thread may call any
 // function at any time; close() must be the last (calls blocked in wait_* return first).
 //
-// Waiting: one thread at a time drives the link (the leader), the others sleep, so that no more than one
-// thread per endpoint spins. The leader spins for settings.waiting.spin_us at most, then sleeps in poll()
-// until the engine's next deadline. A progress thread may lead while no other does.
+// One thread at a time, the leader, drives the link while the others sleep. So no more than one thread per
+// endpoint spins. The leader spins for settings.waiting.spin_us at most, then sleeps in poll() until the
+// engine's next deadline. A progress thread may lead while no other does.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ namespace omx::runtime {
 
 class Endpoint {
  public:
-  // Nothing works before Process::open() has set it up.
+  // Makes an endpoint that works only after Process::open() has set it up.
   Endpoint(const Board& board, std::uint8_t id, std::uint32_t session, std::uint32_t slot,
            const Settings& settings);
   ~Endpoint();
@@ -33,36 +33,40 @@ class Endpoint {
   std::uint8_t id() const { return id_; }
   std::uint32_t session() const { return session_; }
   std::uint32_t slot() const { return slot_; }
-  // This process is a forked child of the one that opened the endpoint: nothing works here.
+  // Returns whether this process is a forked child of the one that opened the endpoint. If so, nothing works
+  // here.
   bool foreign() const;
-  Address address() const;  // own
+  Address address() const;  // of this endpoint
 
   // --- operations: as protocol::Endpoint, with the lock taken, addresses checked, and frames flushed
   // ----------
   Expected<Request*, protocol::OpError> connect(NicId nic, std::uint8_t endpoint, std::uint32_t key,
                                                 std::uint64_t match_info, void* context, bool forgotten,
                                                 bool hidden = false);
-  // Sends to an address of another endpoint object or a never valid one: bad_request.
+  // Sends a message. Fails with bad_request if the address is of another endpoint object, or was never
+  // valid.
   Expected<Request*, protocol::OpError> send(const Address& to, protocol::SendOp op);
   Expected<Request*, protocol::OpError> receive(const protocol::ReceiveOp& op);
   Expected<bool, protocol::OpError> cancel(Request* request, bool complete = false);
-  bool forget(Request* request);  // false: no request of this endpoint
+  bool forget(Request* request);  // returns false if this endpoint has no such request
   Expected<bool, protocol::OpError> buffered(Request* request);
-  // kForever: no limit; nullptr: default of later requests. False: no request of this endpoint.
+  // Sets a timeout; kForever: no limit. With nullptr it is the default of later requests. Returns false if
+  // this endpoint has no such request.
   bool set_timeout(Request* request, std::uint64_t ms);
   bool disconnect(const Address& address);
-  // What to look at when that NIC does not answer; empty when there is nothing to say.
+  // Returns what the user should check when that NIC does not answer; empty if there is nothing to say.
   std::string silence_advice(NicId nic);
-  // That endpoint, as people know it: by the name or address of its host.
+  // Names that endpoint for messages, by the name or address of its host.
   std::string peer_text(NicId nic, std::uint8_t endpoint);
   void set_unexpected_handler(const UnexpectedHandler& handler);
-  // Ends the progress thread, if there is one: closing comes next. Its handler has returned then.
+  // Ends the progress thread, if there is one, because the endpoint is about to be closed. A handler that
+  // the thread ran has returned then.
   void end_background();
-  bool in_handler() const;  // called from the unexpected handler of this endpoint, on this thread
+  bool in_handler() const;  // this thread calls from the endpoint's unexpected handler
 
   // --- completion ------------------------------------------------------------------------------------------
   // Each makes progress first. On success the request is consumed.
-  // A look without waiting: done, timed_out or no_request.
+  // Polls without waiting. Returns done, timed_out or no_request.
   WaitOutcome test(Request* request, Completion& completion);
   bool test_any(std::uint64_t match_info, std::uint64_t match_mask, Completion& completion);
   Request* peek();
@@ -75,15 +79,16 @@ class Endpoint {
   WaitOutcome wait_peek(std::uint64_t timeout_ms, Request*& request);
   WaitOutcome wait_probe(std::uint64_t match_info, std::uint64_t match_mask, std::uint64_t timeout_ms,
                          protocol::Arrival& arrival);
-  // All threads now waiting on this endpoint return `woken`. No effect on later waits.
+  // Makes all threads that wait on this endpoint now return `woken`. Does not affect later waits.
   void wakeup();
 
   void progress();
-  // While disabled no frame is processed and no handler runs (disable waits for a running one); idempotent.
+  // Stops progression: no frame is processed and no handler runs until it is enabled. Waits for a running
+  // handler. Idempotent.
   void disable_progression();
   void reenable_progression();
 
-  // While one lives, close() waits: for callers of wait_* that still use the endpoint afterwards.
+  // While a pin exists, close() waits. Callers of wait_* that use the endpoint afterwards hold one.
   class Pin {
    public:
     explicit Pin(Endpoint& endpoint);
@@ -97,7 +102,7 @@ class Endpoint {
 
   // --- facts -----------------------------------------------------------------------------------------------
   Address address_of(protocol::Partner* partner, std::uint32_t session, std::uint32_t conversation) const;
-  // nullopt: no address of this endpoint.
+  // Returns the context of an address; nullopt if it is no address of this endpoint.
   std::optional<void*> address_context(const Address& address);
   bool set_address_context(const Address& address, void* context);
   std::vector<protocol::PartnerInfo> partners();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the parts of an open endpoint share. Everything in it is guarded by its lock. Each part (receiving,
-// waiting, reports, ...) keeps its own state in a class of its own and knows the core and the parts below it.
+// What the parts of an open endpoint share. The endpoint's lock guards all of it. Each part (receiving,
+// waiting, reports, ...) keeps its state in its own class. It knows the core and the parts below it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct EndpointCore : LockedClock {
   EndpointCore(const Board& its_board, std::uint8_t its_id, const Settings& its_settings)
       : board(its_board), id(its_id), settings(its_settings) {}
 
-  // Makes the copy that a send owes: it need not wait for its acknowledgement any more. Returns false when no
-  // send owes one.
+  // Makes the copy that a send owes, so that the send need not wait for its acknowledgement. Returns false
+  // when no send owes one.
   bool copy_end() {
     if (!engine->copy_owed()) return false;
     engine->copy_make(now);
@@ -35,7 +35,8 @@ struct EndpointCore : LockedClock {
   // Tells the engine whether its waiting threads sleep between frames.
   void set_sleeping(bool sleeps);
   bool sleeping() const { return sleeping_; }
-  // Large messages come through the receive ring, not by paths from which the kernel copies them.
+  // Returns whether large messages come through the receive ring, not by paths from which the kernel copies
+  // them.
   bool by_ring() const;
 
   Board board;

@@ -63,7 +63,7 @@ void Endpoint::Impl::disable() {
   burst.end();
   progression.disable();
   core.engine->suspend(core.now, true);
-  // A leader that sleeps on the link's descriptor would be woken by each frame and could do nothing about it.
+  // Each frame would wake a leader that sleeps on the link's descriptor, and it could not process it.
   waiters.wake_sleeper();
   progression.handler_wait();
 }

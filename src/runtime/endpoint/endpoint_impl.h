@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of an open endpoint, and how they know each other: each part below knows only parts above it.
-// Guarded by the core's lock.
+// The parts of an open endpoint, and how they are connected. Each part below knows only parts above it. The
+// core's lock guards them.
 //
 //   core            lock, clock, link, hub, router, engine       progression   may the engine move
 //   receiving       frame_intake, expected_frames, rails, intra_node, bulk_reading; one turn: engine_turn
@@ -28,14 +28,14 @@ class Endpoint::Impl {
   Impl(const Board& board, std::uint8_t id, std::uint32_t slot, const Settings& settings);
   ~Impl() { lifecycle.engine_end(); }
 
-  // This process is a forked child of the one that opened the endpoint.
+  // Returns whether this process is a forked child of the one that opened the endpoint.
   bool foreign() const { return mark_.forked(); }
-  // Returns the address's partner, or nullptr when it is not an address of this endpoint.
+  // Returns the address's peer, or nullptr when it is not an address of this endpoint.
   protocol::Partner* partner_of(const AddressParts& parts);
 
-  // A turn for a thread that only helps: does nothing when the endpoint is in use.
+  // Takes a turn for a thread that only helps. Does nothing when the endpoint is in use.
   void turn_if_free();
-  // For calls that found what they look for without a turn: now and then one is due all the same.
+  // Counts a call that found its result without a turn. Now and then takes a turn all the same.
   void found_turn() {
     if (!polling.due_found()) return;
     core.now = core.clock.now();
@@ -77,17 +77,17 @@ class Endpoint::Impl {
   BackgroundWork background;
   BurstSends sends;
   Lifecycle lifecycle;
-  std::shared_ptr<Seat> seat;  // of the thread that opened it
+  std::shared_ptr<Seat> seat;  // of the thread that opened the endpoint
 
  private:
   const std::uint32_t slot_;
   ForkMark mark_;
 };
 
-// An operation: the lock, and the time.
+// The scope of an operation: it holds the lock and sets the time.
 class Operation {
  public:
-  // `timed` false: the operation needs no time, or reads the clock itself.
+  // `timed` is false if the operation needs no time, or reads the clock itself.
   explicit Operation(Endpoint::Impl& impl, bool timed = true) : impl_(impl) {
     impl_.core.lock.lock();
     impl_.core.calls++;

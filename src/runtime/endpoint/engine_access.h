@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The engine under the endpoint's lock, for a user that keeps books of its own beside the engine (a libfabric
-// provider). Such a user takes completions itself instead of asking for one request after the other.
+// Gives access to the engine under the endpoint's lock. It is for a user that keeps its own records beside
+// the engine (a libfabric provider). Such a user takes completions itself instead of asking for one request
+// after the other.
 #pragma once
 
 #include "protocol/endpoint.h"
@@ -9,9 +10,8 @@
 
 namespace omx::runtime {
 
-// While it lives the calling thread has the endpoint. The destructor tells the sink what was completed, sends
-// what the engine wants to send and wakes waiting threads. Not to be used in a forked child
-// (Endpoint::foreign).
+// Holds the endpoint's lock while it lives. The destructor reports completions to the sink, sends what the
+// engine wants to send, and wakes waiting threads. Must not be used in a forked child (Endpoint::foreign).
 class EngineAccess {
  public:
   explicit EngineAccess(Endpoint& endpoint);
@@ -21,14 +21,15 @@ class EngineAccess {
 
   protocol::Endpoint& engine();
   protocol::TimeNs now();  // reads the clock on first use
-  // One turn, if one is due; true when frames came. Without a look at the links only timers make one due.
+  // Takes one turn if one is due. Returns whether frames came. If `look` is false, links are not polled and
+  // only timers make a turn due.
   bool poll(bool look = true);
   void turn();  // one turn
-  // Around each send: what goes to SendOp::hold, and after it.
+  // Call these around each send: the first gives SendOp::hold, the second follows the send.
   bool burst_goes_on();
   bool may_hold();
   void sent();
-  // Threads in wait_until look again, though the engine completed nothing.
+  // Makes threads in wait_until() check again, even if the engine completed nothing.
   void signal();
 
  private:
@@ -36,11 +37,12 @@ class EngineAccess {
   bool timed_ = false;
 };
 
-// nullptr: none any more. Before the first operation, and after the last.
+// Sets the sink, before the first operation. Removes it with nullptr, after the last.
 void sink_set(Endpoint& endpoint, CompletionSink* sink);
-// Waits until ready(context), called with the lock held, is true; Endpoint::wakeup() ends it early.
+// Waits until ready(context), called with the lock held, is true. Endpoint::wakeup() ends the wait early.
 WaitOutcome wait_until(Endpoint& endpoint, bool (*ready)(void*), void* context, std::uint64_t timeout_ms);
-// The calling thread goes to sleep elsewhere: the progress thread takes over at once. False: there is none.
+// Makes the progress thread take over at once, because the calling thread sleeps elsewhere. Returns false if
+// there is none.
 bool hand_over(Endpoint& endpoint);
 
 }  // namespace omx::runtime

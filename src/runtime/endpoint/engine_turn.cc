@@ -7,9 +7,10 @@ namespace omx::runtime {
 
 namespace {
 
-// Frames per turn: enough to amortise the turn, few enough that other threads get at the lock.
+// Frames per turn: enough to amortise the turn, few enough that other threads get the lock.
 constexpr std::size_t kBudget = 64;
-// Turns in a row whose timers wait until what has arrived is read: all that a ring holds.
+// How many turns in a row timers wait until frames that have arrived are read. They cover all that a ring
+// holds.
 constexpr unsigned kBehindMost = 256;
 
 }  // namespace
@@ -20,23 +21,24 @@ bool EngineTurn::run() {
   if (parts_.progression.stopped()) return false;
   parts_.burst.turn_taken();
   parts_.burst.end();
-  if (core.copies) core.copies->frames(Copies::Frames::passing);  // an exception may have ended the last turn
+  if (core.copies)
+    core.copies->frames(Copies::Frames::passing);  // an exception may have cut the last turn short
   std::size_t frames = parts_.intake.deferred_process();
   frames += ring_turn();
   if (!parts_.rails.empty()) [[unlikely]]
     frames += parts_.rails.receive(kBudget);
   if (core.hub) frames += parts_.intra_node.turn(kBudget);
-  // The rest of a lone large message is asked for before its beginning is read.
+  // Asks for the rest of a lone large message before its beginning is read.
   if (frames > 0 && core.engine->held_question()) core.engine->release(core.now);
   frames += parts_.bulk.turn(kBudget);
-  parts_.feed.run();  // its answers carry the acknowledgements
+  parts_.feed.run();  // answers of the sink's owner carry the acknowledgements
   if (core.now >= core.engine->next_deadline() || core.engine->copies_awaited()) timers_turn(frames > 0);
   if (core.engine->held()) core.engine->release(core.now);
   core.out->flush();
   if (parts_.upkeep.due()) parts_.upkeep.run();
   if (core.engine->news()) [[unlikely]]
-    parts_.reports.news();  // of peers with whom no operation ended
-  parts_.feed.run();        // a neighbour's death needs no frame
+    parts_.reports.news();  // of peers that had no operation to end
+  parts_.feed.run();        // the end of a peer on this host needs no frame
   return frames > 0;
 }
 

@@ -33,9 +33,10 @@ class EngineTurn {
   };
   explicit EngineTurn(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether frames came. Nothing happens inside the handler or while progression is disabled.
+  // Takes a turn. Returns whether frames came. Does nothing inside the handler or while progression is
+  // disabled.
   bool run();
-  // Whether frames wait, as far as the cheapest poll of each link tells.
+  // Returns whether frames wait, as far as the cheapest poll of each link tells.
   bool frames_wait() const {
     return parts_.core.link->pending() || (parts_.core.hub && parts_.core.hub->pending()) ||
            (!parts_.rails.empty() && parts_.rails.pending());

@@ -5,7 +5,7 @@
 
 namespace omx::runtime {
 
-// Stores what `expect` says of the next frames as a link wants it.
+// Converts what `expect` says of the next frames into what a link needs.
 template <class Expect>
 std::size_t ExpectedFrames::places_from(Expect expect, std::span<iovec> places) {
   if (progression_.disabled()) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the engine expects the data of the next frames of large messages, for links that receive them
-// straight into their place.
+// Where the engine expects the data of the next frames of large messages. Links that receive frames straight
+// into their place ask for it.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace omx::runtime {
 
-// Of the batch that is being received: one at a time, of whichever link.
+// The places for the batch that is being received. One link at a time receives a batch.
 class ExpectedFrames {
  public:
   ExpectedFrames(EndpointCore& core, const Progression& progression)
       : core_(core), progression_(progression) {}
 
-  // Each stores places and returns how many are known. Rail 0 is the endpoint's own board.
+  // Stores places. Returns how many are known. Rail 0 is the endpoint's own board.
   std::size_t places(std::span<iovec> places, unsigned rail);
   std::size_t lane_places(std::span<iovec> places, std::size_t& header);
   bool in_place(std::size_t index, wire::Frame frame) const {

@@ -13,7 +13,7 @@ void FrameIntake::on_frame(wire::Frame frame) {
   if (progression_.disabled()) return defer(0, frame);
   const bool ours = frame.size() >= kAddressedFrameLeast && wire::destination_endpoint(frame) == core_.id;
   if (!ours && answers_.on_frame(frame)) return;
-  core_.engine->on_frame(core_.now, frame);  // it also counts what no endpoint wants
+  core_.engine->on_frame(core_.now, frame);  // the engine also counts frames that no endpoint wants
 }
 
 void FrameIntake::on_rail_frame(unsigned rail, wire::Frame frame) {
@@ -26,8 +26,8 @@ void FrameIntake::on_refused(wire::Frame frame) {
   if (!progression_.disabled()) core_.engine->connect_refused(core_.now, frame);
 }
 
-// The handler disabled progression in the middle of a batch. Frames cannot be handed back to the link.
-// Without memory they are lost, which the protocol makes up for.
+// Keeps a frame when the handler disabled progression in the middle of a batch. Frames cannot be handed back
+// to the link. If there is no memory the frame is lost, and the protocol recovers it.
 void FrameIntake::defer(unsigned rail, wire::Frame frame) {
   try {
     deferred_.emplace_back(rail, std::vector(frame.begin(), frame.end()));

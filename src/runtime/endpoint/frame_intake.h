@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where frames enter an endpoint: the engine takes those for its id, the board's answers see the others.
-// Whether a frame is for this endpoint is asked here and nowhere else in the runtime.
+// Where frames enter an endpoint. The engine takes frames for its id, and the board's answers get the
+// others. This is the only place in the runtime that asks whether a frame is for this endpoint.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,11 @@ class FrameIntake final : public link::FrameHandler {
   void on_frame(wire::Frame frame) override;
   std::uint64_t frame_held() override { return core_.copies ? core_.copies->taken() : 0; }
   void on_refused(wire::Frame frame) override;
-  // A frame of another board of the endpoint, which receives for this endpoint alone.
+  // Takes a frame from another board of the endpoint. That board's link receives for this endpoint alone.
   void on_rail_frame(unsigned rail, wire::Frame frame);
 
-  // Frames of the batch in which the handler disabled progression. Returns how many there were.
+  // Processes the frames of the batch in which the handler disabled progression. Returns how many there
+  // were.
   std::size_t deferred_process() { return deferred_.empty() ? 0 : deferred_take(); }
 
  private:

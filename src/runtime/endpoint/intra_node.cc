@@ -15,14 +15,14 @@ namespace omx::runtime {
 namespace {
 
 constexpr int kMxNoResources = 15;
-// How long a process that connects may wait to be seen. A poll costs a system call, and the message that
-// meets it that much time.
+// How long a process that connects may wait until it is noticed. Checking costs a system call, and delays a
+// message that arrives meanwhile by that time.
 constexpr TimeNs kTickPeriod = 500'000;
-// A full ring of another process says nothing when it has room again. Its reader may be stopped for long.
+// A full ring of another process does not report when it has room again. Its reader may be stopped for long.
 constexpr TimeNs kBacklogPause = 50'000, kBacklogPauseMost = 1'000'000;
-// As little is told when descriptors are to be had again.
+// Nothing reports when descriptors are available again, either.
 constexpr TimeNs kShortagePause = 100 * protocol::kMillisecond;
-// A shortage that lasts longer does not end by itself: operations that wait for such a peer fail.
+// A shortage that lasts longer will not end by itself, so operations that wait for such a peer fail.
 constexpr TimeNs kShortageTimeout = 10'000 * protocol::kMillisecond;
 
 }  // namespace
@@ -101,7 +101,7 @@ void IntraNode::shortages_check() {
     const auto known = [&](const Shortage& s) { return s.to == to; };
     if (std::none_of(shortages_.begin(), shortages_.end(), known)) shortages_.push_back({to, 0, core_.now});
   }
-  // Before the engine gives the peer up as silent, which would not say why.
+  // Acts before the engine gives the peer up as silent, which would not tell the reason.
   const TimeNs limit = std::min(kShortageTimeout, core_.settings.protocol.peer_timeout / 2);
   for (Shortage& shortage : shortages_) {
     shortage.lasted += std::min(core_.now - shortage.seen, 2 * kShortagePause);
@@ -113,12 +113,12 @@ void IntraNode::shortages_check() {
   core_.out->flush();
 }
 
-// The last try, after which the peer counts as unreachable.
+// Tries to reach the peer a last time. If that fails, the peer counts as unreachable.
 void IntraNode::shortage_ended(const local::Place& to, TimeNs limit) {
   if (core_.hub->reach(to)) return;
   const int error = errno;
   core_.hub->unreached_forget(to);
-  if (!is_shortage(error)) return;  // it is gone meanwhile: the next frame learns that
+  if (!is_shortage(error)) return;  // the peer is gone meanwhile: the next frame finds that out
   log(LogLevel::error,
       "{} endpoint {}: no way to endpoint {} of this host for {:.1f} s ({}): what waits for it fails; "
       "raise "
@@ -130,10 +130,10 @@ void IntraNode::shortage_ended(const local::Place& to, TimeNs limit) {
 
 void IntraNode::on_local_gone(const local::Place& peer) {
   core_.engine->peer_gone(core_.now, peer.nic, peer.endpoint);
-  core_.out->flush();  // others may have waited for what it leaves free
+  core_.out->flush();  // other frames may have waited for what the peer's end frees
 }
 
-// As a board's responder refuses over the wire.
+// Refuses as a board's responder does over the wire.
 void IntraNode::on_local_refused(wire::Frame frame) {
   wire::Connect connect;
   wire::Head head;

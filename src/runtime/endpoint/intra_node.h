@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other endpoints of this host: frames to and from them go through shared memory (local/hub.h).
+// The path to other endpoints of this host: frames to and from them go through shared memory (local/hub.h).
 #pragma once
 
 #include <vector>
@@ -14,15 +14,15 @@ class IntraNode final : public local::Arrivals {
  public:
   IntraNode(EndpointCore& core, FrameIntake& intake) : core_(core), intake_(intake) {}
 
-  // Makes the hub. Once, with the endpoint's id claimed.
+  // Makes the hub. Call it once, with the endpoint's id claimed.
   Result<void> open(const std::vector<Board>& boards);
-  // The endpoint's own board has another index now.
+  // Says that the endpoint's own board has another index now.
   void board_moved(std::uint32_t former);
-  // A turn of the hub. Returns how many frames came.
+  // Takes a turn of the hub. Returns how many frames came.
   std::size_t turn(std::size_t budget);
-  // When the hub wants a turn that no descriptor tells of.
+  // Returns when the hub needs a turn that no descriptor reports.
   TimeNs deadline() const;
-  // A peer asked to be let in: it is seen in the next turn.
+  // Says that a peer asked to be let in. The next turn handles it.
   void hurry() { next_tick_ = 0; }
 
   void on_local_frame(wire::Frame frame) override { intake_.on_frame(frame); }
@@ -30,13 +30,13 @@ class IntraNode final : public local::Arrivals {
   void on_local_refused(wire::Frame frame) override;
 
  private:
-  // Where endpoints of this host are claimed, by their NIC. Those of a board that came back with another
-  // index move there one by one.
+  // Where endpoints of this host are claimed, by their NIC. If a board came back with another index, its
+  // endpoints move there one by one.
   struct ClaimPlace {
     NicId nic = 0;
     std::uint32_t ifindex = 0, former = 0;
   };
-  // A peer of this host that cannot be reached for want of descriptors or memory.
+  // A peer of this host that cannot be reached for lack of descriptors or memory.
   struct Shortage {
     local::Place to;
     TimeNs lasted = 0;
@@ -51,7 +51,7 @@ class IntraNode final : public local::Arrivals {
   FrameIntake& intake_;
   std::vector<ClaimPlace> places_;
   std::vector<Shortage> shortages_;
-  TimeNs next_tick_ = 0;  // of the hub
+  TimeNs next_tick_ = 0;  // next call of the hub's tick()
   TimeNs backlog_pause_ = 0;
 };
 

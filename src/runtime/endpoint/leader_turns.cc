@@ -12,7 +12,8 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   EndpointCore& core = parts_.core;
   SleepRequest request;
   request.until = deadline;
-  // While another thread runs the handler nothing can move either; its end wakes this thread.
+  // While another thread runs the handler, no frame can be processed either. The end of the handler wakes
+  // this thread.
   request.stopped = parts_.progression.stopped();
   request.unread = parts_.bulk.late();
   if (request.stopped) return request;
@@ -22,23 +23,23 @@ SleepRequest LeaderTurns::sleep_request(TimeNs deadline) {
   return request;
 }
 
-// Sleeps as the leader, lock released. Returns false when a signal ended it.
+// Sleeps as the leader, with the lock released. Returns false when a signal ended the sleep.
 bool LeaderTurns::sleep(TimeNs deadline) {
   EndpointCore& core = parts_.core;
   assert(core.lock.owned());
   if (core.copies && core.copies->outstanding()) {
-    // No descriptor tells when they are over.
+    // No descriptor reports when copies are done.
     core.copies->wait(deadline);
     core.give_way();
     return true;
   }
   const auto plan = parts_.sleeping.plan(sleep_request(deadline));
   if (!plan) {
-    // What never ends must not stop the clock, nor keep the lock from others.
+    // Frames that never cease must not stop the clock, nor keep the lock from other threads.
     core.give_way();
     return true;
   }
-  parts_.publication.counters();  // no thread may do so for long
+  parts_.publication.counters();  // no thread may publish for long
   const SleepEnd end = parts_.sleeping.sleep(parts_.waiters.slot(), *plan);
   count_wakeup();
   if (end.dismissed) return true;

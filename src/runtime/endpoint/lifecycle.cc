@@ -106,7 +106,7 @@ void Lifecycle::close_begin() {
   core.engine->flush_acks(core.now);
   core.out->flush();
   core.lock.unlock();
-  // Those are short calls.
+  // Threads that hold a pin are in short calls.
   while (pins_.load(std::memory_order_acquire) > 0) ::sched_yield();
 }
 
@@ -132,10 +132,10 @@ void Lifecycle::close_end() {
 void Lifecycle::engine_end() {
   {
     const std::lock_guard guard(parts_.core.lock);
-    parts_.waiters.close();  // where it was never opened whole, no call has said so
+    parts_.waiters.close();  // close_begin() was not called if the endpoint was never fully opened
   }
   parts_.progress.stop();
-  parts_.core.engine.reset();  // before what it sends through and counts in
+  parts_.core.engine.reset();  // before the parts through which the engine sends and in which it counts
 }
 
 }  // namespace omx::runtime

@@ -8,7 +8,8 @@
 //          engine_end()         |  ^         close_begin()
 //                               +--+ close_drive()
 //
-// While it is open, an outage of its interface suspends it until the interface is back: outage_watch.h.
+// While it is open, an outage of its interface suspends the endpoint until the interface is back
+// (outage_watch.h).
 #pragma once
 
 #include <atomic>
@@ -60,16 +61,16 @@ class Lifecycle {
   void progress_start();
 
   // --- closing, in this order; the lock is not held ---
-  // Sends waiting threads home and waits until none is inside any more.
+  // Makes waiting threads return, and waits until none is inside any more.
   void close_begin();
   // Drives the engine for a moment (at most `most`). Returns whether nothing is left to be acknowledged.
   bool close_drive(TimeNs most);
   void close_end();
-  // Before the parts go, also of an endpoint that was never opened whole.
+  // Ends the engine before the parts are destroyed, even if the endpoint was never fully opened.
   void engine_end();
 
-  // A thread of another part of the process is about to use the endpoint without owning it; close_begin waits
-  // for it.
+  // Keeps close_begin() waiting, because a thread of another part of the process uses the endpoint without
+  // owning it.
   void pin() { pins_.fetch_add(1, std::memory_order_acq_rel); }
   void unpin() { pins_.fetch_sub(1, std::memory_order_acq_rel); }
 

@@ -22,7 +22,7 @@ Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, c
   options.ring_frames = settings.ring_frames;
   options.ring_bytes = settings.ring_bytes;
   options.udp = lane;
-  // To hear of endpoints that no process has takes a filter of one's own.
+  // To see frames for endpoints that no process has open, the endpoint needs a filter of its own.
   options.own_hooks = settings.protocol.mode == wire::Mode::mxoe ? link::kAllHooks : settings.own_hooks;
   if (settings.link == LinkKind::xdp) return link::xdp_link_open(xdp_options(settings, std::move(options)));
   return link::packet_link_open(options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which kind of link carries the frames of an endpoint by a board.
+// Chooses the kind of link that carries the frames of an endpoint by a board.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace omx::runtime {
 
-// Opens it. `rail`: beside the endpoint's own link, for the endpoint's frames only.
+// Opens the link. `rail`: it is opened beside the endpoint's own link, and takes the endpoint's frames only.
 Result<std::unique_ptr<link::Transport>> frames_open(const Settings& settings, const Board& board,
                                                      std::uint8_t endpoint, bool rail);
 

@@ -15,7 +15,7 @@ namespace omx::runtime {
 using link::Outage;
 
 // Goes on with the interface that is back under the name of a board. The endpoint's id is claimed by the
-// index of the interface, so it is claimed again. Returns why that cannot be; empty: it is done.
+// interface's index, so it is claimed again. Returns why that failed; empty on success.
 std::string OutageWatch::board_follow(link::Transport& its_link, Board& board, Claim& claim) {
   const std::uint32_t index = its_link.interface().now().index;
   Claim fresh;
@@ -32,8 +32,8 @@ std::string OutageWatch::board_follow(link::Transport& its_link, Board& board, C
   return {};
 }
 
-// Lets the hub listen where the endpoint is claimed, and gives up the former claim, where it listened until
-// now. False, with errno: it listens there still.
+// Makes the hub listen at the present claim, and gives up the former one, where it listened until now.
+// Returns false, with errno, if the hub still listens at the former claim.
 bool OutageWatch::hub_listen() {
   if (!listened_.held()) return true;
   if (core_.hub && !core_.hub->listener_set(core_.claim.descriptor())) return false;
@@ -42,7 +42,7 @@ bool OutageWatch::hub_listen() {
 }
 
 std::string OutageWatch::own_board_follow() {
-  Claim claim;  // none where the index is the same
+  Claim claim;  // not held if the index is the same
   const std::uint32_t former = core_.board.interface.index;
   const std::string obstacle = board_follow(*core_.link, core_.board, claim);
   if (!obstacle.empty()) return obstacle;
@@ -58,7 +58,7 @@ std::string OutageWatch::own_board_follow() {
     answers_.board_moved();
     core_.segment->move(core_.board.interface.index);
   }
-  waiters_.wake_sleeper();  // it waits for descriptors that are closed
+  waiters_.wake_sleeper();  // the sleeper waits for descriptors that are closed
   return {};
 }
 
@@ -78,7 +78,7 @@ std::string OutageWatch::outage_message(const link::Transport& its_link, bool up
 
 bool OutageWatch::check() {
   assert(core_.lock.owned());
-  if (progression_.in_handler()) return true;  // the message it looks at may lie in the link's ring
+  if (progression_.in_handler()) return true;  // the message that the handler sees may lie in the link's ring
   if (core_.copies && core_.copies->busy()) {
     core_.copies->tend();
     if (core_.copies->busy()) return false;  // the ring may have to be made again
@@ -102,7 +102,8 @@ bool OutageWatch::refresh() {
   std::string obstacle;
   if (core_.link->interface().outage() == Outage::returned && (obstacle = own_board_follow()).empty())
     up = core_.link->interface().refresh();
-  if (core_.link->descriptor() != descriptor) waiters_.wake_sleeper();  // it waits for the former one
+  if (core_.link->descriptor() != descriptor)
+    waiters_.wake_sleeper();  // the sleeper waits for the former descriptor
   if (const Outage outage = core_.link->interface().outage(); outage != outage_ || up != up_) {
     outage_ = outage;
     up_ = up;

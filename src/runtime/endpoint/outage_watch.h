@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interfaces of an endpoint: what happens to them is said, and one that is removed and comes back is
-// followed.
+// Watches the interfaces of an endpoint. Reports what happens to them, and follows an interface that is
+// removed and comes back.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ class OutageWatch {
         rails_(rails),
         waiters_(waiters) {}
 
-  // Each about once a second, and when a descriptor reported an error. Returns false when copies read the
-  // receive ring still: to be tried again soon.
+  // Check the endpoint's own board and its other boards. Call them about once a second, and when a descriptor
+  // reported an error. check() returns false when copies still read the receive ring: try again soon.
   bool check();
   void check_rails();
 
@@ -48,9 +48,9 @@ class OutageWatch {
   IntraNode& intra_node_;
   Rails& rails_;
   Waiters& waiters_;
-  Claim listened_;  // of a former index: the hub listens there until it can listen to the present claim
+  Claim listened_;  // of a former index: the hub listens there until it can listen at the present claim
   bool up_ = true;
-  link::Outage outage_ = link::Outage::none;  // that was reported
+  link::Outage outage_ = link::Outage::none;  // the outage that was reported last
 };
 
 }  // namespace omx::runtime

@@ -11,7 +11,7 @@
 namespace omx::runtime {
 
 namespace {
-constexpr unsigned kQuestionsMost = 8;  // a second
+constexpr unsigned kQuestionsMost = 8;  // in a second
 constexpr unsigned kQuestionsOfNic = 3;
 }  // namespace
 

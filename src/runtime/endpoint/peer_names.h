@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an endpoint names its peers in messages for people.
+// Names an endpoint's peers for messages.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ class PeerNames {
   void open(const PeerTable& table) { table_ = &table; }
   // Returns "host h2 (02:...), endpoint 3".
   std::string text(NicId nic, std::uint8_t endpoint) const;
-  // About once a second: asks hosts whose name is not known yet, so that it can be said when they fall
-  // silent.
+  // Asks hosts for names that are not known yet, about once a second. Messages can then name a host that
+  // falls silent.
   void ask();
 
  private:
   EndpointCore& core_;
   BoardAnswers& answers_;
   const PeerTable* table_ = nullptr;
-  std::uint32_t asked_ = 0;  // partners so far, in this round
+  std::uint32_t asked_ = 0;  // peers asked so far in this round
   unsigned rounds_ = 0;
 };
 

@@ -25,7 +25,8 @@ std::string seconds(TimeNs time) {
                                                : fmt::format("{} s", time / kSecond);
 }
 
-// "; 3 operations with it have failed, 2 messages that were sent to it may not have arrived"
+// Returns a text such as "; 3 operations with it have failed, 2 messages that were sent to it may not have
+// arrived".
 std::string damage(const PeerNews& news) {
   std::string text;
   if (news.failed > 0)
@@ -56,7 +57,7 @@ void PeerReports::ended(const PeerNews& news) {
             core_.board.interface.name, who, what);
       break;
     case PeerNews::Why::abandoned:
-      // An MX program may have disconnected.
+      // If no harm was done, an MX program may simply have disconnected.
       log(harm || core_.sink ? LogLevel::warn : LogLevel::info,
           "{}: {} has given this process up, as it heard nothing from it for its OMX_PEER_TIMEOUT_MS{}",
           core_.board.interface.name, who, what);
@@ -72,7 +73,7 @@ void PeerReports::ended(const PeerNews& news) {
 }
 
 void PeerReports::no_trains(const protocol::PartnerInfo& peer) {
-  static std::atomic<bool> told{false};  // it is the interface's fault, mostly
+  static std::atomic<bool> told{false};  // once in a process: the cause is mostly the interface
   if (told.exchange(true)) return;
   log(LogLevel::warn,
       "{0}: {1} gets single datagrams, but not those that the NIC should make out of a larger one (UDP "
@@ -115,7 +116,7 @@ void PeerReports::news() {
     if (core_.sink) core_.sink->message_lost(*lost);
 }
 
-// Once in a process: a setting that differs is one of the whole cluster.
+// Reports this once in a process: such a setting differs in the whole cluster.
 void PeerReports::wire_modes() {
   static std::atomic<bool> told{false};
   if (told.load(std::memory_order_relaxed)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to peers is said where people look: one line on stderr for a peer that falls silent, one when
-// it is back, and one when it is given up (docs/reference/contract.md).
+// Reports what happens to peers, one line on stderr each: a peer falls silent, comes back, or is given up
+// (docs/reference/contract.md).
 #pragma once
 
 #include <utility>
@@ -15,9 +15,9 @@ class PeerReports {
  public:
   PeerReports(EndpointCore& core, const PeerNames& names) : core_(core), names_(names) {}
 
-  // After frames or timers: reports the engine's news to people and to the sink.
+  // Reports the engine's news to the log and to the sink. Call it after frames or timers.
   void news();
-  // About once a second, and at the end.
+  // Logs the frame sizes of peers, about once a second and at the end.
   void frame_sizes();
   void wire_modes();
 
@@ -28,7 +28,7 @@ class PeerReports {
 
   EndpointCore& core_;
   const PeerNames& names_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by partner: agreed and proven frame
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> logged_;  // by peer: agreed and proven frame
 };
 
 }  // namespace omx::runtime

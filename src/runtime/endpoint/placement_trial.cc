@@ -7,21 +7,22 @@ namespace omx::runtime {
 
 namespace {
 
-// What was asked for before a change may still come the former way.
+// Data that was asked for before a change may still come the former way.
 constexpr std::uint64_t kSettle = 4 << 20;
-// A millisecond or more on the fastest links, so that what is asked for at its two ends hardly matters.
+// A sample takes a millisecond or more on the fastest links, so its two ends hardly matter.
 constexpr std::uint64_t kSample = 16 << 20;
-// After a trial: longer each time that it says the same, as machines and peers do not change often.
+// The pause after a trial. It grows each time the result is the same, as machines and peers do not change
+// often.
 constexpr std::uint64_t kHoldLeast = std::uint64_t{1} << 30, kHoldMost = std::uint64_t{16} << 30;
-// The kernel's way has one copy less, of which others on this host may have the good: who is hardly faster
-// does not replace it. During a trial its socket costs the ring as much, too.
-constexpr std::uint64_t kRingAhead = 32;  // one part in so many
+// The kernel's way has one copy less, which may help other programs on this host. So the ring replaces it
+// only if it is clearly faster. During a trial the kernel's socket slows the ring down, too.
+constexpr std::uint64_t kRingAhead = 32;  // one part in this many
 
 }  // namespace
 
 void PlacementTrial::begin(std::uint64_t first) {
   begun_ = true;
-  by_kernel_ = false;  // needs no socket, of which programs with few large messages have nothing
+  by_kernel_ = false;  // needs no socket, which programs with few large messages would not use
   hold_ = kHoldLeast / 2;
   next_ = std::max(first, kSettle);
 }
@@ -47,12 +48,12 @@ void PlacementTrial::turn(std::uint64_t bytes, TimeNs busy) {
     return;
   }
   for (unsigned way = 0; way < 2; way++) {
-    // Some are disturbed, and some hold what had come before but lay unread.
+    // Some samples are disturbed, and some include data that had come before but lay unread.
     auto sorted = samples_[way];
     std::nth_element(sorted.begin(), sorted.begin() + kTrialsEach / 2, sorted.end());
     rates_[way] = sorted[kTrialsEach / 2];
   }
-  // The last sample was of the way that the trial did not begin with.
+  // The last sample used the way that the trial did not begin with.
   const bool former = !by_kernel_, by_kernel = rates_[0] < rates_[1] + rates_[1] / kRingAhead;
   refused_ = false;
   settle(bytes, by_kernel, by_kernel == former);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses what puts the frames of large messages into their place. The kernel does it by a socket of their
-// own (one copy less). This library does it from the receive ring (no system calls, and one socket less that
-// each frame is offered to). Which is faster differs between machines by a quarter in either direction and
-// cannot be told from a processor's name. So both are tried in turn with the messages that come, and the
+// Chooses what puts the frames of large messages into their place. The kernel does it with a socket for them
+// (one copy less). This library does it from the receive ring (no system calls, and one socket less that
+// each frame is offered to). Which is faster differs between machines by a quarter in either direction, and
+// a processor's name does not tell. So both ways are tried in turn with the messages that come, and the
 // better one is kept (docs/explanation/copies.md).
 #pragma once
 
@@ -15,23 +15,23 @@ namespace omx::runtime {
 
 class PlacementTrial {
  public:
-  // Before begin() the kernel places. The first pass through the ring, `first` bytes, shows nothing: that
-  // memory is in no cache yet.
+  // Starts the trial; before it the kernel places the frames. The first pass through the ring, `first`
+  // bytes, is not measured, since that memory is in no cache yet.
   void begin(std::uint64_t first);
   bool by_kernel() const { return by_kernel_; }
-  // Between two trials: the way that was not chosen is of no use for long.
+  // Returns whether a trial has ended. Until the next one, the way that was not chosen is not needed.
   bool settled() const { return sample_ == kSamples; }
-  // Settled after both ways were tried.
+  // Returns whether the trial ended after both ways were tried.
   bool compared() const { return settled() && !refused_; }
 
-  // How much came by frames up to now, and how long something was on its way.
+  // Takes how many bytes came by frames up to now, and how long something was on its way.
   void heard(std::uint64_t bytes, TimeNs busy) {
     if (begun_ && bytes >= next_) turn(bytes, busy);
   }
-  // The other way cannot be had now: keeps this one until another trial is due.
+  // Says that the other way is not available now. Keeps this one until another trial is due.
   void refused(std::uint64_t bytes, bool by_kernel);
 
-  // The median of a trial, bytes in a millisecond; 0: not tried yet.
+  // Return the median of a trial in bytes per millisecond; 0 if not tried yet.
   std::uint64_t kernel_rate() const { return rates_[1]; }
   std::uint64_t ring_rate() const { return rates_[0]; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an endpoint shows to other processes (counters_shared.h): the counters of its links and hub, and what
-// it has in its hands.
+// What an endpoint shows to other processes (counters_shared.h): the counters of its links and hub, and its
+// state.
 #pragma once
 
 #include "runtime/endpoint/endpoint_core.h"
@@ -17,7 +17,7 @@ class Publication {
 
   void counters();
   void view();
-  // Something has happened since the view was published.
+  // Returns whether something has happened since the view was published.
   bool view_old() const { return activity() != view_seen_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Another board of an endpoint (docs/explanation/rails.md): its link, and what takes the frames that come by
+// Another board of an endpoint (docs/explanation/rails.md): its link, and the handler of frames that come by
 // it.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace omx::runtime {
 
-// The endpoint's id on that board is ours.
+// The claim of the endpoint's id on that board.
 struct RailClaim {
   Board board;
   Claim claim;
@@ -47,9 +47,9 @@ class Rail final : public link::FrameHandler, public link::BulkHandler {
   void on_bulk_frame(wire::Frame frame) override { on_frame(frame); }
 
   std::unique_ptr<link::Transport> link;
-  std::unique_ptr<CounterSegment> segment;  // what others read of it
+  std::unique_ptr<CounterSegment> segment;  // what other processes read of the rail
   Board board;
-  Claim claim;  // of the endpoint's id on that board
+  Claim claim;  // to the endpoint's id on that board
   bool up = true;
   link::Outage outage = link::Outage::none;
 

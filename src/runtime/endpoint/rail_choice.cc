@@ -21,7 +21,7 @@ bool any_meant(const Board& board, const std::vector<std::string_view>& words) {
                      [&](std::string_view word) { return board_meant(board, word); });
 }
 
-// What is wrong with a word that means none of the boards that may be rails.
+// Returns what is wrong with a word that means none of the boards that may be rails.
 Failure word_failure(const std::vector<Board>& boards, std::string_view word) {
   if (link::term_of(word) == link::Term::malformed)
     return {kMxBadParamVal, link::term_failure({}, word, "OMX_RAILS")};

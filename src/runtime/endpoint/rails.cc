@@ -75,7 +75,7 @@ std::size_t Rails::receive_bulk(std::size_t budget) {
     if (!path) continue;
     const int descriptor = path->descriptor();
     if (core_.engine->bulk_seen() && !core_.by_ring()) path->expect();
-    // A sleeping thread does not listen to it yet.
+    // A sleeping thread does not listen to the new descriptor yet.
     if (path->descriptor() != descriptor) waiters_.wake_sleeper();
     frames += path->receive(*rail, budget);
   }

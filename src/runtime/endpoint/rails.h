@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The other boards of an endpoint with several (docs/explanation/rails.md): a link on each, which all are
-// polled and slept on. Usually there are none.
+// The other boards of an endpoint (docs/explanation/rails.md). Each has a link, and all links are polled and
+// slept on. Usually there are none.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,10 @@ class Rails {
         Sleeping& sleeping)
       : core_(core), intake_(intake), expected_(expected), waiters_(waiters), sleeping_(sleeping) {}
 
-  // Before the engine starts. Boards that the endpoint cannot have are left out, with a message.
+  // Opens the links, before the engine starts. Leaves out boards that the endpoint cannot have, with a
+  // message.
   void open(std::vector<RailClaim> claims);
-  // Stores what the engine is told of them.
+  // Stores the facts about the rails that the engine needs.
   void fill(protocol::Config& config) const;
 
   bool empty() const { return rails_.empty(); }
@@ -31,10 +32,10 @@ class Rails {
   std::size_t receive(std::size_t budget);
   std::size_t receive_bulk(std::size_t budget);
 
-  // Of all boards of the endpoint, its own included.
+  // Returns the MTU of all boards of the endpoint, its own included.
   std::uint32_t mtu() const;
   std::uint64_t frames_received() const;
-  // Stores what other processes read of their links.
+  // Publishes the counters of the rails' links for other processes.
   void publish() const;
 
  private:

@@ -6,7 +6,7 @@
 namespace omx::runtime {
 
 namespace {
-constexpr std::size_t kPieces = 512;  // as the link's frames have at most
+constexpr std::size_t kPieces = 512;  // the most that a link's frame has
 }
 
 void Router::stay() {
@@ -16,7 +16,7 @@ void Router::stay() {
   const wire::Frame header{frame_->header, frame_->header_length};
   wire::Rndv rndv;
   const std::byte* tail = nullptr;
-  // Flags are zero towards peers that have no extension. Regions of other pages are pulled by frames.
+  // Flags are zero towards legacy peers. Regions with other page sizes are pulled by frames.
   if (wire::decode_rndv(header, true, rndv, &tail) == wire::Drop::none && rndv.page == 0) {
     const protocol::RegionMemory region = engine_->region(rndv.rdma_id, rndv.rdma_seqnum);
     if (!region.pieces.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a frame of the engine goes: to the link, or, when its destination is a NIC of this host, through
-// shared memory. A frame to one's own MAC address would never come back from a cable.
+// Routes a frame of the engine to the link, or through shared memory if its destination is a NIC of this
+// host. A frame to one's own MAC address would never come back from a cable.
 #pragma once
 
 #include <utility>
@@ -15,21 +15,21 @@ namespace omx::runtime {
 
 class Router final : public wire::FrameSink {
  public:
-  // `hub` may be nullptr: everything goes to the link.
+  // `hub` may be nullptr; then everything goes to the link.
   Router(link::Transport& link, local::Hub* hub) : link_(link), hub_(hub) {}
-  // Who knows the memory of large messages.
+  // Sets the engine, which knows the memory of large messages.
   void engine_is(const protocol::Endpoint* engine) { engine_ = engine; }
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override {
     frame_ = &link_.frame_begin(max_segments);
     return *frame_;
   }
-  // Only of partners beyond the link (NearPath).
+  // Called only for peers beyond the link (NearPath).
   wire::TxFrame& lane_begin(const wire::LaneAddress& to, std::uint32_t max_segments) override {
     frame_ = &link_.lane_begin(to, max_segments);
     return *frame_;
   }
-  // By another board of the endpoint; only to partners beyond the links.
+  // Begins a frame that leaves by another board of the endpoint. Called only for peers beyond the links.
   wire::TxFrame& rail_begin(unsigned rail, std::uint32_t max_segments) override {
     if (rail == 0 || rail > rails_.size()) return frame_begin(max_segments);
     rail_ = rails_[rail - 1];
@@ -53,7 +53,7 @@ class Router final : public wire::FrameSink {
   }
 
  private:
-  // The link's frame is not committed, so the link forgets it.
+  // Sends through shared memory. The link's frame is not committed, so the link forgets it.
   void stay();
 
   link::Transport& link_;
@@ -61,8 +61,8 @@ class Router final : public wire::FrameSink {
   const protocol::Endpoint* engine_ = nullptr;
   wire::TxFrame* frame_ = nullptr;
   std::vector<link::Transport*> rails_;
-  link::Transport* rail_ = nullptr;  // that the frame being made leaves by, if not `link_`
-  bool committed_ = false;           // since the last flush
+  link::Transport* rail_ = nullptr;  // the link by which the current frame leaves, if not `link_`
+  bool committed_ = false;           // a frame was, since the last flush
 };
 
 }  // namespace omx::runtime

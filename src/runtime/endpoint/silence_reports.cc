@@ -17,21 +17,21 @@ namespace omx::runtime {
 
 namespace {
 
-// A host that is only busy has answered by then.
+// A host that is only busy answers within this time.
 constexpr TimeNs kSilence = 5'000 * protocol::kMillisecond;
 constexpr std::size_t kWarningsMost = 16;
 
 }  // namespace
 
 std::string SilenceReports::advice(NicId nic) const {
-  // No firewall is between processes of one host.
+  // There is no firewall between processes of one host.
   if (!core_.board.udp || !by_udp(nic) || nic == core_.board.interface.nic) return {};
   const link::Datagram* const datagram = core_.link->datagram();
   const std::string complaint = datagram ? datagram->complaint(nic) : std::string();
   return udp_advice(core_.settings.udp_port) + (complaint.empty() ? "" : fmt::format(" ({})", complaint));
 }
 
-// Why a peer is silent; empty: there is nothing to say but that.
+// Returns why a peer is silent; empty if nothing more is known.
 std::string SilenceReports::reason_of(const protocol::PartnerInfo& peer) const {
   if (peer.nic != core_.board.interface.nic) {
     const std::string known = advice(peer.nic);
@@ -47,7 +47,7 @@ std::string SilenceReports::reason_of(const protocol::PartnerInfo& peer) const {
   return unreached_judge(facts).reason;
 }
 
-// Once for each host.
+// Reports each host once.
 void SilenceReports::report(const protocol::PartnerInfo& peer) {
   const bool told = std::find(reported_.begin(), reported_.end(), peer.nic) != reported_.end();
   if (told || reported_.size() >= kWarningsMost) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that do not answer. A firewall that drops what it does not know says nothing, and nothing can be told
-// by that but what to look at.
+// Reports peers that do not answer. A firewall drops unknown traffic silently, so the report can only say
+// what to check.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ class SilenceReports {
  public:
   SilenceReports(EndpointCore& core, const PeerNames& names) : core_(core), names_(names) {}
 
-  // Returns what to look at when that NIC does not answer; empty when there is nothing to say.
+  // Returns what the user should check when that NIC does not answer; empty if there is nothing to say.
   std::string advice(NicId nic) const;
-  // After connects may have ended.
+  // Reports connects that may have ended without an answer.
   void found();
-  // About once a second.
+  // Checks for silent peers, about once a second.
   void check();
 
  private:
   std::string reason_of(const protocol::PartnerInfo& peer) const;
   void report(const protocol::PartnerInfo& peer);
-  // The first time that a bound keeps messages waiting: once for each kind, in a process.
+  // Reports the first time that a limit keeps messages waiting, once for each kind in a process.
   void held_up();
 
   EndpointCore& core_;

@@ -15,7 +15,7 @@ namespace omx::runtime {
 
 namespace {
 
-// Takes the line for this process: true once, and once more in a forked child.
+// Takes the right to log the line. Returns true once for a process, and once more in a forked child.
 bool summary_take() {
   static std::atomic<unsigned> taken{0};
   const unsigned mark = fork_generation() + 1;
@@ -40,8 +40,8 @@ std::string SummaryLine::text(std::size_t peers) const {
                      peers == 1 ? "" : "s");
 }
 
-// A program meets its peers one by one: the line waits until no new one has come for a period of check(), or
-// until the endpoint is closed.
+// Waits until no new peer has come for a period of check(), or until the endpoint is closed: a program meets
+// its peers one by one.
 void SummaryLine::check(bool last) {
   if (printed_ || !log_enabled(LogLevel::summary)) return;
   std::size_t peers = 0;
@@ -49,7 +49,7 @@ void SummaryLine::check(bool last) {
     const protocol::Partner* partner = core_.engine->partner_at(i);
     peers += partner && partner != core_.engine->self() && protocol::partner_connected(partner);
   }
-  // Peers of a process that ends may be gone already.
+  // Peers of a process that ends may already be gone.
   const std::size_t most = std::max(peers, peers_);
   const bool settled = most > 0 && most == peers_;
   peers_ = most;

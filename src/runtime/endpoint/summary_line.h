@@ -14,7 +14,7 @@ class SummaryLine {
  public:
   SummaryLine(EndpointCore& core, const Rails& rails) : core_(core), rails_(rails) {}
 
-  // About once a second; `last` when the endpoint is being closed.
+  // Logs the line when it is due, called about once a second. `last`: the endpoint is being closed.
   void check(bool last);
 
  private:

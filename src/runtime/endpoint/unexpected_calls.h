@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of the application's handler of unexpected messages.
+// Calls the application's handler of unexpected messages.
 #pragma once
 
 #include "runtime/endpoint/burst.h"

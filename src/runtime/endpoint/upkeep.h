@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an endpoint looks after once per second: some system calls, so not in every turn.
+// What an endpoint does once a second. It takes some system calls, so it is not part of every turn.
 #pragma once
 
 #include "runtime/endpoint/board_answers.h"
@@ -30,12 +30,12 @@ class Upkeep {
   explicit Upkeep(const Parts& parts) : parts_(parts) {}
 
   bool due() const { return parts_.core.now >= next_; }
-  // When it is due next.
+  // Returns when the upkeep is due next.
   TimeNs next() const { return next_; }
   void run();
-  // A descriptor of the endpoint's own link reported an error.
+  // Says that a descriptor of the endpoint's own link reported an error.
   void link_check();
-  // The endpoint is being closed.
+  // Logs the last reports, as the endpoint is being closed.
   void last_reports();
 
  private:

@@ -8,7 +8,7 @@ namespace omx::runtime {
 
 void Waking::wake_concerned(const Waiter* self) {
   assert(core_.lock.owned());
-  // The leader fell asleep until a deadline that may not be the first any more.
+  // The leader fell asleep until a deadline that may no longer be the first.
   if (waiters_.asleep() && !progression_.stopped() &&
       std::min(core_.engine->next_deadline(), intra_node_.deadline()) < waiters_.slot().until())
     waiters_.wake_sleeper();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which waiting threads an operation or a turn concerns.
+// Finds the waiting threads that an operation or a turn concerns.
 #pragma once
 
 #include "runtime/endpoint/endpoint_core.h"
@@ -14,7 +14,7 @@ class Waking {
   Waking(EndpointCore& core, const Progression& progression, const IntraNode& intra_node, Waiters& waiters)
       : core_(core), progression_(progression), intra_node_(intra_node), waiters_(waiters) {}
 
-  // Wakes those that it concerns, but for `self`. Costs one comparison when none waits.
+  // Wakes the threads that it concerns, except `self`. Costs one comparison when none waits.
   void wake_others(const Waiter* self = nullptr) {
     if (waiters_.any()) wake_concerned(self);
   }

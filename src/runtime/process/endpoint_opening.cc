@@ -28,7 +28,7 @@ constexpr int kMxNoResources = 15;
 constexpr int kMxBusy = 20;
 constexpr int kMxBadParamVal = 26;
 
-// What the fixed sizes of mxoe mode need (docs/spec/wire.md 5), without the Ethernet header.
+// The MTU that the fixed sizes of mxoe mode need (docs/spec/wire.md 5), without the Ethernet header.
 constexpr std::uint32_t kMxoeMtu = wire::kMxoeFrame - wire::kEthernetHeader;
 
 Expected<std::uint32_t, int> session_draw() {
@@ -55,7 +55,7 @@ void warn_small_mtu(const Board& board, const Settings& settings, std::uint32_t 
 
 }  // namespace
 
-// What the engine of an endpoint is told, whose links are open.
+// Returns the configuration for the engine of an endpoint whose links are open.
 protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOptions& options) const {
   const Endpoint::Impl& impl = endpoint.impl();
   protocol::Config config = settings_.protocol;
@@ -81,13 +81,14 @@ protocol::Config EndpointOpening::config_of(Endpoint& endpoint, const OpenOption
     config.rails = {};
   if (::getrandom(&config.lane_secret, sizeof config.lane_secret, 0) != sizeof config.lane_secret)
     config.lane = {};
-  // Its socket holds what partners may send unasked; each frame is charged for at about twice its size.
+  // The socket of the UDP bulk path holds the unscheduled data of peers. Each frame is charged at about
+  // twice its size.
   if (lane.fragments && lane.window > 0)
     config.eager_frames =
         std::min(config.eager_frames, std::max(lane.window / std::max(config.mtu, 1024U), 8U));
   if (const std::uint32_t window = limits.window) {
     config.pull_window_bytes = std::min(config.pull_window_bytes, window);
-    // Each frame is charged for at about twice its size.
+    // Each frame is charged at about twice its size.
     const std::uint32_t frames = std::max(window / (2 * std::max(config.mtu, 1024U)), 8U);
     config.eager_frames = std::min(config.eager_frames, frames);
   }
@@ -117,7 +118,8 @@ Result<Endpoint*> EndpointOpening::open_claimed(const std::vector<Board>& boards
       std::make_unique<Endpoint>(board, static_cast<std::uint8_t>(id), *session, *slot, settings_);
   Endpoint::Impl& impl = endpoint->impl();
   if (auto r = impl.lifecycle.claim_take(std::move(claim)); !r) return tl::unexpected(r.error());
-  // Before the rings are made, so that they are in memory near it, and before threads that inherit it.
+  // Binds the thread before the rings are made, so that they are in memory near it. Also before threads
+  // start that inherit the binding.
   Binding binding(board, id, settings_);
   if (auto r = impl.lifecycle.link_open(peers_, boards); !r) return tl::unexpected(r.error());
 
@@ -145,8 +147,8 @@ Result<std::vector<const Board*>> EndpointOpening::rails_of(const std::vector<Bo
   return found;
 }
 
-// The id on each of these boards; nullopt: not all could be had. Where the id was not demanded another one
-// may be free everywhere; else boards are left out, aloud.
+// Claims the id on each of these boards. With `must`, returns nullopt if one is busy: another id may be free
+// on all boards. Otherwise leaves such boards out, with a warning.
 std::optional<std::vector<RailClaim>> EndpointOpening::rails_claim(const Board& board, std::uint32_t id,
                                                                    const std::vector<const Board*>& others,
                                                                    bool must) {
@@ -164,7 +166,8 @@ std::optional<std::vector<RailClaim>> EndpointOpening::rails_claim(const Board& 
   return claims;
 }
 
-// An endpoint is what takes most memory: no exception leaves, and what was begun is undone.
+// Opens an endpoint. Opening needs more memory than all else, so exceptions are turned into failures, and
+// what was begun is undone.
 Result<Endpoint*> EndpointOpening::open(const OpenOptions& options) {
   try {
     return open_found(options);
@@ -205,8 +208,8 @@ Result<std::uint32_t> EndpointOpening::id_wanted(const OpenOptions& options) con
 Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
   const auto wanted = id_wanted(options);
   if (!wanted) return tl::unexpected(wanted.error());
-  // Ids in the outer loop: endpoints spread over the boards. A board that cannot be used is left out; why
-  // is told when no other could.
+  // Ids are in the outer loop, so that endpoints spread over the boards. A board that cannot be used is left
+  // out. The reason is reported only if no other board could be used.
   const NoCancel no_cancel;
   const std::lock_guard guard(mutex_);
   const std::vector<Board> boards = boards_.now();
@@ -220,7 +223,7 @@ Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
   const Board* const first_board = candidates.front();
   std::optional<Failure> failure;
   const std::string wanted_rails = options.all_boards ? "all" : settings_.rails;
-  // First only ids that are free on all boards of the endpoint, if there is a choice.
+  // If there is a choice, tries only ids that are free on all boards of the endpoint first.
   bool choosy = !wanted_rails.empty() && first != last;
   for (std::uint32_t id = first; id <= last; id = choosy && id == last ? (choosy = false, first) : id + 1) {
     for (std::size_t i = 0; i < candidates.size();) {
@@ -241,7 +244,7 @@ Result<Endpoint*> EndpointOpening::open_found(const OpenOptions& options) {
                           : tl::unexpected(claim.error());
       if (opened) return opened;
       if (!failure) failure = on_board(board, opened.error());
-      if (opened.error().mx_code == kMxBusy && first != last) {  // another program has its port
+      if (opened.error().mx_code == kMxBusy && first != last) {  // another program has the UDP port
         i++;
         continue;
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening endpoints: which board and id, then claim, link and engine.
+// Opens endpoints: chooses board and id, then sets up claim, link and engine.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ class EndpointOpening {
                   OpenEndpoints& endpoints, LogPrefix& prefix)
       : settings_(settings), boards_(boards), peers_(peers), endpoints_(endpoints), prefix_(prefix) {}
 
-  // As Process::open().
+  // Does the work of Process::open().
   Result<Endpoint*> open(const OpenOptions& options);
-  // As Process::rails_of().
+  // Does the work of Process::rails_of().
   Result<std::vector<const Board*>> rails_of(const std::vector<Board>& boards, const Board& board,
                                              const std::string& wanted) const;
 

@@ -19,8 +19,8 @@ namespace omx::runtime {
 
 namespace {
 
-constexpr std::uint64_t kUnknownHost = 1ULL << 30;  // of memory, where nothing says how much
-constexpr std::uint64_t kBaseMost = 16U << 20;      // of an endpoint
+constexpr std::uint64_t kUnknownHost = 1ULL << 30;  // of memory, assumed if its size is unknown
+constexpr std::uint64_t kBaseMost = 16U << 20;      // limit of endpoint_base()
 constexpr std::uint64_t kBaseLeast = 1U << 20;
 constexpr std::uint64_t kRetryAfterNs = 100'000'000;
 
@@ -39,7 +39,7 @@ std::uint64_t host_total(const std::string& root) {
   return number_parse(text->substr(from, end - from)).value_or(0) * 1024;
 }
 
-// What is before the next separator, which is taken off with it.
+// Returns what is before the next separator, and takes it off with the separator.
 std::string_view cut(std::string_view& rest, char separator) {
   const std::size_t end = rest.find(separator);
   const std::string_view front = rest.substr(0, end);
@@ -47,10 +47,10 @@ std::string_view cut(std::string_view& rest, char separator) {
   return front;
 }
 
-// The least limit of a group and those that it is in.
+// Returns the lowest limit of a control group and the groups around it.
 std::uint64_t group_limit(const std::string& mount, std::string_view path, const char* file) {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  // One that lies outside of what we see counts as the root.
+  // A group outside of what this process sees counts as the root.
   if (!path.starts_with('/') || path.find("..") != std::string_view::npos) path = {};
   if (path.ends_with('/')) path.remove_suffix(1);
   for (;;) {
@@ -88,8 +88,8 @@ std::uint64_t memory_limit(const std::string& root) {
 HostMemory::HostMemory(std::uint64_t quarter) : quarter_(quarter) {}
 
 HostMemory& HostMemory::of_process() {
-  // Never destroyed: endpoints may live until the process has ended. A forked child holds no part any more,
-  // and another thread of its parent may have had the mutex.
+  // The object is never destroyed: endpoints may live until the process has ended. A forked child makes its
+  // own one. It holds no part any more, and another thread of its parent may have held the mutex.
   static std::atomic<HostMemory*> memory{nullptr};
   HostMemory* present = memory.load(std::memory_order_acquire);
   while (!present || present->mark_.forked()) {
@@ -125,7 +125,7 @@ bool HostMemory::take(std::size_t bytes) {
     if (part_claim()) continue;
     refused_ = bytes;
     refused_until_ = now + kRetryAfterNs;
-    parts_return();  // others may have use for what does not suffice here
+    parts_return();  // another process may need the parts that are not enough here
     return false;
   }
   used_ += bytes;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kMxHostNotFound = 28;
 
-// "localhost" and "localhost:N" are boards of ours even where the loopback interface is none.
+// Returns a board for "localhost" or "localhost:N". These names mean our boards even if the loopback
+// interface is none of them.
 const Board* board_by_localhost(const std::vector<Board>& boards, std::string_view hostname) {
   constexpr std::string_view kLocal = "localhost";
   if (!hostname.starts_with(kLocal)) return nullptr;
@@ -39,7 +40,7 @@ Result<bool> HostNames::discover(NicId nic, const std::function<bool()>& found) 
   return peers_discover(boards_.found(), settings_, peers_, {nic, found, [this] { endpoints_.help(); }});
 }
 
-// By a MAC address too where it is reached by UDP.
+// Finds one of our boards by its name. A MAC address works even if the board is reached by UDP.
 const Board* HostNames::board_by_own_name(const std::string& hostname) const {
   const auto mac = mac_parse(hostname);
   if (mac) {
@@ -74,7 +75,7 @@ const Board* HostNames::board_named(const std::string& name) {
   return nullptr;
 }
 
-// By UDP the first of them: as the resolver orders them.
+// Finds a host at one of its addresses. By UDP that is the first one in the resolver's order.
 Result<NicFound> HostNames::host_at_any(std::span<const link::Ip> ips, const std::string& hostname) {
   if (!boards_by_udp(boards_.found())) {
     const IpPatience patience{settings_.discovery_ms, [this] { endpoints_.help(); }};
@@ -162,7 +163,7 @@ Result<std::string> HostNames::name_of(NicId nic) {
     peer = peers_.find(nic);
     return peer && !peer->name.empty();
   });
-  if (peer) return peer->name;  // may be empty: seen on the network, but it told no name
+  if (peer) return peer->name;  // empty if the NIC was seen on the network but gave no name
   return fail(kMxHostNotFound, fmt::format("{} is not in the table of peers, and {}", mac_format(nic),
                                            reason_of(asked, settings_.discovery_ms)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of hosts and NICs: the table first, then the network and the resolver; where messages go by UDP the
-// resolver.
+// Names of hosts and NICs. The table is asked first, then the network and the resolver. If messages go by
+// UDP, only the resolver is asked after the table.
 #pragma once
 
 #include <functional>
@@ -21,18 +21,19 @@ class HostNames {
   HostNames(const Settings& settings, const ProcessBoards& boards, PeerTable& peers, OpenEndpoints& endpoints)
       : settings_(settings), boards_(boards), peers_(peers), endpoints_(endpoints) {}
 
-  // Names; also a MAC address, an IP address, and "localhost" for the first board. A look-up that the table
-  // cannot answer asks the network (HOST_QUERY, broadcast; ARP for IP addresses) for at most
-  // settings.discovery_ms if this process may open a packet socket, and the system's resolver.
+  // Finds a host by its name, MAC address or IP address; "localhost" is the first board. If the table has no
+  // answer, this asks the system's resolver. If this process may open a packet socket, it also asks the
+  // network (HOST_QUERY, broadcast; ARP for IP addresses) for at most settings.discovery_ms.
   Result<NicFound> host_find(const std::string& hostname);
-  Result<NicId> nic_of(const std::string& hostname);  // the same, in short
+  Result<NicId> nic_of(const std::string& hostname);  // as host_find(), but returns the NIC id only
   // Finds the NIC that has an IP address.
   Result<NicFound> host_at(const link::Ip& ip);
-  // The address of that family that the resolver knows by the name and the NIC has, where the NIC's id holds
-  // none; the network may be asked as above. nullopt: none.
+  // Returns an address of that family that the name resolves to and the NIC has, if the NIC's id holds none.
+  // Otherwise nullopt. May ask the network, as host_find() does.
   std::optional<link::Ip> host_ip(const std::string& hostname, NicId nic, link::IpFamily family);
-  // A board of this process by one of its names: its interface, MAC address, IP address, host name with its
-  // number or, for the first, without it. Does not ask the network, but the resolver. nullptr: none.
+  // Returns a board of this process by one of its names: interface, MAC address, IP address, or host name
+  // with the board's number. The first board's number may be left out. Asks the resolver, but not the
+  // network. Returns nullptr if there is none.
   const Board* board_named(const std::string& name);
   Result<std::string> name_of(NicId nic);
 

@@ -17,13 +17,14 @@ class LogPrefix {
 
   // Sets level, prefix and file.
   void begin() const;
-  // Only the first endpoint is named: the prefix is shared by all, and must not change while others write.
+  // Puts the first endpoint into the prefix, and no others. All endpoints share the prefix, and it must not
+  // change while other threads log.
   void endpoint_opened(const Board& board, std::uint32_t id);
 
  private:
   const Settings& settings_;
   const std::vector<Board>& boards_;
-  bool named_ = false;  // the prefix says which endpoint
+  bool named_ = false;  // the prefix names an endpoint
 };
 
 }  // namespace omx::runtime

@@ -10,7 +10,7 @@
 namespace omx::runtime {
 
 namespace {
-// Turns of the other endpoints while one is closed: it may wait for them.
+// How often the other endpoints get turns while one is closed, since it may wait for them.
 constexpr TimeNs kHelpPeriod = 1 * protocol::kMillisecond;
 }  // namespace
 
@@ -43,7 +43,7 @@ Endpoint* OpenEndpoints::at(std::uint32_t slot) const {
   return slot < kSlots ? slots_[slot].load(std::memory_order_acquire) : nullptr;
 }
 
-// One at a time is kept from closing: a handler that runs in here may close any of the others.
+// Pins one endpoint at a time: a handler that runs here may close any of the others.
 void OpenEndpoints::help() {
   if (mark_.forked()) return;
   for (std::size_t i = 0;; i++) {

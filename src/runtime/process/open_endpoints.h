@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The open endpoints of a process: by slot, and how they are closed.
+// The open endpoints of a process by slot, and how they are closed.
 #pragma once
 
 #include <atomic>
@@ -24,29 +24,30 @@ class OpenEndpoints {
   OpenEndpoints(const OpenEndpoints&) = delete;
   OpenEndpoints& operator=(const OpenEndpoints&) = delete;
 
-  // Returns a free slot: not the one that was freed last, so that a stale address meets another endpoint as
+  // Returns a free slot, but not the one that was freed last. So a stale address meets another endpoint as
   // late as possible. One thread opens at a time.
   std::optional<std::uint32_t> slot_find();
-  // In the slot for which it was made. Owned here until it is closed.
+  // Adds an endpoint in the slot for which it was made. Owns it until it is closed.
   Endpoint* add(std::unique_ptr<Endpoint> endpoint);
 
   bool owns(const Endpoint* endpoint) const;
-  // nullptr when the slot is free.
+  // Returns the endpoint in a slot; nullptr when the slot is free.
   Endpoint* at(std::uint32_t slot) const;
-  // Calls back for each, which cannot be closed meanwhile (nor by the callback).
+  // Calls `callback` with each endpoint. An endpoint cannot be closed meanwhile, not even by the callback.
   void visit(const std::function<void(Endpoint&)>& callback);
-  // Gives each that no thread uses a turn: a call that waits must not keep peers waiting.
+  // Gives each endpoint that no thread uses a turn: a call that waits must not keep peers waiting.
   void help();
-  // Returns false when it is not one of these, and inside its unexpected handler. Lingers for unacknowledged
-  // sends.
+  // Closes an endpoint. Waits for unacknowledged sends until the deadline. Returns false if it is not one of
+  // these, or if called inside its unexpected handler.
   bool close(Endpoint* endpoint, RunningDeadline& deadline);
   void close_all(RunningDeadline& deadline);
 
  private:
   ForkMark mark_;
-  mutable std::mutex mutex_;  // open_
+  mutable std::mutex mutex_;  // guards open_
   std::vector<Endpoint*> open_;
-  // The same by slot, owned here. Read without a lock: addresses are looked up in the unexpected handler.
+  // The same endpoints by slot, owned here. Read without a lock, since the unexpected handler looks up
+  // addresses.
   std::unique_ptr<std::atomic<Endpoint*>[]> slots_;
   std::uint32_t slot_next_ = 0;
 };

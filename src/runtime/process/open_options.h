@@ -14,7 +14,7 @@ struct OpenOptions {
   std::uint32_t endpoint = kAnyEndpoint;
   std::uint32_t key = 0;
   std::uint32_t context_bits = 0, context_shift = 0;
-  bool all_boards = false;  // uses all of them together, whatever OMX_RAILS says
+  bool all_boards = false;  // uses all boards together, whatever OMX_RAILS says
 };
 
 }  // namespace omx::runtime

@@ -58,7 +58,7 @@ Result<void> Process::peers_setup() {
   for (const auto* peers : {&*from_file, &*from_variable}) {
     for (const Peer& peer : *peers) peers_.set(peer.nic, peer.name);
   }
-  // A table that names our own boards is the same on all hosts: it wins over the host name.
+  // A table that names our own boards is the same on all hosts, so it wins over the host name.
   for (const Board& board : boards_.found()) {
     if (const auto peer = peers_.find(board.interface.nic)) boards_.name_set(board, peer->name);
     peers_.set(board.interface.nic, board.hostname, true);

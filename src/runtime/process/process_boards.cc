@@ -10,8 +10,8 @@ namespace omx::runtime {
 
 namespace {
 
-// Returns whether the interface that has the board's name now is the one that peers know: by UDP they know
-// its IP address, else its MAC address.
+// Returns whether the interface that has the board's name now is the one that peers know. By UDP they know
+// its IP address, otherwise its MAC address.
 bool board_is(const Board& board, const link::InterfaceState& now) {
   if (!board.udp) return now.nic == board.mac;
   if (now.index == board.interface.index && now.nic == board.mac) return true;

@@ -13,13 +13,14 @@ class ProcessBoards {
  public:
   explicit ProcessBoards(std::vector<Board> found) : found_(std::move(found)) {}
 
-  // As they were found. They never change once names are set, so that threads may read them without a lock.
+  // Returns the boards as they were found. They never change once names are set, so threads may read them
+  // without a lock.
   const std::vector<Board>& found() const { return found_; }
   void name_set(const Board& board, const std::string& hostname) { found_[board.number].hostname = hostname; }
-  // Returns a copy with the indices and MAC addresses of now: an interface that was removed and came back has
+  // Returns a copy with present indices and MAC addresses. An interface that was removed and came back has
   // another index, by which its endpoints are claimed. Costs a few system calls.
   std::vector<Board> now() const;
-  // nullptr: it is no board of this process.
+  // Returns the board with that NIC; nullptr if it is no board of this process.
   const Board* of(NicId nic) const;
 
  private:

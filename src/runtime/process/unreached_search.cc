@@ -16,13 +16,13 @@ namespace omx::runtime {
 
 namespace {
 
-// Answers take less than a millisecond, but by hosts that are busy.
+// Answers take less than a millisecond, except from busy hosts.
 constexpr std::uint32_t kAskMs = 250;
 constexpr unsigned kPortMs = 100;
 
 }  // namespace
 
-// Whether a program there answers by raw frames, whatever this process goes by.
+// Returns whether a program on that host answers by raw frames, whichever link this process uses.
 bool UnreachedSearch::answers_by_frames(NicId mac) const {
   if (settings_.discovery_ms == 0 || frames_possible() != 0) return false;
   std::vector<Board> boards = boards_.now();
@@ -32,7 +32,7 @@ bool UnreachedSearch::answers_by_frames(NicId mac) const {
   }
   Settings settings = settings_;
   settings.discovery_ms = std::min(settings.discovery_ms, kAskMs);
-  PeerTable answers;  // of now, not of earlier
+  PeerTable answers;  // a table of its own: earlier answers must not count
   DiscoveryRequest request;
   request.nic = mac;
   request.found = [&] {
@@ -59,7 +59,7 @@ void UnreachedSearch::ask(NicId nic, UnreachedFacts& facts) const {
   if (!address) return;
   facts.address = link::ip_text(address->ip);
   facts.there = link::udp_port_look(address->ip, facts.port, address->ifindex, kPortMs);
-  // What came back meanwhile counts, too.
+  // A sign of the host that came meanwhile counts, too.
   const auto again = link::neighbour_address(kernel, nic);
   facts.reachable = address->reachable || (again && again->reachable);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this host can find out about a peer that was not reached.
+// Finds out what this host can about a peer that was not reached.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace omx::runtime {
 
-// What is known of the attempt.
+// What the caller knows of the attempt.
 struct Unanswered {
-  bool refused = false;  // the host said that it is closed; else nothing came
-  std::string advice;    // Endpoint::silence_advice
+  bool refused = false;  // the host said that the endpoint is closed; else no answer came
+  std::string advice;    // text of Endpoint::silence_advice()
   bool ask = false;      // the network may be asked
 };
 
@@ -24,7 +24,8 @@ class UnreachedSearch {
   UnreachedSearch(const Settings& settings, const ProcessBoards& boards, OpenEndpoints& endpoints)
       : settings_(settings), boards_(boards), endpoints_(endpoints) {}
 
-  // Where the network is asked, that takes a third of a second at most: no endpoint may be locked.
+  // Finds the reason. If it asks the network, that takes a third of a second at most. No endpoint may be
+  // locked then.
   Unreached find(NicId nic, std::uint8_t endpoint, const Unanswered& how) const;
 
  private:
