@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings that are one of a few words.
+// Settings whose value is one of a few words.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace omx::runtime {
 
-// What looks after an endpoint while the application does not call: nothing; a thread that notices; a thread
-// that every frame wakes.
+// What moves an endpoint's messages while the application does not call. `off`: nothing does. `automatic`: a
+// thread that notices. `always`: a thread that every frame wakes.
 enum class ProgressMode : std::uint8_t { off, automatic, always };
 
-// What carries our frames: raw Ethernet where this process may, else UDP; or always one of them. xdp is raw
-// Ethernet by other sockets.
+// What carries our frames. `automatic`: raw Ethernet if this process may use it, otherwise UDP. The others
+// are always used. `xdp` is raw Ethernet by other sockets.
 enum class LinkKind : std::uint8_t { automatic, ethernet, xdp, udp, udp4, udp6 };
 
-// Who puts the data of large messages into their place: the kernel, when it hands them over; or we, or a copy
-// engine, from the receive ring; or whatever is cheaper.
+// What puts the data of large messages into their place. `kernel`: the kernel, when it hands them over.
+// `ring`: this library or a copy engine, from the receive ring. `automatic`: whichever is cheaper.
 enum class Placement : std::uint8_t { automatic, kernel, ring };
 
 const char* progress_name(ProgressMode mode);

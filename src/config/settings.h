@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What users can set, with the built-in defaults. The table of names is settings_table.h.
+// The settings of a process, with the built-in defaults. Their names are in settings_table.h.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@
 
 namespace omx::runtime {
 
-// As protocol::Config, but a peer that says nothing for five minutes is given up: a host that is stopped, or
-// a switch that restarts, is back by then. One that never answered is not waited for as long.
+// Returns the defaults of protocol::Config, except that a peer is given up after five silent minutes. A host
+// that is stopped, or a switch that restarts, is back by then. A peer that never answered is given up
+// sooner.
 inline protocol::Config protocol_defaults() {
   protocol::Config config;
   config.peer_timeout = 300'000 * protocol::kMillisecond;
@@ -37,7 +38,7 @@ struct WaitSettings {
   bool spin_forever = false;                        // OMX_WAITSPIN: never sleep
   bool interruptible = false;                       // OMX_WAITINTR: a signal ends a wait
   Strategies moderation;                            // OMX_MODERATION: which frames wake a sleeping thread
-  std::uint32_t moderation_us = 500;                // OMX_MODERATION_US: how long it lets the others pass
+  std::uint32_t moderation_us = 500;                // OMX_MODERATION_US: how long other frames may wait
   ProgressMode progress = ProgressMode::automatic;  // OMX_PROGRESS
   std::string progress_cpus = "auto";               // OMX_PROGRESS_CPUS
 };
@@ -49,7 +50,7 @@ struct XdpSettings {
   bool busy_poll = false;                         // OMX_XDP_BUSY_POLL
 };
 
-// What a copy engine gets.
+// Which pieces a copy engine gets.
 struct CopySettings {
   copy::EngineKind engine = copy::EngineKind::automatic;  // OMX_COPY_ENGINE
   std::uint32_t min_message = 64U << 10;                  // OMX_COPY_MIN_MESSAGE
@@ -61,7 +62,7 @@ struct CopySettings {
 struct Settings {
   protocol::Config protocol = protocol_defaults();     // identity fields are filled when an endpoint opens
   std::string interfaces;                              // OMX_INTERFACES: see netdev/interfaces.h
-  const char* interfaces_variable = "OMX_INTERFACES";  // whose value that is, for errors
+  const char* interfaces_variable = "OMX_INTERFACES";  // the variable that set `interfaces`, for errors
   std::string rails;             // OMX_RAILS: interfaces that an endpoint uses together; "all"; empty: one
   std::string peers_file;        // OMX_PEERS_FILE; default /etc/open-mx/peers if it exists
   std::string peers;             // OMX_PEERS: "MAC NAME, MAC NAME"
@@ -70,32 +71,32 @@ struct Settings {
   bool disable_self = false;     // see protocol::Config::self_as_others
   bool disable_shared = false;
   IntraNodeSettings intra_node;
-  std::int64_t any_endpoint = -1;     // OMX_ANY_ENDPOINT
-  std::uint32_t own_hooks = 4;        // OMX_OWN_HOOKS: endpoints of an interface that share none
+  std::int64_t any_endpoint = -1;  // OMX_ANY_ENDPOINT
+  std::uint32_t own_hooks = 4;  // OMX_OWN_HOOKS: endpoints of an interface that are in no packet fanout group
   std::uint32_t endpoints_max = 256;  // OMX_ENDPOINTS_MAX, per board, <= 256
   WaitSettings waiting;
   steering::BindingSetting binding;      // OMX_PROCESS_BINDING
-  std::uint32_t close_linger_ms = 1000;  // OMX_CLOSE_LINGER_MS: for unacknowledged sends
+  std::uint32_t close_linger_ms = 1000;  // OMX_CLOSE_LINGER_MS: how long to wait for acknowledgements
   LinkKind link = LinkKind::automatic;   // OMX_LINK
   XdpSettings xdp;
-  std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0, and 511 that follow
+  std::uint16_t udp_port = 27200;  // OMX_UDP_PORT: of endpoint 0; the next 511 follow
   bool udp_lane = true;            // OMX_UDP_LANE: large messages by UDP beside the frames
   CopySettings copy;
   Placement placement = Placement::automatic;  // OMX_PLACEMENT
   std::uint32_t ring_frames = 1024;            // OMX_RING_FRAMES
   std::uint32_t ring_bytes = 32U << 20;        // OMX_RING_BYTES
   std::uint32_t discovery_ms = 1000;     // OMX_DISCOVERY_MS: how long a name look-up may ask the network
-  int verbose = 0;                       // OMX_VERBOSE: 1 = one line a process, 2 = info lines too
+  int verbose = 0;                       // OMX_VERBOSE: 1 = one line for each process, 2 = info lines too
   std::string verbose_prefix = "OMX: ";  // OMX_VERBOSE_PREFIX, not expanded; see verbose_prefix.h
   std::string log_file;                  // OMX_LOG_FILE, not expanded; see base/log_file.h
   std::uint32_t abort_sleep_s = 0;  // OMX_ABORT_SLEEPS: the fatal error handler sleeps first (for a debugger)
   bool ignore_mx_env = false;       // OMX_IGNORE_MX_ENV
   std::string config_file;          // the file that was read; empty: none
-  std::vector<std::string> origins;   // of each tunable: what set it last; empty: nothing
-  std::vector<std::string> warnings;  // what had no effect; printed by settings_environment.h
+  std::vector<std::string> origins;   // of each tunable: what set it last; empty: default
+  std::vector<std::string> warnings;  // settings that had no effect; printed by settings_environment.h
 };
 
-// OMX_CONFIG may name another.
+// Read unless OMX_CONFIG names another file.
 inline constexpr const char* kDefaultConfigFile = "/etc/open-mx/open-mx.conf";
 
 }  // namespace omx::runtime

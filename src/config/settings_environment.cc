@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "OMX_";
 
-// Names of the original that mean nothing here, and of our build, tests and lab. A '_' at the end stands for
-// all names that begin so.
+// Names of Open-MX 1.x that mean nothing here, and names of our build, tests and lab. A '_' at the end
+// stands for all names that begin so.
 constexpr std::string_view kOthers[] = {
     "OMX_CONNECT_POLLALL",
     "OMX_DEBUG_",
@@ -43,7 +43,7 @@ constexpr std::string_view kOthers[] = {
     "OMX_LTO",
     "OMX_SANITIZE",
     "OMX_WARNINGS",
-    // Where environment modules say that it is installed.
+    // Environment modules set this to the directory of the installation.
     "OMX_DIR",
     "OMX_HOME",
     "OMX_ROOT",
@@ -63,7 +63,7 @@ bool known(std::string_view name) {
 // writes.
 constexpr std::string_view kPaths[] = {"OMX_CONFIG", "OMX_PEERS_FILE", "OMX_LOG_FILE"};
 
-// A value of this one that begins so names a file, too.
+// A value of this variable that begins so names a file, too.
 constexpr std::string_view kBinding = "OMX_PROCESS_BINDING", kBindingPath = "file";
 
 bool names_file(std::string_view name, std::string_view value) {
@@ -76,7 +76,7 @@ const char* variable_get(const char* name) {
   return value && names_file(name, value) ? ::secure_getenv(name) : value;
 }
 
-// Never destroyed: a thread may still load settings at exit().
+// Warns once of each text. The set is never destroyed: a thread may still load settings at exit().
 void warn_once(const std::string& text) {
   static auto* const mutex = new std::mutex;
   static auto* const told = new std::set<std::string>;

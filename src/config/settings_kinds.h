@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kinds of values that rows of the settings table have: how each is read, printed, and described.
+// The kinds of values that rows of the settings table have. A kind says how a value is read, printed and
+// described.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ inline std::optional<bool> boolean_parse(std::string_view text) {
   return std::nullopt;
 }
 
-// The part of Settings that a member of `Part` belongs to, so that all members look alike to the table.
+// Returns the part of Settings that a member of `Part` belongs to, so that the table handles all members in
+// the same way.
 template <class Part>
 Part& part_of(Settings& s);
 template <>
@@ -92,7 +94,7 @@ struct Number {
   static std::string accepted() { return number_accepted(Low, High); }
 };
 
-// K, M or G may follow.
+// A number of bytes; K, M or G may follow.
 template <auto Field, std::uint64_t Low, std::uint64_t High>
 struct Bytes : Number<Field, Low, High> {
   static bool parse(std::string_view text, Settings& s) {
@@ -112,7 +114,7 @@ struct Bytes : Number<Field, Low, High> {
   static std::string accepted() { return number_accepted(Low, High) + " bytes; K, M or G may follow"; }
 };
 
-// Kept in nanoseconds, given in Unit nanoseconds.
+// A time, kept in nanoseconds and given in units of `Unit` nanoseconds.
 template <auto Field, std::uint64_t Unit, std::uint64_t Low, std::uint64_t High, bool ZeroIsNever = false>
 struct Duration {
   static_assert(Unit == 1000 || Unit == 1'000'000);

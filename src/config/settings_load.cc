@@ -24,7 +24,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// A '#' starts a comment at the line's start or after a blank, outside quotes.
+// Strips a comment. It starts with a '#' outside quotes, at the line's start or after a blank.
 std::string_view without_comment(std::string_view line) {
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); i++) {
@@ -35,7 +35,7 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
-// Quotes keep blanks at the ends.
+// Removes quotes, which keep blanks at the ends.
 std::string_view unquote(std::string_view value) {
   if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
     return value.substr(1, value.size() - 2);
@@ -101,7 +101,7 @@ Result<void> file_apply(const std::string& text, const std::string& path, Settin
   return {};
 }
 
-// The first that is set and makes sense; the others are those of other software.
+// Applies the first alias that is set to a valid value. Other aliases may belong to other software.
 void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& settings) {
   std::string_view aliases = tunable.aliases;
   while (!aliases.empty()) {
@@ -118,7 +118,7 @@ void aliases_apply(const GetEnv& getenv, const Tunable& tunable, Settings& setti
 
 Result<void> environment_apply(const GetEnv& getenv, Settings& settings) {
   for (const Tunable& tunable : tunables()) {
-    if (!tunable.in_file) continue;  // OMX_CONFIG: done before
+    if (!tunable.in_file) continue;  // OMX_CONFIG was handled before
     const char* value = getenv(tunable.variable);
     if (!value) {
       if (!settings.ignore_mx_env) aliases_apply(getenv, tunable, settings);

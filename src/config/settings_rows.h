@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings as they are shown to people: for `omx info --settings` and the documentation check.
+// Settings as text, for `omx info --settings` and the documentation check.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace omx::runtime {
 
-// One row per tunable.
+// One row for each tunable.
 struct SettingRow {
   const char* variable;
   const char* alias;  // MX_ names with spaces between them, or ""
   const char* help;
-  std::string value;     // as in force
+  std::string value;     // in force now
   std::string key;       // in the file; empty: only the environment can set it
   std::string accepted;  // values, with their unit
   std::string

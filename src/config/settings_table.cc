@@ -21,7 +21,7 @@ constexpr std::uint64_t kMs = protocol::kMillisecond;
 constexpr std::uint64_t kDayMs = 86'400'000;
 constexpr std::uint64_t kGiB = 1ULL << 30;
 
-// The reference sends again every half second (docs/spec/protocol.md 19.3).
+// Open-MX 1.x sends again every half second (docs/spec/protocol.md 19.3).
 constexpr std::uint64_t kResendMs = 500;
 
 struct WireMode {

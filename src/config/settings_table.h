@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one table of tunables: it drives parsing, printing, and the texts of errors.
+// The only table of tunables. Parsing, printing and the texts of errors use it.
 #pragma once
 
 #include <span>
@@ -14,7 +14,8 @@ struct Tunable {
   const char* variable;  // "OMX_..."; the key in the file is this without OMX_, in lower case
   const char* aliases;   // MX_ names with spaces between them, or ""
   const char* help;
-  bool (*parse)(std::string_view text, Settings& settings);  // false: not accepted, nothing changed
+  bool (*parse)(std::string_view text,
+                Settings& settings);  // returns false if the text is not accepted; then nothing is changed
   std::string (*print)(const Settings& settings);
   std::string (*accepted)();
   bool in_file = true;  // false: only the environment can set it
@@ -22,7 +23,7 @@ struct Tunable {
 
 std::span<const Tunable> tunables();
 
-// "spin_us" for OMX_SPIN_US.
+// Returns the key in the file: "spin_us" for OMX_SPIN_US.
 std::string tunable_key(const Tunable& tunable);
 
 }  // namespace omx::runtime

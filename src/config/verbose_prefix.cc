@@ -9,7 +9,7 @@ namespace omx::runtime {
 
 namespace {
 
-// "[a-b]" at `at`: cuts `text` and moves `at` behind it. False when it is malformed.
+// Applies "[a-b]" at `at`: cuts `text` and moves `at` behind it. Returns false when it is malformed.
 bool range_apply(const std::string& format, std::size_t& at, std::string& text) {
   if (at >= format.size() || format[at] != '[') return true;
   const std::size_t dash = format.find('-', at);
