@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 using Variables = std::map<std::string, std::string>;
 
-// A configuration file that is gone with the test.
+// A configuration file that lives as long as the test.
 class ConfigFile {
  public:
   explicit ConfigFile(const std::string& text) {
@@ -53,7 +53,7 @@ Result<Settings> load(const std::string& file, const Variables& variables = {}) 
       },
       config.path());
   if (!settings) {
-    // The path is not the same twice.
+    // The path differs each time.
     std::string& text = settings.error().message;
     const auto at = text.find(config.path());
     if (at != std::string::npos) text.replace(at, config.path().size(), "FILE");
@@ -137,7 +137,7 @@ TEST(settings_load, file__that_was_named_but_is_not_there) {
   EXPECT_EQ(s.error().mx_code, 2);
 }
 
-// A named pipe would block, a device might do worse.
+// A named pipe would block, and a device might do worse.
 TEST(settings_load, file__that_is_not_a_regular_one) {
   const std::string pipe = "/tmp/omx-settings-pipe-" + std::to_string(::getpid());
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -192,7 +192,7 @@ TEST(settings_load, environment__mx_names_ignored) {
   }
 }
 
-// Other software owns those names: they must not keep a program from starting.
+// Other software owns those names, so they must not keep a program from starting.
 TEST(settings_load, environment__empty_mx_name_is_unset) {
   const auto s =
       load("disable_shared = 1", {{"MX_DISABLE_SHMEM", ""}, {"MX_ZOMBIE_SEND", ""}, {"MX_ZOMBIE", "4"}});
@@ -234,7 +234,7 @@ TEST(settings_load, environment__malformed_names_the_variable) {
                 "...\" in the environment is not accepted; give 0 or 1, or unset it");
 }
 
-// Each of these kinds refuses what is beside it, and takes what is in it.
+// Each kind refuses values beyond its range and accepts values in it.
 TEST(settings_load, values) {
   const std::vector<std::array<std::string, 3>> good = {
       {"OMX_WIRE_MODE", "mxoe", "mxoe"},      {"OMX_CTXIDS", "4,60", "4,60"},
@@ -311,7 +311,7 @@ TEST(settings_rows, origin__who_set_it_last) {
   EXPECT_EQ(rows["OMX_SPIN_US"].key, "spin_us");
   EXPECT_EQ(rows["OMX_VERBOSE"].origin, "environment");
   EXPECT_EQ(rows["OMX_NOTACKED_MAX"].origin, "MX_IMM_ACK in the environment");
-  EXPECT_EQ(rows["OMX_RESENDS_MAX"].origin, "another setting");  // the time above, in other words
+  EXPECT_EQ(rows["OMX_RESENDS_MAX"].origin, "another setting");  // the same time in other words
   EXPECT_EQ(rows["OMX_WAITSPIN"].origin, "default");
   EXPECT_EQ(rows["OMX_CONFIG"].origin, "default");
   EXPECT_EQ(rows["OMX_CONFIG"].key, "");
@@ -340,7 +340,7 @@ TEST(settings_load, endpoints_max__reaches_the_engine) {
   EXPECT_EQ(s->protocol.max_endpoints, 32U);
 }
 
-// What is printed can be read again and means the same: the table's rows agree with themselves.
+// Printed values can be read again and mean the same: the table's rows agree with themselves.
 TEST(settings_rows, every_value_is_accepted_in_a_file) {
   const auto s = load("");
   ASSERT_TRUE(s);
@@ -356,7 +356,7 @@ TEST(settings_rows, every_value_is_accepted_in_a_file) {
   }
 }
 
-// A copy of this program that anybody may start with root's privileges.
+// A copy of this program that any user may start with root's privileges.
 class Privileged {
  public:
   Privileged() {
@@ -368,7 +368,7 @@ class Privileged {
   ~Privileged() { std::filesystem::remove_all(folder_); }
   std::string program() const { return folder_ + "/program"; }
   std::string log() const { return folder_ + "/log"; }
-  // Its exit status, when an ordinary user runs that test of it.
+  // Runs that test in the copy as an ordinary user. Returns its exit status.
   int run(const std::string& test) const {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -398,7 +398,7 @@ TEST(settings_privileged, log_file__is_not_for_the_caller_to_choose) {
   EXPECT_FALSE(std::filesystem::exists(privileged.log()));
 }
 
-// The setuid program of the test above.
+// Runs in the setuid copy of this program, for the test above.
 TEST(settings_privileged, DISABLED_child) {
   if (!::getauxval(AT_SECURE)) ::_exit(kNotPrivileged);
   testing::internal::CaptureStderr();

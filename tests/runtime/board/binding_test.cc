@@ -47,7 +47,7 @@ class binding : public PairTest {
     process_ = process_create(s);
     ASSERT_TRUE(process_);
   }
-  // Opens, and returns what was said about the thread.
+  // Opens an endpoint. Returns what the log said about the thread.
   std::string opened(const std::string& interface = "v0") {
     testing::internal::CaptureStderr();
     a_ = open(*process_, interface);
@@ -57,7 +57,7 @@ class binding : public PairTest {
       if (line.find("this thread") != std::string::npos) about += line + "\n";
     return about;
   }
-  // Frames of both ends are handled by that processor.
+  // Makes that processor handle the frames of both ends.
   void frames_arrive_at(int cpu) {
     std::string reason;
     if (!link::sysfs_enter(reason)) GTEST_SKIP() << reason;
@@ -76,7 +76,7 @@ class binding : public PairTest {
   int one_ = 0;
 };
 
-// First, as what this process sets itself is not taken for somebody else's.
+// This test comes first: a processor set that this process chose itself does not count as the application's.
 TEST_F(binding, automatic__who_is_bound_stays) {
   frames_arrive_at(before_[0]);
   if (IsSkipped()) return;
@@ -132,7 +132,7 @@ TEST_F(binding, automatic__where_frames_are_handled) {
   start("auto");
   EXPECT_THAT(opened(), HasSubstr("where RPS of v0 rx-0 brings its frames"));
   EXPECT_EQ(affinity_read(), std::vector<int>{one_});
-  // A thread is in one place only.
+  // A thread that has an endpoint stays where it is.
   EXPECT_THAT(opened("v1"), HasSubstr("this thread stays on processor " + std::to_string(one_)));
   EXPECT_EQ(affinity_read(), std::vector<int>{one_});
 }
@@ -150,7 +150,7 @@ TEST_F(binding, automatic__again_after_a_close) {
 
 class binding_beside : public binding {
  protected:
-  // The processors for a second endpoint whose frames arrive at the first one's.
+  // Returns the processors for a second endpoint if its frames arrive at the processor of the first.
   std::vector<int> expected() const {
     const auto topology = steering::topology_load();
     std::vector<int> near = {one_};
@@ -162,7 +162,7 @@ class binding_beside : public binding {
   }
 };
 
-// A thread that inherits the processor of the first is not meant.
+// A second thread inherits the processor of the first, which does not count as the application's choice.
 TEST_F(binding_beside, a_thread_for_each_endpoint) {
   frames_arrive_at(one_);
   if (IsSkipped()) return;
@@ -194,7 +194,7 @@ TEST_F(binding_beside, a_forked_child_starts_over) {
   EXPECT_EQ(affinity_read(), std::vector<int>{one_});
 }
 
-// Another program has the ports of the first two endpoints.
+// Another program holds the ports of the first two endpoints.
 TEST_F(binding, listed__ids_tried_in_vain_are_not_told_about) {
   link::ip("address add 10.9.8.7/24 dev v0");
   Settings s = settings();

@@ -28,7 +28,7 @@ class Recorder final : public wire::FrameSink {
   wire::TxFrame frame_;
 };
 
-TimeNs g_now = 1;  // what the responders take for the time
+TimeNs g_now = 1;  // the time that the responders see
 constexpr TimeNs kMs = protocol::kMillisecond;
 
 struct Host {
@@ -72,7 +72,7 @@ TEST_F(board_responder, query__answered_and_learned) {
   peer_.responder.query(kSelf);
   EXPECT_TRUE(self_.responder.on_frame(peer_.sink.frames.at(0)));
   ASSERT_EQ(self_.sink.frames.size(), 1U);
-  EXPECT_TRUE(self_.peers.find(kPeer));  // it talks Open-MX
+  EXPECT_TRUE(self_.peers.find(kPeer));  // the peer uses Open-MX
   EXPECT_TRUE(peer_.responder.on_frame(self_.sink.frames[0]));
   EXPECT_EQ(peer_.peers.find("self:0")->nic, kSelf);
 }
@@ -98,7 +98,7 @@ TEST_F(board_responder, query__asked_back) {
   self_.responder.on_frame(peer_.sink.frames.at(1));
   EXPECT_EQ(self_.peers.find(kPeer)->name, "peer:0");
   self_.responder.on_frame(peer_.sink.frames.at(0));
-  EXPECT_EQ(self_.sink.frames.size(), 3U);  // known now
+  EXPECT_EQ(self_.sink.frames.size(), 3U);  // the name is known now
 }
 
 TEST_F(board_responder, query__one_responder_per_board) {
@@ -109,7 +109,7 @@ TEST_F(board_responder, query__one_responder_per_board) {
   EXPECT_EQ(self_.sink.frames.size() + second.sink.frames.size(), 1U);
 }
 
-// The one that holds the claim may be a process that computes: it hears nothing until it calls us again.
+// The process that holds the claim may compute: it receives nothing until it calls us again.
 TEST_F(board_responder, query__repeated_is_answered_by_one_of_the_others) {
   peer_.responder.query(kSelf);
   const auto& question = peer_.sink.frames.at(0);
@@ -124,7 +124,7 @@ TEST_F(board_responder, query__repeated_is_answered_by_one_of_the_others) {
   };
   ask(0);
   EXPECT_EQ(answers(), 0U);
-  ask(1 * kMs);  // came twice, or lay in the ring
+  ask(1 * kMs);  // came twice, or a copy lay in the ring
   EXPECT_EQ(answers(), 0U);
   ask(50 * kMs);
   EXPECT_EQ(answers(), 1U);
@@ -145,7 +145,7 @@ TEST_F(board_responder, query__repeated_by_many_is_remembered_as_far_as_it_goes)
       self_.responder.on_frame(asker.sink.frames.at(0));
     }
   }
-  EXPECT_TRUE(self_.sink.frames.empty());  // pushed out each time
+  EXPECT_TRUE(self_.sink.frames.empty());  // the questions were forgotten each time
   self_.responder.on_frame(peer_.sink.frames.at(0));
   g_now += 50 * kMs;
   self_.responder.on_frame(peer_.sink.frames.at(0));
@@ -187,7 +187,7 @@ TEST_F(board_responder, discovery__adds_the_nic) {
   peer_.responder.announce(5);
   EXPECT_TRUE(self_.responder.on_frame(peer_.sink.frames.at(0)));
   EXPECT_EQ(self_.peers.find(kPeer)->name, "");
-  EXPECT_TRUE(peer_.responder.on_frame(peer_.sink.frames.at(0)));  // its own
+  EXPECT_TRUE(peer_.responder.on_frame(peer_.sink.frames.at(0)));  // its own board's name
   EXPECT_FALSE(peer_.peers.find(kPeer));
 }
 
@@ -233,7 +233,7 @@ TEST_F(board_responder, connect__repeated_is_refused_by_another) {
 }
 
 TEST_F(board_responder, connect__not_refused_without_descriptors) {
-  self_.responder.on_frame(connect_frame(5));  // it answers for the board now
+  self_.responder.on_frame(connect_frame(5));  // this endpoint answers for the board now
   ASSERT_EQ(self_.sink.frames.size(), 1U);
   const auto claim = claim_endpoint(ifindex(), 6);
   rlimit before{};

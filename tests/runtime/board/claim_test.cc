@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// No interface has such an index; the process number keeps tests that run at the same time apart.
+// No interface has such an index. The process number separates tests that run at the same time.
 const std::uint32_t kIfindex = 1'000'000'000U + static_cast<std::uint32_t>(::getpid());
 
 TEST(claim, endpoint__one_holder) {
@@ -62,7 +62,7 @@ TEST(claim, holder__its_name_does_nothing_to_a_terminal) {
   EXPECT_EQ(holder->command, "a?[2J?b");
 }
 
-// Looks are connections that nobody accepts: they must not make the holder look dead.
+// Probes are connections that the holder does not accept. They must not make the holder look dead.
 TEST(claim, holder__seen_with_a_full_queue_too) {
   Child child([] {
     static Result<Claim> claim = claim_endpoint(kIfindex, 3);
@@ -89,7 +89,7 @@ TEST(claim, holder__none) {
   EXPECT_FALSE(claim_held(kIfindex, 5));
 }
 
-// A process out of descriptors cannot look: that must not make other processes' endpoints look closed.
+// A process without descriptors cannot probe. That must not make other processes' endpoints look closed.
 TEST(claim, held__cannot_tell_means_held) {
   const auto claim = claim_endpoint(kIfindex, 7);
   ASSERT_TRUE(claim);

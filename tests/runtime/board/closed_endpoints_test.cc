@@ -14,7 +14,7 @@ namespace {
 
 constexpr NicId kSelf = 0x020000000001, kPeer = 0x020000000002;
 
-// Keeps what is sent, and what it was told to listen for.
+// Keeps what is sent, and what the link was told to listen for.
 class RecordingLink final : public QuietLink {
  public:
   RecordingLink() : QuietLink(kSelf, 1500) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which NIC has an IP address, by facts that are made up: two boards, one of them a port of a bridge.
+// Finds NICs by IP address with facts that are made up: two boards, one of them a port of a bridge.
 #include "runtime/board/ip_search.h"
 
 #include <arpa/inet.h>
@@ -74,8 +74,8 @@ class ip_search : public testing::Test {
 TEST_F(ip_search, own_addresses__are_boards) {
   EXPECT_EQ(find("10.77.0.1")->board, &boards_[0]);
   EXPECT_EQ(find("fd4f::1")->nic, boards_[0].interface.nic);
-  EXPECT_EQ(find("10.78.0.1")->board, &boards_[1]);  // by its bridge
-  EXPECT_EQ(find("127.0.1.1")->board, &boards_[0]);  // as Debian names the own host
+  EXPECT_EQ(find("10.78.0.1")->board, &boards_[1]);  // by the bridge's address
+  EXPECT_EQ(find("127.0.1.1")->board, &boards_[0]);  // as Debian names its own host
   EXPECT_EQ(find("::1")->board, &boards_[0]);
   EXPECT_EQ(find("10.5.5.5")->board, &boards_[0]);
   EXPECT_TRUE(asked_.empty());
@@ -103,8 +103,8 @@ TEST_F(ip_search, neighbour__is_asked_for_where_its_network_is) {
   EXPECT_GT(turns_, 0);
 }
 
-// Raw frames know a NIC's id only: callers keep the address that led to it. One of the loopback interface
-// means another host elsewhere.
+// Raw frames carry a NIC's id only, so callers keep the address that led to it. An address of the loopback
+// interface would mean another host elsewhere.
 TEST_F(ip_search, found__with_the_address_that_led_there) {
   table_[ip_of("10.77.0.9")] = {"eth0", 0x02'00'00'00'00'09};
   answers_[ip_of("10.78.0.8")] = {"br0", 0x02'00'00'00'00'08};
@@ -113,7 +113,7 @@ TEST_F(ip_search, found__with_the_address_that_led_there) {
   for (const char* ip : {"127.0.0.1", "::1"}) EXPECT_FALSE(find(ip)->ip) << ip;
 }
 
-// A name may have addresses that this host cannot reach beside one that it can.
+// A name may have addresses that this host cannot reach, beside one that it can.
 TEST_F(ip_search, several_addresses__the_one_that_answers) {
   answers_[ip_of("10.77.0.9")] = {"eth0", 0x02'00'00'00'00'09};
   EXPECT_EQ(find({ip_of("fd99::9"), ip_of("172.17.0.9"), ip_of("10.77.0.9")})->nic, 0x02'00'00'00'00'09U);
@@ -138,7 +138,7 @@ TEST_F(ip_search, no_answer__says_how_long_it_asked) {
 TEST_F(ip_search, boards_of_one_network) {
   EXPECT_FALSE(boards_share_network(boards_[0], boards_[1], facts_.own));
   facts_.own.push_back(own_of("eth0", "fe80::1", 64));
-  facts_.own.push_back(own_of("br0", "fe80::2", 64));  // every network has these
+  facts_.own.push_back(own_of("br0", "fe80::2", 64));  // every network has such addresses
   facts_.own.push_back(own_of("br0", "10.77.0.3", 32));
   EXPECT_FALSE(boards_share_network(boards_[0], boards_[1], facts_.own));
   facts_.own.push_back(own_of("br0", "10.77.0.4", 24));

@@ -41,7 +41,7 @@ TEST(outage_text, waits_only_where_that_is_true) {
   EXPECT_EQ(text(Outage::none, false, true, true), "eth0 is up again");
 }
 
-// The interface is well, but the link lost its ring when it grew.
+// The interface works, but the link lost its ring when the interface's frames grew.
 TEST(outage_text, up_without_a_ring__says_so) {
   EXPECT_THAT(text(Outage::none), AllOf(HasSubstr("eth0 receives nothing"), HasSubstr("no memory"),
                                         HasSubstr("lower OMX_RING_FRAMES"), Not(HasSubstr("up again"))));

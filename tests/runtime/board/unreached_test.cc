@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said of peers that were not reached, by facts that are made up.
+// Messages about peers that were not reached, with facts that are made up.
 #include "runtime/board/unreached.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ UnreachedFacts here(std::optional<ClaimHolder> holder) {
   facts.user = 1000;
   facts.endpoint = 3;
   facts.holder = std::move(holder);
-  // What must not count: no network is between processes of one host.
+  // This must not count: there is no network between processes of one host.
   facts.udp = true;
   facts.advice = "firewalls";
   return facts;
@@ -89,7 +89,7 @@ TEST(unreached, by_udp__they_go_by_frames) {
   }
 }
 
-// OMX_LINK is the same already where only one of the programs may send raw frames.
+// OMX_LINK is the same already; only one of the programs may send raw frames.
 TEST(unreached, link_auto__the_remedy_is_a_link_for_both_or_the_capability) {
   constexpr const char* kRemedy = "set OMX_LINK=udp on both, or give both CAP_NET_RAW";
   UnreachedFacts udp = by_udp(false);

@@ -33,7 +33,7 @@ TEST(address, round_trip) {
   }
 }
 
-// MX programs find it there (docs/spec/mx-api.md 2).
+// MX programs find the session there (docs/spec/mx-api.md 2).
 TEST(address, session_in_the_last_four_bytes) {
   const Address address = address_pack({1, 2, 0x5a17c0de, 3, 4});
   std::uint32_t session = 0;

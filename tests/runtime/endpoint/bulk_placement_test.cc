@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the receive ring to the lane of large messages and back: in order, and with nothing left behind.
+// From the receive ring to the bulk path of large messages and back: frames stay in order, and none is left
+// behind.
 #include "runtime/endpoint/bulk_placement.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::size_t kBudget = 64;
 
-// Numbered frames, and which of the two has each.
+// Numbered frames, and which of the two ways holds each.
 class TwoWays final : public QuietLink, public link::BulkPath {
  public:
   TwoWays() : QuietLink(1, 9000, {.bulk_path = this}) {}
@@ -68,10 +69,10 @@ struct Nobody final : link::BulkHandler {
   void on_bulk_frame(wire::Frame) override {}
 };
 
-// An endpoint's turns while a stream comes, one MiB a turn, in as many frames as it is told.
+// An endpoint's turns while a stream comes: one MiB a turn, in a given number of frames.
 struct Stream {
   double by_kernel = 0, from_ring = 0;  // bytes per microsecond
-  unsigned frames = 700;                // of a MiB: more than a turn reads
+  unsigned frames = 700;                // in a MiB: more than a turn reads
   TwoWays link = {};
   BulkPlacement placement = {};
   Nobody handler = {};
@@ -90,7 +91,7 @@ struct Stream {
       bytes += kMiB;
       busy += static_cast<double>(kMiB) / (link.takes ? by_kernel : from_ring) * 1000;
       turn(frames);
-      for (unsigned i = 0; i <= frames / 50; i++) turn(5);  // some are always on their way
+      for (unsigned i = 0; i <= frames / 50; i++) turn(5);  // some frames are always on their way
     }
   }
   void expect_all_read() {
@@ -135,7 +136,7 @@ TEST(bulk_placement, frames_in_bursts_larger_than_a_turn__in_order) {
   }
 }
 
-// Else a ring that is never empty would keep the lane's frames for ever.
+// Otherwise a ring that is never empty would keep the bulk path's frames indefinitely.
 TEST(bulk_placement, a_ring_that_is_never_empty__the_lane_is_read_all_the_same) {
   Stream stream{5000, 5000};
   stream.link.ring.assign(1, 0);
@@ -164,7 +165,7 @@ TEST(bulk_placement, no_lane_to_be_had__the_ring_without_a_word_and_later_asked_
   stream.expect_all_read();
 }
 
-// Whoever takes the frames, somebody must.
+// One of the two ways must take the frames.
 TEST(bulk_placement, a_lane_that_cannot_be_forgone__goes_on_being_read) {
   Stream stream{5000, 6000};
   stream.placement.begin(32 * kMiB);
@@ -181,7 +182,7 @@ TEST(bulk_placement, a_lane_that_cannot_be_forgone__goes_on_being_read) {
   stream.expect_all_read();
 }
 
-// The link gave it up by itself (no memory for larger frames).
+// The link gave the bulk path up by itself (no memory for larger frames).
 TEST(bulk_placement, a_lane_that_ends_by_itself__read_to_its_end) {
   Stream stream{5000, 5000};
   stream.run(8 * kMiB);
@@ -197,7 +198,7 @@ TEST(bulk_placement, a_lane_that_ends_by_itself__read_to_its_end) {
   stream.expect_all_read();
 }
 
-// In the very turn after it was opened, when the ring still has what came before.
+// It ends in the very turn after it was opened, when the ring still has frames from before.
 TEST(bulk_placement, a_lane_that_ends_at_once__read_before_the_ring_has_more) {
   Stream stream{5000, 5000};
   stream.turn(500);

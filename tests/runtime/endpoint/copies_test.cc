@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an endpoint gives its copy engine, with the software device.
+// What an endpoint gives its copy engine. The test uses the software device.
 #include "runtime/endpoint/copies.h"
 
 #include "tests/support/dsa_rig.h"
@@ -89,8 +89,8 @@ TEST_F(copies, ring__never_runs_dry) {
   copies_->drain();
 }
 
-// The link hears that a frame shall stay only after its copy was submitted, which may be over by then. What
-// is not given back would keep all behind it.
+// The link learns that a frame stays only after its copy was submitted, and the copy may be done by then. If
+// that frame were not given back, it would keep all frames behind it.
 TEST_F(copies, ring__what_was_copied_before_it_was_held) {
   start();
   ASSERT_EQ(copy(), Answer::later);
@@ -119,7 +119,8 @@ TEST_F(copies, lost_completion__fails_and_the_ring_is_used_no_more) {
   EXPECT_EQ(copy(), Answer::refused);
 }
 
-// That of a neighbour's frame was waited for: it fails, too, and the ring has nothing to do with it.
+// The endpoint waited for the copy of a neighbour's frame. The copy fails, too, and does not concern the
+// ring.
 TEST_F(copies, lost_completion__of_a_frame_in_shared_memory) {
   EmulatedScript script;
   script.completion = EmulatedScript::Completion::never;

@@ -129,8 +129,8 @@ TEST(endpoint_read, bools_are_bools) {
     for (const bool* b : {&r.known_peer, &r.forgotten, &r.has_number}) EXPECT_EQ(byte_of(*b), 1U);
 }
 
-// A FIFO without a writer, by a name that a memfd would have: in a file system that is detached, a path
-// begins at its root.
+// Makes a FIFO without a writer, under a name that a memfd would have. It lies in a detached file system,
+// where a path begins at its root.
 bool fifo_as_segment(std::uint32_t endpoint) {
   static Result<Claim> claim = claim_endpoint(kIfindex, endpoint);
   char folder[] = "/tmp/omx-fifo-XXXXXX";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The progress thread: what goes on while nobody calls, and that it makes way for those who do.
+// The progress thread: what it does while the application makes no call, and that it makes way for callers.
 #include <dirent.h>
 #include <sys/resource.h>
 
@@ -60,7 +60,7 @@ class endpoint_background : public PairTest {
     return count;
   }
 
-  // A hundred short messages in a row, and nothing else of the sender.
+  // Sends a hundred short messages in a row. The sender makes no other call.
   void burst_arrives(const Address& to_b, const Bytes& data) {
     std::vector<Bytes> buffers(100, Bytes(8));
     std::vector<Request*> receives;
@@ -74,7 +74,8 @@ class endpoint_background : public PairTest {
       ASSERT_EQ(completion.status, Status::success);
     }
   }
-  // Only who sends fast enough packs: not always on a busy machine, or under a sanitizer.
+  // Only a sender that is fast enough coalesces messages. It may not be on a busy machine, or under a
+  // sanitizer.
   void expect_packed(const Address& to_b, const Bytes& data) {
     if (std::getenv("OMX_TEST_LOCAL") != nullptr) return;
     bool fast = false;
@@ -86,7 +87,7 @@ class endpoint_background : public PairTest {
   }
 
   ProgressMode mode_ = ProgressMode::automatic;
-  std::chrono::steady_clock::duration send_time_{};  // of a message of the last burst
+  std::chrono::steady_clock::duration send_time_{};  // for each message of the last burst
 };
 
 // docs/spec/mx-clients.md 2
@@ -112,10 +113,10 @@ TEST_F(endpoint_background, large_message__received_while_the_application_comput
     Bytes buffer(data.size());
     Request* receive = post(*b_, buffer, 1);
     Completion completion;
-    // The sender is done only when the receiver has pulled all of it and said so.
+    // The send completes only when the receiver has pulled all of the message and said so.
     ASSERT_EQ(a_->wait(send(*a_, to_b, data, 1), 60000, completion), WaitOutcome::done);
     EXPECT_EQ(completion.status, Status::success);
-    // One look finds it done.
+    // One poll finds the receive done.
     EXPECT_TRUE(b_->test(receive, completion) == WaitOutcome::done);
     EXPECT_EQ(buffer, data);
     EXPECT_GE(counters(*b_).takeovers, 1U);
@@ -140,13 +141,13 @@ TEST_F(endpoint_background, sender__serves_pulls_while_it_computes) {
 TEST_F(endpoint_background, polling__sends_it_away_and_silence_brings_it_back) {
   start(ProgressMode::automatic);
   EXPECT_TRUE(becomes_true([&] { return counters(*b_).takeovers == 1; }));
-  // It leads now, asleep. Some polls in a row, and it only watches.
+  // The progress thread leads now, asleep. After some polls in a row it only watches.
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   while (std::chrono::steady_clock::now() < until) b_->progress();
   EXPECT_TRUE(becomes_true([&] { return counters(*b_).takeovers >= 2; }));
 }
 
-// A hand-over costs the poller more than what the thread could do for it.
+// A hand-over costs the poller more than the thread could save it.
 TEST_F(endpoint_background, polling__is_not_interrupted_again_and_again) {
   start(ProgressMode::automatic);
   ASSERT_TRUE(becomes_true([&] { return counters(*b_).takeovers == 1; }));
@@ -155,7 +156,8 @@ TEST_F(endpoint_background, polling__is_not_interrupted_again_and_again) {
   ::getrusage(RUSAGE_THREAD, &before);
   for (unsigned i = 0; i < kPolls; i++) b_->progress();
   ::getrusage(RUSAGE_THREAD, &after);
-  // Each hand-over is followed by a longer pause than the one before. A poller that does not run is silent.
+  // Each hand-over is followed by a longer pause than the one before. A poller that does not run makes no
+  // calls.
   const auto away =
       static_cast<std::uint64_t>(after.ru_nivcsw + after.ru_nvcsw - before.ru_nivcsw - before.ru_nvcsw);
   EXPECT_LT(counters(*b_).takeovers, kPolls / 3000 + away);
@@ -170,7 +172,7 @@ TEST_F(endpoint_background, wait__sends_it_away_and_a_long_sleep_lets_it_rest) {
     Request* receive = post(*b_, buffer, 1);
     Completion completion;
     EXPECT_EQ(b_->wait(receive, 40, completion), WaitOutcome::timed_out);
-    // Afterwards it is there again.
+    // Afterwards the progress thread is there again.
     Bytes large = pattern(200'000, 1);
     Bytes room(large.size());
     Request* second = post(*b_, room, 2);
@@ -195,7 +197,7 @@ TEST_F(endpoint_background, disable_progression__holds_for_it_too) {
   EXPECT_TRUE(b_->test(receive, completion) == WaitOutcome::done);
 }
 
-// As in MX, whose library had a thread, too.
+// MX does the same, since its library had a thread, too.
 TEST_F(endpoint_background, handler__called_while_the_application_computes) {
   start(ProgressMode::automatic);
   Address to_b;
@@ -222,7 +224,7 @@ TEST_F(endpoint_background, close__ends_the_thread) {
   EXPECT_EQ(threads_of_this_kind(), 0);
 }
 
-// Frames of a message that is complete, as repetitions leave them behind.
+// Frames of a message that is complete. Repetitions leave such frames behind.
 TEST_F(endpoint_background, late_pull_replies__wake_once) {
   mode_ = ProgressMode::off;
   Settings s = settings();
@@ -254,7 +256,7 @@ TEST_F(endpoint_background, late_pull_replies__wake_once) {
   EXPECT_LT(counters(*b_).wakeups - before, 100U);
 }
 
-// Who goes to sleep elsewhere may still hold the lock when it comes.
+// A thread that goes to sleep elsewhere may still hold the lock when the progress thread comes.
 TEST_F(endpoint_background, invited__it_waits_for_the_lock) {
   start(ProgressMode::automatic);
   const TimeNs polled_until = clock_now() + 20 * protocol::kMillisecond;
@@ -265,7 +267,7 @@ TEST_F(endpoint_background, invited__it_waits_for_the_lock) {
   EXPECT_TRUE(becomes_true([&] { return lock.wanted(); }));
 }
 
-// What wakes a sleeper while a stream of large messages comes.
+// Counts what wakes a sleeper while a stream of large messages comes.
 class endpoint_stream : public endpoint_background {
  protected:
   static constexpr int kMessages = 30;
@@ -291,7 +293,7 @@ class endpoint_stream : public endpoint_background {
     EXPECT_EQ(endpoint.wait(post(endpoint, buffer, 1), 60000, completion), WaitOutcome::done);
     EXPECT_EQ(buffer, data_);
   }
-  // What the receiver counted.
+  // Receives a stream and stores the receiver's counters.
   void stream(const char* strategies) {
     ASSERT_NO_FATAL_FAILURE(start(strategies, 500));
     std::thread sender([&] {
@@ -301,7 +303,8 @@ class endpoint_stream : public endpoint_background {
     const Background answers([&] { b_->progress(); });
     sender.join();
     seen_ = counters(*b_);
-    by_frames_ = seen_.wakeups_frame + seen_.wakeups_solicited;  // the others depend on how long it took
+    by_frames_ = seen_.wakeups_frame +
+                 seen_.wakeups_solicited;  // timers and the rest depend on how long the stream took
     frames_ = b_->link_counters().frames_received;
   }
 
@@ -312,7 +315,7 @@ class endpoint_stream : public endpoint_background {
   std::uint64_t frames_ = 0;
 };
 
-// More frames than one turn reads, and no solicited frame after them.
+// More frames come than one turn reads, and no solicited frame follows them.
 TEST_F(endpoint_stream, message__nothing_that_has_come_waits_for_the_timer) {
   ASSERT_NO_FATAL_FAILURE(start("message", 1'000'000));
   Address to_a;
@@ -340,7 +343,7 @@ TEST_F(endpoint_stream, message__nothing_that_has_come_waits_for_the_timer) {
 TEST_F(endpoint_stream, adaptive__wakes_a_sleeper_by_marked_frames) {
   ASSERT_NO_FATAL_FAILURE(stream("adaptive"));
   EXPECT_GT(seen_.wakeups_solicited, 0U);
-  // The first message of all opens bulk paths and wake-up socket.
+  // The very first message opens bulk paths and the wake-up socket.
   EXPECT_LT(by_frames_, frames_ / 4);
 }
 
@@ -374,7 +377,7 @@ TEST_F(endpoint_stream, frame__by_frames_alone) {
 // --- bursts of short messages (burst_sends.cc)
 // -----------------------------------------------------------
 
-// Who sends and then computes: nothing of it is left waiting.
+// A program that sends and then computes: none of its messages is left waiting.
 TEST_F(endpoint_background, burst__arrives_though_its_sender_calls_nothing_more) {
   start(ProgressMode::automatic);
   Address to_b;
@@ -386,7 +389,7 @@ TEST_F(endpoint_background, burst__arrives_though_its_sender_calls_nothing_more)
   expect_packed(to_b, data);
 }
 
-// The usual program: it computes, the thread has taken over, and then it sends.
+// The usual program: it computes, the progress thread takes over, and then the program sends.
 TEST_F(endpoint_background, burst__while_the_thread_leads) {
   start(ProgressMode::automatic);
   Address to_b;
@@ -409,7 +412,7 @@ TEST_F(endpoint_background, end_background__sends_what_waits) {
   }
 }
 
-// Without a progress thread nobody would send what waits.
+// Without a progress thread, nothing would send messages that wait.
 TEST_F(endpoint_background, off__bursts_do_not_wait) {
   start(ProgressMode::off);
   const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);

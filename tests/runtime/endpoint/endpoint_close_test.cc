@@ -37,7 +37,7 @@ TEST_F(endpoint_close, frees_id_slot_and_claim) {
   EXPECT_NE(again->slot(), slot);  // a stale address does not meet it
 }
 
-// With such patience a close that waits for anything is ended by the time limit of all tests.
+// The linger time is so long that the time limit of all tests would end a close that waits for anything.
 TEST_F(endpoint_close, nothing_pending__nothing_to_wait_for) {
   Settings s = settings();
   s.close_linger_ms = 600'000;
@@ -68,7 +68,7 @@ TEST_F(endpoint_close, waiting_threads_return_first) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A program may close as soon as its sends are complete for it.
+// A program may close as soon as its sends are complete.
 TEST_F(endpoint_close, lingers_for_what_is_not_acknowledged) {
   const Address to_b = connect(*a_, *b_);
   std::vector<Bytes> buffers(300, Bytes(1000));
@@ -85,7 +85,8 @@ TEST_F(endpoint_close, lingers_for_what_is_not_acknowledged) {
   }
 }
 
-// With a partner of such patience, a close that waits for more is ended by the time limit of all tests.
+// The peer timeout is so long that the time limit of all tests would end a close that waits longer than the
+// linger time.
 TEST_F(endpoint_close, lingers_for_a_limited_time) {
   Settings s = settings();
   s.protocol.peer_timeout = 600'000 * kMillisecond;
@@ -97,7 +98,8 @@ TEST_F(endpoint_close, lingers_for_a_limited_time) {
   EXPECT_GE(took, process_->settings().close_linger_ms * kMillisecond);
 }
 
-// What arrives while it lingers is not written into memory that the application may have freed before.
+// The application may have freed its buffers before, so data that arrive during the linger time must not be
+// written into them.
 TEST_F(endpoint_close, lingering__posted_receives_take_nothing) {
   const Address to_b = connect(*a_, *b_);
   const Address to_a = connect(*b_, *a_);
@@ -129,11 +131,11 @@ TEST_F(endpoint_close, lingering__a_large_message_comes_no_further) {
   Bytes buffer(data.size());
   post(*b_, buffer, 1);
   send(*a_, to_b, data, 1, true);
-  ASSERT_TRUE(becomes_true([&] {  // it is asked for
+  ASSERT_TRUE(becomes_true([&] {  // the message is asked for
     b_->progress();
     return b_->counters()[protocol::Counter::send_pull_request] > 0 || buffer == data;
   }));
-  if (buffer == data) return;  // straight from memory
+  if (buffer == data) return;  // read straight from the sender's memory
   a_->disable_progression();
   send(*b_, to_a, pattern(16, 1), 1, true);
   std::thread closes([&] { EXPECT_TRUE(process_->close(b_)); });
@@ -168,12 +170,12 @@ TEST_F(endpoint_close, peer_sees_it_and_a_new_endpoint_is_another_one) {
   const NicId nic = b_->board().interface.nic;
   const std::uint32_t old_session = b_->session();
   ASSERT_TRUE(process_->close(b_));
-  b_ = open(*process_, "v1", 1);  // answers for the board
+  b_ = open(*process_, "v1", 1);  // it answers for the board
   EXPECT_EQ(connect_status(*a_, nic, 0), Status::endpoint_closed);
   ASSERT_TRUE(process_->close(b_));
   b_ = open(*process_, "v1", 0);
   EXPECT_NE(b_->session(), old_session);
-  // Synchronous: a message that was copied counts as sent.
+  // A synchronous send: a message that was copied counts as sent.
   protocol::SendOp op;
   op.synchronous = true;
   const auto stale = a_->send(to_b, op);

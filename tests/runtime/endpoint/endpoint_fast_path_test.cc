@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint that talks by UDP with one peer alone, for which it has a socket (link/udp/udp_fast_path.h),
-// and then hears another one.
+// An endpoint that talks by UDP with one peer alone, and so has a connected fast-path socket for it
+// (link/udp/udp_fast_path.h). Then another peer sends.
 #include <cstdlib>
 
 #include "runtime/endpoint/counters_shared.h"
@@ -24,14 +24,14 @@ class endpoint_fast_path : public PairTest {
       send(*b_, from_b_, pattern(16, 1), 1, true);
       complete(*a_, receive);
     }
-    for (int i = 0; i < 200; i++) a_->progress();  // in vain
+    for (int i = 0; i < 200; i++) a_->progress();  // these polls find nothing
   }
   Settings settings() override {
     Settings s = PairTest::settings();
     s.waiting.spin_us = 0;
     return s;
   }
-  // Those by frames: timers come as they do.
+  // Returns the wake-ups by frames only: timers may come at any time.
   static std::uint64_t wakeups(const Endpoint& endpoint) {
     const auto counters = counters_read(endpoint.board().interface.index, endpoint.id());
     EXPECT_TRUE(counters.has_value());
@@ -43,7 +43,8 @@ class endpoint_fast_path : public PairTest {
   Bytes buffer_ = Bytes(16);
 };
 
-// Where it is looked at rarely, a sleeper would go round its sleep until it is looked at.
+// The socket of unknown peers is polled rarely. If a sleeper did not poll it at once, each of its sleeps
+// would end immediately.
 TEST_F(endpoint_fast_path, asleep__another_one_wakes_it_once) {
   ASSERT_GT(a_->link_counters().frames_alone, 0U);
   for (int i = 0; i < 5; i++) {

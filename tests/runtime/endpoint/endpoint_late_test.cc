@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who did not run for a while, or whose neighbour did not, takes nothing for lost that only waits.
+// An endpoint that did not run for a while, or whose neighbour did not, must not take frames for lost that
+// only wait.
 #include "runtime/endpoint/counters_shared.h"
 #include "tests/support/pair.h"
 
@@ -14,11 +15,11 @@ class endpoint_late : public PairTest {
     const auto counters = counters_read(endpoint.board().interface.index, endpoint.id());
     return counters ? counters->engine[id] : 0;
   }
-  // Longer than any timer that asks again.
+  // Lets a time pass that is longer than any timer that asks again.
   static void nobody_runs() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
 };
 
-// More frames wait than one turn reads: what is missing after that turn may be among the others.
+// More frames wait than one turn reads. What is missing after that turn may be among those frames.
 TEST_F(endpoint_late, frames_that_wait_unread__are_not_asked_for_again) {
   const Address to_b = connect(*a_, *b_);
   constexpr unsigned kMessages = 4, kBytes = 40'000;
@@ -53,7 +54,7 @@ class endpoint_late_local : public endpoint_late {
   }
 };
 
-// Nothing is lost in shared memory: a neighbour that does not run finds the first copy when it does.
+// Nothing is lost in shared memory. A neighbour that does not run finds the first copy later.
 TEST_F(endpoint_late_local, a_neighbour_that_does_not_read__is_sent_nothing_again) {
   const Address to_b = connect(*a_, *b_);
   const Bytes large = pattern(200'000, 1), small = pattern(100, 2);

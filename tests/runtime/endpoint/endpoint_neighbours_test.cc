@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What endpoints of one host do to each other's waits, hostile ones included.
+// How endpoints of one host affect each other's waits, hostile endpoints included.
 #include <pthread.h>
 
 #include <functional>
@@ -24,7 +24,7 @@ class endpoint_neighbours : public PairTest {
     Settings s = PairTest::settings();
     s.intra_node.enabled = true;
     s.waiting.spin_us = 0;
-    // What is lost is not made up for in time.
+    // Lost frames are not repeated within the time of the test.
     s.protocol.resend_delay = s.protocol.resend_delay_extended = 60'000 * kMillisecond;
     s.protocol.resend_delay_least = 60'000 * kMillisecond;
     s.protocol.resend_delay_max = 60'000 * kMillisecond;
@@ -49,7 +49,7 @@ TEST_F(endpoint_neighbours, wait__ends_though_a_ring_holds_rubbish) {
   EXPECT_EQ(b_->wait_any(0, 0, 20, completion), WaitOutcome::timed_out);
 }
 
-// The refusal is found by the thread that connects; the one that sleeps has to act on it.
+// The thread that connects finds the refusal, and the one that sleeps has to act on it.
 TEST_F(endpoint_neighbours, refused__wakes_the_thread_that_leads) {
   Bytes buffer(16);
   Request* never = post(*a_, buffer, 1);
@@ -66,9 +66,9 @@ TEST_F(endpoint_neighbours, refused__wakes_the_thread_that_leads) {
   leader.join();
 }
 
-// A thread that leaves by an exception must not stay in the list of those who wait.
+// A thread that leaves by an exception must not stay in the list of waiting threads.
 TEST_F(endpoint_neighbours, wait__without_memory_leaves_nothing_behind) {
-  // b's answer needs a ring.
+  // To answer, b needs a ring.
   const auto request = a_->connect(b_->board().interface.nic, b_->id(), 0, 0, nullptr, false);
   Completion completion;
   allocation_fail(0);
@@ -90,12 +90,12 @@ class endpoint_shortage : public endpoint_neighbours {
     s.protocol.resend_delay = s.protocol.resend_delay_extended = 10 * kMillisecond;
     s.protocol.resend_delay_least = 10 * kMillisecond;
     s.protocol.resend_delay_max = 50 * kMillisecond;
-    s.protocol.peer_timeout = 3000 * kMillisecond;  // and half of it the patience here
+    s.protocol.peer_timeout = 3000 * kMillisecond;  // the shortage times out after half of it
     return s;
   }
 };
 
-// Ends by the shortage, before the peer counts as silent.
+// The shortage ends the connect before the peer counts as silent.
 TEST_F(endpoint_shortage, connect__ends_when_no_descriptor_can_be_had) {
   testing::internal::CaptureStderr();
   Completion completion;
@@ -109,7 +109,7 @@ TEST_F(endpoint_shortage, connect__ends_when_no_descriptor_can_be_had) {
   EXPECT_EQ(completion.status, Status::endpoint_unreachable);
   EXPECT_THAT(said, testing::HasSubstr("no way to endpoint"));
   EXPECT_THAT(said, testing::HasSubstr("ulimit -n"));
-  connect(*a_, *b_);  // with descriptors it works
+  connect(*a_, *b_);  // with descriptors the connect works
 }
 
 TEST_F(endpoint_shortage, connect__that_finds_descriptors_in_time_succeeds) {
@@ -122,7 +122,7 @@ TEST_F(endpoint_shortage, connect__that_finds_descriptors_in_time_succeeds) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(testing::HasSubstr("no way to endpoint")));
 }
 
-// Nothing but waits of the C library's own is a point where threads are cancelled.
+// A thread can be cancelled only where the C library itself waits.
 TEST_F(endpoint_neighbours, cancelled_thread__leaves_no_call_half_done) {
   bool done = false;
   std::function<void()> body = [&] {
@@ -138,7 +138,7 @@ TEST_F(endpoint_neighbours, cancelled_thread__leaves_no_call_half_done) {
     (*static_cast<std::function<void()>*>(pointer))();
     return nullptr;
   };
-  // Somebody to be woken.
+  // A thread that has to be woken.
   const Background sleeper([&] {
     Completion completion;
     b_->wait_any(2, ~std::uint64_t{0}, 10, completion);

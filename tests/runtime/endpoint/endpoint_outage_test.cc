@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to the interface under an open endpoint.
+// What an open endpoint does when something happens to its interface.
 #include <net/if.h>
 
 #include "listen_failure.h"
@@ -19,13 +19,13 @@ class endpoint_outage : public PairTest {
     PairTest::SetUp();
     if (process_) to_b_ = connect(*a_, *b_);
   }
-  // More than one once-per-second check.
+  // Lets more than one check pass; there is one each second.
   void pass_time() {
     const TimeNs limit = clock_now() + 1100 * kMillisecond;
     drive_until([&] { return clock_now() > limit; });
   }
-  // Removes the cable, and makes another one on which v0 has the address by which peers know it; both ends
-  // are down.
+  // Removes the cable and makes another one. Its v0 has the address by which peers know the old v0; both
+  // ends are down.
   void cable_make_again() {
     const NicId nic = a_->board().interface.nic;
     link::ip("link del v0");
@@ -50,7 +50,7 @@ TEST_F(endpoint_outage, down_and_up_again__messages_wait) {
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_THAT(text, testing::HasSubstr("v1 is down"));
   EXPECT_THAT(text, testing::HasSubstr("v1 is up again"));
-  EXPECT_EQ(text.find("v1 is down"), text.rfind("v1 is down"));  // once
+  EXPECT_EQ(text.find("v1 is down"), text.rfind("v1 is down"));  // only once
 }
 
 TEST_F(endpoint_outage, down__a_sleeper_does_not_spin) {
@@ -62,7 +62,7 @@ TEST_F(endpoint_outage, down__a_sleeper_does_not_spin) {
     link::ip("link set v1 down");
   });
   Completion completion;
-  // What the machine does meanwhile may be added to its time, but not each time.
+  // Work that the machine does meanwhile may add to the thread's time, but not in each attempt.
   std::int64_t least = 1'000'000'000;
   for (int i = 0; i < 4; i++) {
     timespec before, after;
@@ -95,7 +95,8 @@ TEST_F(endpoint_outage, removed__calls_go_on_and_close_ends) {
   EXPECT_THAT(text, testing::HasSubstr("v0 is gone"));
 }
 
-// As a driver that is loaded again does it: what waited arrives, and new endpoints find the others.
+// A driver that is loaded again does the same. Messages that waited arrive, and new endpoints find the
+// others.
 TEST_F(endpoint_outage, removed_and_made_again__goes_on) {
   testing::internal::CaptureStderr();
   const NicId nic_a = a_->board().interface.nic, nic_b = b_->board().interface.nic;
@@ -113,7 +114,8 @@ TEST_F(endpoint_outage, removed_and_made_again__goes_on) {
   EXPECT_EQ(complete(*b_, receive).status, Status::success);
   EXPECT_EQ(buffer, data);
   pass_time();
-  // Under the index of now: who looks for them finds them, and nobody takes their ids.
+  // The endpoint is claimed under the present index. So other processes find it, and no other endpoint takes
+  // its id.
   const std::uint32_t index = ::if_nametoindex("v0");
   ASSERT_NE(index, former);
   EXPECT_TRUE(claim_held(index, a_->id()));
@@ -155,7 +157,7 @@ class endpoint_outage_udp : public endpoint_outage {
   }
 };
 
-// Peers know the IP address, which is back; the MAC address is another one.
+// Peers know the IP address, which is back, while the MAC address is another one.
 TEST_F(endpoint_outage_udp, removed_and_made_again__new_endpoints_are_claimed_by_the_index_of_now) {
   testing::internal::CaptureStderr();
   const std::uint32_t former = ::if_nametoindex("v0");
@@ -187,7 +189,7 @@ class endpoint_outage_local : public endpoint_outage {
   }
 };
 
-// Inside a host endpoints meet by their claims.
+// Endpoints of one host meet by their claims.
 TEST_F(endpoint_outage_local, made_again__another_process_finds_its_endpoints) {
   testing::internal::CaptureStderr();
   cable_make_again();
@@ -213,7 +215,7 @@ TEST_F(endpoint_outage_local, made_again__another_process_finds_its_endpoints) {
   testing::internal::GetCapturedStderr();
 }
 
-// The hub listens at the former claim until it can listen at the one of now.
+// The hub listens at the former claim until it can listen at the present one.
 TEST_F(endpoint_outage_local, made_again_and_nothing_can_be_listened_to__is_made_up_for) {
   testing::internal::CaptureStderr();
   const NicId nic_a = a_->board().interface.nic;
@@ -284,7 +286,7 @@ TEST_F(endpoint_outage, mtu_changes__larger_frames_are_used) {
   EXPECT_LE(frame_to_b(), 1514U);
   set_mtu(9000);
   pass_time();
-  connect(*a_, *b_);  // sizes are agreed anew
+  connect(*a_, *b_);  // sizes are agreed again
   EXPECT_TRUE(drive_until([&] { return frame_to_b() == 9014; })) << frame_to_b();
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_THAT(text, testing::HasSubstr("the MTU changed from 1500 to 9000"));

@@ -34,7 +34,7 @@ TEST_F(endpoint, connect__refused) {
   EXPECT_EQ(connect_status(*a_, nic, b_->id(), 77), Status::bad_key);
 }
 
-// The engine refuses what is beyond its own configuration, so the asking side allows more.
+// The engine refuses ids beyond its own configuration, so the side that connects allows more.
 TEST_F(endpoint, connect__beyond_the_last_endpoint_of_the_peer) {
   Settings s = settings();
   s.interfaces = "v0";
@@ -83,7 +83,7 @@ TEST_F(endpoint, send__to_itself_without_connecting) {
   EXPECT_TRUE(buffer == data);
 }
 
-// A program that sends and never asks for anything: acknowledgements are seen all the same.
+// A program that only sends, and never asks for completions, still sees acknowledgements.
 TEST_F(endpoint, send__without_any_other_call) {
   const Address to_b = connect(*a_, *b_);
   constexpr std::uint64_t kCount = 5000;  // many times the window
@@ -93,7 +93,7 @@ TEST_F(endpoint, send__without_any_other_call) {
   Completion completion;
   Background sender([&] {
     send(*a_, to_b, data, 0, true);
-    for (int i = 0; i < 1000; i++) cpu_relax();  // slower than the receiver
+    for (int i = 0; i < 1000; i++) cpu_relax();  // the sender is slower than the receiver
   });
   for (; received < kCount; received++) {
     if (b_->wait(post(*b_, buffer, 0, 0), 60000, completion) != WaitOutcome::done) break;
@@ -118,7 +118,7 @@ TEST_F(endpoint, send__bad_addresses) {
   wrong.endpoint++;
   EXPECT_EQ(status_of(wrong).error(), OpError::bad_request);
   EXPECT_EQ(a_->send(Address{}, {}).error(), OpError::bad_request);
-  EXPECT_EQ(b_->send(good, {}).error(), OpError::bad_request);  // of another endpoint
+  EXPECT_EQ(b_->send(good, {}).error(), OpError::bad_request);  // an address of another endpoint
   EXPECT_FALSE(b_->disconnect(good));
   EXPECT_FALSE(b_->set_address_context(good, this));
   EXPECT_EQ(b_->address_context(good), std::nullopt);
@@ -155,7 +155,7 @@ TEST_F(endpoint, disconnect__then_connect_again) {
   EXPECT_EQ(complete(*b_, receive).status, Status::success);
 }
 
-// Another thread may have noticed late that an instance is gone whose successor has connected already.
+// Another thread may notice late that an incarnation is gone, when its successor has connected already.
 TEST_F(endpoint, disconnect__of_an_instance_that_is_gone_leaves_its_successor_alone) {
   const std::uint32_t id = a_->id();
   connect(*a_, *b_);
@@ -215,7 +215,7 @@ struct HandlerProbe {
   }
 };
 
-// What MPICH and Charm++ do in their handlers (docs/spec/mx-clients.md 22).
+// MPICH and Charm++ do this in their handlers (docs/spec/mx-clients.md 22).
 TEST_F(endpoint, handler__may_use_the_endpoint) {
   const Address to_b = connect(*a_, *b_);
   Bytes buffer(16), answer(4);
@@ -230,7 +230,8 @@ TEST_F(endpoint, handler__may_use_the_endpoint) {
     send(*b_, source, pattern(4, 9), 7, true);
     Completion completion;
     EXPECT_FALSE(b_->test(receive, completion) == WaitOutcome::done);
-    EXPECT_EQ(b_->wait(receive, kForever, completion), WaitOutcome::woken);  // would never end otherwise
+    EXPECT_EQ(b_->wait(receive, kForever, completion),
+              WaitOutcome::woken);  // otherwise the wait would never end
     EXPECT_EQ(b_->wait_any(0, 0, 5, completion), WaitOutcome::woken);
     b_->progress();
     return HandlerAction::proceed;
@@ -327,7 +328,7 @@ TEST_F(endpoint, disable_progression__what_came_meanwhile_is_answered_at_the_end
   if (!done) complete(*a_, large);
 }
 
-// Long enough in the handler for others to find it there.
+// Stays in the handler long enough for other threads to find it there.
 HandlerProbe slow_handler(Endpoint* endpoint, std::atomic<bool>& inside, std::atomic<bool>& left) {
   HandlerProbe probe{endpoint, {}};
   probe.action = [&](const Arrival&) {
@@ -401,7 +402,7 @@ TEST_F(endpoint, fork__the_child_keeps_nothing_open) {
   ::waitpid(child, nullptr, 0);
 }
 
-// The child may start anew.
+// The child may open endpoints again.
 TEST_F(endpoint, fork__the_child_can_have_endpoints_of_its_own) {
   EXPECT_TRUE(in_child([&] {
     process_.reset();
@@ -459,7 +460,7 @@ TEST_F(endpoint, close__waits_for_a_running_handler) {
   waiter.join();
 }
 
-// A thread that sends to its own endpoint while another one's handler runs waits for its turn.
+// A thread sends to its own endpoint while another one runs the handler. It waits for its turn.
 TEST_F(endpoint, handler__one_at_a_time) {
   const Address to_b = connect(*a_, *b_);
   std::atomic<int> running{0}, most{0};

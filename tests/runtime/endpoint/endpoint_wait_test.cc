@@ -17,7 +17,7 @@ namespace {
 using protocol::Arrival;
 using protocol::kMillisecond;
 
-// How long `action` took, and how much processor time of this thread.
+// How long `action` took, and how much processor time of this thread it used.
 struct Times {
   TimeNs wall = 0, busy = 0;
 };
@@ -32,7 +32,7 @@ Times time_of(Action action) {
   action();
   return {clock_now() - wall, busy_now() - busy};
 }
-// The least processor time of some attempts: the machine may add to it.
+// Returns the least processor time of some attempts: the machine may add to it.
 template <class Action>
 TimeNs least_busy(Action action) {
   TimeNs least = time_of(action).busy;
@@ -76,7 +76,7 @@ TEST_F(endpoint_wait, test__who_finds_does_not_spin) {
     send(*b_, b_->address(), pattern(16, 1), 1, true);
     EXPECT_EQ(b_->test(receive, completion), WaitOutcome::done);
   }
-  // Progress threads spin for a moment, too; who polls would be counted for as long as it lives.
+  // Progress threads spin for a moment, too. A polling thread would count as long as it lives.
   const TimeNs deadline = clock_now() + 60'000 * kMillisecond;
   while (OversubscriptionDetector::spinning() > 0 && clock_now() < deadline) std::this_thread::yield();
   EXPECT_EQ(OversubscriptionDetector::spinning(), 0);
@@ -109,7 +109,7 @@ TEST_F(endpoint_wait, wait__woken_by_a_frame_while_it_sleeps) {
   sender.join();
 }
 
-// A message to itself moves no frame: the sleeper must hear of it all the same.
+// A message to oneself moves no frame, and the sleeper must be woken all the same.
 TEST_F(endpoint_wait, wait__woken_when_another_thread_completes_the_request) {
   Bytes buffer(16);
   Request* receive = post(*b_, buffer, 1);
@@ -122,7 +122,7 @@ TEST_F(endpoint_wait, wait__woken_when_another_thread_completes_the_request) {
   sender.join();
 }
 
-// Another thread's test() takes the frame from the ring that the sleeper would have been woken by.
+// Another thread's test() takes the frame from the ring that would have woken the sleeper.
 TEST_F(endpoint_wait, wait__with_another_thread_that_tests) {
   for (int round = 0; round < 200; round++) {
     Bytes buffer(16), other(16);
@@ -143,7 +143,7 @@ TEST_F(endpoint_wait, wait__with_another_thread_that_tests) {
   }
 }
 
-// Nothing was scheduled when the leader fell asleep. The new request's timers are its business too.
+// No timer was scheduled when the leader fell asleep. It must heed the new request's timers, too.
 TEST_F(endpoint_wait, wait__sleep_is_cut_when_another_thread_brings_a_deadline) {
   std::thread connector([&] {
     settle();
@@ -195,7 +195,7 @@ TEST_F(endpoint_wait, wait_probe__as_leader_and_as_follower) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Each thread has a request of its own; messages come in an order that makes the leader change.
+// Each thread has its own request. Messages come in an order that makes the leader change.
 TEST_F(endpoint_wait, many_threads__each_with_its_request) {
   constexpr std::uint64_t kThreads = 12;
   std::vector<std::thread> threads;
@@ -214,7 +214,7 @@ TEST_F(endpoint_wait, many_threads__each_with_its_request) {
       }
     });
   }
-  std::vector<Bytes> data;  // alive until all is received: not every send is copied
+  std::vector<Bytes> data;  // alive until all is received, since not every send is copied
   for (std::uint64_t match = 0; match < kThreads * 50; match++)
     data.push_back(pattern(16, static_cast<unsigned>(match)));
   for (std::uint64_t match = 0; match < kThreads * 50; match++) send(*a_, to_b_, data[match], match, true);
@@ -404,7 +404,7 @@ class endpoint_wait_signal : public endpoint_wait {
     s.waiting.interruptible = intr_;
     return s;
   }
-  // Signals again and again during a wait, as leader and as follower: how long each lasted.
+  // Signals a wait again and again, as leader and as follower. Returns how long each lasted.
   std::array<TimeNs, 2> signalled_waits(std::uint64_t timeout_ms) {
     struct sigaction action {};
     action.sa_handler = on_signal;
@@ -442,7 +442,7 @@ TEST_F(endpoint_wait_signal, wait__goes_on) {
   for (const TimeNs waited : signalled_waits(200)) EXPECT_GE(waited, 200 * kMillisecond);
 }
 
-// Longer than tests may take.
+// The timeout is longer than tests may take.
 TEST_F(endpoint_wait_intr, wait__ends_as_if_timed_out) {
   for (const TimeNs waited : signalled_waits(900'000)) EXPECT_LT(waited, 900'000 * kMillisecond);
 }
@@ -469,7 +469,7 @@ TEST_F(endpoint_wait_spin, wait__never_sleeps_but_times_out) {
   sender.join();
 }
 
-// The thread cannot be cancelled while it holds the endpoint's lock or leads; it is afterwards.
+// The thread cannot be cancelled while it holds the endpoint's lock or leads, but only afterwards.
 TEST_F(endpoint_wait, cancelled_thread_leaves_the_endpoint_usable) {
   std::atomic<bool> returned{false};
   pthread_t thread;

@@ -19,7 +19,7 @@ bool listening(int fd) {
 }
 }  // namespace
 
-// Takes the place of the C library's.
+// Replaces the function of the C library.
 extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
   if (g_fails && operation == EPOLL_CTL_ADD && listening(fd)) {
     errno = ENOSPC;

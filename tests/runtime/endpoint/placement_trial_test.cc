@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which way large messages go into their place: the faster of two, as tried.
+// Which way large messages take into their place: the faster of two, found by trying both.
 #include "runtime/endpoint/placement_trial.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20, kRing = 32 * kMiB;
 
-// A stream that comes at these rates, in bytes per microsecond, one MiB a look, and its trial.
+// A stream at these rates, in bytes per microsecond, one MiB a turn, and its trial.
 struct Stream {
   double by_kernel = 0, from_ring = 0;
   PlacementTrial trial = begun();
@@ -76,7 +76,7 @@ TEST(placement_trial, both_alike__the_kernel_which_copies_once) {
 TEST(placement_trial, one_sample_disturbed__does_not_count) {
   Stream stream{5000, 6000};
   stream.run(kRing);
-  stream.from_ring = 500;  // somebody else had the processor
+  stream.from_ring = 500;  // another program had the processor
   stream.run(17 * kMiB);
   stream.from_ring = 6000;
   stream.run(300 * kMiB);
@@ -84,7 +84,7 @@ TEST(placement_trial, one_sample_disturbed__does_not_count) {
   EXPECT_FALSE(stream.trial.by_kernel());
 }
 
-// What had piled up unread comes faster than anything.
+// Data that had piled up unread come faster than any other.
 TEST(placement_trial, one_sample_too_fast__does_not_count) {
   Stream stream{5000, 6000};
   stream.run(kRing + 17 * kMiB);
@@ -120,7 +120,7 @@ TEST(placement_trial, the_machine_changed__tried_again_and_followed) {
   EXPECT_TRUE(stream.trial.by_kernel());
 }
 
-// Else who has the slower way tried all the time would pay for it.
+// Otherwise an endpoint whose other way is slower would pay for constant trials.
 TEST(placement_trial, the_same_again_and_again__seldom_tried) {
   Stream stream{2500, 5000};
   stream.run(256 * 1024 * kMiB);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// docs/how-to/several-nics.md: the words of OMX_RAILS.
+// The words of OMX_RAILS (docs/how-to/several-nics.md).
 #include "runtime/endpoint/rail_choice.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// lo, eth0 (10 Gb/s, 10.77.0.1), eth1 (25 Gb/s, 10.77.0.2), eth2 (1 Gb/s, a PCI function).
+// Returns lo, eth0 (10 Gb/s, 10.77.0.1), eth1 (25 Gb/s, 10.77.0.2), eth2 (1 Gb/s, a PCI function).
 std::vector<Board> four_boards() {
   std::vector<Board> boards(4);
   const char* const names[] = {"lo", "eth0", "eth1", "eth2"};
@@ -70,7 +70,7 @@ TEST(rails_choose, by_name_only_for_boards_among_them) {
   EXPECT_THAT(rails(0, "eth0,eth2"), IsEmpty());
 }
 
-// In the order of the boards, and each once, however often it is meant.
+// Boards come in their own order, and each once, however often it is named.
 TEST(rails_choose, each_once) {
   EXPECT_THAT(rails(1, "eth2,eth2,10.77.0.0/24,eth1"), ElementsAre("eth1", "eth2"));
 }
@@ -83,7 +83,7 @@ TEST(rails_choose, by_network_mac_pci_and_speed) {
   EXPECT_THAT(rails(2, "speed>=10g"), ElementsAre("eth0"));
 }
 
-// Where boards are reached by UDP, their number is made of their IP address; the MAC address stays the
+// If boards are reached by UDP, their number is made of their IP address. The MAC address stays the
 // interface's.
 TEST(rails_choose, by_mac_where_boards_are_reached_by_udp) {
   auto boards = four_boards();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The part of the host's memory that all processes have together, and how much that is.
+// The part of the host's memory that all processes share, and how large it is.
 #include "runtime/process/host_memory.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST_F(MemoryLimit, paths_that_lead_out_count_as_the_root) {
 
 class HostMemoryTest : public testing::Test {
  protected:
-  // Other processes of this machine hold no parts in a network of our own.
+  // In a network namespace of our own, other processes of this machine hold no parts.
   void SetUp() override {
     if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "needs root, for a network namespace of its own";
   }
@@ -90,7 +90,7 @@ TEST_F(HostMemoryTest, two_share_it) {
   HostMemory one(kQuarter), other(kQuarter);
   ASSERT_TRUE(one.take(kQuarter / 2));
   EXPECT_FALSE(other.take(kQuarter / 2 + kQuarter / 4));
-  // What does not suffice stays free: for others, and for less than was refused.
+  // Parts that are not enough stay free, for other processes and for smaller requests.
   EXPECT_TRUE(other.take(kQuarter / 8));
   HostMemory another(kQuarter);
   EXPECT_TRUE(another.take(kQuarter / 4 + kQuarter / 8));
@@ -123,7 +123,7 @@ TEST_F(HostMemoryTest, killed_process__gives_back) {
   ::close(ready[1]);
 }
 
-// The parts of its parent are not its own.
+// A forked child does not hold the parts of its parent.
 TEST_F(HostMemoryTest, forked_child__takes_parts_itself) {
   HostMemory& memory = HostMemory::of_process();
   const std::uint64_t all = memory.quarter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Look-ups that ask the network: two processes' worth of state, "alpha" on v0 and "beta" on v1.
+// Look-ups that ask the network. Two processes' worth of state: "alpha" on v0 and "beta" on v1.
 #include <unistd.h>
 
 #include "runtime/board/board_responder.h"
@@ -41,8 +41,8 @@ TEST_F(names, nic_of__asks_the_network) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(*found, nic(*beta_));
   EXPECT_EQ(alpha_->nic_of("beta").value(), nic(*beta_));     // in the table now
-  EXPECT_EQ(alpha_->name_of(nic(*beta_)).value(), "beta:0");  // inverse
-  EXPECT_TRUE(beta_->peers().find(nic(*alpha_)));             // it heard the question
+  EXPECT_EQ(alpha_->name_of(nic(*beta_)).value(), "beta:0");  // the inverse look-up
+  EXPECT_TRUE(beta_->peers().find(nic(*alpha_)));             // beta received the question
 }
 
 TEST_F(names, name_of__asks_the_nic) {
@@ -53,7 +53,7 @@ TEST_F(names, name_of__asks_the_nic) {
   EXPECT_EQ(*name, "beta:0");
 }
 
-// Nobody has an endpoint yet, or nobody is in a call but the look-ups.
+// Either no endpoint is open yet, or only the look-ups make calls.
 TEST_F(names, two_that_look_each_other_up) {
   for (const bool with_endpoints : {false, true}) {
     alpha_ = process_create(settings_of("v0", "alpha"));
@@ -110,7 +110,7 @@ TEST_F(names, local__need_no_network) {
   EXPECT_EQ(alpha_->name_of(nic(*alpha_)).value(), "alpha:0");
 }
 
-// A reference host announces its NIC and answers only questions to its own address.
+// A legacy host announces its NIC and answers only questions to its own address.
 TEST_F(names, reference_host__announced_then_asked) {
   Endpoint* listener = open(*alpha_, "v0");
   auto host = link::packet_link_open({.interface = "v1"});
@@ -141,7 +141,7 @@ TEST_F(names, reference_host__announced_then_asked) {
   EXPECT_EQ(*found, nic(*beta_));
 }
 
-// One process of a board answers; when it is killed, another does.
+// One process of a board answers. When it is killed, another does.
 TEST_F(names, responder__next_process_takes_over) {
   Endpoint* second = open(*beta_, "v1", 5);
   {
@@ -153,8 +153,8 @@ TEST_F(names, responder__next_process_takes_over) {
       return true;
     });
     ASSERT_TRUE(child.ok());
-    EXPECT_EQ(alpha_->nic_of("beta:0").value(), nic(*beta_));  // only the child is in a call
-    second->progress();  // has seen the question too, and found the claim taken
+    EXPECT_EQ(alpha_->nic_of("beta:0").value(), nic(*beta_));  // only the child makes calls
+    second->progress();  // this endpoint saw the question too, and found the claim taken
   }
   alpha_ = process_create(settings_of("v0", "alpha"));
   Background driver([&] { second->progress(); });

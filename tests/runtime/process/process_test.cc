@@ -15,7 +15,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// No endpoint is open at the start.
+// Tests that begin without an open endpoint.
 class process : public PairTest {
  protected:
   process() { opens_ = false; }
@@ -57,7 +57,7 @@ TEST_F(process, boards__without_carrier_come_last) {
   Settings s = settings();
   s.interfaces = "";
   std::vector<std::string> names;
-  // The kernel tells of carriers a little later.
+  // The kernel reports carriers a little later.
   EXPECT_TRUE(becomes_true([&] {
     const auto unplugged = process_create(s);
     names.clear();
@@ -88,7 +88,8 @@ TEST_F(process, boards__none) {
   for (int i = 0; i < 8; i++) link::ip(fmt::format("link add idle{0} type veth peer name ready{0}", i));
   const auto many = Process::create(s);
   ASSERT_FALSE(many);
-  // What a handler gets is cut: the remedy comes first, and three interfaces do as examples.
+  // Error handlers get the beginning of the text, so the remedy comes first, and three interfaces are named
+  // as examples.
   EXPECT_LT(many.error().message.find("OMX_INTERFACES"), 120U);
   EXPECT_LT(many.error().message.size(), 240U);
   EXPECT_THAT(many.error().message, HasSubstr("; ..."));
@@ -174,7 +175,7 @@ TEST_F(process, open__without_memory_leaves_nothing_behind) {
       EXPECT_GT(after, 10);
       break;
     }
-    if (endpoint) {  // did without
+    if (endpoint) {  // the failed allocation was not essential
       process_->close(*endpoint);
     } else {
       ASSERT_THAT(endpoint.error().mx_code, testing::AnyOf(2, 15)) << endpoint.error().message;
@@ -189,7 +190,7 @@ TEST_F(process, open__a_board_that_is_gone_is_left_out) {
   s.interfaces = "v0,v1,w0";
   const auto three = process_create(s);
   ASSERT_EQ(three->boards().size(), 3U);
-  link::ip("link del v0");  // and v1 with it
+  link::ip("link del v0");  // v1 goes with it
   const auto endpoint = three->open({});
   ASSERT_TRUE(endpoint) << endpoint.error().message;
   EXPECT_EQ((*endpoint)->board().interface.name, "w0");
@@ -215,7 +216,7 @@ TEST_F(process, open__several_threads) {
   EXPECT_EQ(slots.size(), 8U);
 }
 
-// What is written to stderr while `action` runs.
+// Returns what is written to stderr while `action` runs.
 template <class Action>
 std::string stderr_of(Action action) {
   testing::internal::CaptureStderr();
@@ -270,7 +271,7 @@ TEST_F(process, peers__from_file_and_variable) {
   EXPECT_EQ(named->nic_of("one:0").value(), 0x020000000001U);
   EXPECT_EQ(named->nic_of("three").value(), 0x020000000003U);
   EXPECT_EQ(named->name_of(0x020000000002).value(), "two:0");
-  EXPECT_EQ(named->boards()[0].hostname, "me:0");  // as other hosts with this table call us
+  EXPECT_EQ(named->boards()[0].hostname, "me:0");  // other hosts with this table call us so
   EXPECT_EQ(named->boards()[1].hostname, "host:1");
 }
 

@@ -58,7 +58,7 @@ TEST(endpoint_lock, excludes) {
   EXPECT_EQ(count, 160000);
 }
 
-// A poll loop takes and releases the lock all the time; others must get it soon all the same.
+// A poll loop takes and releases the lock all the time. Other threads must get it soon all the same.
 TEST(endpoint_lock, give_way__lets_others_in) {
   EndpointLock lock;
   std::atomic<bool> stop{false};

@@ -14,7 +14,7 @@ constexpr TimeNs kPeriod = 500'000;
 class moderation : public ::testing::Test {
  protected:
   void use(Strategy strategy) { m_ = Moderation(strategy, kPeriod); }
-  // A sleep of `slept` ended, and so many frames and messages were found.
+  // Ends a sleep of `slept` that found these numbers of frames and messages.
   void woken(WokenBy by, std::uint64_t frames, std::uint64_t messages, TimeNs slept, bool solicited = true) {
     found_.by = by;
     found_.frames = frames > 0;
@@ -48,7 +48,7 @@ TEST_F(moderation, timer__hears_nothing_until_a_look_in_vain) {
   EXPECT_EQ(m_.look_at(now()), now() + kPeriod);
   woken(WokenBy::timer, 5, 0, kPeriod);
   EXPECT_EQ(m_.event_mask(), EventMask::masked);
-  woken(WokenBy::other, 0, 0, 1000);  // an event that has nothing to do with frames
+  woken(WokenBy::other, 0, 0, 1000);  // an event that concerns no frames
   EXPECT_EQ(m_.event_mask(), EventMask::masked);
   woken(WokenBy::timer, 0, 0, kPeriod);
   EXPECT_EQ(m_.event_mask(), EventMask::frames);
@@ -56,10 +56,10 @@ TEST_F(moderation, timer__hears_nothing_until_a_look_in_vain) {
 
 TEST_F(moderation, message__hears_marks_from_the_first_frame_on) {
   use(Strategy::message);
-  woken(WokenBy::frame, 1, 1, 1000);  // even one that was waited for
+  woken(WokenBy::frame, 1, 1, 1000);  // even a frame that was waited for
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_EQ(m_.look_at(now()), now() + kPeriod);
-  // Lone frames, too, never make it hear the others.
+  // Lone solicited frames never change the event mask, either.
   for (int i = 0; i < 50; i++) woken(WokenBy::solicited, 1, 1, 1000);
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_EQ(m_.deferred(), 0U);
@@ -81,18 +81,18 @@ TEST_F(moderation, marks_that_cannot_be_heard__every_frame) {
 TEST_F(moderation, stream__is_deaf_while_marks_follow_each_other) {
   use(Strategy::stream);
   woken(WokenBy::frame, 1, 1, 1000);
-  woken(WokenBy::solicited, 1, 1, 10 * kPeriod);  // alone
+  woken(WokenBy::solicited, 1, 1, 10 * kPeriod);  // a lone solicited frame
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
-  woken(WokenBy::solicited, 1, 1, 5000);  // at once after it
+  woken(WokenBy::solicited, 1, 1, 5000);  // soon after the first
   EXPECT_EQ(m_.event_mask(), EventMask::masked);
   EXPECT_EQ(m_.deferred(), 1U);
-  // Looks soon, and never leaves a message for longer than the period.
+  // The sleeper polls soon, and never leaves a message for longer than the period.
   const TimeNs until = now() + kPeriod;
   EXPECT_LT(m_.look_at(now()), now() + kPeriod / 5);
   EXPECT_EQ(m_.look_at(until - 1), until);
   woken(WokenBy::timer, 4, 4, 20'000);
   EXPECT_EQ(m_.event_mask(), EventMask::masked);
-  woken(WokenBy::timer, 0, 0, 20'000);  // the last was before
+  woken(WokenBy::timer, 0, 0, 20'000);  // the last message came before
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   woken(WokenBy::timer, 0, 0, kPeriod);
   EXPECT_EQ(m_.event_mask(), EventMask::frames);
@@ -119,7 +119,8 @@ TEST_F(moderation, stream__listens_again_after_the_period_though_more_follow) {
   woken(WokenBy::frame, 1, 1, 1000);
   woken(WokenBy::solicited, 3, 3, 1000);
   ASSERT_EQ(m_.event_mask(), EventMask::masked);
-  // Whatever ended the sleep: else it would have a deadline that is over, and never sleep again.
+  // This must happen whatever ended the sleep. Otherwise the deadline would be over, and the thread would
+  // never sleep again.
   woken(WokenBy::other, 3, 3, kPeriod);
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
   EXPECT_GT(m_.look_at(now()), now());
@@ -130,10 +131,10 @@ TEST_F(moderation, adaptive__hears_marks_when_frames_came_in_vain) {
   EXPECT_EQ(m_.event_mask(), EventMask::frames);
   woken(WokenBy::frame, 1, 0, 1000);
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
-  // Large messages: it stays so.
+  // With large messages the event mask stays.
   for (int i = 0; i < 30; i++) woken(WokenBy::solicited, 100, 1, 100'000);
   EXPECT_EQ(m_.event_mask(), EventMask::solicited);
-  // Messages of a frame each.
+  // Messages of one frame each end it.
   for (int i = 0; i < 30; i++) woken(WokenBy::solicited, 1, 1, 10'000);
   EXPECT_EQ(m_.event_mask(), EventMask::frames);
 }

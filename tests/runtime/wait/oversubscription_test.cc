@@ -17,7 +17,7 @@ TEST(oversubscription, loadavg__the_fourth_column) {
     EXPECT_FALSE(runnable_parse(text)) << text;
 }
 
-// Of more threads that spin than there are processors, some are told to stop.
+// If more threads spin than there are processors, some must stop.
 TEST(oversubscription, spinners__no_more_than_processors) {
   const unsigned count = 2 * std::max(1U, std::thread::hardware_concurrency());
   std::vector<OversubscriptionDetector> spins(count);
@@ -29,7 +29,7 @@ TEST(oversubscription, spinners__no_more_than_processors) {
   EXPECT_TRUE(spins[0].allowed(clock_now()));
 }
 
-// Where threads were bound, their own affinity says nothing of the process.
+// If threads were bound, their own affinity says nothing about the process.
 TEST(oversubscription, spinners__as_many_as_were_told) {
   OversubscriptionDetector::processors_are(2);
   OversubscriptionDetector first, second, third;
@@ -47,7 +47,7 @@ TEST(oversubscription, calm__lasts_for_a_while) {
   EXPECT_FALSE(back_off.lasts(1'100'000));
 }
 
-// Who finds something now and then does not wait.
+// A thread that finds something now and then does not count as waiting.
 TEST(oversubscription, courtesy__what_is_found_ends_the_wait) {
   PollingFairness fairness;
   for (int round = 0; round < 20; round++) {

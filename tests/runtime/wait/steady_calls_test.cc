@@ -8,11 +8,11 @@ namespace {
 
 constexpr TimeNs kMs = 1'000'000;
 
-// An application whose calls are looked at as the progress thread does.
+// An application whose calls are judged as the progress thread judges them.
 class steady_calls : public testing::Test {
  protected:
   steady_calls() { steady_.restart(now_, calls_); }
-  // It calls so often in each millisecond; the longest look away afterwards.
+  // Makes this many calls in each millisecond. Returns the longest absence allowed afterwards.
   TimeNs calls(std::uint64_t a_millisecond, TimeNs for_time) {
     for (const TimeNs end = now_ + for_time; now_ < end;) {
       now_ += away_;
@@ -42,7 +42,7 @@ TEST_F(steady_calls, polled_for_long__a_small_part_of_it) {
 TEST_F(steady_calls, rarer_calls__begin_anew) {
   calls(1000, 5000 * kMs);
   EXPECT_EQ(calls(400, away_), SteadyCalls::kAwayLeast);
-  // That is its way from now on.
+  // The application keeps this rate from now on.
   EXPECT_GT(calls(400, 200 * kMs), SteadyCalls::kAwayLeast);
 }
 

@@ -12,7 +12,8 @@ bool readable(const ParkSlot& slot) {
   return ::poll(&wait, 1, 0) == 1;
 }
 
-// A parker that was unparked returns at once, even where the deadline has passed.
+// Returns whether the waiter's parker was unparked. Such a parker returns at once, even if the deadline has
+// passed.
 bool unparked(Waiter& waiter) {
   return waiter.parker.park(1) == FutexWait::woken;
 }

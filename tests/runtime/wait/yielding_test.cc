@@ -21,7 +21,7 @@ TEST(yielding, paid__as_long_as_it_takes_and_some_more) {
 TEST(yielding, failed__given_up_and_tried_ever_more_rarely) {
   Yielding yielding(kMost);
   unsigned failures = 0;
-  const auto next = [&] {  // waits until one may yield
+  const auto next = [&] {  // returns how many waits it took until one may yield
     for (unsigned waits = 1;; waits++) {
       if (yielding.next() > 0) return waits;
       if (waits > 10'000) return waits;
