@@ -33,7 +33,7 @@ inline constexpr std::uint32_t kAnySession = 0xFFFFFFFF;
 struct Address {
   NicId nic = 0;
   std::uint16_t endpoint = kAnyId;      // kAnyId: of a source that is not open yet
-  std::uint32_t session = kAnySession;  // the instance of the endpoint; kAnySession: any
+  std::uint32_t session = kAnySession;  // the incarnation of the endpoint; kAnySession: any
   std::uint16_t port = 0;               // by which the program named the endpoint; 0: it named no port
   // The IP address by which the program named the NIC, which may have several. All zero: it named none, or
   // the NIC's id holds the address.
@@ -79,7 +79,7 @@ AddressResult address_read(const void* in, std::size_t length, std::uint32_t for
 // the resolver may have to be asked.
 Address address_of_host(runtime::Process& process, const std::string& name, const runtime::NicFound& found,
                         std::uint32_t format);
-// Describes the address in memory of that format, without a look-up.
+// Describes the address in memory of that format. Makes no look-up.
 std::string address_show(const void* in, std::uint32_t format);
 // Returns how many bytes apart addresses of that format lie in an array.
 std::size_t address_bytes(std::uint32_t format);

@@ -28,8 +28,8 @@ AddressVector& vector_of(fid* object) {
   return vector_of(reinterpret_cast<fid_av*>(object));
 }
 
-// Returns whether the address is of a process whose messages travel another way than ours. The user is told
-// at once, because such a message would never arrive.
+// Returns whether the address is of a process whose link is of another kind than ours. The user is warned at
+// once, because a message to it would never arrive.
 bool other_kind(const runtime::Board& board, NicId nic) {
   if (runtime::by_udp(nic) == board.udp) return false;
   log(LogLevel::warn,
@@ -165,7 +165,7 @@ int insert_service(fid_av* object, const char* node, const char* service, fi_add
   });
 }
 
-// Inserts node7, node8, node9 ... for "node7". Services count up likewise.
+// Inserts node7, node8, node9 ... for "node7". Services count up in the same way.
 int insert_symmetric(fid_av* object, const char* node, std::size_t nodes, const char* service,
                      std::size_t services, fi_addr_t* numbers, std::uint64_t flags, void* context) {
   return fenced([&] {
@@ -244,7 +244,7 @@ int address_vector_open(fid_domain* object, fi_av_attr* attr, fid_av** opened, v
   return fenced([&] {
     Domain& domain = domain_of(object);
     if (!attr) return refuse(FI_LOG_AV, FI_EINVAL, "fi_av_open: no attributes are given");
-    // A name asks for a table that processes share. MPICH asks for one, and does without.
+    // A name asks for a table that processes share. MPICH asks for one, but works without it.
     if (attr->name)
       return refuse(FI_LOG_AV, FI_ENOSYS, "fi_av_open: processes do not share address vectors by name");
     if (attr->flags & ~std::uint64_t{FI_EVENT | FI_SYMMETRIC | FI_READ})

@@ -17,7 +17,7 @@ namespace omx::fabric {
 namespace {
 
 constexpr std::size_t kFirstSize = 128;
-// While entries are waiting, one read of so many makes a turn of the domain.
+// While entries are waiting, one read in this many makes a turn of the domain.
 constexpr unsigned kReadsPerTurn = 8;
 
 std::size_t size_of(fi_cq_format format) {
@@ -85,8 +85,8 @@ ssize_t CompletionQueue::take(void* out, std::size_t count, fi_addr_t* sources) 
 }
 
 ssize_t CompletionQueue::read(void* out, std::size_t count, fi_addr_t* sources) {
-  // A thread that drains the queue reads once more than it has entries, and has to answer what was there
-  // first. A call without room for entries is there for progress alone.
+  // A thread that drains the queue reads once more than it has entries, before it answers them. Such a read
+  // does not poll links. A call without room for entries is there for progress alone.
   if (count > 0 && emptied_.load(std::memory_order_relaxed)) {
     emptied_.store(false, std::memory_order_relaxed);
     domain().progress(false);

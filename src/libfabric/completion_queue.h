@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fi_cq. The thread that makes progress writes entries. The queue grows as needed, so nothing is ever lost
-// for want of room (docs/spec/libfabric.md 2.4).
+// fi_cq. The thread that makes progress writes entries. The queue grows as needed, so no entry is lost for
+// lack of room (docs/spec/libfabric.md 2.4).
 #pragma once
 
 #include <rdma/fi_eq.h>

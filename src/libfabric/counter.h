@@ -27,7 +27,7 @@ class Counter : public fid_cntr, public Waitable {
   // Set the value or the errors, and wake threads that wait.
   void set(std::uint64_t value);
   void set_error(std::uint64_t value);
-  // Notes that a reader has seen the values, which are no news any more.
+  // Notes that a reader has seen the values, so that they are no longer new.
   void seen() {
     wanted_.store(value() + 1, std::memory_order_relaxed);
     errors_seen_.store(errors(), std::memory_order_relaxed);

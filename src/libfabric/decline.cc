@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::size_t kToldMost = 16;
 
-// Variables by which MPI libraries are told which provider to take. Open MPI does not put the name into its
-// hints, and chooses among all that is offered.
+// Variables that tell MPI libraries which provider to use. Open MPI does not put the name into its hints,
+// and chooses among all that is offered.
 constexpr const char* kChoices[] = {"OMPI_MCA_mtl_ofi_provider_include", "OMPI_MCA_btl_ofi_provider_include",
                                     "OMPI_MCA_opal_common_ofi_provider_include", "I_MPI_OFI_PROVIDER"};
 

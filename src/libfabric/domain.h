@@ -40,11 +40,11 @@ class Domain : public fid_domain {
   void endpoint_add(DrivenEndpoint& endpoint);
   void endpoint_remove(DrivenEndpoint& endpoint);
   // Takes one turn of every endpoint, because a thread that waits for anything moves all of them
-  // (docs/spec/libfabric.md 6.5). Does nothing while another thread does so. Without `look` only what timers
-  // make due is done, and links are not polled.
+  // (docs/spec/libfabric.md 6.5). Does nothing while another thread does so. If `look` is false, it does
+  // only what timers make due, and does not poll links.
   void progress(bool look = true);
-  // Returns the endpoint if there is just one, counted in its waiting() until the caller takes that back.
-  // Else nullptr.
+  // Returns the endpoint if there is just one, otherwise nullptr. The endpoint's waiting() counts the caller
+  // until the caller takes that back.
   DrivenEndpoint* only_endpoint();
   // Ends accesses of peers to the region at every endpoint (DrivenEndpoint::revoke).
   void revoke(MemoryRegion& region, bool late);
@@ -66,7 +66,7 @@ class Domain : public fid_domain {
   Atomics atomics_;
   SpinLock lock_;  // guards endpoints_; taken before an endpoint's lock
   std::vector<DrivenEndpoint*> endpoints_;
-  // Applications poll all the time. With more of them than processors, each would keep those from running
+  // Applications poll all the time. If there are more of them than processors, each keeps those from running
   // that it waits for.
   runtime::PollingFairness fairness_;
 };

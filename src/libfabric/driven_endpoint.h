@@ -23,8 +23,8 @@ class DrivenEndpoint {
     assert(runtime_);
     return *runtime_;
   }
-  // Takes one turn, if one is due. Returns whether frames came. Without `look` only timers make one due.
-  // Takes the endpoint's lock.
+  // Takes one turn, if one is due. Returns whether frames came. If `look` is false, only timers make a turn
+  // due. Takes the endpoint's lock.
   bool poll(bool look);
   // The number of the application's threads that wait here. The domain counts them, and closing waits for 0.
   std::atomic<int>& waiting() { return waiting_; }

@@ -38,7 +38,7 @@ class Endpoint : public fid_ep, public DrivenEndpoint {
   Endpoint(Domain& domain, const fi_info& info);
   virtual ~Endpoint();
 
-  // Answers fi_enable. Returns 0, or a negative error code whose reason is told.
+  // Answers fi_enable. Returns 0, or a negative error code whose reason is logged.
   virtual int enable() = 0;
   // Ends what is pending without completions, and lets what was sent arrive.
   virtual void close() = 0;
@@ -67,7 +67,7 @@ class Endpoint : public fid_ep, public DrivenEndpoint {
   Operation* operation_first() { return pending_.front(); }
   Operation* operation_after(Operation& op) { return pending_.next(op); }
 
-  // Returns whether another send may begin (FI_EAGAIN). Tries to make room where too many are under way.
+  // Returns whether another send may begin (FI_EAGAIN). Tries to make room if too many are under way.
   bool send_allowed(runtime::EngineAccess& direct) {
     return sends_ < choices.transmit_size || send_allowed_after_turn(direct);
   }

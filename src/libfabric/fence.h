@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fence between this provider and libfabric, which no exception passes.
+// The fence between this provider and libfabric: no exception passes it.
 #pragma once
 
 namespace omx::fabric {

@@ -109,7 +109,7 @@ Expected<Ends, std::string> ends_find(runtime::Process& process, const char* nod
   } else if (port && own) {
     if (!ends.source) ends.source = Address{};
   } else if (port && !ends.destination) {
-    ends.destination = Address{.nic = process.boards().front().interface.nic};  // the own host
+    ends.destination = Address{.nic = process.boards().front().interface.nic};  // this host
   }
   auto& meant = own ? ends.source : ends.destination;
   if (port && meant) meant->port_set(*port);

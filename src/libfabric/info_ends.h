@@ -13,8 +13,7 @@ namespace omx::fabric {
 
 struct Ends {
   std::optional<Address> source, destination;
-  // The board by which the destination is reached, as far as the destination's name tells. nullptr: it does
-  // not.
+  // The board that reaches the destination, as far as the destination's name tells; otherwise nullptr.
   const runtime::Board* way = nullptr;
 };
 

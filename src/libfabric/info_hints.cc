@@ -15,7 +15,7 @@ bool named_otherwise(const char* wanted, const char* ours) {
   return wanted && std::strcmp(wanted, ours) != 0;
 }
 
-// Takes a limit that is asked for. A larger one than ours cannot be had.
+// Takes a limit that is asked for. A limit above ours is refused.
 template <class T>
 bool lower(T& ours, T wanted) {
   if (wanted > ours) return false;

@@ -13,7 +13,7 @@ namespace omx::fabric {
 inline constexpr const char* kOtherDomain = "domain_attr->name (another interface)";
 
 // Cuts `offer`, which has its format of addresses, to what is asked for. Returns the name of what cannot be
-// had; nullptr: all can.
+// offered; nullptr if there is none.
 const char* info_cut(fi_info& offer, const fi_info& hints, std::uint32_t version);
 
 }  // namespace omx::fabric

@@ -95,7 +95,7 @@ void LiveEndpoint::close() {
   connections_await();
   {
     EngineAccess direct(*runtime_);
-    closing_ = true;  // nothing is reported from now on
+    closing_ = true;  // from now on nothing is reported
     peers_.abort_waiting(direct.engine(), direct.now());
     peeks_part_.discard_all(direct.engine(), direct.now());
   }
@@ -149,7 +149,7 @@ void LiveEndpoint::finish(Engine& engine, TimeNs now, Operation& op, const proto
       break;
     case OperationKind::send: {
       if (op.counted) send_ended();
-      // How much the receiver took is the receiver's business.
+      // Completions do not tell the sender how much the receiver took.
       const Status status = c.status == Status::truncated ? Status::success : c.status;
       reports_.sent(op, error_of(status), static_cast<int>(status));
       break;

@@ -17,7 +17,7 @@ using protocol::TimeNs;
 
 namespace {
 
-// Buffers that requests arrive in. When one is full of them, the other takes over.
+// Buffers for requests. When one is full, the other takes over.
 constexpr std::size_t kServiceBytes = 64 * 1024;
 constexpr int kServiceBuffers = 2;
 
@@ -202,7 +202,7 @@ void MemoryService::answer(Engine& engine, TimeNs now, Operation& op, int error,
   send.message_class = kClassAnswer;
   send.context = &op;
   if (engine.send(now, send)) return;
-  // The peer must hear something.
+  // The peer must get an answer.
   if (bytes > 0) {
     release(op);
     return answer(engine, now, op, FI_EIO, {}, {});

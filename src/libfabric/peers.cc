@@ -35,7 +35,7 @@ Peers::Peer* Peers::learn(Engine& engine, fi_addr_t number) {
   const std::uint32_t generation = entry->generation.load(std::memory_order_relaxed);
   assert(generation != peer.generation);
   peer.partner = engine.partner(entry->address.nic, static_cast<std::uint8_t>(entry->address.endpoint));
-  if (!peer.partner) return nullptr;  // the engine has as many partners as it can
+  if (!peer.partner) return nullptr;  // the engine has as many peers as it can
   peer.session = entry->address.session;
   peer.generation = generation;
   peer.entry = entry;
@@ -169,7 +169,8 @@ void Peers::send_waiting(Engine& engine, TimeNs now, Peer& peer) {
 }
 
 void Peers::fail_waiting(Engine& engine, TimeNs now, Peer& peer, Status status) {
-  // What is reported may make the application's progress thread send again. That is for the next connection.
+  // Reports may make the application's progress thread send again. Such messages are for the next
+  // connection.
   List<Operation, &Operation::hook> now_waiting;
   while (Operation* op = peer.waiting.pop_front()) now_waiting.push_back(*op);
   while (Operation* op = now_waiting.pop_front()) waiting_.unsent(engine, now, *op, status);

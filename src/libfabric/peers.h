@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The peers of an endpoint. Addresses become partners of the engine when they are first used. A message to a
-// peer that is not connected waits here, and the connection is made without the application's doing.
+// The peers of an endpoint. Addresses become peers of the engine when they are first used. A message to a
+// peer that is not connected waits here, and the connection is made without the application's help.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +51,13 @@ class Peers {
   // why_none() returns the negative error code.
   Peer* find(protocol::Endpoint& engine, fi_addr_t number);
   int why_none(fi_addr_t number) const;
-  // Returns whether the peer is connected, and the very instance that the address means.
+  // Returns whether the peer is connected, and is the incarnation that the address means.
   bool ready(const Peer& peer) const;
-  // Returns how the conversation ended that the address was good for. pending: it has not ended, or another
-  // instance of the peer may be there (docs/reference/contract.md).
+  // Returns how the conversation of that address ended. pending: it has not ended, or another incarnation of
+  // the peer may be there (docs/reference/contract.md).
   protocol::Status over(const Peer& peer) const;
-  // Returns the session of the instance that must not be talked to again under that address. kAnySession:
-  // there is none.
+  // Returns the session of the incarnation that this address must not reach again. kAnySession: there is
+  // none.
   std::uint32_t shunned(const Peer& peer) const;
   // Returns the number of a sender. FI_ADDR_NOTAVAIL: its address was not inserted.
   fi_addr_t source_of(const protocol::Partner* partner, std::uint32_t session,
@@ -73,9 +73,9 @@ class Peers {
   // Takes the end of a connect that dispatch() began, and sends or fails what waited for it.
   void connected(protocol::Endpoint& engine, protocol::TimeNs now, const Operation& connect,
                  const protocol::Completion& c);
-  // Remembers that a conversation has ended: addresses inserted before are not good for another one.
+  // Remembers that a conversation has ended. Addresses inserted before cannot be used for another one.
   void conversation_ended(const protocol::PeerNews& news);
-  // Tells people that a peer was not reached for which receives or probes waited.
+  // Reports that a peer was not reached while receives or probes waited for it.
   void unreached(const protocol::PeerNews& news);
   // Returns whether no message waits for a connection.
   bool none_waiting() const;

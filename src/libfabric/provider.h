@@ -20,7 +20,7 @@ void warn(fi_log_subsys subsystem, const std::string& text);
 void info(fi_log_subsys subsystem, const std::string& text);
 
 // Logs why a call that opens, binds or changes an object fails, and returns -error. The level is warn. It is
-// info where something is not implemented, because programs only try such calls.
+// info if something is not implemented, because programs only try such calls.
 int refuse(fi_log_subsys subsystem, int error, const std::string& why);
 
 }  // namespace omx::fabric

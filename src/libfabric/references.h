@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A count of what hangs on an object of libfabric.
+// Counts what depends on an object of libfabric.
 #pragma once
 
 #include <atomic>

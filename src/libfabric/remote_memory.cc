@@ -30,7 +30,7 @@ Operation* RemoteMemory::begin(EngineAccess& direct, const AccessCall& call, std
   op->flags = flags;
   op->counted = true;
   endpoint_.send_begun();
-  // No id is one of an instance before us.
+  // No id is one of an earlier incarnation.
   if (next_id_ == 0) next_id_ = std::uint64_t{endpoint_.runtime_endpoint().session()} << 32;
   op->id = next_id_++;
   return op;
@@ -68,7 +68,7 @@ int RemoteMemory::answer_await(EngineAccess& direct, Operation& op, fi_addr_t pe
   op.result.insert(op.result.end(), result.begin(), result.end());
   for (const protocol::Segment& s : result) op.bytes += s.length;
   op.parts = 1;
-  // A connection that is still to be made begins by ending what waits for an instance before.
+  // A new connection first ends what waits for an earlier incarnation.
   op.unposted = !(peers_.ready(*from) && from->waiting.empty());
   return op.unposted ? 0 : answer_post(direct.engine(), direct.now(), op, from->partner);
 }
@@ -128,7 +128,7 @@ bool RemoteMemory::still_wanted(Engine& engine, TimeNs now, Operation& part, pro
   assert(part.owner);
   Operation& owner = *part.owner;
   if (owner.unposted && answer_post(engine, now, owner, to) != 0) owner.error = FI_ENOMEM;
-  return !owner.error;  // what has failed is not asked for any more
+  return !owner.error;  // the answer of a failed operation is not awaited
 }
 
 void RemoteMemory::finished(Engine& engine, Operation& op, const protocol::Completion& c) {

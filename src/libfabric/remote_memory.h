@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of peers, the side that asks. An access is a request, for a long write its data behind it, and an
-// answer that a receive waits for. All are messages like any others, so that they are ordered, repeated when
-// lost, pulled when they are large, and copied once inside a host. The operation ends when its last part has
-// ended.
+// Memory of peers, the side that asks. An access consists of messages: a request, the data of a long write,
+// and an answer, for which a receive waits. As with any message, they are ordered, repeated when lost,
+// pulled when large, and copied once inside a host. The operation ends when its last part has ended.
 #pragma once
 
 #include <cstddef>

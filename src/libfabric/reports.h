@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the application is told: entries of completion queues, and counts.
+// What the application gets to see: entries of completion queues, and counts.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Reports {
   void received(const Operation& op, const protocol::Completion& c);
   // Reports a short send that was complete when it was handed over, and did not arrive. Does not throw.
   void lost(const protocol::LostMessage& lost);
-  // Reports what the application asked to be told of an access to its memory. May throw as sent().
+  // Reports an access to the application's memory, if the application asked for that. May throw as sent().
   void accessed(const Operation& op);
 
  private:

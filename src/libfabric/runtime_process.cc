@@ -53,7 +53,7 @@ Result<runtime::Process*> runtime_of_process() {
   const std::lock_guard guard(mutex);
   if (process && generation == fork_generation()) return process;
   auto made = runtime_make();  // after a failure the next call tries again: an interface may have come up
-  if (made) process = *made;   // a forked child leaves its parent's alone
+  if (made) process = *made;   // a forked child does not touch its parent's
   generation = fork_generation();
   return made;
 }

@@ -24,7 +24,7 @@ class Segments {
       if (const int error = add(piece.iov_base, piece.iov_len)) return error;
     return 0;
   }
-  // Takes pieces of values of `size` bytes likewise.
+  // Takes pieces of values of `size` bytes in the same way.
   int assign(std::span<const fi_ioc> pieces, std::size_t size) {
     if (pieces.size() > kSegmentsMost) return -FI_EINVAL;
     for (const fi_ioc& piece : pieces) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Services (port numbers) that programs name endpoints by, and the endpoints they stand for. A server opens
-// what its service stands for. A client that names the same service meets it there, without asking.
+// Services (port numbers) by which programs name endpoints. A server opens the endpoint that its service
+// stands for. A client that names the same service meets it there, without asking.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct ServiceRule {
 ServiceRule service_rule();
 
 // Returns the endpoint that a port stands for. A port from 0 to 255 is the endpoint's number. A port from
-// udp_port on, where endpoints are by UDP, is udp_port plus the number. Any other port stands for an endpoint
-// of the upper half, which are the last that are opened where a program asks for any. Neighbouring ports
-// stand for different endpoints.
+// udp_port on, where endpoints are by UDP, is udp_port plus the number. Any other port stands for an
+// endpoint of the upper half: programs that ask for any endpoint get those last. Neighbouring ports stand
+// for different endpoints.
 constexpr std::uint16_t endpoint_of_port(std::uint16_t port, const ServiceRule& rule) {
   constexpr std::uint16_t kEndpoints = 256;
   if (port < kEndpoints) return port;

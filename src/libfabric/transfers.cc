@@ -96,7 +96,7 @@ int Transfers::source_set(Engine& engine, fi_addr_t from, protocol::ReceiveOp& r
   receive.source = peer->partner;
   receive.session = peer->session;
   receive.awaited = true;
-  // An address with a session is of an instance that was there. Peers of other addresses may come later.
+  // An address with a session is of an incarnation that was there. Peers of other addresses may come later.
   receive.shunned = peers_.shunned(*peer);
   receive.reach = peer->session != kAnySession || receive.shunned != kAnySession;
   receive.source_gone = peers_.over(*peer);
@@ -126,7 +126,7 @@ ssize_t Transfers::receive(const ReceiveCall& call) noexcept try {
   if (op->several)
     receive.multi_least =
         static_cast<std::uint32_t>(std::min(endpoint_.choices.multi_least, segments.length()));
-  // Reading the clock is saved where the engine needs no time.
+  // The clock is read only if the engine needs the time.
   const bool timeless = direct.engine().unexpected_empty() && !receive.source;
   const protocol::TimeNs now = timeless ? 0 : direct.now();
   const auto request = direct.engine().receive(now, receive);

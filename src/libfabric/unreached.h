@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What people are told of peers that could not be connected to.
+// Messages to the user about peers that could not be connected to.
 #pragma once
 
 #include <unordered_set>
@@ -16,11 +16,11 @@ class Unreached {
   explicit Unreached(Endpoint& endpoint) : endpoint_(endpoint) {}
 
   // Says why there is no connection: in libfabric's log, and once for each peer on stderr. An operation that
-  // waited for the connection may have no request to fail, or an error that says little. `ended` says that a
-  // conversation with what is at that address has ended. `patience` is the time that was waited. Does not
-  // throw.
+  // waited for the connection may have no request to fail, or an error that says little. `ended`: a
+  // conversation with the endpoint at that address has ended. `patience`: how long the connect waited. Does
+  // not throw.
   void tell(const protocol::Partner* partner, protocol::Status status, bool ended, protocol::TimeNs patience);
-  // Forgets that people were told, as the peer is connected.
+  // Forgets what was said about the peer, because it is connected.
   void forget(const protocol::Partner* partner) { told_.erase(partner); }
 
   // Returns the time that a connect of this provider waits for an answer.

@@ -68,7 +68,7 @@ int Waitable::arm() {
   if (something()) return -FI_EAGAIN;
   event_.clear();
   armed_.arm();
-  // What came before the descriptor was armed has signalled it to no thread.
+  // Entries that came before the descriptor was armed did not signal it.
   if (something_since_armed()) {
     // Another thread may sleep in poll() already, and clear() may have taken the signal that was for it.
     added();

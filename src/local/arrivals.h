@@ -14,7 +14,7 @@ class Arrivals {
   virtual void on_local_frame(wire::Frame frame) = 0;
   // Called when a peer is gone, and all that it sent has been handed over.
   virtual void on_local_gone(const Place& peer) = 0;
-  // Takes back a frame that found no such endpoint.
+  // Takes back a frame whose destination endpoint does not exist.
   virtual void on_local_refused(wire::Frame frame) = 0;
 
  protected:

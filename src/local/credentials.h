@@ -8,9 +8,9 @@
 
 namespace omx::local {
 
-// Returns whether the process at the other end is of this user, or of root. The cable asks for CAP_NET_RAW.
-// Here any other process would come in without it, and one that took an endpoint's name would be sent its
-// messages. False also where the credentials are not known.
+// Returns whether the process at the other end is of this user, or of root. On the cable, CAP_NET_RAW is
+// needed. Here any other process could connect without it, and a process that took an endpoint's name would
+// get its messages. Returns false if the credentials are not known.
 bool trusted(const OwnFd& connection, ucred& credentials);
 
 }  // namespace omx::local

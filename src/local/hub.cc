@@ -46,7 +46,7 @@ void Hub::send(std::span<const iovec> frame) {
   }
   const int error = errno;
   counters_.frames_dropped++;
-  // The peer may be there all the same; then the frame is sent again.
+  // The peer may exist all the same; then the frame is sent again.
   if (error != ECONNREFUSED && error != EACCES) return outgoing_.unreached_add(destination(frame), error);
   const auto* head = static_cast<const std::byte*>(frame[0].iov_base);
   refused_.emplace_back(head, head + frame[0].iov_len);
@@ -75,8 +75,8 @@ std::size_t Hub::receive(Arrivals& arrivals, std::size_t budget) {
   return frames;
 }
 
-// Takes what came on a connection: bytes that have done their work by waking us, or its end. Returns false if
-// it is no peer's.
+// Takes what came on a connection: bytes that have done their work by waking us, or its end. Returns false
+// if the connection is no peer's.
 bool Hub::hear(int fd) {
   const bool in = incoming_.owns(fd), out = outgoing_.owns(fd);
   if (!in && !out) return false;

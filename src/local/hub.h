@@ -66,18 +66,18 @@ class Hub final : public protocol::DirectReader {
   int descriptor() const { return descriptors_.descriptor(); }
   bool fall_asleep() { return refused_.empty() && incoming_.fall_asleep(); }
   void wake_up() { incoming_.wake_up(); }
-  // As Outgoing: frames wait for room in a ring; and nothing fitted at the last try.
+  // As in Outgoing: whether frames wait for room in a ring, and whether nothing fitted at the last try.
   bool backlog() const { return outgoing_.backlog(); }
   bool stuck() const { return outgoing_.stuck(); }
-  // As UnknownPeers: no peer can be let in now.
+  // As in UnknownPeers: whether no peer can be let in now.
   bool masked() const { return unknown_.masked(); }
-  // Peers to which no path could be made at the last try, for want of descriptors or memory.
+  // Returns peers to which no path could be made at the last try, for lack of descriptors or memory.
   const std::vector<Place>& unreached() const { return outgoing_.unreached(); }
-  // Tries once more. Returns false, with errno, where there is still no path.
+  // Tries once more. Returns false, with errno, if there is still no path.
   bool reach(const Place& to) { return outgoing_.to(to) != nullptr; }
   // Gives the peer up: only the next frame for it tries again.
   void unreached_forget(const Place& to) { outgoing_.unreached_forget(to); }
-  // Returns whether frames that found no such endpoint are still to be reported.
+  // Returns whether frames are still to be reported whose destination endpoint does not exist.
   bool refusals() const { return !refused_.empty(); }
 
   protocol::NearPath path(NicId nic, std::uint8_t endpoint) const override;
@@ -96,7 +96,7 @@ class Hub final : public protocol::DirectReader {
   Outgoing outgoing_;
   Incoming incoming_;
   UnknownPeers unknown_;
-  std::deque<std::vector<std::byte>> refused_;  // heads of frames that found no such endpoint
+  std::deque<std::vector<std::byte>> refused_;  // heads of frames whose destination endpoint does not exist
   OwnRegions regions_;                          // the last member, so that regions end before connections do
 };
 

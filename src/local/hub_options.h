@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a hub is opened with.
+// The options that a hub is opened with.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace omx::local {
 
 struct HubOptions {
   Place self;
-  std::vector<NicId> nics;           // of this host: frames to them never leave it
+  std::vector<NicId> nics;           // NICs of this host: frames to them never leave it
   int listener = -1;                 // the socket that peers connect to; not owned
   bool direct = true;                // one copy, where the system permits it
-  std::uint32_t rndv_threshold = 0;  // bytes; longer messages are read in one copy; 0: as measured
-  // Connects to the peer's listener. Not open, with errno: it failed. ECONNREFUSED: there is no such
-  // endpoint.
+  std::uint32_t rndv_threshold = 0;  // longer messages (in bytes) are read in one copy; 0: as measured
+  // Connects to the peer's listener. The result is not open, with errno, on failure. ECONNREFUSED: the
+  // endpoint does not exist.
   std::function<OwnFd(const Place&)> connect;
 
   // Returns whether it is a NIC of this host.

@@ -67,14 +67,14 @@ void Incoming::adopt(OwnFd connection, const Hello& hello, OwnFd memory) {
   auto path = std::make_unique<Path>();
   if (!fill(*path, connection, hello, std::move(memory))) return;
   path->connection = std::move(connection);
-  // A new instance of the peer is there. The old one is gone, whatever its connection says.
+  // A new incarnation of the peer is there, so the old one is gone, whatever its connection says.
   if (Path* old = from(path->from)) old->gone = true;
   paths_.push_back(std::move(path));
 }
 
 std::size_t Incoming::receive_from(Path& path, Arrivals& arrivals, std::size_t budget) {
   std::size_t frames = 0;
-  // All records count, because a ring full of rubbish has no end.
+  // Bad records count, too, because a ring full of garbage has no end.
   for (std::size_t records = 0; records < budget; records++) {
     const Record record = path.ring.front();
     if (record.kind == Kind::none) {
@@ -82,7 +82,7 @@ std::size_t Incoming::receive_from(Path& path, Arrivals& arrivals, std::size_t b
       break;
     }
     if (record.kind == Kind::regions) path.regions.learn(record.bytes);
-    // A peer speaks for itself only.
+    // A peer may send in its own name only.
     if (record.kind == Kind::frame && record.bytes.size() >= wire::kMinFrame &&
         mac_load(record.bytes.data() + 6) == path.from.nic) {
       frames++;

@@ -23,7 +23,7 @@ class Incoming {
  public:
   Incoming(const HubOptions& options, Refusals& refusals) : options_(options), refusals_(refusals) {}
 
-  // Takes the ring of a peer that has said who it is. A peer that may not come in is sent away.
+  // Takes the ring of a peer that has sent its hello. Disconnects a peer that is not trusted.
   void adopt(OwnFd connection, const Hello& hello, OwnFd memory);
   // Returns whether a ring has something.
   bool pending() const {
@@ -53,7 +53,7 @@ class Incoming {
     Place from;
     bool readable = false;  // whether we may read its memory
     bool gone = false;
-    std::uint64_t ends = ~std::uint64_t{0};  // position up to which the ring is read when the peer is gone
+    std::uint64_t ends = ~std::uint64_t{0};  // position up to which the ring is read once the peer is gone
     OwnFd connection;
     SharedMemory memory;
     RingReader ring;

@@ -29,7 +29,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 }
 
 void SharedMemory::reset() {
-  // A forked child never had the mapping, and may have something else there.
+  // A forked child never had the mapping, and may use that address for something else.
   if (base_ && !mark_.forked()) ::munmap(base_, bytes_);
   base_ = nullptr;
   bytes_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Anonymous memory that two processes share. It is in no file system, and gone with the last of them.
+// Anonymous memory that two processes share. It is in no file system, and it is freed when both have ended.
 #pragma once
 
 #include <cstddef>

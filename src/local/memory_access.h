@@ -11,7 +11,7 @@ namespace omx::local {
 std::uint64_t proof_address();
 // Reads the proof at that address of that process. Returns 0, or the errno that says why we may not.
 int memory_try(int pid, std::uint64_t proof_at);
-// Returns what to do about such an error.
+// Returns what the user should do about that error.
 const char* memory_remedy(int error);
 
 }  // namespace omx::local

@@ -88,7 +88,7 @@ void Outgoing::put(Path& path, Kind kind, std::span<const iovec> pieces, std::si
   backlog_ = true;
 }
 
-// Returns false while some of it still waits.
+// Writes the records that wait for room. Returns false while some still wait.
 bool Outgoing::drain(Path& path) {
   while (!path.waiting.empty()) {
     Path::Waiting& first = path.waiting.front();

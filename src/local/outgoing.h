@@ -54,7 +54,7 @@ class Outgoing {
   // Returns whether the peer has yet to read some of what was written for it.
   bool unread(const Place& peer) const;
 
-  // Notes that no path could be made for want of descriptors or memory. The frame is sent again until the
+  // Notes that no path could be made for lack of descriptors or memory. The frame is sent again until the
   // peer is forgotten.
   void unreached_add(const Place& peer, int error);
   void unreached_forget(const Place& peer);
@@ -75,7 +75,7 @@ class Outgoing {
   Refusals& refusals_;
   HubCounters& counters_;
   std::vector<std::unique_ptr<Path>> paths_;
-  Path* last_ = nullptr;  // that was asked for
+  Path* last_ = nullptr;  // the path that was asked for last
   bool touched_ = false;
   bool backlog_ = false, stuck_ = false;
   std::vector<Place> unreached_;

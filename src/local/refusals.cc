@@ -14,7 +14,7 @@ namespace omx::local {
 
 namespace {
 
-// A process that comes again and again under other numbers must not fill the terminal.
+// A process that keeps coming with other numbers must not fill the terminal.
 constexpr std::size_t kToldMost = 16;
 
 const char* remedy(int error) {

@@ -89,8 +89,8 @@ class RingReader {
   // bytes, and is trusted as far as a process of the same user.
   Record front();
   void pop();
-  // Tells the writer now and then what was popped. The writer reads that only when the ring seems full. A
-  // longest record fits even without what it was not told.
+  // Tells the writer now and then what was popped. The writer reads that only when the ring seems full. The
+  // longest record fits even without what was not published.
   void publish() {
     if (read_ - published_ >= bytes_ / 8) publish_all();
   }
@@ -106,7 +106,7 @@ class RingReader {
   // sleep.
   bool fall_asleep();
   void wake_up() { header_->asleep.disarm(); }
-  // Returns whether the writer broke the rules. Then nothing more is read.
+  // Returns whether the writer broke the rules. If so, nothing more is read.
   bool broken() const { return broken_; }
   // Returns the bytes that were read since the start.
   std::uint64_t position() const { return read_; }

@@ -15,10 +15,10 @@ namespace omx::local {
 
 namespace {
 
-// A peer says at once who it is, so few connections wait for that. Beyond this the oldest is sent away.
+// A peer sends its hello at once, so few connections wait for one. Beyond this number the oldest is closed.
 constexpr std::size_t kUnknownMost = 64;
 
-// Returns false, with errno, where no descriptor can be had.
+// Returns false, with errno, if no descriptor is available.
 bool descriptor_free() {
   return OwnFd(::epoll_create1(EPOLL_CLOEXEC)).open();
 }
@@ -52,7 +52,7 @@ void UnknownPeers::accept() {
     ucred credentials{};
     if (!trusted(connection, credentials))
       refusals_.stranger(connection, credentials);
-    else if (descriptors_.add(connection.get()))  // what it says may come when we sleep
+    else if (descriptors_.add(connection.get()))  // its hello may come when we sleep
       connections_.push_back(std::move(connection));
   }
   if (masked == masked_) return;
@@ -61,7 +61,7 @@ void UnknownPeers::accept() {
   masked_ = masked;
 }
 
-// Hears who is at the connection. Returns false while it has said nothing.
+// Reads the hello of a connection. Returns false if none has come yet.
 bool UnknownPeers::hear(OwnFd& connection) {
   Hello hello;
   OwnFd memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that have connected and have not said who they are.
+// Processes that have connected and have not sent a hello yet.
 #pragma once
 
 #include <vector>
@@ -22,10 +22,10 @@ class UnknownPeers {
   bool listener_set(int listener);
   // Returns whether a connection of a peer wakes us.
   bool listens() const { return listens_; }
-  // Accepts connections, and lets in those who have said who they are.
+  // Accepts connections, and lets in the peers that have sent a hello.
   void hear();
-  // Returns whether no peer can be let in now, for want of descriptors or memory. It has to be tried again,
-  // because no event tells when there are some.
+  // Returns whether no peer can be let in now, for lack of descriptors or memory. The caller has to try
+  // again, because no event tells when there are some.
   bool masked() const { return masked_; }
 
  private:

@@ -34,7 +34,7 @@ using runtime::Address;
 inline constexpr const char* kForeign =
     "the endpoint was opened before this process was forked; call mx_finalize and mx_init here, or exec";
 
-// One call of an interface function. It knows where its errors go.
+// One call of an interface function. It decides where errors go.
 class Call {
  public:
   Call(const char* function, Handle* handle, runtime::Endpoint* endpoint)
@@ -59,8 +59,8 @@ class Call {
   int fail(Code code) { return fail(code, "{}", code_text(code)); }
   int fail(OpError error) { return fail(static_cast<Code>(error)); }
   int fail_null(const char* argument) { return fail(OMX_BAD_BAD_BAD, "{} is NULL", argument); }
-  // Raises a failure of the set-up, which a person has to remedy. It is printed even if the program handles
-  // errors, and whole where the handler's text has no room for it.
+  // Raises a failure of the set-up, which the user has to remedy. It is printed even if the program handles
+  // errors. It is printed whole if the handler's text has no room for it.
   int fail_loudly(const Failure& failure);
 
  private:
@@ -71,8 +71,8 @@ class Call {
   runtime::Endpoint* endpoint_;
 };
 
-// Runs `body(call)`. No exception gets out but that of a cancelled thread. No function here is meant to be a
-// cancellation point, but a user's handler may be one.
+// Runs `body(call)`. No exception leaves it, except that of a cancelled thread. No function here is meant to
+// be a cancellation point, but a user's handler may be one.
 template <class Return, class Body>
 Return guarded(Call& call, Body&& body) {
   int code;

@@ -8,7 +8,7 @@ namespace omx::mx {
 int request_context(Call& call, const Request* request, void** context) {
   if (!request) return call.fail(OMX_BAD_REQUEST, "no request");
   if (!context) return call.fail_null("context");
-  // The call names no endpoint whose lock could be taken, and the field never changes after posting.
+  // The call names no endpoint, so no lock can be taken. The field never changes after posting.
   *context = request->context;
   return OMX_SUCCESS;
 }

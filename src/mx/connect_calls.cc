@@ -25,7 +25,7 @@ Code connect_code(protocol::Status status) {
     case protocol::Status::bad_endpoint:
       return OMX_REMOTE_ENDPOINT_BAD_ID;
     case protocol::Status::endpoint_closed:
-    case protocol::Status::bad_session:  // the answer of an instance that is gone
+    case protocol::Status::bad_session:  // the answer of an incarnation that is gone
       return OMX_REMOTE_ENDPOINT_CLOSED;
     case protocol::Status::no_resources:
       return OMX_NO_RESOURCES;
@@ -34,8 +34,8 @@ Code connect_code(protocol::Status status) {
   }
 }
 
-// Returns what an error handler is told of a connect that failed. `ask` says whether the network may be asked
-// why.
+// Returns the text for the error handler about a connect that failed. `ask`: the network may be asked for
+// the reason.
 std::string connect_failure(runtime::Endpoint& ep, NicId nic, std::uint8_t endpoint, Code code, bool silent,
                             bool ask) {
   const std::string peer = ep.peer_text(nic, endpoint);
@@ -79,8 +79,8 @@ int connect_and_wait(Call& call, NicId nic, std::uint32_t endpoint, std::uint32_
     // The request is hidden, because a thread in wait_any or peek must not take it.
     posted = ep.connect(nic, static_cast<std::uint8_t>(endpoint), key, 0, nullptr, false, true);
     if (posted && ep.wait(*posted, timeout_ms, completion) != runtime::WaitOutcome::done) {
-      // The request is cancelled, or was answered in the meantime. If the endpoint was the endpoint was
-      // closed meanwhile, that has dropped the request.
+      // The request is cancelled, or was answered in the meantime. If the endpoint was closed meanwhile, that
+      // has dropped the request.
       const auto cancelled = ep.cancel(*posted);
       if (!cancelled || !*cancelled) ep.test(*posted, completion);
     }

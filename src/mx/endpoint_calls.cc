@@ -54,8 +54,8 @@ int endpoint_close(Call& call, Code in_handler_code) {
 
 namespace {
 
-// Calls a handler for unexpected messages. `done` is the answer that means "the message is dealt with". Any
-// other answer means the safe one, that the message is kept.
+// Calls a handler for unexpected messages. `done` is the answer that means "the message is dealt with". With
+// any other answer the message is kept, which is safe.
 template <class ApiAddress, class Function, class Answer>
 protocol::HandlerAction unexpected(const runtime::UnexpectedHandler& self, const protocol::Arrival& arrival,
                                    Answer done) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The error handler (docs/spec/mx-api.md 5): that of the endpoint, else that of the process, else the initial
-// one. All functions are thread-safe.
+// The error handler (docs/spec/mx-api.md 5) is that of the endpoint. If it has none, the process's handler
+// is used, then the initial one. All functions are thread-safe.
 #pragma once
 
 #include "config/settings.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The endpoints of the two interfaces, as their handles. The endpoint pointer of an interface points into a
-// static table, one cell for each slot of the runtime. So any pointer value can be told from an open endpoint
-// without being followed.
+// static table with one cell for each slot of the runtime. So an invalid pointer can be recognised without
+// following it.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ struct ErrorHandler {
   bool set() const { return mx || native; }
 };
 
-// What an mx_endpoint_t or omx_endpoint_t stands for. Handles are never freed but reused. A thread that comes
-// back from a wait on a closed endpoint then finds one that says so.
+// The object behind an mx_endpoint_t or omx_endpoint_t. Handles are never freed but reused. So a thread that
+// returns from a wait on a closed endpoint finds a handle that says so.
 struct Handle {
   std::atomic<runtime::Endpoint*> endpoint{nullptr};  // nullptr: closed
   ErrorHandler error_handler;                         // guarded by the lock of error_handler.cc
@@ -37,7 +37,7 @@ Handle* handle_of_slot(std::uint32_t slot);
 Handle& handle_prepare(runtime::Endpoint& endpoint);
 // Makes the endpoint known by its handle. Returns its pointer for the interface.
 void* handle_publish(Handle& handle, runtime::Endpoint& endpoint);
-// Calls `visit` for each open endpoint. None of them may be closed meanwhile.
+// Calls `visit` for each open endpoint. No endpoint may be closed meanwhile.
 void handles_for_each(const std::function<void(runtime::Endpoint&)>& visit);
 // Makes all handles say that their endpoint is closed.
 void handles_close_all();

@@ -41,7 +41,7 @@ class InfoQuery {
   std::uint32_t copy_send_max() const;
   const runtime::Settings& settings() const { return process_.settings(); }
 
-  // Calls `answer(board)` for the board that was asked about. That is the endpoint's, or else the one in
+  // Calls `answer(board)` for the board in question: the endpoint's, or without an endpoint the one in
   // in_val.
   template <class Answer>
   int with_board(Answer&& answer) {
@@ -56,7 +56,8 @@ class InfoQuery {
  private:
   // Reads the first input byte. Returns false when there is none, and `answer` is then what the call returns.
   bool in_byte(std::uint8_t& value, int& answer);
-  // Returns false when the room is less than `length`, and sets `answer` likewise.
+  // Checks the room for the answer. Returns false when it is less than `length`; then `answer` is what the
+  // call returns.
   bool room(std::size_t length, int& answer);
   int bytes(const void* data, std::size_t length);
 

@@ -26,7 +26,7 @@ mx_return_t mx_irecv(mx_endpoint_t endpoint, mx_segment_t* segments_list, uint32
 }
 
 // One-sided operations were never part of Open-MX (docs/spec/mx-api.md 4.6). A clear error replaces the
-// reference's abort.
+// abort of Open-MX 1.x.
 mx_return_t mx_iput(mx_endpoint_t endpoint, void*, uint32_t, mx_endpoint_addr_t, uint64_t, void*,
                     mx_request_t*) {
   return endpoint_call<mx_return_t>(__func__, endpoint, [](Call& call) {

@@ -39,8 +39,8 @@ mx_return_t mx_register_unexp_handler(mx_endpoint_t ep, mx_unexp_handler_t handl
   return register_unexpected<mx_return_t>(__func__, ep, handler, context);
 }
 
-// This call was never part of Open-MX (docs/spec/mx-api.md 4.6). A clear error replaces the reference's
-// abort.
+// This call was never part of Open-MX (docs/spec/mx-api.md 4.6). A clear error replaces the abort of Open-MX
+// 1.x.
 mx_return_t mx_register_unexp_callback(mx_endpoint_t ep, mx_matching_callback_t, void*) {
   return endpoint_call<mx_return_t>(__func__, ep, [](Call& call) {
     return call.fail(OMX_FAILURE, "not supported, use mx_register_unexp_handler");

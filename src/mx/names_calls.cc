@@ -24,7 +24,7 @@ int nic_board(Call& call, runtime::Process& process, std::uint64_t nic, std::uin
 
 int name_nic(Call& call, runtime::Process& process, const char* name, std::uint64_t* nic) {
   if (!name || !nic) return call.fail(OMX_BAD_HOSTNAME_ARGS, "{} is NULL", name ? "nic_id" : "hostname");
-  // Longer names cannot exist, and a look-up would only bother the network.
+  // Longer names cannot exist, and a look-up would only load the network.
   if (::strnlen(name, MX_MAX_HOSTNAME_LEN) == MX_MAX_HOSTNAME_LEN)
     return call.fail(OMX_HOST_NOT_FOUND, "the name has more than {} characters", MX_MAX_HOSTNAME_LEN - 1);
   const auto found = process.nic_of(name);

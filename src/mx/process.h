@@ -6,7 +6,7 @@
 
 namespace omx::mx {
 
-// Returns the runtime. nullptr before init and after finalize. Thread-safe.
+// Returns the runtime; nullptr before init and after finalize. Thread-safe.
 runtime::Process* process();
 // Replaces the runtime, and returns the former one, which the caller then owns. nullptr stands for none.
 runtime::Process* process_exchange(runtime::Process* process);
