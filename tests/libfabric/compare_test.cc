@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Feature by feature beside libfabric's tcp;ofi_rxm, for which most programs are written. What that accepts
-// is accepted here, or is in the list of differences with the reason. With OMX_TEST_TABLE=1 the answers are
-// printed as the table of docs/reference/libfabric.md.
+// Compares each feature with libfabric's tcp;ofi_rxm, for which most programs are written. What that
+// provider accepts is accepted here, or is in the list of differences with the reason. With OMX_TEST_TABLE=1
+// the answers are printed as the table of docs/reference/libfabric.md.
 #include <arpa/inet.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr const char* kOther = "tcp;ofi_rxm";
 struct Question {
   std::string name;
   std::function<std::string(const char* provider)> ask;  // "yes", "no" or a value
-  const char* difference = nullptr;                      // why the answer is no where the other says yes
+  const char* difference = nullptr;  // why the answer is no although the other provider says yes
 };
 
 Info hints_for(const char* provider) {
@@ -380,7 +380,7 @@ class Compared : public NetworkedTest {
   void SetUp() override {
     NetworkedTest::SetUp();
     if (IsSkipped()) return;
-    // Other versions of libfabric have another tcp, which accepts more, or less.
+    // Other versions of libfabric have another tcp provider, which accepts more, or less.
     if (fi_version() != FI_VERSION(1, 17))
       GTEST_SKIP() << "the differences are those to libfabric 1.17, and this is " << FI_MAJOR(fi_version())
                    << "." << FI_MINOR(fi_version());

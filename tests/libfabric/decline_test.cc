@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the provider says on stderr when it offers nothing, and to which callers. Each case is a process of
-// its own, because a process prints each reason once and reads settings once.
+// What the provider says on stderr when it offers nothing, and to which callers. Each case has its own
+// process, because a process prints each reason once and reads settings once.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -94,7 +94,7 @@ class Declines : public FabricTest {
     for (std::size_t at = 0; (at = text.find(kSentence, at)) != std::string::npos; at++) count++;
     return count;
   }
-  // Returns what a program prints that asks twice for what we have, and gets nothing.
+  // Returns what a program prints that asks twice for features that we have, and gets nothing.
   static std::string refused(const Variables& variables) {
     return said(variables, [] {
       const Info wanted = plain(FI_TAGGED);
@@ -165,7 +165,7 @@ TEST_F(Declines, hints_that_cannot_be_met__the_attribute_is_named) {
   EXPECT_THAT(text, HasSubstr("tx_attr->inject_size"));
 }
 
-// The reason is about the interface that was asked for, and not that other interfaces are others.
+// The reason is about the interface that was asked for, not about the others.
 TEST_F(Declines, hints_that_cannot_be_met__of_one_interface) {
   const std::string text = said({}, [] {
     const Info wanted = hints(FI_TAGGED);
@@ -224,7 +224,7 @@ TEST_F(Declines, libfabrics_log_names_each_reason) {
   EXPECT_EQ(sentences(said_once), 0U) << "the log has it already";
 }
 
-// Each of these callers would be told of a setting that is wrong.
+// Each of these callers would learn that this setting is wrong.
 const Variables kWrong = {{"FI_OMX_IFACE", "nosuch"}};
 
 TEST_F(Declines, nobody_is_told_who_looks_around) {
@@ -258,8 +258,8 @@ TEST_F(Declines, utility_providers_are_not_told) {
             "");
 }
 
-// The folder is libfabric's and holds other providers too, and there is no setting of ours. Only a name means
-// us.
+// The folder is libfabric's and holds other providers too, and none of our settings is set. So only a name
+// means us.
 class DeclinesAmongOthers : public Declines {
  protected:
   void SetUp() override {
@@ -275,7 +275,7 @@ class DeclinesAmongOthers : public Declines {
     std::filesystem::remove_all(folder_);
     Declines::TearDown();
   }
-  // Returns what said() returns, where there is no interface at all.
+  // Returns what said() returns on a host without any interface.
   std::string without_interface(Variables variables, const std::function<bool()>& body) {
     variables["FI_PROVIDER_PATH"] = folder_.string();
     return said(variables, [&] { return ::unshare(CLONE_NEWNET) == 0 && body(); });

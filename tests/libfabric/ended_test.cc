@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers that are gone, as a program that waits for them sees it (docs/reference/contract.md).
+// Peers that are gone, as seen by a program that waits for them (docs/reference/contract.md).
 #include <cstdlib>
 
 #include "fabric_pair.h"
@@ -18,7 +18,7 @@ class Ended : public FabricTest {
     options.caps = FI_TAGGED | FI_MSG | FI_DIRECTED_RECV | FI_SOURCE | FI_MULTI_RECV;
     open(options);
   }
-  // By the cable no endpoint of that host is left that could say which one is gone.
+  // On the cable, no endpoint of that host is left that could say which endpoint is gone.
   static bool gone(int error) { return error == FI_ECONNRESET || error == FI_EHOSTUNREACH; }
   void exchange() {
     Bytes one(4), two(4);
@@ -69,7 +69,7 @@ TEST_F(Ended, the_source_is_the_number_that_was_inserted_after_the_end) {
   if (std::getenv("OMX_TEST_LOCAL")) GTEST_SKIP() << "cuts the cable, which is not used";
   exchange();
   link::ip("link set v0 down");
-  // The messages are large, so their completions tell what became of them.
+  // The messages are large, so their completions tell whether they arrived.
   send(b, b_to_a, pattern(100'000, 2), 2, &y);
   send(a, a_to_b, pattern(100'000, 2), 2, &y);
   EXPECT_TRUE(ended(b, &y).failed);

@@ -37,7 +37,7 @@ Info hints(std::uint64_t caps = 0);
 // Returns the answer for the board of that name. nullptr: there is none.
 Info info_of(const std::string& board, const fi_info* hints, std::uint32_t version = FI_VERSION(1, 17));
 
-// One open endpoint and all that belongs to it.
+// An open endpoint and all that belongs to it.
 struct End {
   Info info;
   fid_fabric* fabric = nullptr;
@@ -63,12 +63,12 @@ struct End {
   ~End() { close(); }
 
   Bytes name() const;
-  // Inserts the other's address.
+  // Inserts the address of the other end.
   fi_addr_t learn(const End& other) const;
   fi_addr_t learn(const Bytes& name) const;
 };
 
-// What came out of a queue: an entry or an error.
+// What was read from a queue: an entry or an error.
 struct Event {
   fi_cq_tagged_entry good{};
   fi_cq_err_entry error{};
@@ -78,7 +78,8 @@ struct Event {
 
 class FabricTest : public testing::Test {
  protected:
-  // A network with the cable. There is one for the whole program, because boards are searched for once.
+  // Makes a network namespace with the cable, once for the whole program, because boards are searched for
+  // once.
   void SetUp() override;
   void TearDown() override;
   void open() { open(End::Options{}); }
@@ -92,15 +93,15 @@ class FabricTest : public testing::Test {
   Event ended(End& end, void* context);
   bool quiet(End& end);  // returns whether nothing comes for a while
 
-  // The memory lives as long as the test.
+  // Sends data, which live as long as the test.
   void send(End& from, fi_addr_t to, Bytes data, std::uint64_t tag, void* context = nullptr);
   void receive(End& at, Bytes& memory, std::uint64_t tag, std::uint64_t ignore = 0, void* context = nullptr,
                fi_addr_t from = FI_ADDR_UNSPEC);
-  // Sends one message from a to b, after which the two know each other.
+  // Sends one message from a to b, after which the two are connected.
   void meet();
 
   End a, b;
-  bool a_moves = true;  // false: another thread drives it
+  bool a_moves = true;  // false: another thread drives a
   fi_addr_t a_to_b = FI_ADDR_NOTAVAIL, b_to_a = FI_ADDR_NOTAVAIL;
 
  private:

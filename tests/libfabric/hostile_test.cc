@@ -74,7 +74,7 @@ class Hostile : public FabricTest {
   protocol::Partner* to = nullptr;
 };
 
-// No key is needed to make completions and counts.
+// A peer needs no key to make completions and counts.
 TEST_F(Hostile, remote_data_without_a_key) {
   post(request(1, 1, {}, 0, 1), 3, 1);
   usleep(200'000);
@@ -83,7 +83,7 @@ TEST_F(Hostile, remote_data_without_a_key) {
   EXPECT_EQ(got, -FI_EAGAIN) << "an entry with data " << e.data;
 }
 
-// A long write whose data never come.
+// The peer begins a long write, and never sends its data.
 TEST_F(Hostile, a_write_without_data_keeps_the_region) {
   Bytes memory(10000);
   fid_mr* mr = nullptr;
@@ -109,7 +109,7 @@ TEST_F(Hostile, a_write_without_data_keeps_the_region) {
   t.join();
 }
 
-// Long writes without data would take memory without end.
+// Long writes without data would take unlimited memory.
 TEST_F(Hostile, many_writes_without_data) {
   Bytes memory(10000);
   fid_mr* mr = nullptr;
@@ -140,7 +140,7 @@ TEST_F(Hostile, many_writes_without_data) {
   fi_close(&mr->fid);
 }
 
-// Reads that together are longer than a message can be get no answer.
+// Reads that are longer together than a message can be get no answer.
 TEST_F(Hostile, read_of_32_gib) {
   static Bytes memory(100);
   fid_mr* mr = nullptr;

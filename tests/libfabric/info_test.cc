@@ -33,7 +33,7 @@ TEST_F(Offers, no_hints__all_that_there_is) {
   EXPECT_STREQ(all->nic->device_attr->name, "v0");
   EXPECT_EQ(all->nic->link_attr->mtu, 9000U);
   EXPECT_EQ(all->nic->link_attr->state, FI_LINK_UP);
-  // The interface comes after all the rest, which is longer than a page of it.
+  // The interface comes after all the rest, which is longer than one page of the text.
   const std::string text = fi_tostr(all.get(), FI_TYPE_INFO);
   EXPECT_THAT(text, testing::StartsWith("fi_info:"));
   EXPECT_THAT(text, testing::HasSubstr("fi_link_attr:"));
@@ -53,7 +53,7 @@ TEST_F(Offers, one_for_each_board_and_one_of_all) {
   EXPECT_FALSE(found->next->next->next);
 }
 
-// Debian's Open MPI asks so.
+// Debian's Open MPI asks in this way.
 TEST_F(Offers, open_mpi) {
   const Info wanted = hints(FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV);
   wanted->mode = FI_CONTEXT | FI_CONTEXT2;
@@ -148,7 +148,7 @@ TEST_F(Offers, what_is_asked_for_is_echoed) {
 TEST_F(Offers, memory_modes_old_and_new) {
   const Info wanted = hints(FI_RMA);
   wanted->domain_attr->mr_mode = FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_VIRT_ADDR | FI_MR_LOCAL;
-  EXPECT_EQ(offer(wanted)->domain_attr->mr_mode, 0);  // we need none of it
+  EXPECT_EQ(offer(wanted)->domain_attr->mr_mode, 0);  // we need none of these modes
   wanted->domain_attr->mr_mode = FI_MR_BASIC;
   EXPECT_EQ(offer(wanted, FI_VERSION(1, 4))->domain_attr->mr_mode, FI_MR_BASIC);
   wanted->domain_attr->mr_mode = FI_MR_SCALABLE;

@@ -98,7 +98,7 @@ TEST_F(Memory, injected_writes_and_remote_data) {
   EXPECT_EQ(fi_inject_write(a.ep, out.data(), 100, a_to_b, 0, 42), 0);
   const Bytes sent = out;
   out.assign(100, std::byte{0});
-  // Behind it, and to another place.
+  // This write follows the first one, and goes to another place.
   EXPECT_EQ(fi_writedata(a.ep, out.data(), 100, nullptr, 4711, a_to_b, 100, 42, &x), 0);
   const Event got = next(b);
   EXPECT_EQ(got.good.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
@@ -146,7 +146,7 @@ TEST_F(Memory, a_peer_that_dies_fails_what_waits_for_it) {
   EXPECT_EQ(fi_close(&region->fid), 0);
   region = nullptr;
   b.close();
-  // The call itself fails when the end of the peer is known already.
+  // The call itself fails if the end of the peer is known already.
   const ssize_t begun = fi_read(a.ep, in.data(), 100, nullptr, a_to_b, 0, 42, &x);
   if (begun != -FI_ECONNRESET) {
     EXPECT_EQ(begun, 0);
@@ -182,7 +182,7 @@ TEST_F(Atomic, sum_fetch_and_compare) {
                               FI_INT64, FI_CSWAP, &x),
             0);
   EXPECT_FALSE(done().failed);
-  EXPECT_EQ(values[2], 14);  // was not what it was compared with
+  EXPECT_EQ(values[2], 14);  // differed from what it was compared with
   EXPECT_EQ(fi_fetch_atomic(a.ep, nullptr, 2, nullptr, before, nullptr, a_to_b, 0, 42, FI_INT64,
                             FI_ATOMIC_READ, &x),
             0);

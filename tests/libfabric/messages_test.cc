@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends and receives in their forms, and what goes wrong in other providers (docs/spec/libfabric.md 6).
+// Sends and receives in their forms, and what fails in other providers (docs/spec/libfabric.md 6).
 #include <cstring>
 
 #include "fabric_pair.h"
@@ -103,7 +103,7 @@ TEST_F(Messages, injected_memory_may_be_reused_at_once) {
     EXPECT_FALSE(ended(b, &x).failed);
     EXPECT_EQ(in, pattern(200, i));
   }
-  EXPECT_TRUE(quiet(a));  // they have no completions
+  EXPECT_TRUE(quiet(a));  // these sends have no completions
   const Bytes large(5000);
   EXPECT_EQ(fi_tinject(a.ep, large.data(), large.size(), a_to_b, 1), -FI_EMSGSIZE);
 }
@@ -282,7 +282,7 @@ TEST_F(Messages, selective_completions) {
   message.addr = a_to_b;
   message.context = &y;
   EXPECT_EQ(fi_tsendmsg(a.ep, &message, FI_COMPLETION), 0);
-  // Those of the first messages, which were before these, have none.
+  // The first messages were before these, and have no completions.
   EXPECT_EQ(next(b).good.tag, 2U);
   EXPECT_FALSE(next(a).failed);
   EXPECT_EQ(first, out);
@@ -390,7 +390,7 @@ TEST_F(MultiReceives, cancelled_ones_say_that_they_are_given_back) {
   EXPECT_TRUE(got.error.flags & FI_MULTI_RECV);
 }
 
-// lf#8974: the receive is posted while the message is on its way, at every moment of it.
+// lf#8974: the receive is posted while the message is on its way, at each moment of its arrival.
 TEST_F(Messages, posted_during_arrival) {
   open();
   for (const std::size_t size : {std::size_t{100}, std::size_t{30'000}, std::size_t{400'000}}) {
@@ -431,7 +431,7 @@ class Deaths : public FabricTest {};
 TEST_F(Deaths, an_address_where_nobody_is) {
   open();
   Bytes name = a.name();
-  name[13] ^= std::byte{0x55};  // of the MAC
+  name[13] ^= std::byte{0x55};  // changes the MAC
   const fi_addr_t nobody = a.learn(name);
   send(a, nobody, pattern(8, 1), 1, &x);
   const Event got = ended(a, &x);

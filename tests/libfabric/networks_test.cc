@@ -10,7 +10,7 @@ using testing::ElementsAre;
 class Networks : public NetworkedTest {
  protected:
   void network_make() override {
-    ::unsetenv("OMX_INTERFACES");  // the user chose none
+    ::unsetenv("OMX_INTERFACES");
     link::ip("link add v2 type veth peer name v3");
     for (const char* end : {"v2", "v3"}) link::ip(std::string("link set ") + end + " up");
     // The other end of a cable is made first, and interfaces come in the order in which they were made.

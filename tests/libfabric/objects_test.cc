@@ -123,7 +123,7 @@ TEST_F(Objects, unknown_calls_say_so) {
   attr.name = "shared";
   attr.flags = FI_READ;
   fid_av* av = nullptr;
-  EXPECT_NE(fi_av_open(a.domain, &attr, &av, nullptr), 0);  // MPICH counts on it
+  EXPECT_NE(fi_av_open(a.domain, &attr, &av, nullptr), 0);  // MPICH relies on this
   char byte = 0;
   EXPECT_EQ(fi_tsend(a.ep, &byte, 1, nullptr, 12345, 0, nullptr), -FI_EINVAL);
 }
@@ -152,7 +152,7 @@ TEST_F(Objects, a_forked_child_can_use_nothing) {
   EXPECT_FALSE(ended(b, &x).failed);
 }
 
-// lf#7104: the process ends with everything open, threads inside.
+// lf#7104: the process ends with everything open and threads inside calls.
 TEST_F(Objects, the_end_of_a_process_with_all_open) {
   if (std::getenv("OMX_TEST_CHILD")) {
     open();
@@ -272,7 +272,7 @@ TEST_F(Vectors, asynchronous_insertion_is_told_by_the_event_queue) {
   EXPECT_EQ(fi_eq_read(eq, &event, &entry, sizeof entry, 0), -FI_EAGAIN);
   EXPECT_EQ(fi_close(&eq->fid), -FI_EBUSY);
   EXPECT_EQ(fi_close(&av->fid), 0);
-  // Without FI_EVENT a queue may be bound, and nothing comes there.
+  // Without FI_EVENT a queue may be bound, and gets no events.
   av_attr.flags = 0;
   ASSERT_EQ(fi_av_open(a.domain, &av_attr, &av, nullptr), 0);
   ASSERT_EQ(fi_av_bind(av, &eq->fid, 0), 0);

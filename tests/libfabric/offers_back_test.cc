@@ -9,7 +9,7 @@ namespace {
 
 struct Part {
   const char* name;
-  // Moves the part from the offer into hints that are empty but for the provider.
+  // Moves the part from the offer into hints that are empty except for the provider.
   std::function<void(fi_info& offer, fi_info& hints)> take;
 };
 
@@ -48,7 +48,7 @@ const std::vector<Part>& parts() {
 
 class OffersBack : public NetworkedTest {
  protected:
-  // Returns the offer of the same domain. nullptr: it is refused.
+  // Returns the offer of the same domain; nullptr if it is refused.
   static Info same(const fi_info& offer, const fi_info* hints) {
     for (Info& answer : ask(nullptr, nullptr, 0, hints)) {
       if (std::strcmp(answer->domain_attr->name, offer.domain_attr->name) == 0) return std::move(answer);

@@ -55,8 +55,7 @@ TEST_F(Peeks, tell_length_tag_data_and_leave_the_message) {
   }
 }
 
-// lf#3046, lf#9342: what the buffer of a peek means was never clear, and the manual does not mention it any
-// more.
+// lf#3046, lf#9342: the meaning of a peek's buffer was never clear, and the manual no longer mentions it.
 TEST_F(Peeks, ignore_their_buffer) {
   open();
   send(a, a_to_b, pattern(100, 1), 1);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What went wrong in other providers (docs/spec/libfabric.md 6), where no other test has it. Each test names
-// the thread.
+// Faults of other providers (docs/spec/libfabric.md 6) that no other test covers. Each test names the issue.
 #include <poll.h>
 
 #include <fstream>
@@ -27,7 +26,7 @@ class Pitfalls : public FabricTest {
   }
 };
 
-// lf#6019: a receive that is cancelled says nothing to a sender that waits for delivery.
+// lf#6019: a receive that is cancelled reports nothing to a sender that waits for delivery.
 TEST_F(Pitfalls, a_cancelled_receive_does_not_complete_a_send) {
   open();
   for (const std::size_t size : {std::size_t{10}, std::size_t{200'000}}) {
@@ -47,7 +46,7 @@ TEST_F(Pitfalls, a_cancelled_receive_does_not_complete_a_send) {
   }
 }
 
-// lf#7741: what comes late finds the address vector and the endpoint gone.
+// lf#7741: late messages find the address vector and the endpoint closed.
 TEST_F(Pitfalls, late_messages_to_what_is_closed) {
   open();
   meet();
@@ -66,7 +65,7 @@ TEST_F(Pitfalls, late_messages_to_what_is_closed) {
   EXPECT_EQ(fi_cq_read(b.cq, &entry, 1), -FI_EAGAIN);
 }
 
-// lf#2504: the address goes while messages to it are on their way.
+// lf#2504: the address is removed while messages to it are on their way.
 TEST_F(Pitfalls, an_address_removed_under_messages) {
   open();
   Bytes in(1'000'000), small(100);
@@ -85,7 +84,7 @@ TEST_F(Pitfalls, an_address_removed_under_messages) {
   EXPECT_EQ(small, few);
 }
 
-// ofi-cray#994: every completion was written to a descriptor that nobody read, until it was full.
+// ofi-cray#994: every completion was written to a descriptor that no thread read, until it was full.
 TEST_F(Pitfalls, a_wait_object_that_nobody_uses_never_fills) {
   End::Options options;
   options.wait = FI_WAIT_FD;

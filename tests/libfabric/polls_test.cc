@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a read of a queue costs by UDP, where each poll of the network is a system call. Open MPI answers a
-// message only when a read found nothing more.
+// The cost of a read of a queue by UDP, where each poll of the network is a system call. Open MPI answers a
+// message only after a read that found nothing more.
 #include <dlfcn.h>
 #include <sys/syscall.h>
 
@@ -13,7 +13,7 @@ namespace {
 thread_local unsigned t_looks = 0;
 }
 
-// The provider finds this one before the C library's.
+// Replaces the C library's function for the provider.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) {
   using Call = long (*)(long, long, long, long, long, long, long);
   static const auto real = reinterpret_cast<Call>(::dlsym(RTLD_NEXT, "syscall"));
@@ -39,7 +39,7 @@ class PollsByUdp : public FabricTest {
       link::ip("address add 10.9.8.1/24 dev v0");
       link::ip("address add 10.9.8.2/24 dev v1");
       ::setenv("OMX_LINK", "udp", 1);
-      ::setenv("OMX_PROGRESS", "off", 1);  // the progress thread would take what the reads are to find
+      ::setenv("OMX_PROGRESS", "off", 1);  // the progress thread would take what the reads should find
       return true;
     }();
     ASSERT_TRUE(once);

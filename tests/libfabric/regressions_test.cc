@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a review of the provider found, one test each.
+// Faults that a review of the provider found, one test each.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ int x, y;
 class Regressions : public FabricTest {};
 using Clock = std::chrono::steady_clock;
 
-// 1. A program that only injects, and reads no queue, got EAGAIN for good.
+// 1. A program that only injects, and reads no queue, got EAGAIN indefinitely.
 TEST_F(Regressions, inject_until_it_works) {
   open();
   Bytes out(100);
@@ -37,7 +37,7 @@ TEST_F(Regressions, inject_until_it_works) {
       again++;
     }
   }
-  // Until then the memory is not ours.
+  // The memory belongs to the provider until all messages have been received.
   while (received < sent && Clock::now() < limit) fi_cq_read(a.cq, nullptr, 0);
   stop = true;
   other.join();
@@ -144,7 +144,7 @@ TEST_F(Regressions, errors_of_a_counter_reset) {
   fi_close(&c->fid);
 }
 
-// 6. getinfo in a forked child offered what could not be opened.
+// 6. In a forked child getinfo offered what could not be opened.
 TEST_F(Regressions, child_that_opens_its_own) {
   Info mine = info_of("v0", hints().get());
   ASSERT_TRUE(mine);
@@ -174,8 +174,8 @@ TEST_F(Regressions, child_that_opens_its_own) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << fi_strerror(WEXITSTATUS(status));
 }
 
-// 7. An operation without a completion and without a context fails with that of the endpoint
-// (fi_endpoint(3)), but for Open MPI, which asserts.
+// 7. An operation without a completion and without a context fails with the context of the endpoint
+// (fi_endpoint(3)). Open MPI is an exception, because it asserts.
 TEST_F(Regressions, error_without_context) {
   End::Options options;
   options.bind = FI_TRANSMIT | FI_RECV | FI_SELECTIVE_COMPLETION;

@@ -93,7 +93,7 @@ TEST_F(Sockaddr, vector__refuses_what_names_nobody) {
   EXPECT_THAT(errors, testing::Each(FI_EINVAL));
 }
 
-// Each address leads to the same NIC, and stays what it is after the kernel has forgotten it.
+// Each address leads to the same NIC, and stays as it is after the kernel has forgotten it.
 TEST_F(Sockaddr, vector__keeps_each_address_of_a_nic) {
   for (const char* peer : {"10.77.0.28", "10.77.0.29"})
     link::ip(fmt::format("neigh replace {} lladdr 02:00:00:00:00:29 dev v1 nud permanent", peer));
@@ -130,7 +130,7 @@ TEST_F(Sockaddr, vector__says_that_no_ip_address_is_known) {
   EXPECT_EQ(fi_av_lookup(a.av, number, &out, &length), -FI_ENODATA);
 }
 
-// By UDP the host may come later. A frame needs its MAC address now.
+// By UDP the host may come up later. A frame needs the host's MAC address now.
 TEST_F(Sockaddr, vector__takes_an_address_that_nobody_has_by_udp_only) {
   const sockaddr_in nobody = socket_of("10.77.0.77", 9228);
   fi_addr_t number = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How programs start that name their peer by address and port. libfabric's own tests do so.
+// How programs start that name their peer by address and port. libfabric's own tests start in this way.
 #include <array>
 #include <cstring>
 
@@ -79,7 +79,7 @@ TEST_F(Start, two_addresses_and_a_port) {
   }
 }
 
-// Offers for any board come in the order of the boards. The last is all of them, or by UDP that of v1.
+// Offers for any board come in the order of the boards. The last offer is all boards together, or by UDP v1.
 TEST_F(Start, server_without_an_address) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   const auto offers = ask(nullptr, "9228", FI_SOURCE, h.get());
@@ -154,7 +154,7 @@ TEST_F(Start, no_node__is_the_own_host) {
   EXPECT_EQ(std::memcmp(offers.front()->dest_addr, own.front()->src_addr, 32), 0);
 }
 
-// The server answers where its own node is named, so what the hints say of the other end holds.
+// The server answers if its own node is named, so the hints about the other end stay valid.
 TEST_F(Start, own_node__keeps_the_destination_of_the_hints) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   const Info peer = ask_one("10.77.0.9", "9228", 0, h.get());
@@ -168,7 +168,7 @@ TEST_F(Start, own_node__keeps_the_destination_of_the_hints) {
   EXPECT_EQ(endpoint_in(offer->src_addr), 141);
 }
 
-// Addresses of ours without a NIC, as 0.0.0.0 of sockets.
+// Addresses of our format without a NIC, which correspond to 0.0.0.0 of sockets.
 TEST_F(Start, vector__refuses_an_address_of_no_nic) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   a.open(ask_one("v0", "9228", FI_SOURCE, h.get()), {});
@@ -192,8 +192,8 @@ TEST_F(Start, numeric_host__no_name_is_looked_up) {
   }
 }
 
-// By raw frames the table of neighbours says behind which interface the peer is. By UDP the routes say so,
-// and the first is taken.
+// By raw frames the table of neighbours tells which interface reaches the peer. By UDP the routes tell it,
+// and the first one is taken.
 TEST_F(Start, peer__offered_by_the_interface_that_reaches_it) {
   const Info h = wanted(FI_FORMAT_UNSPEC);
   const auto names = domains(ask("10.77.0.9", "9228", 0, h.get()));

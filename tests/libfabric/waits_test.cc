@@ -21,7 +21,7 @@ class Waits : public FabricTest {
     options.wait = wait;
     open(options);
   }
-  // Another thread calls, and its calls make progress.
+  // Returns another thread that sends, and so makes progress.
   std::thread sender(std::uint64_t tag) {
     return std::thread([this, tag] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -117,7 +117,7 @@ TEST_F(Waits, in_poll) {
     pollfd wait{fd, POLLIN, 0};
     EXPECT_EQ(::poll(&wait, 1, 60'000), 1);
     fi_cq_tagged_entry entry{};
-    // Something is there, so the next sleep must be refused until it is read.
+    // An entry is there, so the next sleep must be refused until it is read.
     EXPECT_EQ(fi_trywait(b.fabric, objects, 1), -FI_EAGAIN);
     EXPECT_EQ(fi_cq_read(b.cq, &entry, 1), 1);
     EXPECT_EQ(entry.tag, i);
@@ -125,8 +125,8 @@ TEST_F(Waits, in_poll) {
   }
 }
 
-// Another thread completes something at every moment of fi_trywait(), and the sleep that follows must end. A
-// wake-up that is missed shows as a poll() that takes all of its ten seconds.
+// Another thread completes something at every moment of fi_trywait(), and the sleep that follows must end.
+// If a wake-up is missed, poll() takes all of its ten seconds.
 TEST_F(Waits, in_poll__no_completion_is_missed) {
   open_waiting(FI_WAIT_FD);
   const fi_addr_t self = b.learn(b);
@@ -223,7 +223,7 @@ TEST_F(Waits, reading_a_counter_moves_everything) {
   EXPECT_EQ(fi_close(&counter->fid), 0);
 }
 
-// lf#4700: without room for entries the call is there for progress, and says whether there are any.
+// lf#4700: a call without room for entries makes progress, and says whether there are any.
 TEST_F(Waits, reading_nothing) {
   open();
   EXPECT_EQ(fi_cq_read(b.cq, nullptr, 0), -FI_EAGAIN);
@@ -290,7 +290,7 @@ TEST_F(Waits, progress_without_calls) {
   receive(b, large, 1, 0, &x);
   const Bytes data = pattern(large.size(), 1);
   EXPECT_EQ(fi_tsend(a.ep, data.data(), data.size(), nullptr, a_to_b, 1, &y), 0);
-  // The send ends when the receiver has pulled it all.
+  // The send ends when the receiver has pulled all of it.
   fi_cq_tagged_entry entry{};
   EXPECT_TRUE(link::becomes_true([&] { return fi_cq_read(a.cq, &entry, 1) == 1; }));
   EXPECT_EQ(entry.op_context, &y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One copy from the memory of another process, and where that is refused; forks.
+// One copy from the memory of another process, and cases in which that is refused; forks.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -58,15 +58,15 @@ TEST_F(Direct, refuses_another_generation_region_or_peer) {
   EXPECT_TRUE(read(b, 43, 0, 10));
 }
 
-// The memory is used for something else by then. A new user found this: a send timed out, and then a receive
-// came late.
+// The application uses the memory for something else by then. A new user found this fault: a send timed out,
+// and a receive came late.
 TEST_F(Direct, refuses_a_region_that_is_over) {
   b.turn();
   ASSERT_TRUE(read(b, 42, 0, memory.size()));
   a->region_ended(7);
   EXPECT_FALSE(read(b, 42, 0, memory.size()));
   EXPECT_FALSE(read(b, 42, 0, 10));
-  // The next region of that number and generation is another.
+  // The next region with that number and generation is another one.
   const protocol::Segment again{memory.data(), 10};
   a->send_region(b.place(), 7, 42, {&again, 1});
   EXPECT_FALSE(read(b, 42, 0, 10)) << "not heard of yet";
@@ -148,7 +148,8 @@ class Peer {
   }
   pid_t pid() const { return pid_; }
 
-  // The child's name would hold another process number. It is no OwnFd, because a forked child loses those.
+  // The child's name would hold another process number. This is no OwnFd, because a forked child loses
+  // those.
   static inline int g_connection = -1;
 
  private:
@@ -170,7 +171,7 @@ TEST_F(HubTest, another_process__frames_one_copy_and_its_end) {
   random_fill(expected, 77);
   const protocol::Segment to{out.data(), 50'000};
   const bool read = b->read(place.nic, place.endpoint, 1, 1, 0, {&to, 1}, 50'000);
-  // Where processes may not read each other, nothing more can be seen.
+  // If processes may not read each other, the test can see nothing more.
   if (read) {
     EXPECT_EQ(out, expected);
   }
@@ -182,7 +183,7 @@ TEST_F(HubTest, another_process__frames_one_copy_and_its_end) {
   EXPECT_FALSE(b->read(place.nic, place.endpoint, 1, 1, 0, {&to, 1}, 50'000));
 }
 
-// process_vm_readv fails from now on, as in a container that forbids it.
+// Makes process_vm_readv() fail from now on, as in a container that forbids it.
 bool reading_forbid() {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -217,7 +218,7 @@ std::pair<bool, std::string> in_child(Body body) {
   return {ended && WEXITSTATUS(status) == 0, text};
 }
 
-// Makes two peers, and returns whether neither can be read.
+// Makes two peers. Returns whether neither can be read.
 bool nothing_readable(bool direct) {
   Site reader({kNic, 20}, direct), one({kNic, 21}), two({kNic, 22});
   Bytes data(100), out(100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hubs that need a descriptor when there is none.
+// Hubs that need a descriptor when none is left.
 #include <algorithm>
 
 #include "hub_site.h"
@@ -87,7 +87,7 @@ TEST_F(HubTest, no_descriptor_to_let_a_peer_in__is_told_once_with_the_remedy) {
 
 TEST_F(HubTest, no_descriptor_for_the_memory_of_a_peer__is_told_with_the_remedy) {
   const OwnFd connection = socket_to(b.place());
-  b.turn();  // it is let in, and has said nothing yet
+  b.turn();  // the peer is accepted, and has sent nothing yet
   const SharedMemory memory = SharedMemory::create(ring_memory(kRingBytes));
   ASSERT_TRUE(hello_send(connection.get(), hello_of({kNic, 5}), memory.descriptor()));
   testing::internal::CaptureStderr();

@@ -122,7 +122,7 @@ class HubTest : public testing::Test {
       ASSERT_EQ(to.frames[i], frame(from.place(), to.place(), first + i, length)) << i;
     to.frames.clear();
   }
-  // A process that has a ring, and no hub.
+  // A process that has a ring but no hub.
   struct Raw {
     OwnFd connection;
     SharedMemory memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames between hubs: full rings, peers that go, unknown peers, rubbish.
+// Frames between hubs: full rings, peers that end, unknown peers, garbage.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -139,7 +139,8 @@ TEST_F(HubTest, sleep__ends_when_a_stranger_says_who_it_is) {
   EXPECT_TRUE(wakes(b));
 }
 
-// --- strangers ---------------------------------------------------------------------------------------------
+// --- unknown peers
+// -----------------------------------------------------------------------------------------
 
 TEST_F(HubTest, strangers__who_say_nothing_are_kept_while_few) {
   const OwnFd silent = socket_to(b.place());
@@ -188,7 +189,7 @@ TEST_F(HubTest, strangers__rubbish_ends_the_connection) {
   for (std::size_t i = 0; i < strangers.size(); i++) {
     char byte;
     const ssize_t got = ::recv(strangers[i].get(), &byte, 1, MSG_DONTWAIT);
-    // A part that was not read resets the connection.
+    // Data that were not read reset the connection.
     EXPECT_TRUE(got == 0 || (got < 0 && errno == ECONNRESET)) << i;
   }
   EXPECT_TRUE(b.gone.empty());
@@ -220,13 +221,13 @@ TEST_F(HubTest, strangers__hellos_that_lie_are_not_let_in) {
   raws.push_back(std::move(loose));
   b.turn();
   for (std::size_t i = 0; i < raws.size(); i++) EXPECT_TRUE(hung_up(raws[i].connection)) << i;
-  // The one that does not lie is let in.
+  // The peer that does not lie is let in.
   const Raw good = raw(b, hello_of(place));
   b.turn();
   EXPECT_FALSE(hung_up(good.connection));
 }
 
-// A byte out of band makes a socket readable without anything to read.
+// Out-of-band data make a socket readable without anything to read.
 TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
   const OwnFd stranger = socket_to(b.place());
   if (::send(stranger.get(), "x", 1, MSG_OOB) < 0) GTEST_SKIP() << "this kernel has none on such sockets";
@@ -234,7 +235,7 @@ TEST_F(HubTest, strangers__a_byte_out_of_band_wakes_once) {
   EXPECT_FALSE(wakes(b));
 }
 
-// Makes this process another user's meanwhile.
+// Makes this process another user's while the object lives.
 class AsNobody {
  public:
   AsNobody() : done_(::seteuid(65534) == 0) {}
@@ -277,7 +278,7 @@ TEST_F(HubTest, strangers__who_took_an_endpoints_name_are_sent_nothing) {
   EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
 }
 
-// The user's process sends to root's, and only root can see that it is not let in.
+// The other user's process sends to root's. Only root can see that the process is not let in.
 TEST_F(HubTest, strangers__of_other_users_are_told_of_once) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   testing::internal::CaptureStderr();
@@ -287,7 +288,7 @@ TEST_F(HubTest, strangers__of_other_users_are_told_of_once) {
     std::optional<AsNobody> nobody(std::in_place);
     connections.push_back(socket_to(b.place()));
     nobody.reset();
-    // One of them only tests whether the endpoint is open.
+    // The first process only tests whether the endpoint is open.
     if (i == 0) continue;
     ASSERT_TRUE(hello_send(connections.back().get(), hello_of({kNic, 5}), memory.descriptor()));
     b.turn();
@@ -321,7 +322,8 @@ TEST_F(HubTest, strangers__one_who_takes_a_peers_place_ends_it) {
   EXPECT_EQ(b.frames.size(), 2U);
 }
 
-// --- rubbish in the ring -----------------------------------------------------------------------------------
+// --- garbage in the ring
+// -----------------------------------------------------------------------------------
 
 TEST_F(HubTest, rubbish_in_the_ring__ends_that_peer_only) {
   const Place place{kNic, 6};
@@ -330,7 +332,7 @@ TEST_F(HubTest, rubbish_in_the_ring__ends_that_peer_only) {
     random_fill(std::span(peer.memory.data(), ring_memory(kRingBytes)), seed);
     send(a, b, seed);
     for (int i = 0; i < 4; i++) b.turn();
-    // The ring may hold what looks like frames of that place's NIC, but not of another.
+    // The ring may hold frames that name this place's NIC, but none of another NIC.
     Bytes honest = frame(a.place(), b.place(), seed, 100);
     EXPECT_EQ(std::count(b.frames.begin(), b.frames.end(), honest), 1) << seed;
     b.frames.clear();
@@ -349,7 +351,7 @@ TEST_F(HubTest, rubbish_in_the_ring__a_length_without_a_kind) {
   EXPECT_TRUE(b->fall_asleep());
 }
 
-// Every word is a good one, and the first follows the last.
+// Every word is valid, and the first follows the last.
 class EndlessRing : public HubTest {
  protected:
   static void fill(const SharedMemory& memory, Kind kind) {
@@ -365,7 +367,7 @@ TEST_F(EndlessRing, rubbish_in_the_ring__is_read_in_portions) {
     b.turn();
     fill(peer.memory, kind);
     send(a, b, 1);
-    b.turn();  // returns
+    b.turn();  // the turn must end
     expect_frames(a, b, 1, 1);
   }
 }
@@ -388,11 +390,11 @@ TEST_F(HubTest, rubbish_in_the_ring__frames_of_others_and_regions_that_lie) {
     const iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
     ASSERT_TRUE(writer.put(kind, {&piece, 1}));
   };
-  put(Kind::frame, frame({kOtherNic, 6}, b.place(), 1, 100));  // another NIC's
+  put(Kind::frame, frame({kOtherNic, 6}, b.place(), 1, 100));  // from another NIC
   put(Kind::frame, Bytes(20));                                 // too short for a head
   put(Kind::regions, Bytes(3));
   put(Kind::regions, {std::byte{1}, std::byte{1}, std::byte{200}, std::byte{0}, std::byte{0}, std::byte{0},
-                      std::byte{0}, std::byte{0}});  // it names 200 pieces, and has none
+                      std::byte{0}, std::byte{0}});  // names 200 pieces, and has none
   put(static_cast<Kind>(9), Bytes(10));
   put(Kind::frame, frame(place, b.place(), 2, 100));
   b.turn();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ring between two processes: order, wrap-around, full and empty, sleeping readers, writers that lie.
+// The ring between two processes: order, wrap-around, full and empty, sleeping readers, hostile writers.
 #include "local/ring.h"
 
 #include <gtest/gtest.h>
@@ -123,8 +123,8 @@ TEST_F(Ring, threads__a_writer_and_a_reader) {
       while (!put(i, i * 13 % 500) && !stop) std::this_thread::yield();
   });
   for (std::uint64_t i = 0; i < kCount && !HasFatalFailure(); i++) {
-    // This is not pending(), because a writer that was interrupted at the end of the ring has said only that
-    // it goes on at the start.
+    // pending() would not do. A writer that was interrupted at the end of the ring has said only that it
+    // goes on at the start.
     while (reader.front().kind == Kind::none && !reader.broken()) std::this_thread::yield();
     expect_front(i, i * 13 % 500);
     reader.publish();

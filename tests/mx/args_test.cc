@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wrong arguments and calls at the wrong time get the right code and do no harm.
+// Wrong arguments, and calls at the wrong time, get the right code and do no harm.
 #include <limits>
 
 #include "mx_internals/mx__driver_interface.h"
@@ -73,7 +73,7 @@ TEST_F(Uninitialised, raw_calls_return_without_the_handler) {
   EXPECT_TRUE(g_handled.empty());
 }
 
-// Programs call it from inside malloc at any time (docs/spec/mx-clients.md 19).
+// Programs call this function from inside malloc at any time (docs/spec/mx-clients.md 19).
 TEST_F(Uninitialised, regcache_clean_works) {
   EXPECT_EQ(mx__regcache_clean(nullptr, 0), 0);
   EXPECT_EQ(mx__regcache_clean(this, std::numeric_limits<std::size_t>::max()), 0);
@@ -170,7 +170,7 @@ TEST_F(Arguments, segments) {
   EXPECT_EQ(mx_issend(a_, segments, 2, to_b_, 0, nullptr, &request), MX_BAD_SEG_MEM);
   EXPECT_EQ(mx_irecv(a_, segments, 2, 0, 0, nullptr, &request), MX_BAD_SEG_MEM);
   EXPECT_EQ(mx_irecv(a_, segments, 257, 0, 0, nullptr, &request), MX_BAD_SEG_CNT);
-  // Together they have 4 GiB, of which nothing is read.
+  // Together the segments have 4 GiB, of which nothing is read.
   segments[0].segment_length = segments[1].segment_length = 0x80000000;
   segments[1].segment_ptr = data.data();
   EXPECT_EQ(mx_isend(a_, segments, 2, to_b_, 0, nullptr, &request), MX_BAD_SEG_LIST);
@@ -243,7 +243,7 @@ TEST_F(Arguments, addresses_of_others) {
   EXPECT_EQ(mx_get_endpoint_addr_context(to_b_, &context), MX_BAD_ENDPOINT);
 }
 
-// Every call that names a request refuses it with the endpoint.
+// Expects that every call which names a request refuses it with the endpoint.
 void refused_everywhere(mx_endpoint_t endpoint, mx_request_t request) {
   std::uint32_t result = 7;
   mx_request_t named = request;
@@ -284,7 +284,7 @@ TEST_F(Arguments, requests_that_have_ended) {
   refused_everywhere(b_, forgotten);
 }
 
-// The thread that comes too late finds nothing, and its error says so.
+// A thread that comes too late finds nothing, and its error says so.
 TEST_F(Arguments, a_request_that_another_thread_took) {
   for (int i = 0; i < 50; i++) {
     Bytes buffer(10);
@@ -300,7 +300,7 @@ TEST_F(Arguments, a_request_that_another_thread_took) {
     };
     std::thread first(wait), second(wait);
     while (waiting < 2) std::this_thread::yield();
-    if (i % 2 == 0) ::usleep(2000);  // asleep by then
+    if (i % 2 == 0) ::usleep(2000);  // it sleeps by then
     send_forgotten(a_, to_b_, pattern(10), 5);
     while (got == 0) mx_progress(a_);
     first.join();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Habits of MX programs that no other test has (docs/spec/mx-clients.md). docs/reference/mx-programs.md says
-// which test has which point.
+// Habits of MX programs that no other test covers (docs/spec/mx-clients.md). docs/reference/mx-programs.md
+// says which test covers which point.
 #include "mx_internals/mx__driver_interface.h"
 #include "mx_pair.h"
 
@@ -10,7 +10,7 @@ namespace {
 class Clients : public Pair {
  protected:
   static bool local() { return std::getenv("OMX_TEST_LOCAL"); }
-  // Starts the library as a client would, with another environment.
+  // Restarts the library with another environment, as a client would.
   void restart(const std::map<std::string, std::string>& variables) {
     mx_finalize();
     for (const auto& [name, value] : variables) environment_.set(name, value);
@@ -27,7 +27,7 @@ class Clients : public Pair {
   }
 };
 
-// 1: with a handler that is set before mx_init, errors return, and a program that tries again long enough
+// 1: with a handler that is set before mx_init, errors return. A program that tries again long enough
 // connects at last.
 TEST_F(Clients, connect_is_tried_again_until_the_peer_is_there) {
   mx_finalize();
@@ -38,7 +38,8 @@ TEST_F(Clients, connect_is_tried_again_until_the_peer_is_there) {
   std::uint64_t nic_of_b = 0;
   ASSERT_EQ(mx_board_number_to_nic_id(1, &nic_of_b), MX_SUCCESS);
   mx_endpoint_addr_t addr{};
-  // The own host knows that. By UDP its kernel says so, unless that is lost.
+  // On one host, the library knows that the endpoint is closed. By UDP the peer's kernel says so, unless
+  // that message is lost.
   for (int i = 0; i < 3; i++) {
     const mx_return_t code = mx_connect(a_, nic_of_b, 7, kKey, 5, &addr);
     EXPECT_TRUE(code == MX_CONNECTION_FAILED ? by_udp() || local() : code == MX_TIMEOUT && !local()) << code;
@@ -86,7 +87,7 @@ TEST_F(Clients, connect_is_answered_while_the_peer_computes) {
   EXPECT_EQ(mx_connect(a_, nic(later), id(later), kKey, kLongMs, &addr), MX_SUCCESS);
 }
 
-// 3: the third variable for the same.
+// 3: the third variable with the same meaning.
 TEST_F(Clients, disabled_shared_memory_carries_nothing_and_all_arrives) {
   restart({{"MX_DISABLE_SHMEM", "1"}, {"MX_DISABLE_SELF", "1"}});
   const mx_endpoint_addr_t self = connect(a_, a_);
@@ -99,7 +100,7 @@ TEST_F(Clients, disabled_shared_memory_carries_nothing_and_all_arrives) {
   }
 }
 
-// 4: blocking calls towards each other. Afterwards both name one session of each.
+// 4: blocking connects towards each other. Afterwards both ends name one session of each.
 TEST_F(Clients, blocking_connects_towards_each_other) {
   for (int round = 0; round < 10; round++) {
     const mx_endpoint_t x = open(0), y = open(1);
@@ -137,13 +138,13 @@ TEST_F(Clients, blocking_connects_towards_each_other) {
   }
 }
 
-// 5: OrangeFS knows by these codes that its server was restarted, or is gone.
+// 5: these codes tell OrangeFS that its server was restarted, or is gone.
 TEST_F(Clients, the_old_address_of_a_restarted_peer_is_refused) {
   const std::uint32_t its_id = id(b_);
   EXPECT_EQ(mx_close_endpoint(b_), MX_SUCCESS);
   b_ = open(1, its_id + 1);  // an endpoint that answers for the board
   const Bytes data = pattern(10);
-  // By UDP no process answers for it, and what its kernel says ends no connection
+  // By UDP no process answers for a closed endpoint, and the answer of its kernel ends no connection
   // (docs/explanation/security.md).
   const mx_status_code_t gone =
       by_udp() && !local() ? MX_STATUS_ENDPOINT_UNREACHABLE : MX_STATUS_ENDPOINT_CLOSED;
@@ -174,7 +175,7 @@ TEST_F(Clients, what_peek_shows_is_complete) {
     EXPECT_EQ(mx_test(b_, &shown, &status, &result), MX_SUCCESS);
     ASSERT_EQ(result, 1U);
     const std::size_t i = status.match_info;
-    EXPECT_EQ(i, 30 - left);  // one sender: in its order
+    EXPECT_EQ(i, 30 - left);  // the messages of one sender come in its order
     EXPECT_EQ(status.context, i % 2 ? static_cast<void*>(&buffers[i]) : nullptr);
   }
 }
@@ -270,7 +271,7 @@ TEST_F(Clients, a_timeout_of_a_millisecond_for_all_requests) {
   EXPECT_EQ(result, 1U);
 }
 
-// 19: it is called from any thread, whatever the library does at the time, and also after mx_finalize.
+// 19: programs call it from any thread, whatever the library does at the time, and also after mx_finalize.
 TEST_F(Clients, regcache_clean_at_any_time) {
   {
     const Background cleaner([this] { EXPECT_EQ(mx__regcache_clean(this, sizeof *this), 0); });
@@ -298,7 +299,7 @@ TEST_F(Clients, without_zombies_by_the_older_name) {
   EXPECT_EQ(finish(a_, sent).code, MX_STATUS_SUCCESS);
 }
 
-// 26: MPICH makes this its eager limit, and puts its header into it.
+// 26: MPICH uses this size as its eager limit, and puts its header into it.
 TEST_F(Clients, copied_sends_hold_more_than_a_header) {
   std::uint32_t most = 0;
   EXPECT_EQ(mx_get_info(a_, MX_COPY_SEND_MAX, nullptr, 0, &most, sizeof most), MX_SUCCESS);
@@ -312,7 +313,7 @@ TEST_F(Clients, copied_sends_hold_more_than_a_header) {
   finish_both(b_, post(b_, buffer, 1), a_, sent);
 }
 
-// 27: each thread sleeps in a wait of its own, and is woken by its own message only.
+// 27: each thread sleeps in its own wait, and only its own message wakes it.
 TEST_F(Clients, thirty_two_threads_each_wait_for_their_own) {
   constexpr unsigned kThreads = 32;
   std::vector<mx_endpoint_t> endpoints(kThreads);

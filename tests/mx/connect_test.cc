@@ -17,7 +17,7 @@ using testing::AnyOf;
 
 class Connect : public Pair {
  protected:
-  // mx_connect while the other end makes progress.
+  // Connects while the other end makes progress.
   mx_return_t connect_to(mx_endpoint_t to, std::uint32_t key, std::uint32_t timeout,
                          mx_endpoint_addr_t* addr) {
     const Background other([this] { mx_progress(b_); });
@@ -42,11 +42,11 @@ TEST_F(Connect, nobody_there_is_a_timeout) {
   EXPECT_EQ(g_handled[0].code, MX_TIMEOUT);
 }
 
-// The reason takes time, and MX_ERRORS_RETURN drops it.
+// Finding the reason takes time, and MX_ERRORS_RETURN drops it.
 TEST_F(Connect, nobody_there__the_network_is_asked_why_only_for_a_handler_that_reads_it) {
   OMX_SKIP_BY_UDP();
   constexpr auto kHostQuery = static_cast<std::uint8_t>(wire::PacketType::host_query);
-  // Frames for other hosts, which a link does not take.
+  // Receives frames for other hosts, which a link does not take.
   const OwnFd listener(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_ll v1{};
   v1.sll_family = AF_PACKET;
@@ -70,7 +70,7 @@ TEST_F(Connect, timeout_leaves_no_request_behind) {
   mx_endpoint_addr_t addr{};
   EXPECT_EQ(mx_connect(a_, 0x020000000077, 1, kKey, kShortMs, &addr), MX_TIMEOUT);
   std::uint32_t result = 1;
-  // Longer than the time after which a pending connect is given up.
+  // This is longer than the time after which a pending connect is given up.
   EXPECT_EQ(mx_wait_any(a_, 3500, 0, 0, nullptr, &result), MX_SUCCESS);
   EXPECT_EQ(result, 0U);
 }
@@ -93,7 +93,7 @@ TEST_F(Connect, endpoint_that_is_not_open) {
 TEST_F(Connect, wrong_key) {
   mx_endpoint_addr_t addr{};
   EXPECT_EQ(connect_to(b_, kKey + 1, kLongMs, &addr), MX_BAD_CONNECTION_KEY);
-  // The connection that exists is not harmed.
+  // The existing connection is not harmed.
   Bytes buffer(4);
   finish_both(b_, post(b_, buffer, 1), a_, send(a_, to_b_, pattern(4), 1));
 }
@@ -114,7 +114,7 @@ TEST_F(Connect, to_itself) {
   }
 }
 
-// 3: with these set a client may still send to itself.
+// 3: with these variables set, a client may still send to itself.
 class Hints : public Connect, public testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(prefixes, Hints, testing::Values("OMX_", "MX_"));
@@ -240,7 +240,7 @@ TEST_F(Connect, request_timeout_of_the_endpoint) {
   Bytes buffer(4);
   mx_request_t receive = post(a_, buffer, 77);
   const Bytes data = pattern(10);
-  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);  // it does not answer any more
+  EXPECT_EQ(mx_disable_progression(b_), MX_SUCCESS);  // b_ no longer answers
   mx_request_t sent = send_sync(a_, to_b_, data, 1);
   mx_status_t status{};
   std::uint32_t result = 0;
@@ -264,7 +264,7 @@ TEST_F(Connect, infinite_request_timeouts_are_infinite) {
   }
 }
 
-// 8, 10: a thread that waits for anything does not take another's connect.
+// 8, 10: a thread that waits for anything does not take another thread's connect.
 TEST_F(Connect, blocking_is_invisible_to_others) {
   std::atomic<std::uint32_t> taken{0};
   const Background thief([&] {
@@ -281,7 +281,7 @@ TEST_F(Connect, blocking_is_invisible_to_others) {
   EXPECT_EQ(taken, 0U);
 }
 
-// The memory of a send is the application's again when its request has ended, however it ended.
+// The memory of a send belongs to the application again when its request has ended, however it ended.
 TEST_F(Connect, a_large_message_whose_send_has_ended_is_not_received_from_reused_memory) {
   const Bytes original = pattern(1'000'000);
   for (const bool closes : {false, true}) {

@@ -120,7 +120,7 @@ TEST_F(Endpoints, each_thread_has_its_own) {
     mx_decompose_endpoint_addr(own, &nics[me], &ids[me]);
     opened++;
     while (opened < kThreads) std::this_thread::yield();
-    // Answers others while it waits for its own answer. No thread outside a call is needed.
+    // A thread answers others while it waits for its own answer. No thread outside a call is needed.
     const unsigned peer = (me + 1) % kThreads;
     mx_request_t connecting = nullptr;
     EXPECT_EQ(mx_iconnect(endpoint, nics[peer], ids[peer], kKey, 0, nullptr, &connecting), MX_SUCCESS);

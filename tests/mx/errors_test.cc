@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strings and the error handler (docs/spec/mx-api.md 4.1, 5). What ends the process is tried in forked ones.
+// Strings and the error handler (docs/spec/mx-api.md 4.1, 5). Calls that end the process run in forked ones.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -121,7 +121,7 @@ TEST(error_handler, initial_one_returns_a_failing_init_where_the_file_says_so) {
   ::unlink(path.c_str());
 }
 
-// The interface cuts what a handler gets at 255 characters.
+// The interface cuts the text for a handler at 255 characters.
 TEST(error_handler, long_sentences_are_logged_whole) {
   const std::string name = "/nonexistent/" + std::string(300, 'x');
   Environment environment;

@@ -57,7 +57,7 @@ class HandlerBehind : public Handler {
     ASSERT_TRUE(a_ && b_);
     to_b_ = connect(a_, b_);
   }
-  // Closes while the handler runs, which then calls.
+  // Closes an endpoint while its handler runs, and the handler then makes a call.
   template <class Close>
   void close_meanwhile(Close close) {
     std::atomic<bool> entered{false};
@@ -104,7 +104,7 @@ TEST_F(Handler, sees_unmatched_messages_only) {
 // 21
 TEST_F(Handler, gets_the_data_of_small_messages) {
   install([](const Call&) { return MX_RECV_FINISHED; });
-  // The most that arrives in one frame. Shared memory has larger frames.
+  // The longest data that arrive in one frame. Shared memory has larger frames.
   const std::size_t most = std::getenv("OMX_TEST_LOCAL") ? 10000 : 128;
   for (const std::size_t size : {1, 32, 100, 128, 10000, 1000000}) {
     calls_.clear();
@@ -239,7 +239,7 @@ TEST_F(Handler, does_not_run_while_progression_is_disabled) {
   drive_for();
   EXPECT_TRUE(calls_.empty());
   EXPECT_FALSE(unexpected_waits(b_));
-  // This message is not counted.
+  // Calls are not counted: one mx_reenable_progression() undoes both disabling calls.
   EXPECT_EQ(mx_reenable_progression(b_), MX_SUCCESS);
   ASSERT_TRUE(drive_until([&] { return !calls_.empty(); }));
 }

@@ -33,7 +33,7 @@ TEST_F(Info, numbers) {
   const int board = 1;  // as Open MPI asks
   EXPECT_EQ(number(MX_LINE_SPEED, nullptr, &board, sizeof board),
             static_cast<std::uint32_t>(MX_SPEED_OPEN_MX));
-  EXPECT_EQ(number(MX_NUMA_NODE, nullptr, &board, sizeof board), 0xffffffffU);  // of a virtual cable
+  EXPECT_EQ(number(MX_NUMA_NODE, nullptr, &board, sizeof board), 0xffffffffU);  // a virtual cable has none
   EXPECT_EQ(number(MX_NUMA_NODE, a_), 0xffffffffU);
 }
 
@@ -93,7 +93,7 @@ TEST_F(Info, counters) {
 
   for (int i = 0; i < 3; i++) send_forgotten(a_, to_b_, pattern(10), 1);
   EXPECT_EQ(mx_get_info(a_, MX_COUNTERS_VALUES, nullptr, 0, values.data(), bytes(values)), MX_SUCCESS);
-  EXPECT_GE(values[0], 3U);  // more if some were sent again
+  EXPECT_GE(values[0], 3U);  // more if some frames were sent again
   const mx_endpoint_t second = open(0);
   send_forgotten(second, connect(second, b_), pattern(10), 1);
   std::uint8_t board = 0;

@@ -74,7 +74,7 @@ void CableOnly::SetUp() {
 }
 
 namespace {
-// Nothing tells when a forgotten send has read its data, so these live as long as the endpoints.
+// Nothing reports when a forgotten send has read its data, so the data live as long as the endpoints.
 struct Forgotten {
   std::mutex lock;
   std::deque<Bytes> data;

@@ -46,7 +46,7 @@ class Environment {
   std::map<std::string, std::optional<std::string>> previous_;
 };
 
-// What the error handler was told.
+// What the error handler got.
 struct HandledError {
   mx_return_t code;
   std::string text;
@@ -66,7 +66,7 @@ class CableOnly : public link::CableTest {
   Environment environment_;
 };
 
-// The same, initialised.
+// As CableOnly, with an initialised library.
 class Initialised : public CableOnly {
  protected:
   void SetUp() override;
@@ -74,7 +74,7 @@ class Initialised : public CableOnly {
                             std::vector<mx_param_t> params = {});
 };
 
-// The same, with endpoint a_ on board 0 and b_ on board 1.
+// As Initialised, with endpoint a_ on board 0 and b_ on board 1.
 class Pair : public Initialised {
  protected:
   void SetUp() override;

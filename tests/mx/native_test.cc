@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the native interface has beside MX's (docs/spec/mx-api.md 9): contiguous buffers, argument orders,
-// codes, timeouts.
+// What the native interface has in addition to MX's (docs/spec/mx-api.md 9): contiguous buffers, argument
+// orders, codes, timeouts.
 #include <limits>
 
 #include "mx_pair.h"
@@ -115,7 +115,7 @@ TEST_F(Native, cancel_notest__calls_no_error_handler) {
   omx_set_error_handler(y_, before);
 }
 
-// Programs name the codes by the words of either interface.
+// Programs may use the names of the codes of either interface.
 TEST_F(Native, codes__have_the_names_of_both_interfaces) {
   EXPECT_EQ(static_cast<int>(OMX_BAD_ERROR), static_cast<int>(MX_BAD_BAD_BAD));
   EXPECT_EQ(static_cast<int>(OMX_ACCESS_DENIED), static_cast<int>(MX_NO_PERM));

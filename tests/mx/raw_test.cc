@@ -87,7 +87,7 @@ TEST_F(Raw, handle_can_be_polled) {
   EXPECT_EQ(mx_raw_next_event(b_, nullptr, nullptr, nullptr, nullptr, 0, &status_), MX_SUCCESS);
   EXPECT_EQ(status_, MX_RAW_RECV_COMPLETE);
   EXPECT_EQ(::poll(&wait, 1, 0), 0);
-  // The sender's buffer, for its event.
+  // The event of the send returns the sender's buffer.
   pollfd sent{mx_raw_handle(a_), POLLIN, 0};
   EXPECT_EQ(::poll(&sent, 1, 0), 1);
   EXPECT_EQ(mx_raw_next_event(a_, nullptr, nullptr, nullptr, nullptr, 0, &status_), MX_SUCCESS);
@@ -100,7 +100,7 @@ TEST_F(Raw, one_opener_per_board) {
   EXPECT_EQ(mx_raw_open_endpoint(7, nullptr, 0, &other), MX_BOARD_UNKNOWN);
   EXPECT_EQ(mx_raw_close_endpoint(a_), MX_SUCCESS);
   EXPECT_EQ(mx_raw_open_endpoint(0, nullptr, 0, &a_), MX_SUCCESS);
-  // Ordinary endpoints are not in its way.
+  // Raw endpoints do not block ordinary ones.
   EXPECT_TRUE(open(0));
 }
 

@@ -186,7 +186,7 @@ TEST_F(Requests, context_ids_have_their_own_queues) {
   const mx_endpoint_addr_t to = connect(a_, endpoint);
   const auto of = [](std::uint64_t context) { return context << 60; };
   const std::uint64_t all = of(15);
-  // A mask with a part of the id is refused, and so is one without it.
+  // A mask with only a part of the id is refused, and so is one without it.
   EXPECT_EQ(mx_irecv(endpoint, nullptr, 0, 0, of(1), nullptr, nullptr), MX_BAD_MATCHING_FOR_CONTEXT_ID_MASK);
   EXPECT_EQ(mx_irecv(endpoint, nullptr, 0, 0, 0, nullptr, nullptr), MX_BAD_MATCHING_FOR_CONTEXT_ID_MASK);
   Bytes buffers[3] = {Bytes(4), Bytes(4), Bytes(4)};
