@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An endpoint's address as libfabric passes it around. It has three forms: 32 bytes that say the same on
-// every host (docs/spec/libfabric.md 7.3), the text fi_omx://MAC/ENDPOINT, and an IP address with a port as
-// the socket interface has it (docs/reference/libfabric.md, "Addresses of sockets").
+// An endpoint's address as libfabric passes it around, in three forms. The first is 32 bytes that mean the
+// same on every host (docs/spec/libfabric.md 7.3). The second is the text fi_omx://MAC/ENDPOINT. The third
+// is an IP address with a port, as in the socket interface (docs/reference/libfabric.md, "Addresses of
+// sockets").
 #pragma once
 
 #include <rdma/fabric.h>

@@ -26,7 +26,8 @@ class DrivenEndpoint {
   // Takes one turn, if one is due. Returns whether frames came. If `look` is false, only timers make a turn
   // due. Takes the endpoint's lock.
   bool poll(bool look);
-  // The number of the application's threads that wait here. The domain counts them, and closing waits for 0.
+  // Returns the number of the application's threads that wait here. The domain counts them, and closing
+  // waits for 0.
   std::atomic<int>& waiting() { return waiting_; }
 
   // Ends accesses of peers to a region that is about to be gone: a peer that has not sent the data it

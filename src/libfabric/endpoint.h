@@ -4,7 +4,7 @@
 //   live_endpoint   opening and closing the endpoint; what the engine finished
 //   transfers, peeks, remote_memory, memory_service
 //   reports         completion entries and counts
-//   peers           addresses become partners of the engine; connecting
+//   peers           addresses become peers of the engine; connecting
 //   endpoint        choices, bindings, operations
 // All state is guarded by the lock of the runtime's endpoint (runtime::EngineAccess). What is fixed at
 // fi_enable() may be read without it.
@@ -49,7 +49,7 @@ class Endpoint : public fid_ep, public DrivenEndpoint {
   // Returns 0, or why no operation can begin: the endpoint is not enabled yet, or another process's.
   int unusable() const { return !runtime_ ? -FI_EOPBADSTATE : runtime_->foreign() ? -FI_EPERM : 0; }
 
-  // The parts that calls of the application go to. They live as long as the endpoint.
+  // Return the parts that calls of the application go to. They live as long as the endpoint.
   Transfers& transfers() const { return *transfers_; }
   Peeks& peeks() const { return *peeks_; }
   RemoteMemory& remote_memory() const { return *remote_memory_; }

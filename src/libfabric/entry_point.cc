@@ -12,7 +12,7 @@ namespace omx::fabric {
 
 namespace {
 
-// Nothing is cleaned up, because a thread may still be inside a call (docs/spec/libfabric.md 6.4).
+// Cleans nothing up, because a thread may still be inside a call (docs/spec/libfabric.md 6.4).
 void cleanup() {}
 
 }  // namespace

@@ -14,8 +14,8 @@ fi_info* info_of_board(const runtime::Board& board);
 
 // The name of the domain of endpoints that use all boards together (docs/explanation/rails.md).
 inline constexpr const char* kAllBoards = "omx-all";
-// Returns the board by which the domain of all boards is known. nullptr: there is no such domain, because
-// there is one board only, or boards are reached by UDP.
+// Returns the board by which the domain of all boards is known. Returns nullptr if there is only one board,
+// or if boards are reached by UDP: then there is no such domain.
 const runtime::Board* board_of_all(const runtime::Process& process);
 
 }  // namespace omx::fabric

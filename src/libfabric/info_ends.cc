@@ -16,8 +16,8 @@ namespace {
 
 using Found = Expected<runtime::NicFound, std::string>;
 
-// Finds a host by its name. libfabric asks four times for each call of the application, and a host that does
-// not answer takes the whole time of a look-up. So what failed is not tried again at once.
+// Finds a host by its name. libfabric asks four times for each call of the application. A host that does not
+// answer takes the whole time of a look-up, so a failed name is not tried again at once.
 Found host_find(runtime::Process& process, const std::string& node) {
   constexpr protocol::TimeNs kFresh = 2'000 * protocol::kMillisecond;
   static auto* const mutex = new std::mutex;

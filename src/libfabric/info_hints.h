@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hints of a caller of fi_getinfo. What it asks for is echoed where we can do it, and declined where we
-// cannot. libfabric hides its own helpers for this from external providers, so the rules are written down
-// again here (docs/spec/libfabric.md 1.5).
+// The hints of a caller of fi_getinfo. What it asks for is echoed if we can do it, and declined otherwise.
+// libfabric hides its own helpers for this from external providers. So the rules are written down again here
+// (docs/spec/libfabric.md 1.5).
 #pragma once
 
 #include <rdma/fabric.h>

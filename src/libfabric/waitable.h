@@ -53,8 +53,8 @@ class Waitable {
     if (armed_.take()) [[unlikely]]
       event_.signal();
   }
-  // Does what added() does at the cost of a load. something_since_armed() must take the lock under which the
-  // entry was added, or modify the word that it was added to.
+  // Does what added() does at the cost of a load. The caller added the entry under a lock, which
+  // something_since_armed() must take, or to a word that it must modify.
   void added_in_order() {
     if (armed_.take_of_ordered_news()) [[unlikely]]
       event_.signal();

@@ -26,8 +26,8 @@ struct Hello {
 
 // Sends a hello with the descriptor of the ring's memory. Returns false if the connection does not take it.
 bool hello_send(int connection, const Hello& hello, int memory);
-// Receives a hello. Returns 1 if `hello` and `memory` are filled, 0 if nothing has come yet, and -1 if the
-// peer hung up or is none of ours.
+// Receives a hello. Returns 1 if `hello` and `memory` are filled, and 0 if nothing has come yet. Returns -1
+// if the peer hung up or sent something else.
 int hello_receive(int connection, Hello& hello, OwnFd& memory);
 
 }  // namespace omx::local

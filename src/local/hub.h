@@ -2,9 +2,9 @@
 // How an endpoint reaches the other endpoints of its host. Frames pass as on the cable, but through shared
 // memory. The data of large messages come straight from the sender's memory.
 //
-// Each direction is a ring of its own. The sender makes it when it has the first frame for a peer, connects
-// to the socket by which that endpoint is claimed, and passes it there. The connection stays. Its end says
-// that the peer is gone, and a byte on it wakes the peer.
+// Each direction is a ring of its own. The sender makes it when it has the first frame for a peer. It
+// connects to the socket by which that endpoint is claimed, and passes the ring there. The connection stays.
+// Its end says that the peer is gone, and a byte on it wakes the peer.
 #pragma once
 
 #include <sys/uio.h>

@@ -50,7 +50,7 @@ int ask(const fi_info* wanted, std::uint64_t flags = 0, const char* node = nullp
   return status == 0 && !ours ? -FI_ENODATA : status;
 }
 
-// The provider without libfabric in between.
+// Returns the provider without libfabric in between.
 fi_provider* provider() {
   const std::string path = std::string(std::getenv("FI_PROVIDER_PATH")) + "/libomx-fi.so";
   void* const file = ::dlopen(path.c_str(), RTLD_NOW);

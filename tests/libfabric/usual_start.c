@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that starts as libfabric's own tests do. The server is told nothing, or its own address. The
-// client is told the server's address. Both take port 9228 unless they are told another.
+// A program that starts as libfabric's own tests do. The server gets no address, or its own. The client gets
+// the server's address. Both take port 9228 unless they get another.
 //
 //   usual_start [OPTIONS]             the server
 //   usual_start [OPTIONS] SERVER      the client
 //     -p PROVIDER  -s OWN_ADDRESS  -b PORT (server)  -o PORT (client)  -F unspec|sockaddr_in|sockaddr_in6|str
 //     -e msg|tagged|rma  -S BYTES  -I COUNT
 //
-// They exchange COUNT messages each way and check every byte; with rma the client writes them into the
-// server's memory and reads them back. Status 0: all was right; 61: the provider offers nothing (FI_ENODATA).
+// They exchange COUNT messages each way and check every byte. With rma the client writes them into the
+// server's memory and reads them back. Status 0: all was right. Status 61: the provider offers nothing
+// (FI_ENODATA).
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -43,7 +44,7 @@ static char *out, *in;  // both of room() bytes
 static unsigned sent, received;
 static struct fi_context2 send_context, receive_context;
 
-struct memory {  // of the server, told to the client
+struct memory {  // of the server, which tells the client
   uint64_t address, key;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slow way to find a claim's holder, for when its queue of connections is full: the socket's inode from
-// /proc/net/unix, then the process that has it open.
+// The slow way to find a claim's holder, used when its queue of connections is full. It gets the socket's
+// inode from /proc/net/unix, then finds the process that has the socket open.
 #pragma once
 
 #include <sys/types.h>

@@ -15,8 +15,9 @@
 
 namespace omx::runtime {
 
-// Return what follows from the settings and a measurement: which pieces are offloaded, and whether the copy
-// engine takes frames of that size from the ring faster than the kernel places them.
+// Return what follows from the settings and a measurement. copy_policy() says which pieces are offloaded.
+// ring_better() says whether the copy engine takes frames of that size from the ring faster than the kernel
+// places them.
 copy::Policy copy_policy(const Settings& settings, const copy::Calibration& calibration);
 bool ring_better(const Settings& settings, const copy::Calibration& calibration, std::uint32_t piece);
 

@@ -25,7 +25,7 @@ class EngineAccess {
   // only timers make a turn due.
   bool poll(bool look = true);
   void turn();  // one turn
-  // Call these around each send: the first gives SendOp::hold, the second follows the send.
+  // Call these functions around each send: burst_goes_on() gives SendOp::hold, and sent() follows the send.
   bool burst_goes_on();
   bool may_hold();
   void sent();

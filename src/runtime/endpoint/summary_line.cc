@@ -40,7 +40,7 @@ std::string SummaryLine::text(std::size_t peers) const {
                      peers == 1 ? "" : "s");
 }
 
-// Waits until no new peer has come for a period of check(), or until the endpoint is closed: a program meets
+// Waits until no new peer has come for a period of check(), or until the endpoint is closed. A program meets
 // its peers one by one.
 void SummaryLine::check(bool last) {
   if (printed_ || !log_enabled(LogLevel::summary)) return;

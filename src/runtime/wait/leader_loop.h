@@ -62,7 +62,7 @@ class LeaderLoop {
         generation_(generation),
         background_(&self == &parts.waiters.progress_thread()),
         began_(parts.time.now),
-        // The progress thread does not spin, so no thread waits for it: it is busy only while frames come.
+        // The progress thread spins only while frames come, since no thread waits for its result.
         spin_(background_ ? parts.budget.present() : parts.budget.next()),
         spin_until_(background_ ? began_ : began_ + spin_),
         oversubscribed_(spin_ == 0) {}

@@ -52,7 +52,7 @@ class OversubscriptionDetector {
 // For applications that poll indefinitely, one call after the other.
 class PollingFairness {
  public:
-  // After a poll: returns whether the thread should give its processor away.
+  // Counts a poll. Returns whether the thread should give its processor away now.
   bool yield_due(bool found) {
     if (found) {
       if (idle_ >= kIdlePolls) detector_.stop();

@@ -9,9 +9,9 @@
 // a few times in a row. So a polling application meets it now and then for some microseconds, and an idle
 // one never.
 //
-// After it was dismissed it stays away, and longer each time that it was dismissed soon: a poller that gets
-// little of the processor makes few calls, too. While a thread of the application sleeps in a long wait, it
-// *rests* until that thread leaves.
+// After it was dismissed it stays away, and longer each time that it was dismissed soon. This matters because
+// a poller that gets little of the processor makes few calls, too. While a thread of the application sleeps
+// in a long wait, it *rests* until that thread leaves.
 //
 //               no calls, or invited
 //   watching ------------------------> leading
@@ -41,7 +41,7 @@ class ProgressHost {
   virtual ~ProgressHost() = default;
   // Leads until it is dismissed.
   virtual void lead_in_background() = 0;
-  // The progress thread ends: it sends no more of the messages that wait for coalescing.
+  // Says that the progress thread ends: it sends no more of the messages that wait for coalescing.
   virtual void ending() = 0;
   // Sends the messages that wait for coalescing. Returns false if there were none.
   virtual bool held_release() = 0;

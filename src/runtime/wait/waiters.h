@@ -6,7 +6,7 @@
 // is there, or when the leader has left and it is first in the list. The leader's sleep ends for frames, for
 // the engine's deadline, and for its own timeout. Another thread ends it through the event of the leader's
 // park slot. All decisions are taken with the lock held, so no wake-up can fall between a poll and the sleep
-// that follows: a parker and an eventfd remember.
+// that follows. A parker and an eventfd remember a wake-up.
 //
 //            join(), no leader            poll() finds it, timeout, wakeup()
 //   outside -----------------> leading ------------------------------------> outside

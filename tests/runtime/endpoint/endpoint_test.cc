@@ -25,7 +25,7 @@ TEST_F(endpoint, connect__both_ways_and_to_itself) {
   EXPECT_EQ(to_b.slot, a_->slot());
   connect(*b_, *a_);
   connect(*a_, *a_);
-  EXPECT_EQ(a_->partners().size(), 2U);  // itself and b
+  EXPECT_EQ(a_->partners().size(), 2U);  // a itself and b
 }
 
 TEST_F(endpoint, connect__refused) {
