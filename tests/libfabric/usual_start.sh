@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# usual_start.sh PROGRAM PROVIDER-FOLDER: programs of libfabric that are told two addresses and a port, and no
-# option of ours, meet between two hosts. They are usual_start.c, and fi_pingpong where it is installed.
+# usual_start.sh PROGRAM PROVIDER-FOLDER: programs of libfabric meet between two hosts. They get two addresses and
+# a port, and no option of ours. They are usual_start.c, and fi_pingpong if it is installed.
 set -uo pipefail
 self=$(realpath "$0")
 if [ "$1" != inside ]; then

@@ -11,7 +11,7 @@ prefix=$work/mx
 cmake --install "$build" --prefix "$prefix" >"$work/log" || { cat "$work/log"; exit 1; }
 cd "$work"
 
-# Warnings are no reason to fail for a configure script, but functions without a declaration were for none.
+# A configure script does not fail for warnings. Under gnu89 a function without a declaration is only a warning.
 CC="${CC:-cc} -std=gnu89"
 CXX=${CXX:-c++}
 CPPFLAGS=-I$prefix/include
@@ -29,7 +29,7 @@ compiles() {  # compiles WHAT COMPILER OPTIONS...: conftest.c, or conftest.cc fo
   exit 1
 }
 
-# AC_CHECK_LIB and AC_CHECK_FUNCS: a declaration of their own, which fits no prototype. Before the headers are known.
+# AC_CHECK_LIB and AC_CHECK_FUNCS declare the function themselves, against its prototype, before headers are known.
 CPPFLAGS=
 for function in mx__init_api mx_finalize mx_open_endpoint mx_isend mx_forget mx_register_unexp_handler \
   mx_register_unexp_callback mx_wakeup mx_disable_progression mx_test_any mx_set_request_timeout mx_open_board \
@@ -77,7 +77,7 @@ int main(void) { int keys[] = {MX_NUMA_NODE, MX_LINE_SPEED, MX_COPY_SEND_MAX, MX
 EOT
 compiles "for the version of MX" "$CC" conftest.c
 
-# NULL comes with our headers: what fails to compile is taken for a function that is not there.
+# NULL must come with our headers: if the program does not compile, the script takes the function for missing.
 printf '#include <myriexpress.h>\n#include <mx_io.h>\nint main(void) { return (int) mx_open_board(0, NULL); }\n' >conftest.c
 compiles "for NULL" "$CC" conftest.c "-L$prefix/lib" -lmyriexpress
 
@@ -119,14 +119,14 @@ done
 compiles "whether a C++ program links" "$CXX" conftest.cc "-L$prefix/lib" -lmyriexpress
 runs "C++" "LD_LIBRARY_PATH=$prefix/lib"
 
-# One MX program links the library statically, and knows nothing of the C++ in ours.
+# One MX program links the library statically, and does not know that ours contains C++.
 if "${AR:-ar}" t "$prefix/lib/libmyriexpress.a" | grep -qx myriexpress.o; then
   compiles "for a static library" "$CC" conftest.c "-L$prefix/lib" -Wl,-Bstatic -lmyriexpress -Wl,-Bdynamic -lpthread
   runs "static"
   compiles "for a static library by its path" "$CC" conftest.c "$prefix/lib64/libmyriexpress.a" -lpthread
   runs "static, by path"
   if ldd conftest | grep -E 'stdc|myriexpress|open-mx'; then exit 1; fi
-  # It does not meddle with the C++ library of others, shared or static.
+  # The static library works beside the C++ library of the program, shared or static.
   compiles "for a static library in C++" "$CXX" conftest.cc "$prefix/lib/libmyriexpress.a"
   runs "static, C++"
   compiles "for two static libraries" "$CXX" -static-libstdc++ conftest.cc "$prefix/lib/libmyriexpress.a"

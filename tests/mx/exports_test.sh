@@ -8,11 +8,11 @@ library=$1
 expected=$(dirname "$0")/exports.txt
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# D or R for what is read-only after relocation, and symbols of kind A for the version nodes: the linker's choice.
+# Linkers differ in two points: D or R for data that are read-only after relocation, and symbols of kind A for version nodes.
 nm -D --defined-only "$library" | awk '$2 != "A" { sub("^R$", "D", $2); print $2, $3 }' | LC_ALL=C sort -k2 >"$work/found"
 grep -v '^#' "$expected" | LC_ALL=C sort -k2 >"$work/expected"
 diff "$work/expected" "$work/found" || { echo "< missing in, > not expected of $library"; exit 1; }
-# Programs of other libraries name these, and all four must be defined (docs/spec/mx-api.md 8.2).
+# Programs that were linked with other libraries name these four nodes, so all must be defined (docs/spec/mx-api.md 8.2).
 for node in MX_0.0 MX_0.9 MX_0.91 MX_0.92; do
   readelf -V "$library" | grep -q "Name: $node\$" || { echo "$node is not defined"; exit 1; }
 done

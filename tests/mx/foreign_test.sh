@@ -16,7 +16,7 @@ for symbol in $(awk '$1 == "T" { sub("@@.*", "", $2); print $2 }' "$here/exports
   echo "int $symbol(void) { return 0; }"
 done >"$work/stub.c"
 echo 'void (*const MX_ERRORS_ARE_FATAL)(void) = 0; void (*const MX_ERRORS_RETURN)(void) = 0;' >>"$work/stub.c"
-# The seven that we version keep their node. The others have one that we do not give them.
+# The seven functions that we version keep their node. The others get a node that our library does not give them.
 cat >"$work/all.map" <<'MAP'
 MX_0.0 { };
 MX_0.9 { global: mx_open_endpoint; mx_decompose_endpoint_addr; } MX_0.0;
@@ -31,7 +31,7 @@ run() {  # run VERSIONS SONAME
   $cc -shared -fPIC -Wl,--version-script="$work/$1.map" -Wl,-soname,"$2" "$work/stub.c" -o "$dir/libmyriexpress.so"
   $cc -std=c11 -I"$source/include" "$source/examples/hello.c" -L"$dir" -lmyriexpress -o "$dir/hello"
   readelf -d "$dir/hello" | grep -q "NEEDED.*\[$2\]"
-  # Its own failure shows that it was loaded and reached our code.
+  # The program's own failure shows that it was loaded and reached our code.
   output=$(OMX_INTERFACES=no-such-interface LD_BIND_NOW=1 LD_LIBRARY_PATH="$(dirname "$library")" "$dir/hello" 2>&1) &&
     status=0 || status=$?
   [ "$status" = 1 ] && echo "$output" | grep -q no-such-interface && return

@@ -19,7 +19,7 @@ example=$prefix/share/open-mx/examples
 cc="${CC:-cc} -std=c11 -Wall -Wextra -Werror"
 export PKG_CONFIG_PATH="$pc_dir"
 
-# Without the other host the example ends with an error of its own: enough to see that it runs.
+# Without the other host the example ends with its own error, which shows that it runs.
 runs() {
   output=$(OMX_INTERFACES=no-such-interface LD_LIBRARY_PATH="$lib_dir" "$1" 2>&1) && status=0 || status=$?
   [ "$status" = 1 ] && echo "$output" | grep -q no-such-interface && return
@@ -32,7 +32,7 @@ for name in open-mx myriexpress; do
   runs "$work/hello-$name"
 done
 
-# What a static library needs, and nothing of ours at run time.
+# A static build needs no library of ours at run time.
 $cc "$example/hello.c" $(pkg-config --cflags open-mx) "$lib_dir/libmyriexpress.a" \
   $(pkg-config --static --libs open-mx | sed 's/-lmyriexpress//') -o "$work/hello-static"
 runs "$work/hello-static"
