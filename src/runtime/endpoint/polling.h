@@ -25,7 +25,7 @@ class Polling {
 
   // Takes a turn if one is due. Returns whether frames came.
   bool turn() { return turn(polls_are_calls_ ? 1 : kPolls); }
-  // Polls the link this often. With 0 polls only timers make a turn due.
+  // Takes a turn if frames are found within this many polls. With 0 polls only timers make a turn due.
   bool turn(unsigned polls) {
     burst_.end();
     progress_.polled();
