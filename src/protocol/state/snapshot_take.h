@@ -8,6 +8,5 @@ struct Snapshot;
 struct State;
 
 void snapshot_take(State& s, Snapshot& out);
-void snapshot_take(State& s, Snapshot& out);
 
 }  // namespace omx::protocol
