@@ -8,15 +8,15 @@
 
 namespace omx::runtime {
 
-// What moves an endpoint's messages while the application does not call. `off`: nothing does. `automatic`: a
-// thread that notices. `always`: a thread that every frame wakes.
+// The mover of an endpoint's messages while the application does not call. `off`: nothing does. `automatic`:
+// a thread that notices. `always`: a thread that every frame wakes.
 enum class ProgressMode : std::uint8_t { off, automatic, always };
 
-// What carries our frames. `automatic`: raw Ethernet if this process may use it, otherwise UDP. The others
+// The carrier of our frames. `automatic`: raw Ethernet if this process may use it, otherwise UDP. The others
 // are always used. `xdp` is raw Ethernet by other sockets.
 enum class LinkKind : std::uint8_t { automatic, ethernet, xdp, udp, udp4, udp6 };
 
-// What puts the data of large messages into their place. `kernel`: the kernel, when it hands them over.
+// The writer of large messages' data. `kernel`: the kernel, when it hands them over.
 // `ring`: this library or a copy engine, from the receive ring. `automatic`: whichever is cheaper.
 enum class Placement : std::uint8_t { automatic, kernel, ring };
 

@@ -53,7 +53,7 @@ int insertion_refused(const AddressVector& vector, std::uint64_t flags) {
   return 0;
 }
 
-// What an insertion of several addresses reports, in each of the three ways to ask.
+// Reports of an insertion of several addresses, in each of the three ways to ask.
 class Insertion {
  public:
   Insertion(AddressVector& vector, fi_addr_t* numbers, std::uint64_t flags, void* context)
@@ -205,7 +205,7 @@ int remove(fid_av* object, fi_addr_t* numbers, std::size_t count, std::uint64_t 
 int lookup(fid_av* object, fi_addr_t number, void* address, std::size_t* length) {
   const AddressVector::Entry* entry = vector_of(object).entry(number);
   if (!entry) return -FI_EINVAL;
-  // What does not fit is cut off. The caller sees that by the length.
+  // A longer address is cut off. The caller sees that by the length.
   const int error = address_write(entry->address, vector_of(object).format(), address, length);
   return error == -FI_ETOOSMALL ? 0 : error;
 }

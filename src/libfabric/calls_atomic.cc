@@ -21,7 +21,7 @@ std::size_t values(std::span<const fi_ioc> pieces) {
   return count;
 }
 
-// What most forms have in common.
+// The steps that most forms share.
 struct Common {
   fi_addr_t peer;
   std::uint64_t address, key;

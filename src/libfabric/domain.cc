@@ -48,7 +48,7 @@ void Domain::progress(bool look) {
   try {
     for (DrivenEndpoint* endpoint : endpoints_) frames = endpoint->poll(look) || frames;
   } catch (const std::bad_alloc&) {
-    // What needed memory is tried again with the next call.
+    // Work that found no memory is tried again with the next call.
   }
   if (look && fairness_.yield_due(frames)) {
     guard.unlock();

@@ -20,7 +20,7 @@ namespace omx::fabric {
 class Counter;
 class Domain;
 
-// What fi_mr_reg() has made. All but `users` is fixed when peers can reach it.
+// A region that fi_mr_reg() has made. All but `users` is fixed when peers can reach it.
 class MemoryRegion : public fid_mr {
  public:
   MemoryRegion(Domain& owner) : fid_mr{}, domain(owner) {}

@@ -56,7 +56,7 @@ struct Operation {
   ListHook all;
   ListHook hook;  // of posted receives, or of messages that wait for a connection
 
-  // What is to be sent when there is a connection.
+  // An operation that waits for a connection.
   struct Waiting {
     std::vector<protocol::Segment> segments;
     std::vector<std::byte> copy;

@@ -18,7 +18,7 @@
 
 namespace omx::fabric {
 
-// What becomes of messages that waited for a connection. Called with the endpoint's lock held.
+// Receives the fate of messages that waited for a connection. Called with the endpoint's lock held.
 class WaitingMessages {
  public:
   // Called when the connection to `to` is there. Returns whether the message is to be sent.

@@ -9,7 +9,7 @@
 
 namespace omx::mx {
 
-// What the parameters of an open say.
+// The parameters of an open, decoded.
 struct OpenParams {
   ErrorHandler error_handler;
   runtime::OpenOptions options;

@@ -24,7 +24,7 @@ namespace {
 
 constinit std::mutex g_mutex;
 constinit ErrorHandler g_handler;  // not set: the initial one
-// What the settings say that were read last.
+// The choice of the settings that were read last.
 constinit std::atomic<bool> g_initially_fatal{true}, g_ignore_mx_env{false};
 
 [[noreturn]] void die(const char* text, int code) {

@@ -15,7 +15,7 @@
 
 namespace omx::runtime {
 
-// What the kernel knows. Tests make it up.
+// The kernel's knowledge of addresses. Tests make it up.
 struct IpFacts {
   std::vector<link::HostAddress> own;
   std::function<std::vector<link::Neighbour>(const link::Ip&)> neighbours;

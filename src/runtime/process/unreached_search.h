@@ -12,7 +12,7 @@
 
 namespace omx::runtime {
 
-// What the caller knows of the attempt.
+// Facts of the attempt that the caller knows.
 struct Unanswered {
   bool refused = false;  // the host said that the endpoint is closed; else no answer came
   std::string advice;    // text of Endpoint::silence_advice()

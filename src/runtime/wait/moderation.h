@@ -19,7 +19,7 @@ class Moderation {
   enum class EventMask : std::uint8_t { frames, solicited, masked };
   // `lane`: woken by frames that an earlier solicited frame announced.
   enum class WokenBy : std::uint8_t { other, frame, solicited, lane, timer };
-  // What a sleep, and the turn after it, brought.
+  // The result of a sleep and of the turn after it.
   struct Found {
     WokenBy by = WokenBy::other;
     bool frames = false;         // there were frames

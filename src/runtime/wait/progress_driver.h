@@ -35,7 +35,7 @@
 
 namespace omx::runtime {
 
-// What the progress thread needs of the endpoint. Called with the lock held, and not in a poll loop.
+// The endpoint as the progress thread needs it. Called with the lock held, and not in a poll loop.
 class ProgressHost {
  public:
   virtual ~ProgressHost() = default;

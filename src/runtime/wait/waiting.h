@@ -13,7 +13,7 @@
 
 namespace omx::runtime {
 
-// What a wait needs of the endpoint beside EngineTurns. All functions are called with the lock held.
+// The endpoint as a wait needs it, beside EngineTurns. All functions are called with the lock held.
 template <class T>
 concept WaitTurns = EngineTurns<T> && requires(T& turns, const Request* request) {
   { turns.holds(request) } -> std::same_as<bool>;    // the engine knows the request
