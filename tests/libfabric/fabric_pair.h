@@ -68,7 +68,7 @@ struct End {
   fi_addr_t learn(const Bytes& name) const;
 };
 
-// What was read from a queue: an entry or an error.
+// An entry or an error that was read from a queue.
 struct Event {
   fi_cq_tagged_entry good{};
   fi_cq_err_entry error{};

@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from prose import prose  # noqa: E402
 from references import references  # noqa: E402
 import structure  # noqa: E402
 
@@ -133,7 +134,7 @@ def style():
 
 
 def main():
-    rules = [layering, banned_calls, licence, file_size, unfinished, references, *structure.RULES, style]
+    rules = [layering, banned_calls, licence, file_size, unfinished, prose, references, *structure.RULES, style]
     failed = 0
     for rule in rules:
         problems = list(rule())

@@ -46,7 +46,7 @@ class Environment {
   std::map<std::string, std::optional<std::string>> previous_;
 };
 
-// What the error handler got.
+// The arguments that the error handler got.
 struct HandledError {
   mx_return_t code;
   std::string text;

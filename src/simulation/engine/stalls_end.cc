@@ -70,7 +70,7 @@ void StallsEnd::dead_check() {
   }
 }
 
-// Checks that some application was told of each undelivered message that was complete for its sender.
+// Checks that each undelivered message that was complete for its sender was reported to an application.
 void StallsEnd::silent_loss_check() {
   for (const Call& m : calls_) {
     if (m.kind != RequestKind::send || !m.well || m.delivered || m.reported || m.lost) continue;

@@ -25,7 +25,7 @@ struct Stream {
   TimeNs begun = 0;
   std::uint64_t sent = 0;
   std::uint64_t arrived = 0;
-  bool failed = false;                  // the sender was told of an error ...
+  bool failed = false;                  // the sender got an error ...
   std::uint64_t failed_at = 0;          // ... with this message at the earliest
   std::vector<std::uint64_t> messages;  // ids
 };

@@ -200,7 +200,7 @@ void write_boards(const std::filesystem::path& folder) {
   large(Step::carrier, {1})(Step::pull_reply, {0, 0, 0, 0})(Step::carrier, {5})(Step::time, {kLong});
   write_rails(folder, "rails_large", large);
 
-  // Probes that prove nothing: no cookie, another size, another session, asked where nobody is known.
+  // Probes that prove nothing: no cookie, another size, another session, requested where no peer is known.
   Seed probe;
   probe(Step::receive, {kFromA, kHuge | 32})(Step::rndv, {0, 0, kHuge})(Step::rail_probe, {0, 2});
   probe(Step::rail_way, {5})(Step::rail_probe, {0, 8, 0, 0, 0, 1})(Step::rail_probe, {0, 4, 0, 0, 0, 90});
