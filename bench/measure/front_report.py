@@ -52,8 +52,8 @@ def facts(kept):
     rounds = f"{kept['rounds']} round{'s' * (kept['rounds'] > 1)}"
     text = (f"Measured {kept['date']} by `{kept['command']}` on a virtual machine ({kept['processor']}, {kept['processors']} "
             f"processors, Linux {kept['linux']}): {'the best' if kept['doubt'] else 'medians'} of {rounds} of NetPIPE, both ends poll. The two hosts are network "
-            f"namespaces, joined by a virtual cable (veth) of MTU {kept['mtu']}; no physical NIC took part. Bare frames know "
-            "neither messages nor MPI, and end at one frame.")
+            f"namespaces, joined by a virtual cable (veth) of MTU {kept['mtu']}; no physical NIC took part. \"Raw\" is "
+            "as by default: large messages go by UDP. Bare frames are packet sockets without a protocol, up to one frame.")
     if kept["doubt"]:
         text += f" **Preliminary: {kept['doubt']}.**"
     return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False)

@@ -18,7 +18,8 @@ struct ListHook {
 
   bool linked() const { return next != nullptr; }
 
-  // Removes the object from the list it is in. Does nothing when it is in no list.
+  // Removes the object from the list that this hook is in. Does nothing when it is in none. No destructor
+  // does this: unlink an object before it or its list ends.
   void unlink() {
     if (!next) return;
     next->prev = prev;

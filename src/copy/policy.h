@@ -9,16 +9,18 @@
 namespace omx::copy {
 
 struct Policy {
-  std::uint32_t min_message = 64 * 1024;   // bytes; Open-MX's asynchronous default
-  std::uint32_t min_piece = 0;             // bytes; 0: the engine's own limit
-  std::uint32_t min_waited = 1024 * 1024;  // bytes of a message whose copies must be waited for one by one
-  // Bytes at the start of a message that the processor copies, for the code that reads them next.
+  std::uint32_t min_message =
+      64 * 1024;                // bytes; the default of the original's driver for asynchronous copies
+  std::uint32_t min_piece = 0;  // bytes; 0: the engine's own limit
+  std::uint32_t min_waited = 1024 * 1024;  // the same where each copy is waited for (inside a host)
+  // The processor copies pieces that begin before this offset of their message, so that they are in its
+  // cache.
   std::uint32_t warm = 0;
-  std::uint32_t cpu_share = 5;  // the owner copies this fraction (one fifth) itself while it waits; 0: none
+  std::uint32_t cpu_share = 5;  // copy_wait(): the owner copies one part in `cpu_share` itself; 0: nothing
 };
 
-// Returns whether a piece of a message should go to this engine. Pieces of small messages are needed at once.
-// Waiting for each of them made medium messages of the original Open-MX slower (Cluster 2008).
+// Returns whether a piece of a message should go to this engine. Small messages are waited for at
+// once, so nothing would overlap. That made medium messages of the original slower (Cluster 2008).
 inline bool offload_worth(const Policy& policy, const Capabilities& engine, std::uint64_t message_bytes,
                           std::uint64_t piece_bytes) {
   const std::uint32_t least = policy.min_piece > 0 ? policy.min_piece : engine.least_piece;
@@ -30,18 +32,20 @@ inline bool wait_worth(const Policy& policy, const Capabilities& engine, std::ui
   return message_bytes >= policy.min_waited && offload_worth(policy, engine, message_bytes, piece_bytes);
 }
 
-// Returns how many receive slots pieces may hold: a ring of `slots` must never run dry.
+// Returns how many of a receive ring's `slots` copies under way may hold: a quarter, so that frames always
+// find a free one.
 inline std::uint32_t slots_held_most(std::uint32_t slots) {
   return slots / 4;
 }
 
-// Returns how many pieces one of `processes` may have on a queue of which users may fill `threshold` entries:
-// 1 to 32. One entry is left for the drain descriptor.
+// Returns how many pieces a process may have outstanding on a shared DSA queue: its equal part of the
+// `threshold` entries that users may fill, less one for the drain descriptor, but 1 to 32.
 std::uint32_t outstanding_most(std::uint32_t threshold, std::uint32_t processes);
 
 // Copies a piece, shares the work with the engine, and returns when all is copied. Returns false if the piece
-// must be treated as failed (CopyEngine::failed). The split is at a 64-byte boundary of the destination,
-// which devices copy fastest. `ticket` receives the ticket of the engine's part, if the engine took one.
+// must be treated as failed (CopyEngine::failed). If the processor takes a part, the engine's part
+// begins at a 64-byte boundary of the destination, where devices are fastest. `ticket` receives the ticket of
+// the engine's part, if the engine took one.
 bool copy_wait(CopyEngine& engine, const Policy& policy, const Piece& piece, Ticket* ticket = nullptr);
 
 }  // namespace omx::copy

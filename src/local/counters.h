@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a hub counts.
+// Counters of an endpoint's intra-node path (hub.h).
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace omx::local {
 
 struct HubCounters {
   std::uint64_t frames_sent = 0, frames_received = 0;
-  std::uint64_t frames_delayed = 0;  // the ring was full
-  std::uint64_t frames_dropped = 0;  // the endpoint does not exist, or too much waited
-  std::uint64_t direct_reads = 0, direct_bytes = 0;
-  std::uint64_t notifies = 0;  // sleeping peers that were woken
+  std::uint64_t frames_delayed = 0;  // the peer's ring was full, or earlier frames still waited
+  std::uint64_t frames_dropped = 0;  // no ring leads to that endpoint, or 64 MiB already wait
+  std::uint64_t direct_reads = 0, direct_bytes = 0;  // of a sender's memory (one copy)
+  std::uint64_t notifies = 0;                        // sleeping peers that were woken
 };
 
 }  // namespace omx::local

@@ -58,6 +58,7 @@ constexpr const char* kCodeTexts[] = {
 };
 static_assert(std::size(kCodeTexts) == MX_NOT_SUPPORTED_WITH_CONTEXT_ID + 1);
 
+// Codes from OMX_CANCELLED (90) on, which only open-mx.h has.
 constexpr const char* kNativeTexts[] = {
     "cancelled",
     "remote memory window unknown",
@@ -67,7 +68,7 @@ constexpr const char* kNativeTexts[] = {
     "message truncated",
     "not supported inside a handler",
     "no system resources available",
-    nullptr,
+    nullptr,  // not used
     "not implemented",
 };
 static_assert(OMX_CANCELLED + std::size(kNativeTexts) == OMX_NOT_IMPLEMENTED + 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rule of a NIC that brings the datagrams of one UDP port into one receive queue (`ethtool -N`).
+// A rule of a NIC that brings the datagrams to one UDP port into one receive queue (`ethtool -N`).
 //
-// As a setting, a rule is either there or not, and its name describes it completely. "udp4:27201:3@1023" is
-// the rule in place 1023 of the NIC's table that brings IPv4 port 27201 into queue 3. "@any" means that the
-// NIC chooses places itself. Then no other rule may bring this port into this queue, so that the rule is
-// known by its effect.
+// As a Setting (tuning/setting.h) its value is "there" or "none", and its name holds all its fields.
+// "udp4:27201:3@1023" is the rule in place 1023 of the NIC's table that brings IPv4 port 27201 into queue 3.
+// "@any" means that the NIC chooses places itself. Then the rule is found by port and queue alone. So none is
+// added where another rule already brings this port into this queue.
 #pragma once
 
 #include <cstdint>

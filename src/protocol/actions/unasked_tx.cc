@@ -18,8 +18,11 @@ namespace omx::protocol {
 
 namespace {
 
-constexpr std::uint16_t kLargesMost = 2;  // at a time; a stream is asked for in good time
+// Unscheduled data leave only while at most so many large messages, this one included, have no NOTIFY yet. In
+// a stream the receiver's requests come early enough anyway (docs/reference/wire.md 17).
+constexpr std::uint16_t kLargesMost = 2;
 
+// Returns whether this message may bring unscheduled data. Counts it, if such data are paused.
 bool may_send(State& s, Partner& p, const Request& r) {
   if (!(p.agreed.features & wire::kFeatureUnasked) || p.agreed.mode != wire::Mode::omx || p.agreed.near_frame)
     return false;

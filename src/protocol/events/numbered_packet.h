@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbered packets of any type, decoded.
+// Packets that carry a sequence number (TINY, SMALL, MEDIUM, RNDV, NOTIFY), decoded. The short messages of a
+// PACK look like TINY and SMALL.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +15,25 @@ namespace omx::protocol {
 struct Partner;
 struct State;
 
-// One decoded packet of any numbered type.
+// A decoded packet of any of these types.
 struct Numbered {
   wire::PacketType type;
   std::uint32_t session = 0;
   Seqnum seqnum = 0, piggyack = 0;
   std::uint32_t fragment = 0, fragments = 1;
-  std::uint32_t unit = 0;
+  std::uint32_t unit = 0;  // bytes of a full fragment of a medium message
   wire::Eager eager;
   wire::Medium medium;
   wire::Rndv rndv;
   wire::Notify notify;
-  // The data of a medium message (nullptr: already in their place), or the tail of an RNDV.
+  // The data of a short message or of a medium fragment, or the tail of an RNDV (its last `rndv.tail` bytes).
+  // nullptr: the data of a fragment are already where they belong.
   const std::byte* data = nullptr;
-  bool packed = false;  // came in a frame with other messages
-  bool kept = false;    // came early and was kept until now
+  bool packed = false;  // came in a PACK
+  bool kept = false;    // came ahead of a missing one and was in the reorder buffer until now
 };
 
+// Copies session, number and acknowledgement from the header `m`.
 void numbered_take(Numbered& n, const wire::Message& m);
 wire::Drop numbered_decode_medium(State& s, const Partner* p, bool extended, wire::Frame frame, Numbered& n);
 wire::Drop numbered_decode(State& s, const Partner* p, wire::Frame frame, Numbered& n);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The conditions that hold when the outages are over: both sides agree, nothing is missing in conversations
-// that continue, and all hosts can start over.
+// Checks of a run of stalls once all outages (paused hosts, cut cables, restarts) are over. Every send and
+// connect ends. If one side of a conversation can continue, so can the other, and no message of it is
+// missing. Receives that wait for an ended conversation end. Each lost message is reported to an application.
+// After new connects all hosts communicate, and nothing is left over.
 #pragma once
 
 #include <vector>

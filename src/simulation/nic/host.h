@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host of the papers: cores, a NIC, and processes with an endpoint each, which is the real engine. The
+// A host of the papers: cores, a NIC, and processes, each with one endpoint: the real protocol engine. The
 // engine's work takes no virtual time by itself. The host adds the time that the original driver and library
 // would have taken.
 //
 // The road of a frame: nic.cc (interrupt) -> interrupt() -> poll() on the interrupted core, the driver's
-// part. Data and requests of large messages then go to the engine at once. Other frames become an event for
-// the library on the process's core, and reach the engine there. Frames that the engine sends cost the core
-// on which it was called.
+// part. Requests for large messages and their data then go to the engine at once. Other frames become an
+// event for the library on the process's core, and reach the engine there. Frames that the engine sends cost
+// the core on which it was called.
 #pragma once
 
 #include <functional>
@@ -29,13 +29,14 @@ struct HostSetup {
   Interrupts interrupts = Interrupts::round_robin;
   std::uint32_t bound_core = 0;
   bool may_sleep = false;
-  bool all_busy = false;  // processes that do other work poll on the other cores
+  bool all_busy = false;  // no core sleeps, as if other processes polled there; they take no time
   Copies copies = Copies::processor;
   bool mpi = false;
   std::vector<std::uint32_t> process_cores = {0};
 };
 
-// Cache lines that the receive path accesses, and those of them that another core had.
+// Cache lines that the receive path accesses, and those of them that came from another pair's cache or from
+// memory.
 struct CacheCounts {
   std::uint64_t lines = 0, moved = 0;
 };
@@ -57,7 +58,7 @@ class Process final : public wire::FrameSink {
   void call(double ns, std::function<void()> what);
   // Lets the process compute. Interrupts come in between, calls of the library do not.
   void compute(double ns, std::function<void()> done);
-  // Called on the process's core when the library may have completed something.
+  // Called on the process's core when requests have completed since the last call.
   std::function<void()> on_progress;
 
   wire::TxFrame& frame_begin(std::uint32_t max_segments) override;
@@ -74,7 +75,7 @@ class Process final : public wire::FrameSink {
   std::vector<iovec> segments_;
   std::deque<std::uint32_t> out_;      // what the engine sent in this call
   std::uint32_t state_core_;           // the core whose cache has the driver's state of the endpoint
-  TimeNs wake_at_ = protocol::kNever;  // of the engine's timers
+  TimeNs wake_at_ = protocol::kNever;  // when the next timer event of the engine is scheduled
   std::uint64_t completions_announced_ = 0;
 };
 
