@@ -32,6 +32,9 @@ constexpr std::uint32_t kResendBurst = 8;
 // Retransmissions of a medium message before large frames are suspected.
 constexpr std::uint16_t kSuspectMtu = 3;
 constexpr std::uint8_t kPingsBeforeGivingUp = 2;
+// Repetitions of a message without an answer before its peer is given up, however short the time-out is: on a
+// network that loses frames, one or two of them are lost now and then.
+constexpr std::uint16_t kResendsBeforeGivingUp = 3;
 
 // Visits requests from the front of the list, enough to include the one that ends first. The list may be very
 // long when many sends wait for their receives. Unless time-outs differ, the oldest requests end first, and
@@ -64,7 +67,8 @@ TimeNs time_to_answer(const State& s, const Partner& p) {
 // limit shorter than an answer takes would end a live peer. So would our own long absence.
 bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
   const TimeNs since = s.now - oldest.last_sent, time = time_to_answer(s, p);
-  return oldest.resends > 0 && since >= time && since <= 2 * std::max(time, partner_rto(s, p));
+  return oldest.resends >= kResendsBeforeGivingUp && since >= time &&
+         since <= 2 * std::max(time, partner_rto(s, p));
 }
 
 void connects_check(State& s, Partner& p, TimeNs& next) {
@@ -132,7 +136,8 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   }
   if (suspect && p.agreed.frame_max > s.config.base_frame) probe_fall_back(s, p);
   next = std::min(next, resend_due(s, p, *oldest));
-  if (oldest->resends > 0) next = std::min(next, std::max(limit, oldest->last_sent + time_to_answer(s, p)));
+  if (oldest->resends >= kResendsBeforeGivingUp)
+    next = std::min(next, std::max(limit, oldest->last_sent + time_to_answer(s, p)));
   return true;
 }
 
