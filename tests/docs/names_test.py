@@ -11,7 +11,7 @@ import pathlib
 import re
 import sys
 
-LEFT_OUT = ("docs/performance/notebook.md", "docs/performance/notebook.md", "docs/spec/", "CHANGELOG.md")
+LEFT_OUT = ("docs/performance/notebook.md", "docs/spec/", "CHANGELOG.md")
 NO_SOURCE = {"build", ".git", "__pycache__", "corpus"}
 # Programs of readers and of other projects.
 OF_OTHERS = {"first.c", "program.c", "ring.c", "runtests.py"}

@@ -16,9 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from prose import prose  # noqa: E402
 from references import references  # noqa: E402
+from sources import EVERYWHERE, ROOT, name, plain, sources  # noqa: E402
 import structure  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # A layer may include itself and these (docs/explanation/architecture.md).
 LAYERS = {
@@ -38,8 +37,9 @@ LAYERS = {
     "simulation": ["protocol", "wire", "base"],
 }
 # In a layer with folders, a folder may include itself and those before it. "" stands for files beside the
-# folders.
+# folders, which may include and be included where it is not listed.
 FLOORS = {
+    "protocol": ["state", "actions", "events"],
     "link": ["", "packet", "fanout", "udp", "xdp", "ethernet"],
     "runtime": ["", "wait", "board", "endpoint", "process"],
     "simulation": ["engine", "nic"],
@@ -52,19 +52,6 @@ BANNED = {
     "*": r"\b(rand|srand|usleep|strcpy|strcat|sprintf|gets)\s*\(",
 }
 MAX_LINES = 500
-
-
-def sources(*folders):
-    for folder in folders:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".h", ".cc", ".c", ".cpp") and "corpus" not in path.parts:
-                yield path
-
-
-def strip_comments(text):
-    text = re.sub(r"//[^\n]*", "", text)
-    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
-    return re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
 
 def folder_of(layer, folders):
@@ -82,41 +69,41 @@ def layering():
                 continue
             if other != layer:
                 if other not in LAYERS[layer]:
-                    yield f"{path.relative_to(ROOT)}: layer {layer} must not include {other}"
+                    yield f"{name(path)}: layer {layer} must not include {other}"
                 continue
-            folder = folder_of(layer, (match.group(2) or "").split("/"))
-            if floors.index(folder) > floors.index(folder_of(layer, own)):
-                yield f"{path.relative_to(ROOT)}: {layer}/{own[0] if own else ''} must not include {layer}/{folder}"
+            below, above = folder_of(layer, own), folder_of(layer, (match.group(2) or "").split("/"))
+            if {below, above} <= set(floors) and floors.index(above) > floors.index(below):
+                yield f"{name(path)}: {layer}/{below} must not include {layer}/{above}"
 
 
 def banned_calls():
     for path in sources("src"):
         layer = path.relative_to(ROOT / "src").parts[0]
-        text = strip_comments(path.read_text())
+        text = plain(path.read_text())
         for key in ("*", layer):
             found = re.search(BANNED[key], text) if key in BANNED else None
             if found:
-                yield f"{path.relative_to(ROOT)}: {found.group(0)} is not for {layer}"
+                yield f"{name(path)}: {found.group(0)} is not for {layer}"
 
 
 def licence():
-    for path in sources("src", "include", "tools", "bench", "tests", "lab", "examples"):
+    for path in sources(*EVERYWHERE):
         if "SPDX-License-Identifier: BSD-3-Clause" not in path.read_text()[:300]:
-            yield f"{path.relative_to(ROOT)}: no SPDX licence line"
+            yield f"{name(path)}: no SPDX licence line"
 
 
 def file_size():
-    for path in sources("src", "include", "tools", "bench", "tests", "lab", "examples"):
+    for path in sources(*EVERYWHERE):
         lines = path.read_text().count("\n")
         if lines > MAX_LINES and path.parts[-2] != "include":
-            yield f"{path.relative_to(ROOT)}: {lines} lines, split at {MAX_LINES}"
+            yield f"{name(path)}: {lines} lines, split at {MAX_LINES}"
 
 
 def unfinished():
     for path in sources("src", "include", "tools", "bench", "tests", "examples"):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.search(r"\b(TODO|FIXME|XXX)\b", line):
-                yield f"{path.relative_to(ROOT)}:{number}: unfinished work"
+                yield f"{name(path)}:{number}: unfinished work"
 
 
 def style():
@@ -124,11 +111,11 @@ def style():
     if not tool:
         yield "clang-format is missing: apt-get install clang-format"
         return
-    files = [str(p) for p in sources("src", "include", "tools", "bench", "tests", "lab", "examples")]
+    files = [str(p) for p in sources(*EVERYWHERE)]
     run = subprocess.run([tool, "--dry-run", "-Werror", *files], capture_output=True, text=True, cwd=ROOT)
     bad = sorted({line.split(":")[0] for line in run.stderr.splitlines() if "clang-format-violations" in line})
-    for name in bad:
-        yield f"{pathlib.Path(name).relative_to(ROOT)}: run clang-format -i"
+    for file in bad:
+        yield f"{name(pathlib.Path(file))}: run clang-format -i"
     if run.returncode and not bad:
         yield run.stderr.strip()[:300]
 

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rule about the prose of comments: words and openings that hide what a sentence says (docs/reference/glossary.md, CONTRIBUTING.md)."""
-import pathlib
 import re
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("src", "include", "tools", "bench", "tests", "lab", "examples")
-CODE = (".cc", ".h", ".c", ".cpp")
+from sources import EVERYWHERE, name, sources
+
 # What colleagues would say: finds nothing, indefinitely, again, recently, with a message, is reported, no thread, a process.
 WORDS = re.compile(r"\b(in vain|for ever|anew|lately|aloud|(is|are|was|were) told of|nobody|somebody|dear)\b", re.I)
 # A sentence has a subject: these open one without.
@@ -24,11 +22,8 @@ def comments(path):
 
 
 def prose():
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix not in CODE or "corpus" in path.parts:
-                continue
-            for number, text, opens in comments(path):
-                found = WORDS.search(text) or (opens and OPENINGS.match(text))
-                if found:
-                    yield f"{path.relative_to(ROOT)}:{number}: '{found.group(1)}': say it in other words"
+    for path in sources(*EVERYWHERE):
+        for number, text, opens in comments(path):
+            found = WORDS.search(text) or (opens and OPENINGS.match(text))
+            if found:
+                yield f"{name(path)}:{number}: '{found.group(1)}': say it in other words"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules about the structure of src/: floors of the engine, knots of files, headers, and sizes of types.
+"""Rules about the structure of src/: knots of files, headers, and sizes of types and functions.
 
 Each rule yields one line per violation; lint.py runs them.
 """
-import pathlib
 import re
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from sources import ROOT, name, plain, sources
+
 SRC = ROOT / "src"
 
 FOLDERS = sorted(path.name for path in SRC.iterdir() if path.is_dir())
@@ -15,45 +15,16 @@ MOST_MEMBERS = 40
 # Config has one member for each setting: rows of src/config/settings_table.cc point at them.
 MANY_MEMBERS = ["Config"]
 LONGEST_FUNCTION = 70
-# The floors of the engine, from below. A file includes its own floor and those before it.
-FLOORS = ["state", "actions", "events"]
-
-
-def plain(text):
-    """The code without comments and without what stands in quotes."""
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
-    text = re.sub(r"'(\\.|[^'\\\n])'", "' '", text)
-    return re.sub(r"//[^\n]*", "", text)
 
 
 def files(folders, *suffixes):
-    for folder in folders:
-        for path in sorted((SRC / folder).rglob("*")):
-            if path.suffix in suffixes:
-                yield path
-
-
-def name(path):
-    return path.relative_to(ROOT)
+    return sources(*(f"src/{folder}" for folder in folders), suffixes=suffixes)
 
 
 def included(path):
     """The headers of src/ that a file includes, without their suffix."""
     for header in re.findall(r'^#include "([\w/]+)\.h"', path.read_text(), re.M):
         yield header
-
-
-# --- floors of the engine ---
-
-
-def floors():
-    for level, floor in enumerate(FLOORS):
-        above = tuple(f"protocol/{higher}/" for higher in FLOORS[level + 1:])
-        for path in files([f"protocol/{floor}"], ".h", ".cc"):
-            for header in included(path):
-                if header.startswith(above):
-                    yield f"{name(path)}: a file of {floor} must not include {header}.h"
 
 
 # --- knots: files that include each other in a circle ---
@@ -233,4 +204,4 @@ def short_functions():
                 start = None
 
 
-RULES = [floors, largest_knot, own_header, own_methods, few_members, short_functions]
+RULES = [largest_knot, own_header, own_methods, few_members, short_functions]
