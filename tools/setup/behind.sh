@@ -6,7 +6,7 @@ omx_behind_folder=$(mktemp -d)
 declare -A omx_behind_groups=()
 trap omx_behind_stop EXIT
 
-# omx_behind NAME COMMAND...: runs a command or a function of the calling script after those that were given before, one at
+# omx_behind NAME COMMAND...: runs a command or an exported function of the calling script after those that were given before, one at
 # a time, with what the processors have left.
 omx_behind() {
   local name=$1 before=${omx_behind_last:-}
@@ -16,7 +16,6 @@ omx_behind() {
     set -uo pipefail
     { echo 19 >/proc/self/autogroup; } 2>/dev/null || true
     renice -n 19 $$ >/dev/null
-    . "$1/functions"
     cd "$2"
     [ -z "$4" ] || while [ ! -e "$1/$4.status" ] && [ -e "$1" ]; do sleep 0.2; done
     "${@:5}" >"$1/$3.log" 2>&1

@@ -26,17 +26,15 @@ omx_changed_tests() {
   done
 }
 
-# omx_changed_tidy BUILD FILES: clang-tidy of the sources among them. Above 20, which take minutes, it is left to ./check --long.
+# omx_changed_tidy FILES: runs clang-tidy on the sources among them. More than 20, which take minutes, are left to
+# ./check --long.
 omx_changed_tidy() {
-  local build=$1 sources
-  mapfile -t sources < <(grep -E '^(src|tools|bench)/.*\.cc$' <<<"$2")
+  local sources
+  mapfile -t sources < <(grep -E '^(src|tools|bench)/.*\.cc$' <<<"$1")
   if [ ${#sources[@]} -eq 0 ]; then return; fi
   if [ ${#sources[@]} -gt 20 ]; then
     echo "${#sources[@]} sources changed: ./check --long looks at all"
     return
   fi
-  cmake --preset tidy >/dev/null && cmake --build build/tidy --target omx_steer_skeleton omx_xdp_skeleton >/dev/null || return 1
-  run-clang-tidy -quiet -extra-arg=-Wno-ignored-optimization-argument -p build/tidy "${sources[@]/#/$PWD/}" >"$build/tidy.log" 2>&1 && return
-  cat "$build/tidy.log"
-  return 1
+  omx_tidy "${sources[@]/#/$PWD/}"
 }
