@@ -63,12 +63,17 @@ TimeNs time_to_answer(const State& s, const Partner& p) {
   return std::min(most, std::max(s.config.resend_delay_extended, p.tx.trip.patience()));
 }
 
-// Returns whether the peer was asked again recently, had time to answer, and did not. Without this check a
-// limit shorter than an answer takes would end a live peer. So would our own long absence.
+// Returns when the peer of this message counts as silent, if it stays so: after repetitions and time for the
+// last answer. Without this a limit shorter than an answer takes would end a live peer.
+TimeNs silent_at(const State& s, const Partner& p, const Request& oldest) {
+  return oldest.resends < kResendsBeforeGivingUp ? kNever : oldest.last_sent + time_to_answer(s, p);
+}
+
+// Returns whether the peer was asked again recently and did not answer. After our own long absence it was
+// not.
 bool asked_without_answer(const State& s, const Partner& p, const Request& oldest) {
-  const TimeNs since = s.now - oldest.last_sent, time = time_to_answer(s, p);
-  return oldest.resends >= kResendsBeforeGivingUp && since >= time &&
-         since <= 2 * std::max(time, partner_rto(s, p));
+  const TimeNs recent = 2 * std::max(time_to_answer(s, p), partner_rto(s, p));
+  return s.now >= silent_at(s, p, oldest) && s.now - oldest.last_sent <= recent;
 }
 
 void connects_check(State& s, Partner& p, TimeNs& next) {
@@ -136,8 +141,7 @@ bool unacked_check(State& s, Partner& p, TimeNs& next) {
   }
   if (suspect && p.agreed.frame_max > s.config.base_frame) probe_fall_back(s, p);
   next = std::min(next, resend_due(s, p, *oldest));
-  if (oldest->resends >= kResendsBeforeGivingUp)
-    next = std::min(next, std::max(limit, oldest->last_sent + time_to_answer(s, p)));
+  next = std::min(next, std::max(limit, silent_at(s, p, *oldest)));
   return true;
 }
 
